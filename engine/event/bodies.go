@@ -1,0 +1,298 @@
+package event
+
+import "encoding/json"
+
+// Type is the JSON `type` of an event.
+type Type string
+
+// Body is the part of an event that its type decides.
+type Body interface{ Type() Type }
+
+// Status tells what is being waited for, such as "loading qwen3".
+type Status struct {
+	Message string `json:"message"`
+}
+
+// AgentStart says which agent speaks from here on (document 003).
+type AgentStart struct {
+	Agent string `json:"agent"`
+}
+
+// Handoff passes the turn from one agent to another (document 003).
+type Handoff struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Reasoning is what a model thinks before it answers. Details are a
+// provider's signed or encrypted parts, kept byte for byte (document 002).
+type Reasoning struct {
+	Text    string          `json:"text"`
+	Details json.RawMessage `json:"reasoning_details,omitempty"`
+}
+
+// TextDelta is a piece of the answer.
+type TextDelta struct {
+	Text  string `json:"text"`
+	Agent string `json:"agent,omitempty"`
+}
+
+// ToolStart says that a call runs from now on. A call that is denied or
+// cancelled before it ran has a ToolStart too, with its ToolComplete right
+// behind it, so that each call has exactly one of both.
+type ToolStart struct {
+	Tool   string          `json:"tool"`    // the manifest's bare id
+	ToolID string          `json:"tool_id"` // <toolset>:<id>, builtins bare
+	Input  json.RawMessage `json:"input"`   // a JSON object
+	// ToolUseID is the provider's id of the call (made here where it gave
+	// none); CallID is the id of our tool_calls record.
+	ToolUseID string `json:"tool_use_id"`
+	CallID    string `json:"tool_call_id"`
+	Agent     string `json:"agent,omitempty"`
+	Index     int    `json:"index"` // the call's place in tool_history, from 0
+}
+
+// ConfirmRequest asks whoever follows the turn to allow a call.
+type ConfirmRequest struct {
+	Tool      string          `json:"tool"`
+	ToolID    string          `json:"tool_id"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Reason    string          `json:"reason"`
+}
+
+// ConfirmResult is the answer to a ConfirmRequest, whoever gave it.
+type ConfirmResult struct {
+	ToolUseID string   `json:"tool_use_id"`
+	Decision  Decision `json:"decision"`
+	Reason    string   `json:"reason,omitempty"` // a person's words to the model
+}
+
+// Decision is how a call's approval ended.
+type Decision string
+
+// The decisions. AllowChat and AllowAlways also make a rule.
+const (
+	Allow       Decision = "allow"
+	AllowChat   Decision = "allow_chat"
+	AllowAlways Decision = "allow_always"
+	Deny        Decision = "deny"
+)
+
+// Allows tells whether the call may run.
+func (d Decision) Allows() bool { return d == Allow || d == AllowChat || d == AllowAlways }
+
+// ToolProgress is an update of a running call (document 000).
+type ToolProgress struct {
+	Tool      string          `json:"tool"`
+	Stage     string          `json:"stage"`
+	Message   string          `json:"message"`
+	Progress  *float64        `json:"progress,omitempty"` // 0 to 1
+	Data      json.RawMessage `json:"data,omitempty"`
+	ToolUseID string          `json:"tool_use_id"`
+}
+
+// CallStatus is how a call ended: document 004's tool_calls.status.
+type CallStatus string
+
+// The statuses of a tool call; only the last two end it.
+const (
+	CallPending CallStatus = "pending" // waits for an approval
+	CallRunning CallStatus = "running"
+	CallSuccess CallStatus = "success"
+	CallError   CallStatus = "error" // also denied, cancelled and interrupted; Error says which
+)
+
+// ToolComplete ends a call.
+type ToolComplete struct {
+	Tool      string     `json:"tool"`
+	ToolID    string     `json:"tool_id"`
+	Index     int        `json:"index"`
+	ToolUseID string     `json:"tool_use_id"`
+	CallID    string     `json:"tool_call_id"`
+	Status    CallStatus `json:"status"`
+	// Result is the text that the model gets, also for a failed call.
+	Result string `json:"result"`
+	// Data is the tool's structured result, if it gave one.
+	Data  json.RawMessage `json:"data,omitempty"`
+	Error string          `json:"error,omitempty"`
+	// WorkspacePayload and Payload are document 000's and 001's.
+	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
+	Payload          json.RawMessage `json:"payload,omitempty"`
+	RenderPlan       json.RawMessage `json:"render_plan,omitempty"`
+	PreManifestID    string          `json:"pre_manifest_id,omitempty"`
+	PostManifestID   string          `json:"post_manifest_id,omitempty"`
+	Changes          []Change        `json:"changes,omitempty"`
+	DurationMS       int64           `json:"duration_ms"`
+}
+
+// Change is one path that a call changed.
+type Change struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // added, modified, removed
+}
+
+// Payload is a structured result for a page (document 001).
+type Payload struct {
+	PayloadID string          `json:"payload_id"`
+	Kind      string          `json:"payload_type"`
+	Data      json.RawMessage `json:"data"`
+	Source    string          `json:"source"` // tool, model
+}
+
+// Workflow is a step of a workflow instance (document 000).
+type Workflow struct {
+	Instance string          `json:"instance"`
+	Step     string          `json:"step"`
+	State    string          `json:"state"`
+	Progress *float64        `json:"progress,omitempty"`
+	Data     json.RawMessage `json:"data,omitempty"`
+}
+
+// Annotations are citations of the answer (document 002).
+type Annotations struct {
+	Annotations []json.RawMessage `json:"annotations"`
+}
+
+// Meta closes one response of the model: who answered, what it cost, why it
+// stopped. The calls that follow belong to that response.
+type Meta struct {
+	Model      string `json:"model"` // provider/model
+	Usage      *Usage `json:"usage,omitempty"`
+	StopReason string `json:"stop_reason,omitempty"` // stop, tool_use, length, refusal, other
+	// ContextLength is what the model was loaded with, where known.
+	ContextLength int `json:"context_length,omitempty"`
+}
+
+// Usage counts tokens, as the provider reports them; never guessed.
+type Usage struct {
+	InputTokens     int64 `json:"input_tokens"`
+	OutputTokens    int64 `json:"output_tokens"`
+	CachedTokens    int64 `json:"cached_tokens,omitempty"`
+	ReasoningTokens int64 `json:"reasoning_tokens,omitempty"`
+}
+
+// Add sums two counts; either may be nil.
+func (u *Usage) Add(v *Usage) *Usage {
+	switch {
+	case v == nil:
+		return u
+	case u == nil:
+		c := *v
+		return &c
+	}
+	return &Usage{
+		InputTokens:     u.InputTokens + v.InputTokens,
+		OutputTokens:    u.OutputTokens + v.OutputTokens,
+		CachedTokens:    u.CachedTokens + v.CachedTokens,
+		ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
+	}
+}
+
+// Footnote is a short remark on the answer, such as "images were left out:
+// the model takes none".
+type Footnote struct {
+	Text string `json:"text"`
+}
+
+// Complete ends a turn that was answered.
+type Complete struct {
+	Payload ResponsePayload `json:"payload"`
+}
+
+// Error ends a turn that was not answered. Code is a fault.Code.
+type Error struct {
+	Message   string   `json:"message"`
+	Code      string   `json:"code"`
+	Retryable bool     `json:"retryable"`
+	Detail    []string `json:"detail,omitempty"`
+	Hints     []string `json:"hints,omitempty"`
+}
+
+// Cancelled ends a turn that somebody stopped.
+type Cancelled struct{}
+
+// Unknown is an event of a type that this program doesn't know. Raw is its
+// whole JSON object.
+type Unknown struct {
+	Name Type
+	Raw  json.RawMessage
+}
+
+// ResponsePayload is document 000's ChatResponsePayload.
+type ResponsePayload struct {
+	Message          string            `json:"message"`
+	ConversationID   int64             `json:"conversation_id"`
+	SuggestedValues  []json.RawMessage `json:"suggested_values,omitempty"`
+	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
+	CustomPayload    *CustomPayload    `json:"custom_payload,omitempty"`
+	WorkspacePayload json.RawMessage   `json:"workspace_payload,omitempty"`
+	// The rest is ours: what a program needs that reads only this event.
+	ChatID    string `json:"chat_id"`
+	MessageID string `json:"message_id"`
+	Model     string `json:"model"`
+	Usage     *Usage `json:"usage,omitempty"`
+	// StopReason is why the last response stopped.
+	StopReason string `json:"stop_reason,omitempty"`
+	// Denied counts calls that needed an approval nobody could give.
+	Denied int `json:"denied,omitempty"`
+}
+
+// CustomPayload is document 000's; Type is "tool_history" or a payload's.
+type CustomPayload struct {
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+// ToolHistory is one entry of a custom payload of type tool_history.
+type ToolHistory struct {
+	ToolName         string          `json:"tool_name"`
+	ToolID           string          `json:"tool_id"`
+	Input            json.RawMessage `json:"input"`
+	Output           string          `json:"output"`
+	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
+	Status           CallStatus      `json:"status"`
+}
+
+// The event types.
+const (
+	TypeStatus         Type = "status"
+	TypeAgentStart     Type = "agent_start"
+	TypeHandoff        Type = "handoff"
+	TypeReasoning      Type = "reasoning"
+	TypeTextDelta      Type = "text_delta"
+	TypeToolStart      Type = "tool_start"
+	TypeConfirmRequest Type = "confirm_request"
+	TypeConfirmResult  Type = "confirm_result"
+	TypeToolProgress   Type = "tool_progress"
+	TypeToolComplete   Type = "tool_complete"
+	TypePayload        Type = "payload"
+	TypeWorkflow       Type = "workflow"
+	TypeAnnotations    Type = "annotations"
+	TypeMeta           Type = "meta"
+	TypeFootnote       Type = "footnote"
+	TypeComplete       Type = "complete"
+	TypeError          Type = "error"
+	TypeCancelled      Type = "cancelled"
+)
+
+// Type names the event.
+func (Status) Type() Type         { return TypeStatus }
+func (AgentStart) Type() Type     { return TypeAgentStart }
+func (Handoff) Type() Type        { return TypeHandoff }
+func (Reasoning) Type() Type      { return TypeReasoning }
+func (TextDelta) Type() Type      { return TypeTextDelta }
+func (ToolStart) Type() Type      { return TypeToolStart }
+func (ConfirmRequest) Type() Type { return TypeConfirmRequest }
+func (ConfirmResult) Type() Type  { return TypeConfirmResult }
+func (ToolProgress) Type() Type   { return TypeToolProgress }
+func (ToolComplete) Type() Type   { return TypeToolComplete }
+func (Payload) Type() Type        { return TypePayload }
+func (Workflow) Type() Type       { return TypeWorkflow }
+func (Annotations) Type() Type    { return TypeAnnotations }
+func (Meta) Type() Type           { return TypeMeta }
+func (Footnote) Type() Type       { return TypeFootnote }
+func (Complete) Type() Type       { return TypeComplete }
+func (Error) Type() Type          { return TypeError }
+func (Cancelled) Type() Type      { return TypeCancelled }
+func (u Unknown) Type() Type      { return u.Name }

@@ -1,0 +1,137 @@
+package fault
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// Code is the kind of a failure. It is also the `code` of an error event.
+type Code string
+
+// The kinds, with the exit status in front; [Code.Exit] and [Code.Status]
+// read the tables below.
+const (
+	Failed       Code = "failed"        // 1: anything that has no kind of its own
+	InvalidReply Code = "invalid_reply" // 1: the model's answer can't be used (broken stream, schema not met)
+	NotFound     Code = "not_found"     // 1: a chat, turn, tool or message that isn't there
+	Busy         Code = "busy"          // 1: another process owns the turn or the chat
+	Usage        Code = "usage"         // 2: flags, arguments or input that can't be meant
+	Config       Code = "config"        // 3: the configuration is broken
+	Unavailable  Code = "unavailable"   // 4: no model, or its provider is out of reach
+	Unauthorised Code = "unauthorised"  // 5: the provider refuses the key
+	Overloaded   Code = "overloaded"    // 6: rate-limited or overloaded, after retries
+	Context      Code = "context"       // 7: the conversation doesn't fit the model's context
+	Approval     Code = "approval"      // 8: a tool call needed an approval that nobody could give
+	TurnLimit    Code = "turn_limit"    // 9: the model went on calling tools past the limit
+	Store        Code = "store"         // 10: the data directory is in trouble
+	Timeout      Code = "timeout"       // 124: the turn took longer than it may
+	Interrupted  Code = "interrupted"   // 130: stopped by a signal, a cancel or a crash
+)
+
+type row struct {
+	exit, status int
+	meaning      string
+}
+
+// table is the single place where a kind gets its exit status, its HTTP
+// status and the sentence that `fettle help exit-codes` prints.
+func table(c Code) row {
+	switch c {
+	case InvalidReply:
+		return row{1, http.StatusBadGateway, "the model's answer can't be used"}
+	case NotFound:
+		return row{1, http.StatusNotFound, "no such chat, turn, message or tool"}
+	case Busy:
+		return row{1, http.StatusConflict, "another process is at it"}
+	case Usage:
+		return row{2, http.StatusBadRequest, "flags, arguments or input that can't be meant"}
+	case Config:
+		return row{3, http.StatusInternalServerError, "the configuration is broken"}
+	case Unavailable:
+		return row{4, http.StatusServiceUnavailable, "no model, or its provider is out of reach"}
+	case Unauthorised:
+		return row{5, http.StatusBadGateway, "the provider refuses the key"}
+	case Overloaded:
+		return row{6, http.StatusTooManyRequests, "rate-limited or overloaded, after retries"}
+	case Context:
+		return row{7, http.StatusRequestEntityTooLarge, "the conversation doesn't fit the model's context"}
+	case Approval:
+		return row{8, http.StatusForbidden, "a tool call needed an approval that nobody could give"}
+	case TurnLimit:
+		return row{9, http.StatusUnprocessableEntity, "the turn limit was reached"}
+	case Store:
+		return row{10, http.StatusServiceUnavailable, "the data directory is in trouble"}
+	case Timeout:
+		return row{124, http.StatusGatewayTimeout, "the time limit was reached"}
+	case Interrupted:
+		return row{130, 499, "interrupted"}
+	default:
+		return row{1, http.StatusInternalServerError, "failed"}
+	}
+}
+
+// Exit is the exit status of a program that ends with this kind; never 0.
+func (c Code) Exit() int { return table(c).exit }
+
+// Status is the HTTP status of a response that ends with this kind.
+func (c Code) Status() int { return table(c).status }
+
+// Meaning is one short clause in lower case, for help and OpenAPI.
+func (c Code) Meaning() string { return table(c).meaning }
+
+// Codes lists every kind, in the order of their exit statuses.
+func Codes() []Code {
+	return []Code{
+		Failed, InvalidReply, NotFound, Busy, Usage, Config, Unavailable, Unauthorised,
+		Overloaded, Context, Approval, TurnLimit, Store, Timeout, Interrupted,
+	}
+}
+
+// Fault is an error that a person reads. It is immutable once returned.
+type Fault struct {
+	Code Code
+	// Msg says what happened to which thing: lower case, no full stop, one line.
+	Msg string
+	// Detail are further lines, shown indented below Msg, such as a list of
+	// what was looked for.
+	Detail []string
+	// Hints are next steps, best first; each begins with a command that can
+	// be pasted where there is one.
+	Hints []string
+	// Err is the cause, for errors.Is and logs; its text is not shown.
+	Err error
+}
+
+// Error gives Msg alone: one line, as logs and events want it.
+func (f *Fault) Error() string { return f.Msg }
+
+// Unwrap gives the cause.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// New makes a Fault with hints.
+func New(code Code, msg string, hints ...string) *Fault {
+	return &Fault{Code: code, Msg: msg, Hints: hints}
+}
+
+// Wrap makes a Fault that says what was being done and why it failed; the
+// cause's text follows a colon. A cause that is a Fault already is returned
+// unchanged, so that the first to know the kind decides it.
+func Wrap(code Code, doing string, err error, hints ...string) *Fault {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	return &Fault{Code: code, Msg: doing + ": " + oneLine(err.Error()), Hints: hints, Err: err}
+}
+
+// CodeOf tells the kind of any error: a Fault's own, else Failed.
+func CodeOf(err error) Code {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f.Code
+	}
+	return Failed
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

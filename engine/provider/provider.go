@@ -1,0 +1,193 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+// Provider is one address that serves models. Implementations are safe for
+// concurrent use.
+type Provider interface {
+	// Name is the part before the slash in a Ref.
+	Name() string
+	// Model tells what is known of a model; it may ask the address, and
+	// caches what it learns. An unknown model is an *Error of kind
+	// UnknownModel where the address can tell, else a Model of unknowns.
+	Model(ctx context.Context, name string) (Model, error)
+	// Stream sends the request and yields the response in batches. A batch is
+	// valid until the next one is asked for. An error ends the sequence; a
+	// sequence that ends without one was a whole response, with exactly one
+	// meta delta. Breaking out of the loop or ending ctx closes the
+	// connection before Stream returns.
+	Stream(ctx context.Context, req *Request) iter.Seq2[[]Delta, error]
+}
+
+// Lister is a Provider that can tell which models it serves.
+type Lister interface {
+	// Models lists the models, best first where the provider has an order.
+	Models(ctx context.Context) ([]Model, error)
+}
+
+// Known is whether a model has an ability.
+type Known int
+
+// An ability that nobody has told us about is Unknown: it is tried, and a
+// refusal that says so is believed.
+const (
+	Unknown Known = iota
+	Yes
+	No
+)
+
+// Model describes one model.
+type Model struct {
+	Provider string
+	Name     string // without the provider
+	// ContextLength is the longest context in tokens; 0 is unknown.
+	ContextLength int
+	Tools         Known
+	Images        Known
+	Thinking      Known
+	Schema        Known // structured output
+	// Size is in bytes, for models that live on this machine; 0 is unknown.
+	Size int64
+	// Details are further facts for people, such as "8.2B" or "Q4_K_M".
+	Details string
+}
+
+// Ref is the name by which people call the model.
+func (m Model) Ref() string { return m.Provider + "/" + m.Name }
+
+// Request is one request to a model: document 002's assembled payload.
+type Request struct {
+	Model    string // without the provider
+	System   string
+	Messages []Message
+	Tools    []ToolSpec
+	// Schema asks for an answer that is JSON of this JSON Schema; nil for
+	// ordinary text. Providers without structured output get it in words.
+	Schema json.RawMessage
+	// Tokens is the engine's estimate of what the request holds, so that
+	// Ollama can size its context; 0 is unknown.
+	Tokens int
+	// MaxTokens bounds the response; 0 leaves it to the provider.
+	MaxTokens   int
+	Temperature *float64
+	// Think asks for reasoning; nil leaves it to the model.
+	Think *bool
+}
+
+// ToolSpec is a tool as the model is told about it. The adapter makes Name
+// fit the provider's rules and turns the answer's names back.
+type ToolSpec struct {
+	Name        string
+	Description string
+	InputSchema json.RawMessage // a JSON Schema of type object
+}
+
+// Role says who speaks in a Message.
+type Role string
+
+// The roles. Tool messages carry only tool_result parts, and directly follow
+// the assistant message with the calls.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+)
+
+// Message is one message of a request.
+type Message struct {
+	Role  Role
+	Parts []Part
+}
+
+// PartKind says what a Part is.
+type PartKind string
+
+// The kinds of part that a request may hold. Records hold more (DESIGN §3);
+// the engine leaves those out when it assembles.
+const (
+	TextPart       PartKind = "text"
+	ReasoningPart  PartKind = "reasoning"
+	ImagePart      PartKind = "image"
+	FilePart       PartKind = "file"
+	ToolCallPart   PartKind = "tool_call"
+	ToolResultPart PartKind = "tool_result"
+)
+
+// Part is one piece of a message. It is also how messages are stored, so its
+// JSON is a record format: fields are added, never renamed.
+type Part struct {
+	Kind PartKind `json:"type"`
+	// Step is the model response that the part belongs to, from 0, in an
+	// assistant message; the engine groups by it.
+	Step int    `json:"step,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Details are a provider's reasoning details, passed back unchanged to
+	// the provider that made them.
+	Details json.RawMessage `json:"details,omitempty"`
+	// Name is a file's name, for file and image parts.
+	Name string `json:"name,omitempty"`
+	// MIME and Data are an image.
+	MIME string `json:"mime,omitempty"`
+	Data []byte `json:"data,omitempty"`
+	// Call and Result are for tool_call and tool_result parts.
+	Call   *ToolCall   `json:"call,omitempty"`
+	Result *ToolResult `json:"result,omitempty"`
+	// Agent is who spoke, where there are several.
+	Agent string `json:"agent,omitempty"`
+}
+
+// ToolCall is a call that a model asked for.
+type ToolCall struct {
+	ID string `json:"id"` // the provider's, or made where it gave none
+	// Name is the tool's name as in ToolSpec; in records, the tool id.
+	Name string `json:"name"`
+	// Args is a JSON object; empty arguments are {}.
+	Args json.RawMessage `json:"args"`
+}
+
+// ToolResult answers a ToolCall.
+type ToolResult struct {
+	ID    string `json:"id"` // the call's
+	Name  string `json:"name"`
+	Text  string `json:"text"`
+	Error bool   `json:"error,omitempty"`
+}
+
+// DeltaKind is one of document 002's stream event types.
+type DeltaKind string
+
+// The seven kinds.
+const (
+	Reasoning        DeltaKind = "reasoning"
+	ReasoningDetails DeltaKind = "reasoning-details"
+	Content          DeltaKind = "content"
+	CallDelta        DeltaKind = "tool-call"
+	Annotations      DeltaKind = "annotations"
+	Meta             DeltaKind = "meta"
+	Footnote         DeltaKind = "footnote"
+)
+
+// Delta is a piece of a response.
+type Delta struct {
+	Kind        DeltaKind
+	Text        string            // reasoning, content, footnote
+	Details     json.RawMessage   // reasoning-details
+	Call        *ToolCall         // tool-call
+	Annotations []json.RawMessage // annotations
+	Meta        *event.Meta       // meta; Model is left to the engine
+}
+
+// The stop reasons of event.Meta, into which adapters map a provider's own.
+const (
+	StopEnd     = "stop"
+	StopToolUse = "tool_use" // document 002's toolUse
+	StopLength  = "length"
+	StopRefusal = "refusal"
+	StopOther   = "other"
+)
