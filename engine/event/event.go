@@ -19,6 +19,9 @@ type Event struct {
 	Seq    Seq
 	Time   time.Time
 	Body   Body
+	// More is a hint to whoever renders a live stream: the next event is
+	// there already, so flushing can wait for it. It is not part of the JSON.
+	More bool
 }
 
 // Type is the type of the event's body.

@@ -1,0 +1,85 @@
+package commands
+
+import (
+	"context"
+	"os"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/input"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/script"
+)
+
+// readParts gathers the message: files first, then images, then what was piped
+// in and the prompt as one text.
+func readParts(ctx context.Context, rt *runtime, cfg *config.Config, o askOptions) ([]provider.Part, error) {
+	in := input.Options{
+		In: os.Stdin, Notice: rt.notice,
+		StdinBytes: cfg.Limits.StdinBytes, FileBytes: cfg.Limits.FileBytes,
+	}
+	named := input.WantsStdin(o.files)
+	if named && o.noStdin {
+		return nil, usagef("", "-f - reads standard input, and --no-stdin forbids it")
+	}
+	var piped []byte
+	var err error
+	if !named && !o.noStdin {
+		if piped, err = input.Stdin(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	attached, err := input.Files(ctx, o.files, in)
+	if err != nil {
+		return nil, err
+	}
+	var files, images []provider.Part
+	for _, p := range attached {
+		if p.Kind == provider.ImagePart {
+			images = append(images, p)
+		} else {
+			files = append(files, p)
+		}
+	}
+	parts := append(files, images...)
+	if text := input.Compose(piped, o.prompt); text != "" {
+		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
+	}
+	if len(parts) == 0 {
+		return nil, usagef(`fettle ask "why is the sky blue?"`, "there is nothing to ask")
+	}
+	return parts, nil
+}
+
+// recording is the file that --record appends to; its zero value records
+// nothing.
+type recording struct{ f *os.File }
+
+func openRecord(path string) (*recording, error) {
+	if path == "" {
+		return &recording{}, nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fault.Wrap(fault.Usage, "--record", err)
+	}
+	return &recording{f}, nil
+}
+
+func (r *recording) wrap(p provider.Provider) provider.Provider {
+	if r.f == nil {
+		return p
+	}
+	return script.Record(p, r.f)
+}
+
+// close gives err, or what went wrong with the file.
+func (r *recording) close(err error) error {
+	if r.f == nil {
+		return err
+	}
+	if closeErr := r.f.Close(); closeErr != nil && err == nil {
+		return fault.Wrap(fault.Failed, "--record", closeErr)
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package commands
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/ollama"
+	"github.com/fettle-cli/fettle/engine/provider/openai"
+	"github.com/fettle-cli/fettle/engine/provider/script"
+)
+
+// newCatalog puts together the providers that the configuration knows. None of
+// them is asked anything, or even made, before a turn wants it.
+func newCatalog(cfg *config.Config, wrap func(provider.Provider) provider.Provider) (*engine.Catalog, error) {
+	if wrap == nil {
+		wrap = func(p provider.Provider) provider.Provider { return p }
+	}
+	reg := new(provider.Registry)
+	add := func(name string, make provider.Factory) error {
+		return reg.Add(name, func() (provider.Provider, error) {
+			p, err := make()
+			if err != nil {
+				return nil, err
+			}
+			return wrap(p), nil
+		})
+	}
+	client := newClient()
+	err := add("ollama", func() (provider.Provider, error) { return newOllama(cfg, client) })
+	if err != nil {
+		return nil, err
+	}
+	if err := add("script", newScript); err != nil {
+		return nil, err
+	}
+	for _, name := range sortedNames(cfg.Providers) {
+		p := cfg.Providers[name]
+		if err := add(name, func() (provider.Provider, error) { return newOpenAI(cfg, p, client) }); err != nil {
+			return nil, err
+		}
+	}
+	return &engine.Catalog{
+		Registry: reg, Configured: cfg.Model, Seekers: seekers(cfg),
+		Settings: func(name, model string) provider.Model {
+			s := cfg.ModelSettings(name, model)
+			return provider.Model{
+				ContextLength: s.ContextLength, Tools: s.Tools, Images: s.Images,
+				Thinking: s.Thinking, Schema: s.Schema,
+			}
+		},
+	}, nil
+}
+
+// newClient is the one HTTP client: proxies and certificates as net/http has
+// them. Time limits are the providers' own, since a stream may last for hours.
+func newClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 4
+	return &http.Client{Transport: t}
+}
+
+func newScript() (provider.Provider, error) {
+	wd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return script.New(script.Options{Dir: wd, FS: demoFiles}), nil
+}
+
+func sortedNames(m map[string]config.Provider) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// seekers are the places where a model is looked for when none was named.
+func seekers(cfg *config.Config) []engine.Seeker {
+	host := cfg.Ollama.Host
+	if u, err := url.Parse(host); err == nil && u.Host != "" {
+		host = u.Host
+	}
+	out := []engine.Seeker{{Place: "Ollama at " + host, Provider: "ollama"}}
+	if p, ok := cfg.Providers["openai"]; ok {
+		out = append(out, engine.Seeker{
+			Place: "OPENAI_API_KEY", Provider: "openai", Missing: "not set",
+			Ready:  func() bool { return !p.Key.Empty() },
+			Prefer: []string{"gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"},
+		})
+	}
+	return out
+}
+
+func newOllama(cfg *config.Config, client *http.Client) (provider.Provider, error) {
+	return ollama.New(ollama.Options{
+		Host: cfg.Ollama.Host, NumCtx: cfg.Ollama.NumCtx, MaxCtx: cfg.Ollama.MaxNumCtx, Client: client,
+		FirstByte: cfg.Limits.FirstByte, Between: cfg.Limits.BetweenChunks,
+	})
+}
+
+func newOpenAI(cfg *config.Config, p config.Provider, client *http.Client) (provider.Provider, error) {
+	headers := make(map[string]string, len(p.Headers))
+	for name, value := range p.Headers {
+		headers[name] = value.Reveal()
+	}
+	return openai.New(openai.Options{
+		Name: p.Name, BaseURL: p.BaseURL, Headers: headers, Client: client,
+		Key:       func(context.Context) (string, error) { return p.Key.Reveal(), nil },
+		FirstByte: cfg.Limits.FirstByte, Between: cfg.Limits.BetweenChunks,
+	})
+}

@@ -1,0 +1,112 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+)
+
+// originDefault is the origin of a value that nobody set.
+const originDefault = "default"
+
+// merge makes one configuration of the layers. viper merges the settings of
+// the table; their keys are flat for it ("ollama.num_ctx" is one name), and no
+// key or value of a map ever reaches it.
+func (l *loader) merge() *Config {
+	v := viper.NewWithOptions(viper.KeyDelimiter("::"))
+	origins := map[string]string{}
+	for _, s := range table() {
+		if value, ok := defaultOf(s); ok {
+			v.SetDefault(s.Key, value)
+			origins[s.Key] = originDefault
+		}
+	}
+	for _, lay := range l.layers {
+		values := map[string]any{}
+		for key, e := range lay.settings {
+			values[key] = e.value
+			origins[key] = e.origin
+		}
+		// The maps are our own and flat: there is nothing that could fail.
+		_ = v.MergeConfigMap(values)
+	}
+	c := settingsOf(v)
+	c.Allow, c.Deny, c.Ask = l.rules("allow", origins), l.rules("deny", origins), l.rules("ask", origins)
+	c.Models = map[string]Model{}
+	named := map[string]Provider{}
+	for _, lay := range l.layers {
+		maps.Copy(origins, lay.origins)
+		maps.Copy(named, lay.providers)
+		for ref, m := range lay.models {
+			c.Models[ref] = m.over(c.Models[ref])
+		}
+	}
+	c.Providers = l.resolveProviders(named, origins)
+	if c.Color == "auto" && l.env("NO_COLOR") != "" {
+		c.Color, origins["color"] = "never", "NO_COLOR"
+	}
+	c.origins = origins
+	return c
+}
+
+// defaultOf reads a setting's default from the table, by the same parser that
+// reads everyone else's.
+func defaultOf(s setting) (any, bool) {
+	if s.Default == "" {
+		return nil, false
+	}
+	if s.kind.word != nil {
+		return s.kind.word(s.Default)
+	}
+	value, err := s.kind.parse(s.Default)
+	return value, err == nil
+}
+
+// settingsOf reads the settings out of viper.
+func settingsOf(v *viper.Viper) *Config {
+	tools, _ := v.Get("tools").(Tools)
+	return &Config{
+		Model:    v.GetString("model"),
+		Fallback: v.GetStringSlice("fallback"),
+		System:   v.GetString("system"),
+		Color:    v.GetString("color"),
+		Ollama: Ollama{
+			Host:      v.GetString("ollama.host"),
+			NumCtx:    v.GetInt("ollama.num_ctx"),
+			MaxNumCtx: v.GetInt("ollama.max_num_ctx"),
+		},
+		Tools: tools,
+		Limits: Limits{
+			MaxTurns:      v.GetInt("limits.max_turns"),
+			Timeout:       v.GetDuration("limits.timeout"),
+			FirstByte:     v.GetDuration("limits.first_byte"),
+			BetweenChunks: v.GetDuration("limits.between_chunks"),
+			StdinBytes:    v.GetInt64("limits.stdin_bytes"),
+			FileBytes:     v.GetInt64("limits.file_bytes"),
+		},
+		Retries: v.GetInt("retries"),
+	}
+}
+
+// rules adds up a list of rules, the strongest source's first.
+func (l *loader) rules(key string, origins map[string]string) []string {
+	var all, from []string
+	for _, lay := range slices.Backward(l.layers) {
+		e, ok := lay.settings[key]
+		if !ok {
+			continue
+		}
+		from = append(from, e.origin)
+		for _, rule := range e.value.([]string) {
+			if !slices.Contains(all, rule) {
+				all = append(all, rule)
+			}
+		}
+	}
+	if len(from) > 0 {
+		origins[key] = strings.Join(from, ", ")
+	}
+	return all
+}

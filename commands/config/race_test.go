@@ -1,0 +1,6 @@
+//go:build race
+
+package config
+
+// raceEnabled tells that the race detector makes everything ten times slower.
+const raceEnabled = true

@@ -1,0 +1,147 @@
+package config
+
+import (
+	"sync"
+	"time"
+)
+
+// Setting is one row of the table of settings: those that have one value or
+// one list. The maps, providers and models, are described by [Maps].
+type Setting struct {
+	Key     string // as in the file, with a dot between section and name
+	Type    string
+	Default string // as it would be written; "" where there is none
+	Meaning string
+	Env     []string // the variables that set it, strongest first
+	Flag    string   // the flag of `ask` that sets it; "" where there is none
+	Project bool     // whether a project's file may set it
+}
+
+// setting is a row with what reading it needs.
+type setting struct {
+	Setting
+	kind kind
+	adds bool // a list whose sources add up
+	// refused is why a project can't set it.
+	refused string
+}
+
+// The bounds of the settings. They keep slips (a zero too many) from turning
+// into a machine without memory or a command that never ends.
+const (
+	maxContext  = 1 << 24 // tokens; the longest known contexts are 10 million
+	maxTurns    = 10_000
+	maxRetries  = 20
+	maxTimeout  = 7 * 24 * time.Hour
+	maxSilence  = 24 * time.Hour
+	maxInput    = 1 << 30
+	minSilence  = time.Second
+	defaultHost = "127.0.0.1:" + ollamaPort
+)
+
+// table is built on first use; it never changes.
+var table = sync.OnceValue(func() []setting {
+	return []setting{
+		{Setting: Setting{Key: "model", Flag: "--model", Project: true, Env: []string{"FETTLE_MODEL"},
+			Meaning: "the model to ask"}, kind: modelKind()},
+		{Setting: Setting{Key: "fallback", Project: true, Env: []string{"FETTLE_FALLBACK"},
+			Meaning: "models to try, in order, when the first one stays out of reach"}, kind: modelsKind()},
+		{Setting: Setting{Key: "system", Flag: "--system", Project: true, Env: []string{"FETTLE_SYSTEM"},
+			Meaning: "what every model is told first"}, kind: textKind()},
+		{Setting: Setting{Key: "color", Default: "auto", Flag: "--color", Env: []string{"FETTLE_COLOR"},
+			Meaning: "colour and Markdown on the terminal; auto is never with NO_COLOR"},
+			kind: choiceKind("auto", "always", "never"), refused: "it is about your terminal"},
+		{Setting: Setting{Key: "ollama.host", Default: defaultHost, Env: []string{"FETTLE_OLLAMA_HOST", "OLLAMA_HOST"},
+			Meaning: "where Ollama listens"}, kind: hostKind(), refused: "it decides where your data goes"},
+		{Setting: Setting{Key: "ollama.num_ctx", Default: "0", Project: true,
+			Env:     []string{"FETTLE_OLLAMA_NUM_CTX", "OLLAMA_CONTEXT_LENGTH"},
+			Meaning: "the context length to load Ollama's models with, in tokens; 0: what the conversation needs"},
+			kind: countKind(0, maxContext, " of tokens")},
+		{Setting: Setting{Key: "ollama.max_num_ctx", Default: "0", Project: true, Env: []string{"FETTLE_OLLAMA_MAX_NUM_CTX"},
+			Meaning: "the longest context to load, in tokens; 0: the model's own length"},
+			kind: countKind(0, maxContext, " of tokens")},
+		{Setting: Setting{Key: "tools", Default: "on", Project: true, Flag: "--no-tools, --tool", Env: []string{"FETTLE_TOOLS"},
+			Meaning: "which tools a model is offered; a project can only narrow it"}, kind: toolsKind()},
+		{Setting: Setting{Key: "allow", Flag: "--allow",
+			Meaning: "tool calls to run without asking; sources add up"}, kind: rulesKind(), adds: true,
+			refused: "whoever wrote the project would decide what runs on your machine"},
+		{Setting: Setting{Key: "deny", Project: true,
+			Meaning: "tool calls never to run; sources add up"}, kind: rulesKind(), adds: true},
+		{Setting: Setting{Key: "ask", Project: true,
+			Meaning: "tool calls to ask about; sources add up"}, kind: rulesKind(), adds: true},
+		{Setting: Setting{Key: "limits.max_turns", Default: "50", Flag: "--max-turns", Project: true,
+			Env:     []string{"FETTLE_LIMITS_MAX_TURNS"},
+			Meaning: "how often a model may answer with tool calls before a question ends"},
+			kind: countKind(1, maxTurns, "")},
+		{Setting: Setting{Key: "limits.timeout", Default: "0s", Flag: "--timeout", Project: true,
+			Env:     []string{"FETTLE_LIMITS_TIMEOUT"},
+			Meaning: "how long a question may take in all; 0s: as long as it takes"}, kind: durationKind(0, maxTimeout)},
+		{Setting: Setting{Key: "limits.first_byte", Default: "10m", Project: true, Env: []string{"FETTLE_LIMITS_FIRST_BYTE"},
+			Meaning: "how long to wait for the first byte of an answer"}, kind: durationKind(minSilence, maxSilence)},
+		{Setting: Setting{Key: "limits.between_chunks", Default: "120s", Project: true,
+			Env:     []string{"FETTLE_LIMITS_BETWEEN_CHUNKS"},
+			Meaning: "how long to wait for the next piece of an answer"}, kind: durationKind(minSilence, maxSilence)},
+		{Setting: Setting{Key: "limits.stdin_bytes", Default: "16MiB", Project: true, Env: []string{"FETTLE_LIMITS_STDIN_BYTES"},
+			Meaning: "the most that is read from standard input"}, kind: sizeKind(1, maxInput)},
+		{Setting: Setting{Key: "limits.file_bytes", Default: "16MiB", Project: true, Env: []string{"FETTLE_LIMITS_FILE_BYTES"},
+			Meaning: "the most that one --file may hold"}, kind: sizeKind(1, maxInput)},
+		{Setting: Setting{Key: "retries", Default: "3", Project: true, Env: []string{"FETTLE_RETRIES"},
+			Meaning: "how often a request that may succeed later is repeated"}, kind: countKind(0, maxRetries, "")},
+	}
+})
+
+// Settings is the table of settings, in the order to show them: what the
+// documentation, `help environment` and the defaults come from.
+func Settings() []Setting {
+	rows := table()
+	out := make([]Setting, len(rows))
+	for i, r := range rows {
+		out[i] = r.Setting
+		out[i].Type = r.kind.name
+		out[i].Env = append([]string(nil), r.Env...)
+	}
+	return out
+}
+
+// MapField is a field of an entry of one of the maps.
+type MapField struct{ Key, Type, Meaning string }
+
+// Maps describes the settings that are maps: providers and models.
+func Maps() []MapField {
+	return []MapField{
+		{"providers.<name>.type", "openai", "the protocol; openai where it is left out"},
+		{"providers.<name>.base_url", "address", "where an OpenAI-compatible server listens, with its /v1"},
+		{"providers.<name>.key_env", "text", "the variable that holds the key"},
+		{"providers.<name>.key", "text", "the key, if the variable isn't set; keep the file to yourself (chmod 600)"},
+		{"providers.<name>.headers", "map of text", "headers to send with each request"},
+		{"providers.<name>.models", "map", "by model name, the fields of models below"},
+		{"models.<provider/model>.context_length", "number", "the model's context length in tokens"},
+		{"models.<provider/model>.tools", "true | false", "whether the model can call tools"},
+		{"models.<provider/model>.images", "true | false", "whether the model takes images"},
+		{"models.<provider/model>.thinking", "true | false", "whether the model can think first"},
+		{"models.<provider/model>.schema", "true | false", "whether the model can answer by a JSON Schema"},
+	}
+}
+
+// Variable is an environment variable that fettle reads.
+type Variable struct{ Name, Meaning string }
+
+// Variables lists the environment: the variables of the settings first, in
+// the table's order, then the others.
+func Variables() []Variable {
+	var out []Variable
+	for _, s := range table() {
+		for _, name := range s.Env {
+			out = append(out, Variable{name, s.Key + ": " + s.Meaning})
+		}
+	}
+	return append(out,
+		Variable{"OPENAI_API_KEY", "providers.openai.key: the key of the provider openai"},
+		Variable{"OPENAI_BASE_URL", "providers.openai.base_url: where the provider openai listens"},
+		Variable{"NO_COLOR", "if it isn't empty, color: auto means never"},
+		Variable{"FETTLE_CONFIG", "the folder of config.yaml, or the file itself if it ends in .yaml"},
+		Variable{"FETTLE_DATA", "the folder of chats and workspaces"},
+		Variable{"XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_CACHE_HOME, XDG_RUNTIME_DIR",
+			"the base directories of those folders"},
+	)
+}

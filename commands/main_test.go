@@ -1,0 +1,163 @@
+package commands_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fettle-cli/fettle/commands"
+	"github.com/fettle-cli/fettle/commands/term"
+)
+
+// runEnv makes the test binary fettle itself, for tests that need several
+// processes or a real pipe.
+const runEnv = "FETTLE_TEST_RUN"
+
+func fettle() { os.Exit(commands.Main(context.Background(), os.Args, term.System())) }
+
+func TestMain(m *testing.M) {
+	if os.Getenv(runEnv) != "" {
+		fettle()
+	}
+	testscript.Main(m, map[string]func(){"fettle": fettle})
+}
+
+// TestScripts runs every script below testdata/script: each is one command, or
+// one thing that people do, from their side.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "testdata", "script"),
+		RequireExplicitExec: true,
+		Setup:               setUp,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": exitStatus,
+			"serve":  serve,
+			"clear":  clearStreams,
+		},
+	})
+}
+
+// setUp gives a script a machine of its own: no configuration, no keys, and no
+// Ollama.
+func setUp(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	for k, v := range map[string]string{
+		"HOME": home, "USERPROFILE": home, "FETTLE_DATA": filepath.Join(env.WorkDir, "data"),
+		"FETTLE_CONFIG": filepath.Join(env.WorkDir, "config"), "OLLAMA_HOST": "127.0.0.1:1",
+		"OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "NO_COLOR": "", "TERM": "dumb",
+		"XDG_RUNTIME_DIR": filepath.Join(env.WorkDir, "run"),
+	} {
+		env.Setenv(k, v)
+	}
+	return os.MkdirAll(home, 0o700)
+}
+
+// exitStatus runs a command that has to end with a status:
+// `status 2 fettle ask`. Standard input may be named by `<file` at the end.
+func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit := (*exec.ExitError)(nil); err != nil {
+		if !asExit(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+func asExit(err error, exit **exec.ExitError) bool {
+	e, ok := err.(*exec.ExitError)
+	*exit = e
+	return ok
+}
+
+// clearStreams forgets the output of earlier commands.
+func clearStreams(*testscript.TestScript, bool, []string) {}
+
+// serve answers every request of an OpenAI-compatible client with a status and
+// a file: `serve BASE_URL_VARIABLE 200 answer.sse`.
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: serve VARIABLE STATUS FILE")
+	}
+	status, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	body := ts.ReadFile(args[2])
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	server := &http.Server{
+		ReadHeaderTimeout: 5 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(body, "data:") {
+				w.Header().Set("Content-Type", "text/event-stream")
+			} else {
+				w.Header().Set("Content-Type", "application/json")
+			}
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		}),
+	}
+	go server.Serve(l)
+	ts.Defer(func() { server.Close() })
+	ts.Setenv(args[0], "http://"+l.Addr().String()+"/v1")
+}
+
+// world is a data directory with a scripted model, for tests in Go.
+type world struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newWorld(t *testing.T, script string) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(w.dir, "m.yaml"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(os.Environ(), runEnv+"=1", "HOME="+w.dir, "FETTLE_DATA="+filepath.Join(w.dir, "data"),
+		"FETTLE_CONFIG="+filepath.Join(w.dir, "config"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_API_KEY=",
+		"OPENAI_BASE_URL=", "FETTLE_MODEL=script/m.yaml", "TERM=dumb")
+	return w
+}
+
+// command is fettle as a process of its own.
+func (w *world) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(w.t.Context(), os.Args[0], args...)
+	cmd.Env, cmd.Dir = w.env, w.dir
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// run gives what a command printed; it has to end with the status.
+func (w *world) run(status int, args ...string) (stdout, stderr string) {
+	w.t.Helper()
+	cmd := w.command(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if got := cmd.ProcessState.ExitCode(); got != status {
+		w.t.Errorf("fettle %s: status %d (%v), want %d\n%s", strings.Join(args, " "), got, err, status, errs.String())
+	}
+	return out.String(), errs.String()
+}

@@ -1,0 +1,3 @@
+package commands
+
+func ignorePipe() {} // Windows has no such signal

@@ -1,0 +1,157 @@
+package commands
+
+import (
+	"bufio"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// eventsView prints each event as a line of canonical JSON.
+type eventsView struct {
+	rt  *runtime
+	buf *bufio.Writer
+	err error
+}
+
+func (v *eventsView) status(string) {}
+func (v *eventsView) clear()        {}
+
+func (v *eventsView) show(e event.Event) {
+	if v.buf == nil {
+		v.buf = bufio.NewWriterSize(v.rt.streams.Out, pipeBuffer)
+	}
+	line, err := e.Append(nil)
+	if err != nil {
+		v.err = err
+		return
+	}
+	// A write that fails is remembered by the output, where follow finds it.
+	_, _ = v.buf.Write(append(line, '\n'))
+	if !e.More {
+		_ = v.buf.Flush()
+	}
+}
+
+func (v *eventsView) end() error { return v.err }
+
+// answerJSON is what --output json prints: one object.
+type answerJSON struct {
+	SchemaVersion int            `json:"schema_version"`
+	Status        string         `json:"status"` // complete, error, cancelled
+	Answer        string         `json:"answer"`
+	Value         any            `json:"value,omitempty"` // the answer itself, under --schema
+	Chat          int64          `json:"chat,omitempty"`
+	ChatID        string         `json:"chat_id,omitempty"`
+	TurnID        string         `json:"turn_id"`
+	MessageID     string         `json:"message_id,omitempty"`
+	Model         string         `json:"model"`
+	Usage         *event.Usage   `json:"usage,omitempty"`
+	StopReason    string         `json:"stop_reason,omitempty"`
+	Reasoning     string         `json:"reasoning,omitempty"`
+	ToolCalls     []toolCallJSON `json:"tool_calls"`
+	Footnotes     []string       `json:"footnotes,omitempty"`
+	Timing        timingJSON     `json:"timing"`
+	Error         *faultBody     `json:"error,omitempty"`
+}
+
+// timingJSON is where the time went, in milliseconds; the syncs overlap the
+// model's answer.
+type timingJSON struct {
+	Total float64 `json:"total_ms"`
+	Sync  float64 `json:"sync_ms"`
+}
+
+type toolCallJSON struct {
+	Tool       string           `json:"tool"`
+	Input      json.RawMessage  `json:"input"`
+	Status     event.CallStatus `json:"status"`
+	Result     string           `json:"result"`
+	Error      string           `json:"error,omitempty"`
+	DurationMS int64            `json:"duration_ms"`
+}
+
+type jsonView struct {
+	rt     *runtime
+	o      askOptions
+	out    answerJSON
+	text   strings.Builder
+	think  strings.Builder
+	broken bool
+	inputs map[string]json.RawMessage
+	begun  time.Time
+}
+
+func newJSONView(rt *runtime, o askOptions) *jsonView {
+	return &jsonView{
+		rt: rt, o: o, inputs: map[string]json.RawMessage{}, begun: time.Now(),
+		out: answerJSON{SchemaVersion: outputVersion, ToolCalls: []toolCallJSON{}},
+	}
+}
+
+func (v *jsonView) status(string) {}
+func (v *jsonView) clear()        {}
+
+func (v *jsonView) show(e event.Event) {
+	v.out.TurnID = e.TurnID
+	switch b := e.Body.(type) {
+	case event.TextDelta:
+		if v.broken && v.text.Len() > 0 {
+			v.text.WriteString(paragraphBreak(lastBytes(v.text.String(), 2)))
+		}
+		v.broken = false
+		v.text.WriteString(b.Text)
+	case event.Reasoning:
+		v.think.WriteString(b.Text)
+	case event.ToolStart:
+		v.inputs[b.ToolUseID] = b.Input
+	case event.ToolComplete:
+		v.broken = true
+		v.out.ToolCalls = append(v.out.ToolCalls, toolCallJSON{
+			Tool: b.ToolID, Input: v.inputs[b.ToolUseID], Status: b.Status, Result: b.Result,
+			Error: b.Error, DurationMS: b.DurationMS,
+		})
+	case event.Meta:
+		v.out.Model, v.out.StopReason = b.Model, b.StopReason
+		v.out.Usage = v.out.Usage.Add(b.Usage)
+	case event.Footnote:
+		v.out.Footnotes = append(v.out.Footnotes, b.Text)
+	case event.Complete:
+		p := b.Payload
+		v.out.Status, v.out.Chat, v.out.ChatID, v.out.MessageID = "complete", p.ConversationID, p.ChatID, p.MessageID
+	case event.Error:
+		v.out.Status = "error"
+		f := &fault.Fault{Code: fault.Code(b.Code), Msg: b.Message, Detail: b.Detail, Hints: b.Hints}
+		body := bodyOf(f)
+		v.out.Error = &body
+	case event.Cancelled:
+		v.out.Status = "cancelled"
+	}
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func (v *jsonView) end() error {
+	v.out.Answer, v.out.Reasoning = v.text.String(), v.think.String()
+	if v.o.extract {
+		block, ok := firstBlock(v.out.Answer)
+		if !ok && v.out.Status == "complete" {
+			return fault.New(fault.InvalidReply, "the answer has no code block")
+		}
+		v.out.Answer = block
+	}
+	if v.o.schema != nil && v.out.Status == "complete" {
+		v.out.Value = json.RawMessage(v.out.Answer)
+	}
+	v.out.Timing = timingJSON{
+		Total: millis(time.Since(v.begun)),
+		Sync:  millis(v.rt.engine.SyncTime(engine.TurnID(v.out.TurnID))),
+	}
+	enc := json.NewEncoder(v.rt.streams.Out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v.out)
+}

@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// assembly is what a request to a model is made of; assemble is a pure
+// function of it (document 002's request assembly).
+type assembly struct {
+	model   string // without the provider
+	system  string
+	history []Message // from the root; the last one is the person's message
+	// answer is what the turn has answered so far, for all steps but the first.
+	answer *Message
+	tools  []provider.ToolSpec
+	// name gives the name by which the model knows a tool id.
+	name func(toolID string) string
+	// without are features that the model turned out to lack.
+	without map[provider.Feature]bool
+}
+
+// assemble puts a request together in document 002's order: the system
+// message, the normalised history, the context files before the latest user
+// message, that message, and the tools.
+func assemble(a assembly) *provider.Request {
+	req := &provider.Request{Model: a.model, System: a.system}
+	for _, m := range a.history {
+		if m.Role == provider.User {
+			req.Messages = append(req.Messages, a.asked(m)...)
+		} else {
+			req.Messages = append(req.Messages, a.answered(m, false)...)
+		}
+	}
+	if a.answer != nil {
+		req.Messages = append(req.Messages, a.answered(*a.answer, true)...)
+	}
+	if !a.without[provider.FeatureTools] {
+		req.Tools = a.tools
+	}
+	req.Tokens = estimate(req)
+	return req
+}
+
+// asked gives a person's message: files in a message of their own before it,
+// then images and text.
+func (a assembly) asked(m Message) []provider.Message {
+	var files, own []provider.Part
+	for _, p := range m.Parts {
+		switch p.Kind {
+		case provider.FilePart:
+			files = append(files, provider.Part{Kind: provider.TextPart, Text: fileBlock(p)})
+		case provider.ImagePart:
+			if !a.without[provider.FeatureImages] {
+				own = append(own, p)
+			}
+		case provider.TextPart:
+			if p.Text != "" {
+				own = append(own, p)
+			}
+		}
+	}
+	var out []provider.Message
+	if len(files) > 0 {
+		out = append(out, provider.Message{Role: provider.User, Parts: files})
+	}
+	if len(own) > 0 {
+		out = append(out, provider.Message{Role: provider.User, Parts: own})
+	}
+	return out
+}
+
+// fileBlock shows a context file to the model. The name can't close its
+// attribute, and a content that holds the closing tag gets a longer one.
+func fileBlock(p provider.Part) string {
+	tag := "file"
+	for strings.Contains(p.Text, "</"+tag+">") {
+		tag += "_"
+	}
+	name := strings.NewReplacer(`"`, "'", "\n", " ", "\r", " ", "<", "(", ">", ")").Replace(p.Name)
+	text := p.Text
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return "<" + tag + ` name="` + name + "\">\n" + text + "</" + tag + ">"
+}
+
+// answered splits an answer into the messages of its steps: what the model
+// said and called, then the results. Reasoning is handed back only within the
+// turn it belongs to.
+func (a assembly) answered(m Message, live bool) []provider.Message {
+	var out []provider.Message
+	for start := 0; start < len(m.Parts); {
+		end := start
+		for end < len(m.Parts) && m.Parts[end].Step == m.Parts[start].Step {
+			end++
+		}
+		out = append(out, a.stepMessages(m.Parts[start:end], live)...)
+		start = end
+	}
+	return out
+}
+
+func (a assembly) stepMessages(parts []provider.Part, live bool) []provider.Message {
+	var said, results []provider.Part
+	answered := answeredCalls(parts)
+	for _, p := range parts {
+		switch p.Kind {
+		case provider.TextPart:
+			if p.Text != "" {
+				said = append(said, p)
+			}
+		case provider.ReasoningPart:
+			if live {
+				said = append(said, p)
+			}
+		case provider.ToolCallPart:
+			if answered[p.Call.ID] {
+				c := *p.Call
+				c.Name = a.name(c.Name)
+				said = append(said, provider.Part{Kind: p.Kind, Call: &c})
+			}
+		case provider.ToolResultPart:
+			r := *p.Result
+			r.Name = a.name(r.Name)
+			results = append(results, provider.Part{Kind: p.Kind, Result: &r})
+		}
+	}
+	if onlyReasoning(said) {
+		return nil // some providers refuse a message without content
+	}
+	out := []provider.Message{{Role: provider.Assistant, Parts: said}}
+	if len(results) > 0 {
+		out = append(out, provider.Message{Role: provider.Tool, Parts: results})
+	}
+	return out
+}
+
+// answeredCalls tells which calls have a result; a call without one is never
+// sent (a provider would refuse the whole history).
+func answeredCalls(parts []provider.Part) map[string]bool {
+	ids := map[string]bool{}
+	for _, p := range parts {
+		if p.Kind == provider.ToolResultPart {
+			ids[p.Result.ID] = true
+		}
+	}
+	return ids
+}
+
+func onlyReasoning(parts []provider.Part) bool {
+	for _, p := range parts {
+		if p.Kind != provider.ReasoningPart {
+			return false
+		}
+	}
+	return true
+}
+
+// What the estimate counts. Four bytes a token holds for English and code; the
+// fixed parts are what chat templates and image encoders commonly take.
+const (
+	bytesPerToken   = 4
+	messageOverhead = 8
+	imageTokens     = 1200
+)
+
+// estimate guesses how many tokens a request holds. It sizes Ollama's context
+// and is never shown as a count.
+func estimate(req *provider.Request) int {
+	bytes, tokens := len(req.System), messageOverhead
+	for _, m := range req.Messages {
+		tokens += messageOverhead
+		for _, p := range m.Parts {
+			bytes += len(p.Text) + len(p.Details)
+			switch {
+			case p.Kind == provider.ImagePart:
+				tokens += imageTokens
+			case p.Call != nil:
+				bytes += len(p.Call.Name) + len(p.Call.Args)
+			case p.Result != nil:
+				bytes += len(p.Result.Text)
+			}
+		}
+	}
+	for _, t := range req.Tools {
+		bytes += len(t.Name) + len(t.Description) + len(t.InputSchema)
+		tokens += messageOverhead
+	}
+	return tokens + (bytes+len(req.Schema))/bytesPerToken
+}

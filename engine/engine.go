@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// Models finds models by name; [Catalog] is the usual one.
+type Models interface {
+	// Resolve gives the provider and the model of a Ref, asking nobody.
+	Resolve(ref string) (provider.Provider, string, error)
+	// Default chooses a model where none was named; it may ask addresses.
+	Default(ctx context.Context) (ref string, err error)
+	// Describe tells what is known of the model, the configuration's word
+	// before the provider's.
+	Describe(ctx context.Context, p provider.Provider, model string) (provider.Model, error)
+}
+
+// Options make an Engine.
+type Options struct {
+	// DataDir is the absolute path of the data directory; it is made when
+	// something is first written.
+	DataDir string
+	Models  Models
+	// Tools are all tools there are; nil has none.
+	Tools *toolset.Set
+	// Policy holds for every turn.
+	Policy Policy
+	// Retry is how often and how long a failed request is tried again.
+	Retry provider.RetryOptions
+	// Hold keeps the store open for the Engine's whole life, as serve wants.
+	Hold bool
+	// Notice is told one line about what was mended or set aside on the way,
+	// such as a journal with a torn last line; nil says nothing.
+	Notice func(string)
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Engine runs turns on one data directory. Make it with New.
+type Engine struct {
+	o        Options
+	store    *kv.Store
+	tables   *tables
+	journals *journal.Dir
+	counter  *journal.Counter
+
+	mu     sync.Mutex
+	turns  map[TurnID]*turn // live ones, and the last few that ended
+	ended  []TurnID
+	closed bool
+	wg     sync.WaitGroup
+	base   context.Context
+	stop   context.CancelCauseFunc
+}
+
+// DefaultMaxSteps bounds the responses of a turn that names no bound: enough
+// for long work, and an end for a model that goes round in circles.
+const DefaultMaxSteps = 25
+
+// keptTurns is how many ended turns stay in memory, for followers that are a
+// little late; older ones are read from the journal or the store.
+const keptTurns = 64
+
+var errClosed = errors.New("the engine was closed")
+
+// New makes an Engine. It touches no file and starts nothing.
+func New(o Options) *Engine {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	if o.Tools == nil {
+		o.Tools, _ = toolset.NewSet() // no entries, nothing to refuse
+	}
+	e := &Engine{
+		o:        o,
+		tables:   newTables(),
+		journals: journal.Open(filepath.Join(o.DataDir, "journal")),
+		turns:    map[TurnID]*turn{},
+	}
+	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold})
+	e.counter = journal.NewCounter(o.DataDir, e.highest)
+	e.base, e.stop = context.WithCancelCause(context.Background())
+	return e
+}
+
+func (e *Engine) storeDir() string { return filepath.Join(e.o.DataDir, "store") }
+
+// Close cancels live turns, waits for them and lets go of the store.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.stop(errClosed)
+	e.wg.Wait()
+	return e.store.Close()
+}
+
+// newID makes an id that sorts by time.
+func (e *Engine) newID() string {
+	return ulid.MustNew(ulid.Timestamp(e.o.Now()), rand.Reader).String()
+}
+
+func (e *Engine) remember(t *turn) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return fault.Wrap(fault.Interrupted, "start turn", errClosed)
+	}
+	e.turns[t.id] = t
+	e.wg.Add(1)
+	return nil
+}
+
+// retire keeps an ended turn for late followers and forgets the oldest.
+func (e *Engine) retire(t *turn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended = append(e.ended, t.id)
+	if len(e.ended) > keptTurns {
+		delete(e.turns, e.ended[0])
+		e.ended = e.ended[1:]
+	}
+	e.wg.Done()
+}
+
+func (e *Engine) forget(t *turn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.turns, t.id)
+}
+
+func (e *Engine) turn(id TurnID) *turn {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.turns[id]
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// Grant is a remembered approval: a rule that a person made by answering.
+type Grant struct {
+	Scope   string    `json:"scope"` // a chat's id, or "" for always
+	Pattern string    `json:"pattern"`
+	MadeAt  time.Time `json:"made_at"`
+}
+
+// RuleFor is the rule that "for this chat" and "always" make of a call: this
+// tool, with this main argument where it has one.
+func RuleFor(t toolset.Tool, args json.RawMessage) string {
+	if main := mainArg(t, args); main != "" {
+		return t.ID + "(" + quoteGlob(main) + ")"
+	}
+	return t.ID
+}
+
+// quoteGlob makes a glob that matches just the text.
+func quoteGlob(s string) string {
+	return strings.NewReplacer(
+		`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, ",", `\,`, "=", `\=`,
+	).Replace(s)
+}
+
+// grant remembers an approval.
+func (e *Engine) grant(ctx context.Context, d event.Decision, chatID, rule string) error {
+	g := Grant{Pattern: rule, MadeAt: e.o.Now()}
+	if d == event.AllowChat {
+		g.Scope = chatID
+	}
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.tables.grants.Put(tx, &g) })
+	if err != nil {
+		return e.storeTrouble(err)
+	}
+	return e.mirror(ctx)
+}
+
+// catalog mirrors what turns need of the store without opening it (DESIGN §8).
+type catalog struct {
+	Version int     `json:"catalog"`
+	Grants  []Grant `json:"grants"`
+}
+
+const catalogVersion = 1
+
+func (e *Engine) catalogFile() string { return filepath.Join(e.o.DataDir, "catalog.json") }
+
+// mirror writes the catalogue anew from the store, whose word it repeats.
+func (e *Engine) mirror(ctx context.Context) error {
+	release, err := e.lock(ctx, "catalog", nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	c := catalog{Version: catalogVersion}
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		c.Grants = nil
+		for g, err := range e.tables.grants.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			c.Grants = append(c.Grants, *g)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return storeWrite(e.catalogFile(), data)
+}
+
+// storeWrite replaces a file atomically and durably.
+func storeWrite(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	if err != nil {
+		return storeFault("write "+path, err)
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(storeFault("write "+path, err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// granted gives the rules that people have made for a chat and for all.
+func (e *Engine) granted(chatID string) Policy {
+	var c catalog
+	data, err := os.ReadFile(e.catalogFile())
+	if err != nil {
+		return Policy{} // nobody has granted anything
+	}
+	if err := json.Unmarshal(data, &c); err != nil || c.Version != catalogVersion {
+		e.o.Notice("remembered approvals are not used: " + e.catalogFile() + " can't be read")
+		return Policy{}
+	}
+	var p Policy
+	for _, g := range c.Grants {
+		if g.Scope == "" || g.Scope == chatID {
+			p.Allow = append(p.Allow, g.Pattern)
+		}
+	}
+	return p
+}

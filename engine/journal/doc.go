@@ -1,0 +1,29 @@
+// Package journal keeps the append-only files of turns that are not in the
+// store yet: one file a turn, one JSON value a line. The first line is the
+// acceptance (what was asked, of which chat), each further line one event.
+//
+// A journal is not a log for people and not an archive: it lives from a turn's
+// acceptance until somebody who has the store open has folded it in.
+//
+// # Files
+//
+//	<turn>.jsonl       the journal
+//	<turn>.jsonl.new   one that is being made; nobody has been told of it
+//	<turn>.lock        held by the turn's owner, and by whoever folds
+//	../counter.json    the numbers that were given out, with counter.lock
+//
+// # Durability and concurrency
+//
+// Create makes the file under its temporary name with its lock held; Publish
+// syncs it, renames it into place and syncs the folder. A kill before Publish
+// leaves a temporary file that Sweep removes, and nothing that anybody was
+// told of. Append is one write: what it wrote survives a kill of the process,
+// and the loss of power once Sync has returned. A last line that was torn is
+// dropped by readers. A Writer belongs to one goroutine; Sync may run
+// beside Append, and so may Publish.
+//
+// Claim takes the lock of a finished or abandoned journal. It checks that the
+// name is still the locked file, so two folders never fold one journal at
+// once, and one that was folded meanwhile is not claimed at all. The claimer
+// writes what it read somewhere durable, and only then calls Remove.
+package journal

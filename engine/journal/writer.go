@@ -1,0 +1,194 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/lockfile"
+)
+
+// MaxLine bounds one line; a tool's output is bounded far below it.
+const MaxLine = 128 << 20
+
+// Writer appends to the journal of one live turn.
+type Writer struct {
+	dir     *Dir
+	turn    string
+	release func()
+
+	mu        sync.Mutex // Publish may run beside Append
+	f         *os.File
+	published bool
+
+	size      int64 // bytes that are whole lines
+	broken    error // set when a torn write could not be taken back
+	buf       []byte
+	syncNanos atomic.Int64
+}
+
+// Create makes a journal under its temporary name, locks it, and writes the
+// acceptance. Nobody else sees it before Publish. The turn's id is new, so the
+// lock can only be held for a moment, by somebody's Sweep.
+func (d *Dir) Create(ctx context.Context, turn string, accept any) (*Writer, error) {
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return nil, fmt.Errorf("make journal folder: %w", err)
+	}
+	line, err := json.Marshal(accept)
+	if err != nil {
+		return nil, fmt.Errorf("encode acceptance: %w", err)
+	}
+	release, err := lockfile.Acquire(ctx, d.lock(turn), nil)
+	if err != nil {
+		return nil, fmt.Errorf("lock journal: %w", err)
+	}
+	d.pause("create:locked")
+	f, err := os.OpenFile(d.temp(turn), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("make journal: %w", err)
+	}
+	w := &Writer{dir: d, turn: turn, f: f, release: release}
+	d.pause("create:made")
+	if err := w.write(append(line, '\n')); err != nil {
+		return nil, errors.Join(err, w.Discard())
+	}
+	return w, nil
+}
+
+// Publish makes the journal durable and visible. After it the turn is
+// accepted: it survives the loss of power.
+func (w *Writer) Publish() error {
+	if err := w.Sync(); err != nil {
+		return err
+	}
+	w.dir.pause("publish:synced")
+	if err := w.rename(); err != nil {
+		return err
+	}
+	w.dir.pause("publish:renamed")
+	start := time.Now()
+	err := syncDir(w.dir.path)
+	w.syncNanos.Add(int64(time.Since(start)))
+	if err != nil {
+		return fmt.Errorf("sync journal folder: %w", err)
+	}
+	return nil
+}
+
+func (w *Writer) rename() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, err := renameOpen(w.f, w.dir.temp(w.turn), w.dir.file(w.turn))
+	if err != nil {
+		return fmt.Errorf("publish journal: %w", err)
+	}
+	w.f, w.published = f, true
+	return nil
+}
+
+// file is the open file, which Windows changes at the rename.
+func (w *Writer) file() *os.File {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.f
+}
+
+// Append writes the events, one a line, in one write. When it fails, nothing
+// of it stays in the journal, or the Writer refuses every further Append.
+func (w *Writer) Append(events ...event.Event) error {
+	if w.broken != nil {
+		return w.broken
+	}
+	buf := w.buf[:0]
+	for _, e := range events {
+		var err error
+		if buf, err = e.Append(buf); err != nil {
+			return err
+		}
+		buf = append(buf, '\n')
+	}
+	w.buf = keep(buf)
+	return w.write(buf)
+}
+
+// keep bounds the scratch memory between writes.
+func keep(buf []byte) []byte {
+	const most = 1 << 20 // a batch of one network read is far smaller
+	if cap(buf) > most {
+		return nil
+	}
+	return buf
+}
+
+func (w *Writer) write(line []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.f.Write(line)
+	if err == nil {
+		w.size += int64(n)
+		return nil
+	}
+	if n > 0 {
+		err = errors.Join(err, w.takeBack())
+	}
+	return fmt.Errorf("write journal %s: %w", filepath.Base(w.f.Name()), err)
+}
+
+// takeBack removes a torn line, so that a later write can't be glued to it.
+func (w *Writer) takeBack() error {
+	if err := w.f.Truncate(w.size); err != nil {
+		w.broken = fmt.Errorf("journal has a torn line: %w", err)
+		return w.broken
+	}
+	_, err := w.f.Seek(w.size, 0)
+	return err
+}
+
+// Sync is a sync point: what was appended before it survives power loss.
+func (w *Writer) Sync() error {
+	start := time.Now()
+	err := w.file().Sync()
+	w.syncNanos.Add(int64(time.Since(start)))
+	if err != nil {
+		return fmt.Errorf("sync journal: %w", err)
+	}
+	return nil
+}
+
+// SyncTime is the time spent in file syncs so far, for the figures.
+func (w *Writer) SyncTime() time.Duration { return time.Duration(w.syncNanos.Load()) }
+
+// Path is where the journal is: for followers that fell behind.
+func (w *Writer) Path() string { return w.dir.file(w.turn) }
+
+// Close lets go of the journal, which stays for a fold. One that was never
+// published is removed: nobody was told of it.
+func (w *Writer) Close() error {
+	if !w.published {
+		return w.Discard()
+	}
+	err := w.f.Close()
+	w.dir.pause("close:closed")
+	w.release()
+	return err
+}
+
+// Discard removes the journal and lets go of it: for turns that were never
+// accepted and for ephemeral ones.
+func (w *Writer) Discard() error {
+	name := w.dir.temp(w.turn)
+	if w.published {
+		name = w.dir.file(w.turn)
+	}
+	err := errors.Join(w.f.Close(), os.Remove(name))
+	w.release()
+	return err
+}

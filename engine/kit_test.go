@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/builtin"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashEnv); dir != "" {
+		crashChild(dir)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// bench is an engine on a scripted model, in folders of the test's own.
+type bench struct {
+	*Engine
+	t    testing.TB
+	dir  string
+	told []string
+}
+
+// newBench makes an engine whose model `script/m.yaml` plays the script.
+func newBench(t testing.TB, yaml string, tools ...toolset.Entry) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "m.yaml"), []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return openBench(t, dir, tools...)
+}
+
+func openBench(t testing.TB, dir string, tools ...toolset.Entry) *bench {
+	t.Helper()
+	b := &bench{t: t, dir: dir}
+	b.Engine = New(testOptions(t, dir, tools))
+	b.o.Notice = func(s string) { b.told = append(b.told, s) }
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return b
+}
+
+func testOptions(t testing.TB, dir string, tools []toolset.Entry) Options {
+	reg := new(provider.Registry)
+	err := reg.Add("script", func() (provider.Provider, error) {
+		return script.New(script.Options{Dir: dir}), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := toolset.NewSet(append(builtin.Entries(builtin.Options{}), tools...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{
+		DataDir: filepath.Join(dir, "data"), Tools: set,
+		Models: &Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Retry:  provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
+	}
+}
+
+func ask(prompt string) TurnRequest {
+	return TurnRequest{Parts: []provider.Part{{Kind: provider.TextPart, Text: prompt}}}
+}
+
+// start begins a turn that has to begin.
+func (b *bench) start(req TurnRequest) TurnID {
+	b.t.Helper()
+	id, err := b.Start(context.Background(), req)
+	if err != nil {
+		b.t.Fatalf("start: %v", err)
+	}
+	return id
+}
+
+// follow gives all events of a turn, and checks what holds of every stream.
+func (b *bench) follow(id TurnID) []event.Event {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	var events []event.Event
+	for e, err := range b.Follow(ctx, id, 0) {
+		if err != nil {
+			b.t.Fatalf("follow: %v", err)
+		}
+		events = append(events, e)
+	}
+	checkStream(b.t, id, events)
+	return events
+}
+
+func checkStream(t testing.TB, id TurnID, events []event.Event) {
+	t.Helper()
+	open := map[string]bool{}
+	for i, e := range events {
+		if e.Seq != event.Seq(i+1) || e.TurnID != string(id) {
+			t.Errorf("event %d has seq %d of turn %s", i, e.Seq, e.TurnID)
+		}
+		if e.Ends() != (i == len(events)-1) {
+			t.Errorf("event %d of %d: %s", i+1, len(events), e.Type())
+		}
+		switch b := e.Body.(type) {
+		case event.ToolStart:
+			open[b.ToolUseID] = true
+		case event.ToolComplete:
+			if !open[b.ToolUseID] {
+				t.Errorf("call %s ended before it began", b.ToolUseID)
+			}
+			delete(open, b.ToolUseID)
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("calls without an end: %v", open)
+	}
+}
+
+// run does a whole turn.
+func (b *bench) run(req TurnRequest) []event.Event {
+	b.t.Helper()
+	return b.follow(b.start(req))
+}
+
+// outline is a stream in words: types, with what matters of each.
+func outline(events []event.Event) string {
+	var out []string
+	for _, e := range events {
+		s := string(e.Type())
+		switch b := e.Body.(type) {
+		case event.TextDelta:
+			s = fmt.Sprintf("%q", b.Text)
+			if n := len(out); n > 0 && strings.HasPrefix(out[n-1], `"`) { // how text was cut says nothing
+				out[n-1] = strings.TrimSuffix(out[n-1], `"`) + strings.TrimPrefix(s, `"`)
+				continue
+			}
+		case event.ToolStart:
+			s += " " + b.Tool
+		case event.ToolComplete:
+			s += " " + b.Tool + " " + string(b.Status)
+		case event.Error:
+			s += " " + b.Code
+		case event.Meta:
+			s += " " + b.StopReason
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "\n")
+}
+
+func want(t testing.TB, events []event.Event, lines ...string) {
+	t.Helper()
+	if got, want := outline(events), strings.Join(lines, "\n"); got != want {
+		t.Errorf("events:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// last is the body of the last event.
+func last[B event.Body](t testing.TB, events []event.Event) B {
+	t.Helper()
+	b, ok := events[len(events)-1].Body.(B)
+	if !ok {
+		t.Fatalf("the turn ended with %+v", events[len(events)-1].Body)
+	}
+	return b
+}
+
+// chat is the chat with a number, as it is kept.
+func (b *bench) chat(number int64) Conversation {
+	b.t.Helper()
+	conv, err := b.Chat(context.Background(), ChatRef{Number: number})
+	if err != nil {
+		b.t.Fatalf("chat %d: %v", number, err)
+	}
+	return conv
+}
+
+// until waits for a condition that another goroutine brings about.
+func until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	for range 5000 {
+		if cond() {
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	t.Fatalf("%s did not come", what)
+}
+
+// files are the files below a folder, by relative path.
+func files(t testing.TB, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		if !d.IsDir() {
+			rel, _ := filepath.Rel(dir, path)
+			out = append(out, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// Catalog is a set of providers with what the configuration says of them. It
+// is safe for concurrent use once it is made.
+type Catalog struct {
+	Registry *provider.Registry
+	// Configured is the model that the configuration names, if any.
+	Configured string
+	// Settings tell what the configuration says of a model; fields that are
+	// zero are left to the provider. nil says nothing.
+	Settings func(providerName, model string) provider.Model
+	// Seekers look for a model where none was named, in order.
+	Seekers []Seeker
+}
+
+// Seeker is one place where a model may be found unasked.
+type Seeker struct {
+	Place    string // as a person reads it: "Ollama at 127.0.0.1:11434"
+	Provider string
+	// Ready tells without asking anybody whether it is worth a look; nil is
+	// always. Missing is what a person is told where it isn't.
+	Ready   func() bool
+	Missing string
+	// Prefer are names that are taken first where they are on offer.
+	Prefer []string
+}
+
+var _ Models = (*Catalog)(nil)
+
+// Resolve gives the provider and the model of a Ref.
+func (c *Catalog) Resolve(ref string) (provider.Provider, string, error) {
+	p, model, err := c.Registry.Resolve(ref)
+	if err == nil {
+		return p, model, nil
+	}
+	var unknown *provider.UnknownError
+	switch {
+	case errors.Is(err, provider.ErrRef):
+		f := fault.New(fault.Usage, "no model is called "+ref+": a model is named provider/model")
+		for _, name := range c.Registry.Names() {
+			f.Hints = append(f.Hints, "fettle ask -m "+name+"/"+modelOr(ref)+" …")
+		}
+		f.Err = err
+		return nil, "", f
+	case errors.As(err, &unknown):
+		f := fault.Wrap(fault.Unavailable, "find model "+ref, unknown)
+		_, model, _ = strings.Cut(ref, "/")
+		for _, name := range unknown.Nearest {
+			f.Hints = append(f.Hints, "fettle ask -m "+name+"/"+model+" …")
+		}
+		return nil, "", f
+	}
+	return nil, "", fault.Wrap(fault.Config, "find model "+ref, err)
+}
+
+func modelOr(ref string) string {
+	if ref = strings.Trim(ref, "/"); ref == "" {
+		return "MODEL"
+	}
+	return ref
+}
+
+// Describe asks the provider about the model and lets the configuration have
+// the last word.
+func (c *Catalog) Describe(ctx context.Context, p provider.Provider, model string) (provider.Model, error) {
+	m, err := p.Model(ctx, model)
+	if err != nil {
+		return m, err
+	}
+	if c.Settings == nil {
+		return m, nil
+	}
+	s := c.Settings(p.Name(), model)
+	if s.ContextLength > 0 {
+		m.ContextLength = s.ContextLength
+	}
+	override(&m.Tools, s.Tools)
+	override(&m.Images, s.Images)
+	override(&m.Thinking, s.Thinking)
+	override(&m.Schema, s.Schema)
+	return m, nil
+}
+
+func override(have *provider.Known, said provider.Known) {
+	if said != provider.Unknown {
+		*have = said
+	}
+}
+
+const (
+	// seekTime bounds the search for a model: an address on this machine
+	// answers in milliseconds, and a person waits.
+	seekTime = 5 * time.Second
+	// seekModels is how many models are asked about for their abilities.
+	seekModels = 16
+)
+
+// Default gives the configured model, else the first that a seeker finds: a
+// model that can call tools before one that can't.
+func (c *Catalog) Default(ctx context.Context) (string, error) {
+	if c.Configured != "" {
+		return c.Configured, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, seekTime)
+	defer cancel()
+	looked := []string{"model in the configuration: not set"}
+	for _, s := range c.Seekers {
+		if s.Ready != nil && !s.Ready() {
+			looked = append(looked, s.Place+": "+s.Missing)
+			continue
+		}
+		ref, err := c.seek(ctx, s)
+		if ref != "" {
+			return ref, nil
+		}
+		looked = append(looked, s.Place+": "+seekResult(err))
+	}
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return "", context.Cause(ctx)
+	}
+	f := fault.New(fault.Unavailable, "no model to ask",
+		"ollama serve, then: ollama pull qwen3",
+		"export OPENAI_API_KEY=…",
+		"fettle demo            a recorded model, nothing to set up")
+	for i, line := range looked {
+		label := "            "
+		if i == 0 {
+			label = "looked for  "
+		}
+		f.Detail = append(f.Detail, label+line)
+	}
+	return "", f
+}
+
+func seekResult(err error) string {
+	var pe *provider.Error
+	switch {
+	case err == nil:
+		return "has no model"
+	case errors.As(err, &pe) && pe.Kind == provider.Unreachable:
+		return "not running"
+	}
+	return firstLine(err)
+}
+
+func (c *Catalog) seek(ctx context.Context, s Seeker) (string, error) {
+	p, err := c.Registry.Get(s.Provider)
+	if err != nil {
+		return "", err
+	}
+	lister, ok := p.(provider.Lister)
+	if !ok {
+		return "", errors.New("does not tell its models")
+	}
+	models, err := lister.Models(ctx)
+	if err != nil || len(models) == 0 {
+		return "", err
+	}
+	for _, want := range s.Prefer {
+		for _, m := range models {
+			if m.Name == want {
+				return m.Ref(), nil
+			}
+		}
+	}
+	for i, m := range models {
+		if i == seekModels {
+			break
+		}
+		if m.Tools == provider.Unknown {
+			if known, err := c.Describe(ctx, p, m.Name); err == nil {
+				m = known
+			}
+		}
+		if m.Tools == provider.Yes {
+			return p.Name() + "/" + m.Name, nil
+		}
+	}
+	return models[0].Ref(), nil
+}

@@ -1,0 +1,57 @@
+package ollama
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+var update = flag.Bool("update", false, "rewrite what the streams in testdata must give")
+
+// readAll reads one response as a Provider would.
+func readAll(body io.Reader, contentType string) ([]provider.Delta, error) {
+	made := 0
+	src := wire.Source{Provider: "ollama", Model: "m", Secrets: []string{"sk-proj-abcdefghijklmnopWxyz"}}
+	dec, err := newDecoder(body, contentType, decoderOptions{source: src, newID: func() string {
+		made++
+		return fmt.Sprintf("made_%d", made)
+	}})
+	if err != nil {
+		return nil, src.Explain(err)
+	}
+	return wire.ReadAll(dec, src)
+}
+
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	providertest.Corpus(t, "ollama", readAll, *update)
+}
+
+func TestCuts(t *testing.T) {
+	t.Parallel()
+	providertest.Cuts(t, "ollama", readAll, func(sent []byte) bool {
+		for line := range bytes.Lines(sent) {
+			if bytes.Contains(line, []byte(`"done":true`)) && json.Valid(line) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func FuzzDecoder(f *testing.F) {
+	for _, s := range providertest.Streams(f, "ollama") {
+		f.Add(s.Wire)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		deltas, err := readAll(bytes.NewReader(body), "")
+		providertest.CheckResponse(t, deltas, err)
+	})
+}

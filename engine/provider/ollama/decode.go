@@ -1,0 +1,251 @@
+package ollama
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+// maxCalls bounds the calls of one response; a stream with more is broken.
+const maxCalls = 256
+
+// chunk is one line of a response.
+type chunk struct {
+	Message    *message        `json:"message"`
+	Done       bool            `json:"done"`
+	DoneReason wire.String     `json:"done_reason"`
+	PromptEval wire.Int        `json:"prompt_eval_count"`
+	Eval       wire.Int        `json:"eval_count"`
+	Error      json.RawMessage `json:"error"`
+}
+
+type message struct {
+	Content   wire.Content `json:"content"`
+	Thinking  wire.Content `json:"thinking"`
+	ToolCalls []toolCall   `json:"tool_calls"`
+}
+
+type toolCall struct {
+	ID       wire.String `json:"id"`
+	Function *struct {
+		Name      wire.String     `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+type decoderOptions struct {
+	source    wire.Source
+	names     *provider.Names
+	notes     []string // footnotes of the request
+	numCtx    int      // the context that the request asked for; 0 is the server's choice
+	maxTokens int
+	newID     func() string // nil is newID
+}
+
+// decoder reads one response.
+type decoder struct {
+	o     decoderOptions
+	lines lines
+
+	text    wire.Template // lines that hold a piece of content and no more
+	thought wire.Template // the same for thinking
+	think   wire.Thinking
+	calls   []toolCall
+}
+
+// newDecoder makes the reader of a response with this Content-Type.
+func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder, error) {
+	if o.newID == nil {
+		o.newID = newID
+	}
+	if o.names == nil {
+		o.names = provider.NewNames()
+	}
+	if strings.HasPrefix(strings.ToLower(contentType), "text/html") {
+		head, _ := io.ReadAll(io.LimitReader(body, 512))
+		return nil, &wire.FormatError{Chunk: head, Err: errors.New("it is a web page; does Ollama listen there?")}
+	}
+	return &decoder{o: o, lines: lines{src: body}}, nil
+}
+
+// Read takes what one network read brought.
+func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
+	got := wire.Read{Deltas: dst}
+	line, open, err := d.lines.next()
+	if err != nil {
+		return got, err
+	}
+	for more := true; more && !got.Done; line, more = d.lines.buffered() {
+		if open && !json.Valid(line) {
+			return got, io.EOF // what the cut left of a line
+		}
+		if err := d.line(&got, line); err != nil {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// line takes one line.
+func (d *decoder) line(got *wire.Read, line []byte) error {
+	if text, ok := d.text.Match(line); ok {
+		got.Progress = true
+		got.Deltas = d.content(got.Deltas, text)
+		return nil
+	}
+	if text, ok := d.thought.Match(line); ok {
+		got.Progress = true
+		got.Deltas = append(got.Deltas, provider.Delta{Kind: provider.Reasoning, Text: text})
+		return nil
+	}
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	var c chunk
+	if err := json.Unmarshal(line, &c); err != nil {
+		return &wire.FormatError{Chunk: bytes.Clone(line), Err: err}
+	}
+	if wire.Says(c.Error) {
+		return d.o.source.InStream(line)
+	}
+	before := len(got.Deltas)
+	if c.Message != nil {
+		if err := d.message(got, c.Message); err != nil {
+			return err
+		}
+	}
+	if !c.Done {
+		d.learn(line, c, got.Deltas[before:])
+		return nil
+	}
+	got.Done = true
+	return d.end(got, c)
+}
+
+// message takes what a line adds to the answer.
+func (d *decoder) message(got *wire.Read, m *message) error {
+	for _, piece := range m.Thinking {
+		got.Progress = true
+		got.Deltas = append(got.Deltas, provider.Delta{Kind: provider.Reasoning, Text: piece.Text})
+		d.think.Off()
+	}
+	for _, piece := range m.Content {
+		got.Progress = true
+		if piece.Reasoning {
+			got.Deltas = append(got.Deltas, provider.Delta{Kind: provider.Reasoning, Text: piece.Text})
+		} else {
+			got.Deltas = d.content(got.Deltas, piece.Text)
+		}
+	}
+	d.calls = append(d.calls, m.ToolCalls...)
+	got.Progress = got.Progress || len(m.ToolCalls) > 0
+	if len(d.calls) > maxCalls {
+		return &wire.FormatError{Err: errors.New("it calls tools without end")}
+	}
+	return nil
+}
+
+func (d *decoder) content(dst []provider.Delta, text string) []provider.Delta {
+	if d.think.Over() && text != "" {
+		return append(dst, provider.Delta{Kind: provider.Content, Text: text})
+	}
+	return d.think.Add(dst, text)
+}
+
+// learn remembers a line that was one piece of text and nothing else.
+func (d *decoder) learn(line []byte, c chunk, gave []provider.Delta) {
+	if c.Message == nil || len(c.Message.ToolCalls) > 0 || c.PromptEval.Set || c.Eval.Set {
+		return
+	}
+	const stamp = "created_at"
+	m := c.Message
+	switch {
+	case len(m.Content) == 1 && !m.Content[0].Reasoning && len(m.Thinking) == 0:
+		d.text.Learn(line, "content", m.Content[0].Text, stamp)
+	case len(m.Content) == 0 && len(m.Thinking) == 1 && len(gave) == 1:
+		d.thought.Learn(line, "thinking", gave[0].Text, stamp)
+	}
+}
+
+// end closes a response that has ended: what was held back, the calls, meta.
+func (d *decoder) end(got *wire.Read, c chunk) error {
+	dst := d.think.End(got.Deltas)
+	for _, note := range d.o.notes {
+		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
+	}
+	dst, called, err := d.appendCalls(dst)
+	if err != nil {
+		return err
+	}
+	meta := &event.Meta{StopReason: stopReason(string(c.DoneReason)), ContextLength: d.o.numCtx}
+	if called {
+		meta.StopReason = provider.StopToolUse // the server says stop
+	}
+	if c.PromptEval.Set || c.Eval.Set {
+		meta.Usage = &event.Usage{InputTokens: c.PromptEval.N, OutputTokens: c.Eval.N}
+	}
+	if meta.StopReason == provider.StopLength && d.full(c) {
+		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: fmt.Sprintf(
+			"the answer ends here because the context of %d tokens is full", d.o.numCtx)})
+	}
+	got.Deltas = append(dst, provider.Delta{Kind: provider.Meta, Meta: meta})
+	return nil
+}
+
+// full tells whether an answer stopped because prompt and answer fill the
+// context, not because it reached its own limit.
+func (d *decoder) full(c chunk) bool {
+	if d.o.maxTokens > 0 && c.Eval.N >= int64(d.o.maxTokens) {
+		return false
+	}
+	return d.o.numCtx > 0 && c.PromptEval.N+c.Eval.N >= int64(d.o.numCtx)-1
+}
+
+// appendCalls appends the calls, which arrive whole.
+func (d *decoder) appendCalls(dst []provider.Delta) ([]provider.Delta, bool, error) {
+	ids := map[string]bool{}
+	unnamed := 0
+	for _, c := range d.calls {
+		if c.Function == nil || c.Function.Name == "" {
+			unnamed++
+			continue
+		}
+		id := string(c.ID)
+		if id == "" || ids[id] {
+			id = d.o.newID()
+		}
+		ids[id] = true
+		args, _ := wire.Args(c.Function.Arguments)
+		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: &provider.ToolCall{
+			ID: id, Name: d.o.names.Tool(string(c.Function.Name)), Args: args,
+		}})
+	}
+	switch {
+	case unnamed > 0 && len(ids) == 0:
+		return dst, false, &wire.FormatError{Err: errors.New("the model called a tool without naming it")}
+	case unnamed > 0:
+		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: "a tool call without a name was left out"})
+	}
+	return dst, len(ids) > 0, nil
+}
+
+func stopReason(done string) string {
+	switch done {
+	case "", "stop":
+		return provider.StopEnd
+	case "length":
+		return provider.StopLength
+	}
+	return provider.StopOther
+}
+
+// newID makes an id for a call that came without one.
+func newID() string { return "call_" + rand.Text()[:16] }

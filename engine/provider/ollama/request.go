@@ -1,0 +1,141 @@
+package ollama
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+// chatRequest is the body of a request. Ollama's own type is not used, since
+// it decodes schemas and arguments only to encode them again, and drops what
+// it doesn't know.
+type chatRequest struct {
+	Model    string          `json:"model"`
+	Messages []chatMessage   `json:"messages"`
+	Stream   bool            `json:"stream"`
+	Truncate bool            `json:"truncate"` // never: a cut conversation is a wrong one
+	Shift    bool            `json:"shift"`    // never: nor is its beginning forgotten on the way
+	Tools    []chatTool      `json:"tools,omitempty"`
+	Format   json.RawMessage `json:"format,omitempty"`
+	Think    *bool           `json:"think,omitempty"`
+	Options  chatOptions     `json:"options"`
+}
+
+type chatOptions struct {
+	NumCtx      int      `json:"num_ctx,omitempty"`
+	NumPredict  int      `json:"num_predict,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+}
+
+type chatMessage struct {
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	Thinking   string     `json:"thinking,omitempty"`
+	Images     [][]byte   `json:"images,omitempty"` // base64 by encoding/json
+	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
+	ToolName   string     `json:"tool_name,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+type chatCall struct {
+	ID       string       `json:"id,omitempty"`
+	Function chatFunction `json:"function"`
+}
+
+type chatFunction struct {
+	Index     int             `json:"index"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+type chatTool struct {
+	Type     string       `json:"type"`
+	Function toolFunction `json:"function"`
+}
+
+type toolFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// encode makes the body of a request. notes say what had to be left out.
+func encode(req *provider.Request, numCtx int, names *provider.Names) (body []byte, notes []string, _ error) {
+	out := chatRequest{
+		Model: req.Model, Stream: true, Think: req.Think,
+		Options: chatOptions{NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature},
+	}
+	for _, t := range req.Tools {
+		params, err := parameters(t.InputSchema)
+		if err != nil {
+			notes = append(notes, "tool "+t.Name+" was left out: its input schema can't be sent ("+err.Error()+")")
+			continue
+		}
+		out.Tools = append(out.Tools, chatTool{Type: "function", Function: toolFunction{
+			Name: names.Wire(t.Name), Description: t.Description, Parameters: params,
+		}})
+	}
+	system := req.System
+	switch {
+	case req.Schema == nil:
+	case len(out.Tools) > 0: // a grammar for the answer would forbid calls
+		system = wire.WithSchema(system, req.Schema)
+	default:
+		out.Format = req.Schema
+	}
+	if system != "" {
+		out.Messages = append(out.Messages, chatMessage{Role: "system", Content: system})
+	}
+	for _, m := range req.Messages {
+		out.Messages = appendMessage(out.Messages, m, names)
+	}
+	body, err := wire.Marshal(out)
+	return body, notes, err
+}
+
+// appendMessage appends the messages that one message becomes: a tool message
+// is one for each result.
+func appendMessage(dst []chatMessage, m provider.Message, names *provider.Names) []chatMessage {
+	if m.Role == provider.Tool {
+		for _, part := range m.Parts {
+			if r := part.Result; r != nil {
+				dst = append(dst, chatMessage{Role: "tool", Content: r.Text, ToolName: names.Wire(r.Name), ToolCallID: r.ID})
+			}
+		}
+		return dst
+	}
+	out := chatMessage{Role: string(m.Role)}
+	var texts, thoughts []string
+	for _, part := range m.Parts {
+		switch part.Kind {
+		case provider.ImagePart:
+			out.Images = append(out.Images, part.Data)
+		case provider.ReasoningPart:
+			thoughts = append(thoughts, part.Text)
+		case provider.ToolCallPart:
+			args := bytes.TrimSpace(part.Call.Args)
+			if len(args) == 0 || args[0] != '{' || !json.Valid(args) {
+				args = []byte("{}") // what the model wrote was no object, and the server takes no other
+			}
+			out.ToolCalls = append(out.ToolCalls, chatCall{ID: part.Call.ID, Function: chatFunction{
+				Index: len(out.ToolCalls), Name: names.Wire(part.Call.Name), Arguments: args,
+			}})
+		default:
+			if part.Text != "" {
+				texts = append(texts, part.Text)
+			}
+		}
+	}
+	between := "\n\n"
+	if m.Role == provider.Assistant {
+		between = "" // pieces of one answer
+	}
+	out.Content, out.Thinking = strings.Join(texts, between), strings.Join(thoughts, "")
+	if out.Content == "" && len(out.Images) == 0 && len(out.ToolCalls) == 0 {
+		return dst
+	}
+	return append(dst, out)
+}

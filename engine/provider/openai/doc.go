@@ -1,0 +1,36 @@
+// Package openai speaks OpenAI's chat completions to any address that serves
+// them: OpenAI itself, vLLM, SGLang, llama.cpp, LM Studio, OpenRouter,
+// DeepSeek, Groq and the many others that are nearly the same. It is a client
+// only, and knows nothing of the Responses API.
+//
+// It reads tolerantly, since no two servers stream alike; testdata/streams at
+// the project's root holds what was met, with its source and what it must
+// give. It writes narrowly: only fields that the request needs, content as a
+// plain string where there are no images, and no strict mode unless the schema
+// obeys its rules.
+//
+// # What is learnt while it runs
+//
+// A parameter that an address refuses is left out from then on, for that
+// model: stream_options, max_tokens against max_completion_tokens,
+// temperature, and response_format, in whose place the schema is put into
+// words. The field by which a model gave its reasoning is the one by which it
+// gets it back. Nothing of it is kept on disk.
+//
+// # The end of a response
+//
+// [DONE] ends a response; so does a clean end of the body after a finish
+// reason, since some servers leave [DONE] out. Anything else is a cut. Calls
+// are put together from their pieces and handed on only then, so a prefix of
+// the arguments that happens to be valid JSON is never taken for them.
+//
+// Arguments that are no JSON object when the response has ended are handed on
+// as a JSON string of what the model wrote. They fail the check against the
+// tool's schema, and so the model is told. A call that the length limit cut
+// off is left out with a footnote.
+//
+// # Why not the SDK
+//
+// It costs 26 MB and minutes of every build, changes its API within a major
+// version, and refuses most of the streams in the corpus.
+package openai

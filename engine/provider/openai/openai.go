@@ -1,0 +1,216 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+// DefaultBaseURL is OpenAI's own address.
+const DefaultBaseURL = "https://api.openai.com/v1"
+
+// listLimit bounds the wait for a list of models: people look at it.
+const listLimit = 30 * time.Second
+
+// Options say which address a Provider speaks to, and how.
+type Options struct {
+	// Name is the provider's name in a Ref; "" is openai.
+	Name string
+	// BaseURL ends where /chat/completions begins; "" is OpenAI's. An address
+	// without a path gets /v1.
+	BaseURL string
+	// Key gives the API key before each request; nil or an empty key sends
+	// none. Its error is the request's, of kind Unauthorised.
+	Key func(context.Context) (string, error)
+	// Headers are sent with each request.
+	Headers map[string]string
+	// Client makes the requests; nil is one of the Provider's own.
+	Client *http.Client
+	// FirstByte and Between bound the waits for an answer and for each further
+	// piece of it; 0 is 10 minutes and 2 minutes.
+	FirstByte, Between time.Duration
+}
+
+// Provider is one address that serves chat completions. It is safe for
+// concurrent use.
+type Provider struct {
+	o      Options
+	base   *url.URL
+	client *http.Client
+
+	mu     sync.Mutex
+	learnt map[string]quirks         // by model
+	listed map[string]provider.Model // what Models saw last
+}
+
+var (
+	_ provider.Provider = (*Provider)(nil)
+	_ provider.Lister   = (*Provider)(nil)
+)
+
+// New makes a Provider. It asks nobody yet.
+func New(o Options) (*Provider, error) {
+	if o.Name == "" {
+		o.Name = "openai"
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = DefaultBaseURL
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("set up provider %s: %q is no http or https address", o.Name, wire.Clean(o.BaseURL))
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u = u.JoinPath("v1")
+	}
+	return &Provider{
+		o: o, base: u, client: wire.Client(o.Client),
+		learnt: map[string]quirks{}, listed: map[string]provider.Model{},
+	}, nil
+}
+
+// Name is the provider's name in a Ref.
+func (p *Provider) Name() string { return p.o.Name }
+
+// Model tells what the last list of models said. It asks nobody: the list is
+// a request of its own, often says nothing of a model's abilities, and many
+// addresses serve models that they don't list.
+func (p *Provider) Model(_ context.Context, name string) (provider.Model, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m, ok := p.listed[name]; ok {
+		return m, nil
+	}
+	return provider.Model{Provider: p.o.Name, Name: name}, nil
+}
+
+// Stream sends the request; see provider.Provider.
+func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
+	return func(yield func([]provider.Delta, error) bool) {
+		shown := false
+		pass := func(batch []provider.Delta) bool {
+			shown = true
+			return yield(batch, nil)
+		}
+		for adapted := 0; ; adapted++ {
+			q := p.quirks(req.Model)
+			err := p.try(ctx, req, q, pass)
+			if err == nil {
+				return
+			}
+			if !shown && adapted < maxAdaptions && q.learn(err, req) {
+				p.learn(req.Model, q)
+				continue
+			}
+			yield(nil, err)
+			return
+		}
+	}
+}
+
+// try makes one exchange.
+func (p *Provider) try(ctx context.Context, req *provider.Request, q quirks, pass func([]provider.Delta) bool) error {
+	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: wire.Address(p.base), Asked: wire.Asked(req)}
+	names := wire.Names(req)
+	body, notes, err := encode(req, q, names)
+	if err != nil {
+		return src.Error(provider.Rejected, err.Error(), err)
+	}
+	hr, src, err := p.request(ctx, http.MethodPost, "chat/completions", body, src)
+	if err != nil {
+		return err
+	}
+	x := wire.Exchange{
+		Client: p.client, Request: hr, Source: src,
+		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
+		Decode: func(resp *http.Response) (wire.Decoder, error) {
+			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
+				source: src, names: names, notes: notes,
+				gave: func(field string) { p.learnReasoning(req.Model, field) },
+			})
+		},
+	}
+	return x.Run(ctx, pass)
+}
+
+// request makes an HTTP request with key and headers, and a source that knows
+// them as secrets.
+func (p *Provider) request(ctx context.Context, method, path string, body []byte, src wire.Source) (*http.Request, wire.Source, error) {
+	key := ""
+	if p.o.Key != nil {
+		var err error
+		if key, err = p.o.Key(ctx); err != nil {
+			return nil, src, src.Error(provider.Unauthorised, err.Error(), err)
+		}
+	}
+	hr, err := wire.NewRequest(ctx, method, p.base.JoinPath(path), body)
+	if err != nil {
+		return nil, src, src.Error(provider.Rejected, err.Error(), err)
+	}
+	if key = strings.TrimSpace(key); key != "" {
+		hr.Header.Set("Authorization", "Bearer "+key)
+		src.Secrets = append(slices.Clone(src.Secrets), key)
+	}
+	if body != nil {
+		hr.Header.Set("Accept", "text/event-stream")
+	}
+	src.Secrets = append(src.Secrets, wire.SetHeaders(hr, p.o.Headers)...)
+	return hr, src, nil
+}
+
+// Models lists the models in the address's own order.
+func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
+	src := wire.Source{Provider: p.o.Name, Address: wire.Address(p.base)}
+	hr, src, err := p.request(ctx, http.MethodGet, "models", nil, src)
+	if err != nil {
+		return nil, err
+	}
+	x := wire.Exchange{Client: p.client, Request: hr, Source: src, Limits: wire.Limits{First: listLimit, Between: listLimit}}
+	body, err := x.Fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := readList(body)
+	if err != nil {
+		return nil, src.Undecodable(&wire.FormatError{Chunk: body, Err: err})
+	}
+	models := make([]provider.Model, 0, len(entries))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range entries {
+		if m := e.model(p.o.Name); m.Name != "" {
+			models = append(models, m)
+			p.listed[m.Name] = m
+		}
+	}
+	return models, nil
+}
+
+// readList reads `{"data": […]}`, `{"models": […]}` or a bare list.
+func readList(body []byte) ([]listEntry, error) {
+	var list struct {
+		Data   []listEntry `json:"data"`
+		Models []listEntry `json:"models"`
+	}
+	var bare []listEntry
+	if json.Unmarshal(body, &bare) == nil {
+		return bare, nil
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	if list.Data == nil {
+		return list.Models, nil
+	}
+	return list.Data, nil
+}

@@ -1,0 +1,30 @@
+// Package wire holds what every provider that speaks HTTP needs: one exchange
+// from request to the last delta, its time limits, the reading of failures,
+// and the tolerance for JSON as servers really send it. The wire formats
+// themselves are in the rooms beside this one; nothing here knows a path or a
+// field of a particular one.
+//
+// # Vocabulary
+//
+//   - Exchange: one request and the streamed response to it.
+//   - Decoder: a wire format's reader; each Read takes what one network read
+//     brought and gives it as one batch of deltas.
+//   - Source: whose failures these are: provider, model, address, and the keys
+//     that must not show in a message.
+//
+// # Promises
+//
+//   - An exchange starts no goroutine of its own and has closed its response
+//     when Run returns, whatever made it return.
+//   - Every wait is bounded: until the first delta by Limits.First, then by
+//     Limits.Between. Keep-alives and empty chunks don't count as an answer;
+//     pieces of a tool call do. While the caller handles a batch the clock
+//     stands still.
+//   - A redirect to another host is not followed, so neither the key nor the
+//     conversation goes where nobody sent it.
+//   - Error messages are one line of at most 500 bytes, without control
+//     characters and without anything that looks like a key.
+//
+// Sizes are bounded too: 16 MiB for a chunk, 64 KiB for the body of a refusal,
+// 16 MiB for any other body.
+package wire

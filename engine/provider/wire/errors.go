@@ -1,0 +1,159 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// Source says whose failures these are.
+type Source struct {
+	Provider string
+	Model    string
+	Address  string
+	// Secrets are removed from messages.
+	Secrets []string
+	// Asked are the features that the request used: only of these a refusal
+	// may say that they are not supported.
+	Asked []provider.Feature
+}
+
+// Error makes an error of the source with a message made fit to be shown.
+func (s Source) Error(kind provider.Kind, message string, err error) *provider.Error {
+	return &provider.Error{
+		Kind: kind, Provider: s.Provider, Model: s.Model, Address: s.Address,
+		Message: Clean(message, s.Secrets...), Err: err,
+	}
+}
+
+// Refused reads a response whose status is not 200.
+func (s Source) Refused(resp *http.Response, body []byte) *provider.Error {
+	p := readProblem(body)
+	p.status = resp.StatusCode
+	if p.message == "" {
+		p.message = http.StatusText(resp.StatusCode)
+	}
+	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
+		p.message += ", to " + to
+	}
+	e := s.judge(p)
+	e.RetryAfter = RetryAfter(resp.Header, time.Now())
+	return e
+}
+
+// InStream reads an error object that came where a chunk was due.
+func (s Source) InStream(chunk []byte) *provider.Error {
+	p := readProblem(chunk)
+	if p.message == "" {
+		p.message = "the provider reports an error without saying which"
+	}
+	return s.judge(p)
+}
+
+// Stopped is the error of an exchange that its own caller ended.
+func (s Source) Stopped(cause error) *provider.Error {
+	if cause == nil {
+		cause = context.Canceled
+	}
+	return s.Error(provider.Broken, "", cause)
+}
+
+// Slow is the error of an exchange that a limit ended.
+func (s Source) Slow(cause error) *provider.Error {
+	return s.Error(provider.SlowStart, cause.Error(), cause)
+}
+
+// Undecodable is the error for a response that isn't what the protocol says.
+func (s Source) Undecodable(f *FormatError) *provider.Error {
+	const shown = 80 // enough to recognise a page of HTML or another protocol
+	msg := "the answer can't be read"
+	if f.Err != nil {
+		msg += ": " + f.Err.Error()
+	}
+	if chunk := Clean(string(f.Chunk[:min(len(f.Chunk), 4*shown)]), s.Secrets...); chunk != "" {
+		msg += " in " + shorten(chunk, shown)
+	}
+	return s.Error(provider.Undecodable, msg, f)
+}
+
+// Broken is the error for a request that didn't get through and for a response
+// that stopped early.
+func (s Source) Broken(err error) *provider.Error {
+	var redirect *redirectError
+	var op *net.OpError
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &redirect):
+		return s.Error(provider.Rejected, redirect.Error(), redirect)
+	case errors.As(err, &op) && op.Op == "dial":
+		return s.Error(provider.Unreachable, dialWords(op), err)
+	case errors.As(err, &cert):
+		return s.Error(provider.Unreachable, cert.Error(), err)
+	case errors.As(err, &record):
+		return s.Error(provider.Unreachable, "it doesn't answer by TLS; is the address an http one?", err)
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return s.Error(provider.Broken, "", provider.ErrCut)
+	}
+	return s.Error(provider.Broken, "", fmt.Errorf("%w: %w", provider.ErrCut, err))
+}
+
+// dialWords says why nobody could be reached, without Go's repetition of the
+// address, which stands beside the message anyway.
+func dialWords(op *net.OpError) string {
+	var dns *net.DNSError
+	switch {
+	case errors.As(op, &dns) && dns.IsNotFound:
+		return "no host is called " + dns.Name
+	case op.Timeout():
+		return "nobody answers there"
+	}
+	inner := op.Err
+	for next := errors.Unwrap(inner); next != nil; next = errors.Unwrap(inner) {
+		inner = next
+	}
+	return inner.Error()
+}
+
+// maxAsked bounds what a Retry-After may say; more is not meant.
+const maxAsked = 24 * time.Hour
+
+// RetryAfter reads when a response asks to be asked again: Retry-After in
+// seconds or as a date, or OpenAI's retry-after-ms. 0 is no such wish.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return within(ms / 1000)
+	}
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		return within(s)
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return within(at.Sub(now).Seconds())
+	}
+	return 0
+}
+
+func within(seconds float64) time.Duration {
+	if !(seconds > 0) {
+		return 0
+	}
+	return time.Duration(min(seconds, maxAsked.Seconds()) * float64(time.Second))
+}
+
+// Said makes an error of a status and words that were read already.
+func (s Source) Said(status int, message string) *provider.Error {
+	if message == "" {
+		message = http.StatusText(status)
+	}
+	return s.judge(problem{status: status, message: message})
+}

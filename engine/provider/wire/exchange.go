@@ -1,0 +1,178 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/sse"
+)
+
+const (
+	// MaxBody bounds a response that is read whole.
+	MaxBody = 16 << 20
+	// maxRefusal bounds the body of a refusal; its message is cut far shorter.
+	maxRefusal = 64 << 10
+	// drainLimit is how long the end of an answered response is waited for, so
+	// that its connection can be used again; the answer itself is out by then.
+	drainLimit = 50 * time.Millisecond
+)
+
+// Read is what one network read brought.
+type Read struct {
+	Deltas []provider.Delta
+	// Progress tells that a piece of the answer came, which for a tool call
+	// in pieces is no delta yet.
+	Progress bool
+	// Done tells that the response ended as it should.
+	Done bool
+}
+
+// Decoder reads one response. Read waits for the next network read and
+// appends its deltas to dst. Beside an *Error it may give io.EOF or any error
+// of the body, which mean that the response was cut, or a *FormatError.
+// Deltas beside an error are handed on before it.
+type Decoder interface {
+	Read(dst []provider.Delta) (Read, error)
+}
+
+// FormatError says that a response is not what the protocol says.
+type FormatError struct {
+	Chunk []byte // what could not be decoded, for a person to recognise
+	Err   error
+}
+
+func (e *FormatError) Error() string { return fmt.Sprintf("decode chunk: %v", e.Err) }
+
+// Unwrap gives the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// Exchange is one request and its streamed response.
+type Exchange struct {
+	Client *http.Client
+	Limits Limits
+	Source Source
+	// Request is sent with Run's context.
+	Request *http.Request
+	// Decode makes the reader of a response with a status of 200.
+	Decode func(*http.Response) (Decoder, error)
+}
+
+// Run makes the exchange and hands each batch to yield, until the response
+// ends or yield returns false. A batch is valid until yield returns. The error
+// is nil or an *Error.
+func (x *Exchange) Run(ctx context.Context, yield func([]provider.Delta) bool) error {
+	outer := ctx
+	limits := x.Limits.orDefault()
+	ctx, w := watched(ctx, limits)
+	defer w.stop()
+	resp, err := x.Client.Do(x.Request.WithContext(ctx))
+	if err != nil {
+		return x.fail(ctx, outer, err)
+	}
+	defer resp.Body.Close() // closes the connection, unless it has been drained
+	if resp.StatusCode != http.StatusOK {
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+		if err != nil && len(body) == 0 {
+			return x.fail(ctx, outer, err)
+		}
+		return x.Source.Refused(resp, body)
+	}
+	dec, err := x.Decode(resp)
+	if err != nil {
+		return x.fail(ctx, outer, err)
+	}
+	return x.read(ctx, outer, w, resp.Body, dec, yield)
+}
+
+func (x *Exchange) read(ctx, outer context.Context, w *watch, body io.Reader, dec Decoder, yield func([]provider.Delta) bool) error {
+	var batch []provider.Delta
+	for {
+		got, err := dec.Read(batch[:0])
+		w.pause()
+		batch = got.Deltas
+		if len(batch) > 0 && !yield(batch) {
+			return nil
+		}
+		clear(batch) // so that a long stream doesn't hold on to old text
+		switch {
+		case err != nil:
+			return x.fail(ctx, outer, err)
+		case got.Done:
+			w.arm(drainLimit)
+			_, _ = io.CopyN(io.Discard, body, maxRefusal)
+			return nil
+		}
+		w.resume(got.Progress)
+	}
+}
+
+// fail turns whatever ended an exchange into an *Error.
+func (x *Exchange) fail(ctx, outer context.Context, err error) error {
+	var slow *slowError
+	switch {
+	case outer.Err() != nil:
+		return x.Source.Stopped(context.Cause(outer))
+	case errors.As(context.Cause(ctx), &slow):
+		return x.Source.Slow(slow)
+	}
+	return x.Source.Explain(err)
+}
+
+// Explain turns an error of a request, a Decoder or a body into an *Error.
+func (s Source) Explain(err error) error {
+	var own *provider.Error
+	var format *FormatError
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &format):
+		return s.Undecodable(format)
+	case errors.Is(err, sse.ErrTooLong):
+		return s.Undecodable(&FormatError{Err: err})
+	}
+	return s.Broken(err)
+}
+
+// Fetch makes a request whose response is read whole: listings and facts about
+// models. The error is nil or an *Error.
+func (x *Exchange) Fetch(ctx context.Context) ([]byte, error) {
+	outer := ctx
+	ctx, w := watched(ctx, x.Limits.orDefault())
+	defer w.stop()
+	resp, err := x.Client.Do(x.Request.WithContext(ctx))
+	if err != nil {
+		return nil, x.fail(ctx, outer, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
+	switch {
+	case err != nil:
+		return nil, x.fail(ctx, outer, err)
+	case resp.StatusCode != http.StatusOK:
+		return nil, x.Source.Refused(resp, body[:min(len(body), maxRefusal)])
+	case len(body) > MaxBody:
+		return nil, x.Source.Undecodable(&FormatError{Err: errors.New("it is longer than 16 MiB")})
+	}
+	return body, nil
+}
+
+// ReadAll reads a response to its end without an exchange around it, for
+// bodies that are at hand. The error is nil or an *Error.
+func ReadAll(dec Decoder, s Source) ([]provider.Delta, error) {
+	var all []provider.Delta
+	for {
+		got, err := dec.Read(nil)
+		all = append(all, got.Deltas...)
+		if err != nil {
+			return all, s.Explain(err)
+		}
+		if got.Done {
+			return all, nil
+		}
+	}
+}

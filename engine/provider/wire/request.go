@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// Names maps the names of a request's tools and of its history's calls.
+func Names(req *provider.Request) *provider.Names {
+	var names []string
+	for _, t := range req.Tools {
+		names = append(names, t.Name)
+	}
+	for _, m := range req.Messages {
+		for _, part := range m.Parts {
+			if part.Call != nil {
+				names = append(names, part.Call.Name)
+			}
+		}
+	}
+	return provider.NewNames(names...)
+}
+
+// Asked lists the features that a request uses, for Source.Asked.
+func Asked(req *provider.Request) []provider.Feature {
+	var f []provider.Feature
+	if req.Schema != nil {
+		f = append(f, provider.FeatureSchema)
+	}
+	if len(req.Tools) > 0 {
+		f = append(f, provider.FeatureTools)
+	}
+	if HasImages(req) {
+		f = append(f, provider.FeatureImages)
+	}
+	if req.Think != nil {
+		f = append(f, provider.FeatureThinking)
+	}
+	return f
+}
+
+// HasImages tells whether a message of the request has an image.
+func HasImages(req *provider.Request) bool {
+	for _, m := range req.Messages {
+		for _, part := range m.Parts {
+			if part.Kind == provider.ImagePart {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// WithSchema adds to a system message that the answer has to be JSON of a
+// schema, for models and moments where a server can't be asked to see to it.
+func WithSchema(system string, schema json.RawMessage) string {
+	if system != "" {
+		system += "\n\n"
+	}
+	return system + "Answer with JSON alone, without a code fence or any other text, that matches this JSON Schema:\n" + string(schema)
+}

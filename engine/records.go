@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// Chat is a conversation: document 004's chats record. Its JSON is stored and
+// shown by `fettle chats … --output json`.
+type Chat struct {
+	ID     string `json:"id"`
+	Number int64  `json:"number"` // document 000's conversation_id
+	Title  string `json:"title"`
+	Model  string `json:"model"` // the Ref that the last turn asked for
+	System string `json:"system,omitempty"`
+	// Workspace is the bound folder; empty for a managed one.
+	Workspace string `json:"workspace,omitempty"`
+	// ActiveLeaf is the message that the next turn goes on from.
+	ActiveLeaf     string    `json:"active_leaf_message_id"`
+	ActiveManifest string    `json:"active_manifest_id,omitempty"`
+	CreatedAt      time.Time `json:"created_at"`
+	UpdatedAt      time.Time `json:"updated_at"`
+	// LastTurn is the acceptance number of the chat's last turn.
+	LastTurn int64 `json:"last_turn"`
+	// Messages counts the messages of all branches.
+	Messages   int     `json:"messages"`
+	ForkedFrom *Origin `json:"forked_from,omitempty"`
+}
+
+// Origin is where a forked chat began.
+type Origin struct {
+	ChatID    string `json:"chat_id"`
+	Number    int64  `json:"number"`
+	MessageID string `json:"message_id"`
+}
+
+// Status says how far a turn, and so its answer, came.
+type Status string
+
+// The statuses. All but Answered keep what was streamed before.
+const (
+	Answered    Status = "complete"
+	Failed      Status = "error"
+	Stopped     Status = "cancelled"
+	CutShort    Status = "interrupted" // by a crash
+	Unfinished  Status = "running"     // only in views of a live turn
+	userMessage Status = "complete"
+)
+
+// Message is one node of a chat's tree.
+type Message struct {
+	ChatID     string            `json:"chat_id"`
+	ID         string            `json:"id"`
+	ParentID   string            `json:"parent_id,omitempty"`
+	TurnID     string            `json:"turn_id"`
+	Role       provider.Role     `json:"role"`
+	Parts      []provider.Part   `json:"parts"`
+	Status     Status            `json:"status"`
+	StopReason string            `json:"stop_reason,omitempty"`
+	Model      string            `json:"model,omitempty"`
+	Usage      *event.Usage      `json:"usage,omitempty"`
+	Error      *event.Error      `json:"error,omitempty"`
+	Notes      []string          `json:"footnotes,omitempty"`
+	Citations  []json.RawMessage `json:"annotations,omitempty"`
+	CreatedAt  time.Time         `json:"created_at"`
+	// SuggestedValues and SuggestedActions are document 000's.
+	SuggestedValues  []json.RawMessage `json:"suggested_values,omitempty"`
+	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
+	ManifestID       string            `json:"manifest_id,omitempty"`
+}
+
+// Text is the message's own text, without reasoning, files and results.
+func (m Message) Text() string {
+	var n int
+	for _, p := range m.Parts {
+		if p.Kind == provider.TextPart {
+			n += len(p.Text)
+		}
+	}
+	out := make([]byte, 0, n)
+	for _, p := range m.Parts {
+		if p.Kind == provider.TextPart {
+			out = append(out, p.Text...)
+		}
+	}
+	return string(out)
+}
+
+// Turn is the record of one turn.
+type Turn struct {
+	ID            string    `json:"id"`
+	ChatID        string    `json:"chat_id"`
+	Order         int64     `json:"order"` // the acceptance number
+	ParentID      string    `json:"parent_id,omitempty"`
+	UserMessageID string    `json:"user_message_id"`
+	MessageID     string    `json:"message_id"`
+	Model         string    `json:"model"`
+	Status        Status    `json:"status"`
+	StartedAt     time.Time `json:"started_at"`
+	FinishedAt    time.Time `json:"finished_at"`
+	// LastSeq is the number of events; Segments how many pieces hold them.
+	LastSeq  event.Seq `json:"last_seq"`
+	Segments int       `json:"segments"`
+}
+
+// ToolCall is document 004's tool_calls record (§1.7).
+type ToolCall struct {
+	ID             string           `json:"id"`
+	ChatID         string           `json:"chat_id"`
+	MessageID      string           `json:"message_id"`
+	TurnID         string           `json:"turn_id"`
+	ToolUseID      string           `json:"tool_use_id"`
+	ToolID         string           `json:"tool_id"`
+	Args           json.RawMessage  `json:"args"`
+	Result         json.RawMessage  `json:"result,omitempty"`
+	RenderPlan     json.RawMessage  `json:"render_plan,omitempty"`
+	Status         event.CallStatus `json:"status"`
+	Error          string           `json:"error,omitempty"`
+	StartedAt      time.Time        `json:"started_at"`
+	FinishedAt     *time.Time       `json:"finished_at,omitempty"`
+	PreManifestID  string           `json:"pre_manifest_id,omitempty"`
+	PostManifestID string           `json:"post_manifest_id,omitempty"`
+	Index          int              `json:"index"`
+}
+
+// acceptance is the first line of a journal: all that a fold needs besides
+// the events. Its JSON is a format on disk.
+type acceptance struct {
+	Version       int             `json:"journal"`
+	TurnID        string          `json:"turn_id"`
+	Order         int64           `json:"order"`
+	Chat          Chat            `json:"chat"` // as it was when the turn was accepted
+	NewChat       bool            `json:"new_chat"`
+	ParentID      string          `json:"parent_id,omitempty"`
+	UserMessageID string          `json:"user_message_id"`
+	MessageID     string          `json:"message_id"`
+	Parts         []provider.Part `json:"parts"`
+	Model         string          `json:"model"`
+	Time          time.Time       `json:"time"`
+	PID           int             `json:"pid"`
+}
+
+const journalVersion = 1
+
+// question is the person's message of the turn.
+func (a *acceptance) question() Message {
+	return Message{
+		ChatID: a.Chat.ID, ID: a.UserMessageID, ParentID: a.ParentID, TurnID: a.TurnID,
+		Role: provider.User, Parts: a.Parts, Status: userMessage, CreatedAt: a.Time,
+	}
+}

@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// reducer turns a turn's events into what the turn adds to its chat: the
+// answer and the records of its tool calls. A live turn and a fold use the
+// same one, so that what a model is told in mid-turn is what is kept.
+type reducer struct {
+	accept *acceptance
+	parts  []provider.Part
+	open   provider.PartKind // the kind of the part that text is added to
+	agent  string
+	text   strings.Builder
+	step   int
+	calls  []ToolCall
+	byUse  map[string]int // tool_use_id → place in calls
+	answer Message
+	last   event.Event
+}
+
+func newReducer(a *acceptance) *reducer {
+	return &reducer{
+		accept: a,
+		byUse:  map[string]int{},
+		answer: Message{
+			ChatID: a.Chat.ID, ID: a.MessageID, ParentID: a.UserMessageID, TurnID: a.TurnID,
+			Role: provider.Assistant, Status: Unfinished, Model: a.Model, CreatedAt: a.Time,
+		},
+	}
+}
+
+// add takes the next event. Events come in order, each once.
+func (r *reducer) add(e event.Event) {
+	r.last = e
+	switch b := e.Body.(type) {
+	case event.TextDelta:
+		r.write(provider.TextPart, b.Text, b.Agent)
+	case event.Reasoning:
+		r.reason(b)
+	case event.ToolStart:
+		r.startCall(e.Time, b)
+	case event.ToolComplete:
+		r.endCall(e.Time, b)
+	case event.Annotations:
+		r.answer.Citations = append(r.answer.Citations, b.Annotations...)
+	case event.Footnote:
+		r.answer.Notes = append(r.answer.Notes, b.Text)
+	case event.Meta:
+		r.answer.Usage = r.answer.Usage.Add(b.Usage)
+		r.answer.StopReason = b.StopReason
+		if b.Model != "" {
+			r.answer.Model = b.Model
+		}
+		r.flush()
+		r.step++
+	case event.Complete:
+		r.answer.Status = Answered
+		r.answer.SuggestedValues = b.Payload.SuggestedValues
+		r.answer.SuggestedActions = b.Payload.SuggestedActions
+	case event.Cancelled:
+		r.answer.Status = Stopped
+	case event.Error:
+		r.answer.Status, r.answer.Error = Failed, &b
+		if b.Code == string(fault.Interrupted) {
+			r.answer.Status = CutShort
+		}
+	}
+}
+
+func (r *reducer) write(kind provider.PartKind, text, agent string) {
+	if r.open != kind || r.agent != agent {
+		r.flush()
+		r.open, r.agent = kind, agent
+	}
+	r.text.WriteString(text)
+}
+
+// reason keeps a signed part apart from others, since it is passed back whole.
+func (r *reducer) reason(b event.Reasoning) {
+	r.write(provider.ReasoningPart, b.Text, "")
+	if len(b.Details) > 0 {
+		r.flush()
+		r.parts = append(r.parts, provider.Part{
+			Kind: provider.ReasoningPart, Step: r.step, Details: b.Details,
+		})
+	}
+}
+
+// flush closes the part that text was added to.
+func (r *reducer) flush() {
+	if r.text.Len() > 0 {
+		r.parts = append(r.parts, provider.Part{
+			Kind: r.open, Step: r.step, Text: r.text.String(), Agent: r.agent,
+		})
+	}
+	r.text.Reset()
+	r.open, r.agent = "", ""
+}
+
+// callStep is the step whose response asked for the calls: the one that the
+// last meta event closed.
+func (r *reducer) callStep() int { return max(0, r.step-1) }
+
+func (r *reducer) startCall(at time.Time, b event.ToolStart) {
+	r.flush()
+	r.byUse[b.ToolUseID] = len(r.calls)
+	r.calls = append(r.calls, ToolCall{
+		ID: b.CallID, ChatID: r.accept.Chat.ID, MessageID: r.accept.MessageID, TurnID: r.accept.TurnID,
+		ToolUseID: b.ToolUseID, ToolID: b.ToolID, Args: b.Input, Status: event.CallRunning,
+		StartedAt: at, Index: b.Index,
+	})
+	r.parts = append(r.parts, provider.Part{
+		Kind: provider.ToolCallPart, Step: r.callStep(), Agent: b.Agent,
+		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input},
+	})
+}
+
+func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
+	r.flush()
+	i, ok := r.byUse[b.ToolUseID]
+	if !ok {
+		return // a complete without its start: nothing to answer
+	}
+	c := &r.calls[i]
+	c.Status, c.Error, c.FinishedAt = b.Status, b.Error, &at
+	c.RenderPlan, c.PreManifestID, c.PostManifestID = b.RenderPlan, b.PreManifestID, b.PostManifestID
+	c.Result, _ = json.Marshal(map[string]any{ // plain strings and valid JSON can't fail
+		"text": b.Result, "data": orNull(b.Data), "workspace_payload": orNull(b.WorkspacePayload),
+	})
+	r.parts = append(r.parts, provider.Part{
+		Kind: provider.ToolResultPart, Step: r.callStep(),
+		Result: &provider.ToolResult{
+			ID: b.ToolUseID, Name: b.ToolID, Text: b.Result, Error: b.Status == event.CallError,
+		},
+	})
+}
+
+// ended tells whether a call has its result.
+func (r *reducer) ended(toolUseID string) bool {
+	i, ok := r.byUse[toolUseID]
+	return ok && r.calls[i].FinishedAt != nil
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// interrupt gives the events that a turn lacks whose owner died: a result for
+// each call that had started, and the end. It gives none for a whole turn.
+func (r *reducer) interrupt(at time.Time) []event.Event {
+	if r.last.Body != nil && r.last.Ends() {
+		return nil
+	}
+	var bodies []event.Body
+	for _, c := range r.calls {
+		if c.FinishedAt == nil {
+			bodies = append(bodies, event.ToolComplete{
+				Tool: bareID(c.ToolID), ToolID: c.ToolID, Index: c.Index, ToolUseID: c.ToolUseID, CallID: c.ID,
+				Status: event.CallError, Error: "interrupted",
+				Result: "error: the call was interrupted; it may have done part of its work",
+			})
+		}
+	}
+	bodies = append(bodies, event.Error{
+		Message: "the turn was cut short", Code: string(fault.Interrupted), Retryable: true,
+	})
+	events := make([]event.Event, len(bodies))
+	for i, b := range bodies {
+		events[i] = event.Event{
+			TurnID: r.accept.TurnID, Seq: r.last.Seq + event.Seq(i) + 1, Time: at, Body: b,
+		}
+	}
+	return events
+}
+
+func bareID(toolID string) string {
+	if i := strings.LastIndexByte(toolID, ':'); i >= 0 {
+		return toolID[i+1:]
+	}
+	return toolID
+}
+
+// message is the answer as far as it came.
+func (r *reducer) message() Message {
+	r.flush()
+	m := r.answer
+	m.Parts = r.parts
+	return m
+}
+
+// payload is document 000's ChatResponsePayload of the turn.
+func (r *reducer) payload(denied int) event.ResponsePayload {
+	m := r.message()
+	p := event.ResponsePayload{
+		Message:        r.marked(),
+		ConversationID: r.accept.Chat.Number,
+		ChatID:         r.accept.Chat.ID,
+		MessageID:      m.ID,
+		Model:          m.Model,
+		Usage:          m.Usage,
+		StopReason:     m.StopReason,
+		Denied:         denied,
+	}
+	history := r.history()
+	if len(history) == 0 {
+		return p
+	}
+	data, err := json.Marshal(history)
+	if err == nil {
+		p.CustomPayload = &event.CustomPayload{Type: "tool_history", Data: data}
+	}
+	for _, h := range history {
+		if len(h.WorkspacePayload) > 0 {
+			p.WorkspacePayload = h.WorkspacePayload
+		}
+	}
+	return p
+}
+
+// marked is the answer's text with a [[tool:N]] where each call ended.
+func (r *reducer) marked() string {
+	var b strings.Builder
+	for _, p := range r.parts {
+		switch p.Kind {
+		case provider.TextPart:
+			b.WriteString(p.Text)
+		case provider.ToolResultPart:
+			if i, ok := r.byUse[p.Result.ID]; ok {
+				b.WriteString("[[tool:" + strconv.Itoa(r.calls[i].Index) + "]]")
+			}
+		}
+	}
+	return b.String()
+}
+
+func (r *reducer) history() []event.ToolHistory {
+	out := make([]event.ToolHistory, 0, len(r.calls))
+	for _, c := range r.calls {
+		h := event.ToolHistory{
+			ToolName: bareID(c.ToolID), ToolID: c.ToolID, Input: c.Args, Status: c.Status,
+		}
+		var result struct {
+			Text             string          `json:"text"`
+			WorkspacePayload json.RawMessage `json:"workspace_payload"`
+		}
+		if json.Unmarshal(c.Result, &result) == nil {
+			h.Output = result.Text
+			if string(result.WorkspacePayload) != "null" {
+				h.WorkspacePayload = result.WorkspacePayload
+			}
+		}
+		out = append(out, h)
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// TurnID names a turn; a ULID.
+type TurnID string
+
+// TurnRequest is everything that decides a turn. The caller has resolved the
+// configuration: nothing below reads it.
+type TurnRequest struct {
+	// Chat says which conversation is continued; the zero value begins one.
+	Chat ChatRef
+	// Parts are the person's message: file parts first, then images, then
+	// one text. At least one part is needed.
+	Parts []provider.Part
+	// System is the system prompt; empty keeps the chat's.
+	System string
+	// Model is a Ref; empty keeps the chat's model, else Models chooses.
+	Model string
+	// Fallback are Refs that are asked in order when Model can't answer and
+	// nothing was shown yet.
+	Fallback []string
+	// Tools are globs over tool ids that choose what the model is offered;
+	// nil offers all enabled tools, an empty slice none.
+	Tools []string
+	// Workspace is the absolute path of a folder to bind a new chat to;
+	// empty means the chat's own managed folder.
+	Workspace string
+	// Uploads are files of the person's that are put into the chat's own
+	// folder before the model is asked (document 004's user_upload). Nothing
+	// that is there is replaced.
+	Uploads []Upload
+	// Schema asks for an answer that is JSON of this JSON Schema.
+	Schema json.RawMessage
+	// Policy adds rules to the engine's for this turn.
+	Policy Policy
+	// CanConfirm says that a follower will answer confirm_request events.
+	// Without it a call that needs an approval is denied.
+	CanConfirm bool
+	// MaxSteps bounds the model's responses in this turn (document 000's
+	// max_iterations); 0 means DefaultMaxSteps.
+	MaxSteps int
+	// Timeout bounds the whole turn; 0 is no bound.
+	Timeout time.Duration
+	// Ephemeral leaves nothing behind: the journal is removed at the end
+	// instead of being folded, and the chat gets no number.
+	Ephemeral bool
+	// DiscardUnanswered leaves nothing behind either where the model could not
+	// be asked at all (unknown, out of reach, wrong key): a question that
+	// nobody took is no chat. Pages leave it off, to offer a retry.
+	DiscardUnanswered bool
+	// Think asks for reasoning; nil leaves it to the model.
+	Think       *bool
+	Temperature *float64
+	MaxTokens   int
+	// OnWait is called when Start has to wait for another turn of the chat or
+	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
+	OnWait func(what string)
+}
+
+// Upload is a file for a chat's workspace. Name is a relative path with
+// slashes.
+type Upload struct {
+	Name string
+	Data []byte
+}
+
+// ChatRef says which chat a turn belongs to. At most one of Last, Number and
+// ID is set; none begins a chat.
+type ChatRef struct {
+	Last   bool   // the chat of the last accepted turn
+	Number int64  // the number for people
+	ID     string // the chat's id
+	// Parent is the message to go on from; empty is the chat's active leaf.
+	Parent string
+	// Fork makes a new chat that begins with the messages up to Parent
+	// (or the leaf) of the chat named.
+	Fork bool
+}
+
+func (r ChatRef) isNew() bool { return !r.Last && r.Number == 0 && r.ID == "" }
+
+// Confirmation answers a confirm_request.
+type Confirmation struct {
+	ToolUseID string
+	Decision  event.Decision
+	Reason    string // told to the model
+}

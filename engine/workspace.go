@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// workspace opens the chat's folder at the first tool call: its own one below
+// the data directory, which is made then, or the bound one.
+func (t *turn) workspace() (*toolset.Workspace, error) {
+	if t.ws != nil {
+		return t.ws, nil
+	}
+	var err error
+	if dir := t.accept.Chat.Workspace; dir != "" {
+		t.ws, err = toolset.OpenBound(dir, toolset.Places{DataDir: t.eng.o.DataDir})
+	} else {
+		t.ws, err = t.openManaged()
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Failed, "open the workspace", err)
+	}
+	return t.ws, nil
+}
+
+func (t *turn) openManaged() (*toolset.Workspace, error) {
+	dir := t.eng.managedDir(t.accept.Chat.ID)
+	t.made = filepath.Dir(dir)
+	return toolset.OpenManaged(dir)
+}
+
+// upload puts the request's files into the workspace.
+func (t *turn) upload() error {
+	if len(t.req.Uploads) == 0 {
+		return nil
+	}
+	ws, err := t.workspace()
+	if err != nil {
+		return err
+	}
+	for _, up := range t.req.Uploads {
+		if err := putNew(ws.Root, up); err != nil {
+			return errors.Join(fault.Wrap(fault.Failed, "put "+up.Name+" into the workspace", err), t.removeMade())
+		}
+	}
+	return nil
+}
+
+func putNew(root *os.Root, up Upload) error {
+	name := filepath.FromSlash(up.Name)
+	if dir := filepath.Dir(name); dir != "." {
+		if err := root.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(up.Data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// WorkspacePath is the folder that the chat's tools work in. A managed one
+// exists once a tool has run.
+func (e *Engine) WorkspacePath(c Chat) string {
+	if c.Workspace != "" {
+		return c.Workspace
+	}
+	return e.managedDir(c.ID)
+}
+
+func (e *Engine) managedDir(chatID string) string {
+	return filepath.Join(e.o.DataDir, "chats", chatID, "workspace")
+}
+
+// removeMade removes the managed folder of a turn that leaves nothing behind.
+func (t *turn) removeMade() error {
+	if t.made == "" || !t.accept.NewChat {
+		return nil
+	}
+	return os.RemoveAll(t.made)
+}
+
+// lockWorkspace keeps two chats that bind one folder from running tools in it
+// at once. A managed folder has only its chat, whose lock is held.
+func (e *Engine) lockWorkspace(ctx context.Context, ws *toolset.Workspace, notice func(string)) (func(), error) {
+	if !ws.Bound {
+		return func() {}, nil
+	}
+	sum := sha256.Sum256([]byte(ws.Path))
+	return e.lock(ctx, "ws-"+hex.EncodeToString(sum[:8]), func(owner string) {
+		notice("waiting for " + ws.Path + ", " + owner + " runs tools in it")
+	})
+}

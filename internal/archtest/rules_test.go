@@ -1,0 +1,248 @@
+package archtest
+
+// rule says what some rooms may not import.
+type rule struct {
+	rooms  []string // who: patterns of rooms
+	except []string // rooms that the patterns don't mean
+	forbid []string // what: patterns of rooms, or of other modules' packages
+	allow  []string // what forbid doesn't mean
+	tests  bool     // holds for test files too
+	deep   bool     // holds for what the imports import, too
+	why    string
+}
+
+// rules is the table of who may call whom. A rule never
+// forbids a room its own tree. Where the table says nothing, an import is fine, but each
+// room must be the subject of one rule at least beside those for everybody.
+func rules() []rule {
+	return append(append(layers(), leaves()...), owners()...)
+}
+
+// layers is main → commands → {server, engine}; server → engine;
+// engine → {toolset, cas}; toolset → cas; cas, toolset, engine → internal/kv.
+func layers() []rule {
+	return []rule{
+		{
+			rooms: []string{"."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./commands", "./commands/term"},
+			why: "main is three lines over commands.Main and the process's own streams",
+		},
+		{
+			rooms:  []string{"./commands/..."},
+			forbid: []string{"./internal/kv/..."},
+			why:    "the store belongs to the engine and the rooms below it; a command that opens it itself is a second way in",
+		},
+		{
+			rooms:  []string{"./commands/config/..."},
+			forbid: []string{"./commands", "./commands/term/...", "./server/...", "./engine", "./engine/journal/...", "./toolset/...", "./cas/..."},
+			why:    "configuration is read into plain structs that know nothing of who uses them",
+		},
+		{
+			rooms:  []string{"./commands/input/..."},
+			forbid: []string{"./commands", "./server/...", "./engine", "./engine/journal/...", "./cas/..."},
+			why:    "reading standard input and files into a message needs no engine",
+		},
+		{
+			rooms:  []string{"./commands/term/..."},
+			forbid: []string{"./..."}, allow: []string{"./commands/term/...", "./internal/..."},
+			why: "the terminal is the same whatever is shown on it",
+		},
+		{
+			rooms: []string{"./..."}, except: []string{".", "./commands/...", "./internal/bench/..."}, tests: true,
+			forbid: []string{"./commands/...", "."},
+			why:    "nothing imports upward: flags and terminals end at commands",
+		},
+		{
+			rooms:  []string{"./server/..."},
+			forbid: []string{"./toolset/...", "./cas/...", "./internal/kv/..."},
+			why:    "the server's way to tools, files and records is the engine, or the shell and the page would come to differ",
+		},
+		{
+			rooms: []string{"./engine/..."}, tests: true,
+			forbid: []string{"./server/..."},
+			why:    "the engine doesn't know who follows its turns",
+		},
+		{
+			rooms: []string{"./toolset/...", "./cas/..."}, tests: true, deep: true,
+			forbid: []string{"./engine/...", "./server/..."},
+			why:    "tools and files are below the turn that uses them; failures go up as plain or typed errors, and the engine makes faults of them",
+		},
+		{
+			rooms: []string{"./cas/..."}, tests: true, deep: true,
+			forbid: []string{"./toolset/..."},
+			why:    "files are kept without knowing what tools are",
+		},
+		{
+			rooms: []string{"./internal/..."}, except: []string{"./internal/bench/..."}, tests: true, deep: true,
+			forbid: []string{"./engine/...", "./server/...", "./toolset/...", "./cas/..."},
+			why:    "internal rooms are the ground that the others stand on (bench alone drives the whole)",
+		},
+		{
+			rooms: []string{"./internal/archtest/..."}, tests: true,
+			forbid: []string{"./..."},
+			why:    "the judge uses nothing of what it judges",
+		},
+		{
+			rooms:  []string{"./internal/bench/..."},
+			forbid: []string{"./internal/kv/..."},
+			why:    "figures are taken of what people run, not of its parts' insides",
+		},
+	}
+}
+
+// leaves are the rooms that import none of their siblings.
+func leaves() []rule {
+	return []rule{
+		{
+			rooms: []string{"./engine/event/...", "./engine/fault/..."}, tests: true, deep: true,
+			forbid: []string{"./..."},
+			why:    "every room and every client depends on them, so they depend on nothing of ours",
+		},
+		{
+			rooms:  []string{"./engine/journal/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/..."},
+			why: "a journal is lines of events under a lock; what they mean is the engine's",
+		},
+		{
+			rooms: []string{"./engine/provider/..."}, tests: true, deep: true,
+			forbid: []string{"./engine", "./engine/journal/...", "./cas/...", "./internal/kv/..."},
+			why:    "a provider turns a request into deltas and knows nothing of turns and records",
+		},
+		{
+			rooms: []string{"./engine/provider"}, tests: true,
+			forbid: []string{"./engine/provider/*/..."},
+			why:    "the interface doesn't know who satisfies it; commands put them together",
+		},
+		{
+			rooms:  []string{"./engine/provider/*/..."},
+			forbid: []string{"./engine/provider/*/...", "./toolset/..."}, allow: []string{"./engine/provider/wire"},
+			why: "one wire format never leans on another; what all need is in wire",
+		},
+		{
+			rooms: []string{"./engine/provider/*/..."}, tests: true,
+			forbid: []string{"./engine/provider/*/..."}, allow: []string{"./engine/provider/wire", "./engine/provider/providertest"},
+			why: "a provider's tests use the conformance suite and no other provider",
+		},
+		{
+			rooms: []string{"./server/dialect/..."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/sse"},
+			why: "a dialect is a pure function from events to frames",
+		},
+		{
+			rooms:  []string{"./toolset/*/..."},
+			forbid: []string{"./toolset/*/..."},
+			why:    "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
+		},
+		{
+			rooms:  []string{"./toolset"},
+			forbid: []string{"./toolset/*/..."},
+			why:    "the parent holds the types; commands and the engine put the parts together",
+		},
+		{
+			rooms:  []string{"./cas"},
+			forbid: []string{"./cas/castest/..."},
+			why:    "a suite is for tests",
+		},
+		{
+			rooms: []string{
+				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/paths/...",
+			}, tests: true, deep: true,
+			forbid: []string{"./..."},
+			why:    "these are leaves",
+		},
+		{
+			rooms: []string{"./internal/schema/..."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./internal/nearest"},
+			why: "checking a document against a schema needs nothing else of ours",
+		},
+		{
+			rooms: []string{"./internal/kv/..."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./internal/lockfile"},
+			why: "the store keeps records without knowing what they mean",
+		},
+	}
+}
+
+// owners are the rooms that alone may know a module, so that it can be
+// exchanged, and its types and faults stay where they are understood.
+func owners() []rule {
+	everybody := []string{"./..."}
+	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/..."}
+	return []rule{
+		{
+			rooms: everybody, except: []string{"./internal/kv/..."}, tests: true,
+			forbid: []string{"github.com/dgraph-io/badger/..."},
+			why:    "internal/kv hides Badger behind its own types",
+		},
+		{
+			rooms: everybody, except: []string{"./commands/config"}, tests: true,
+			forbid: []string{"github.com/spf13/viper/..."},
+			why:    "viper folds keys' case and splits them on dots; commands/config is where that is known",
+		},
+		{
+			rooms: everybody, except: []string{"./commands/..."}, tests: true,
+			forbid: []string{"github.com/urfave/cli/...", "github.com/schollz/progressbar/..."},
+			why:    "flags and progress bars end at commands",
+		},
+		{
+			rooms: everybody, except: []string{"./commands/term/markdown"}, tests: true,
+			forbid: []string{"github.com/yuin/goldmark/..."},
+			why:    "terminal Markdown is one room's work",
+		},
+		{
+			rooms: everybody, except: []string{"./engine/provider/ollama/..."}, tests: true,
+			forbid: []string{"github.com/ollama/ollama/..."},
+			why:    "no wire type of a provider leaves its room",
+		},
+		{
+			rooms: []string{"./engine/provider/ollama/..."}, tests: true,
+			forbid: []string{"github.com/ollama/ollama/..."}, allow: []string{"github.com/ollama/ollama/api", "github.com/ollama/ollama/types/..."},
+			why: "the client alone is linked: that is why .ci/vuln-allow.txt may bear the server's faults",
+		},
+		{
+			rooms: everybody, except: []string{"./toolset/bundle/..."}, tests: true,
+			forbid: []string{"github.com/mholt/archiver/...", "github.com/mholt/archives/..."},
+			why:    "archives are read and written behind toolset/bundle's two functions, which carry the limits",
+		},
+		{
+			rooms: everybody, except: []string{"./toolset/mcp/...", "./server/mcp/...", "./internal/bench/..."}, tests: true,
+			forbid: []string{"github.com/modelcontextprotocol/go-sdk/..."},
+			why:    "no SDK type leaves the two rooms that speak MCP",
+		},
+		{
+			rooms: everybody, except: []string{"./internal/schema/..."}, tests: true,
+			forbid: []string{"github.com/santhosh-tekuri/jsonschema/...", "github.com/google/jsonschema-go/..."},
+			why:    "a schema from a stranger is only compiled under internal/schema's limits",
+		},
+		{
+			rooms: everybody, except: []string{"./internal/lockfile/..."}, tests: true,
+			forbid: []string{"github.com/gofrs/flock/..."},
+			why:    "what a lock promises on each system is written down once",
+		},
+		{
+			rooms: everybody, except: suites,
+			forbid: []string{"testing", "testing/...", "github.com/google/go-cmp/...", "go.uber.org/goleak/...", "pgregory.net/rapid/..."},
+			why:    "test machinery stays out of the program",
+		},
+		{
+			rooms: everybody, except: suites,
+			forbid: suites,
+			why:    "a suite is for tests",
+		},
+		{
+			rooms: everybody, tests: true,
+			forbid: []string{"log", "golang.org/x/exp/...", "io/ioutil", "github.com/pkg/errors/...", "gopkg.in/yaml.v3/...", "go.yaml.in/yaml/v3/..."},
+			why:    "there is a *slog.Logger that is passed in, and a maintained package for each of the others",
+		},
+		{
+			rooms: []string{"."}, deep: true,
+			forbid: []string{"github.com/ollama/ollama/server/...", "github.com/ollama/ollama/llm/...", "github.com/ollama/ollama/fs/..."},
+			why:    "the client alone is linked: that is why .ci/vuln-allow.txt may bear the server's faults",
+		},
+		{
+			rooms: []string{"."}, deep: true,
+			forbid: []string{"testing", "net/http/pprof", "net/http/httptest"},
+			why:    "these add flags and pages to a program by being linked in",
+		},
+	}
+}

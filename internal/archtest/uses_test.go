@@ -1,0 +1,167 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// ban is a name of the standard library that the program keeps away from.
+type ban struct {
+	pkg   string
+	names []string
+	but   func(*file) bool // where it is right, nil for nowhere
+	why   string
+}
+
+// bans is about what acts on the whole process, or can't be stopped. Tests may
+// use all of it.
+func bans() []ban {
+	inMain := func(f *file) bool { return f.command() && path.Base(f.path) == "main.go" }
+	inProgram := func(f *file) bool { return f.command() }
+	inTool := func(f *file) bool { return f.command() && f.room != "." }
+	inBench := func(f *file) bool { return matches("./internal/bench/...", f.room) }
+	inTerm := func(f *file) bool { return f.command() || matches("./commands/term/...", f.room) }
+	inCommands := func(f *file) bool { return f.command() || matches("./commands/...", f.room) }
+	return []ban{
+		{"os", []string{"Exit"}, inMain, "deferred work is skipped, and a test that runs commands.Main would end with it"},
+		{"os", []string{"Args"}, inProgram, "arguments are passed in"},
+		{"os", []string{"Stdin", "Stdout", "Stderr"}, inTerm, "streams are passed in; commands/term is where the process's own are opened"},
+		{"os", []string{"Getenv", "LookupEnv"}, inCommands, "the environment is read by commands and passed down as plain values"},
+		{"os", []string{"Setenv", "Unsetenv", "Clearenv", "Chdir"}, nil, "it changes the process under everybody else in it"},
+		{"fmt", []string{"Print", "Printf", "Println"}, inTool, "standard output belongs to commands/term"},
+		{"net/http", []string{"DefaultClient", "DefaultServeMux", "Get", "Post", "PostForm", "Head", "Handle", "HandleFunc", "ListenAndServe", "ListenAndServeTLS"}, inBench, "it has no time limits and is shared by the whole process"},
+		{"log/slog", []string{"Default", "SetDefault", "Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "DebugContext", "InfoContext", "WarnContext", "ErrorContext"}, nil, "a *slog.Logger is passed in"},
+		{"time", []string{"Sleep", "Tick"}, nil, "a wait ends when its context does"},
+		{"context", []string{"TODO"}, nil, "a context comes from the caller"},
+	}
+}
+
+// knownUses are the functions that may do what checkUses complains about. A
+// panic is right only where the program itself is wrong, in a way that no
+// caller can be asked to handle.
+func knownUses() exceptions {
+	return exceptions{
+		"commands/term/table.go Table.Row":  "a row that is longer than its table is a mistake in the program, not in what it shows",
+		"internal/kv/core.go mustName":      "a table's name is a literal; a bad one is a mistake in the program, as with regexp.MustCompile",
+		"internal/kv/table.go NewTable":     "an index is declared in code; a bad one is a mistake in the program, as with regexp.MustCompile",
+		"internal/lockfile/lockfile.go try": "Windows is still deleting the file; the tries are counted, a millisecond each, and Try takes no context",
+		"internal/schema/run.go run.stop":   "the library calls back and has no other way out; Schema.check recovers it",
+	}
+}
+
+// checkUses complains about banned names, about panic and print, and about
+// init functions, outside of tests and of suites for them.
+func checkUses(t tree, table []ban) []complaint {
+	var out []complaint
+	for _, f := range t.program() {
+		names := f.importNames()
+		for _, decl := range f.ast.Decls {
+			place := f.path
+			if fn, ok := decl.(*ast.FuncDecl); ok {
+				place += " " + funcName(fn)
+				if fn.Recv == nil && fn.Name.Name == "init" {
+					out = append(out, complaint{place, f.at(fn) + ": init does work at every start, asked or not: build it on first use (sync.OnceValue)"})
+				}
+			}
+			ast.Inspect(decl, func(n ast.Node) bool {
+				for _, text := range f.badUse(n, names, table) {
+					out = append(out, complaint{place, f.at(n) + ": " + text})
+				}
+				return true
+			})
+		}
+	}
+	return out
+}
+
+func (f *file) badUse(n ast.Node, names map[string]string, table []ban) []string {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		id, ok := n.Fun.(*ast.Ident)
+		if !ok || id.Obj != nil {
+			return nil
+		}
+		switch id.Name {
+		case "panic":
+			return []string{"panic: return an error, or say in knownUses why nobody could handle it"}
+		case "print", "println":
+			return []string{id.Name + ": a leftover of debugging"}
+		}
+	case *ast.SelectorExpr:
+		id, ok := n.X.(*ast.Ident)
+		if !ok || id.Obj != nil {
+			return nil
+		}
+		for _, b := range table {
+			if names[id.Name] == b.pkg && slices.Contains(b.names, n.Sel.Name) && (b.but == nil || !b.but(f)) {
+				return []string{fmt.Sprintf("%s.%s: %s", id.Name, n.Sel.Name, b.why)}
+			}
+		}
+	}
+	return nil
+}
+
+// importNames maps the names that a file gives its imports to their paths.
+func (f *file) importNames() map[string]string {
+	names := map[string]string{}
+	for _, spec := range f.ast.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // the parser has checked it
+		}
+		name := path.Base(p)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = p
+	}
+	return names
+}
+
+func TestProcessWideNamesAreKeptOut(t *testing.T) {
+	t.Parallel()
+	report(t, knownUses().sift(checkUses(project(t), bans())))
+}
+
+func TestCheckUses(t *testing.T) {
+	t.Parallel()
+	got := texts(checkUses(madeUp(t, map[string]string{
+		"main.go":            "package main\nimport (\"fmt\"; \"os\")\nfunc main() { fmt.Print(); os.Exit(len(os.Args)) }",
+		"internal/x/tool.go": "package main\nimport \"fmt\"\nfunc f() { fmt.Println() }",
+		"tool.go":            "package main\nimport \"os\"\nfunc f() { os.Exit(1) }",
+		"a/a.go": `package a
+import ("fmt"; sys "os"; "log/slog"; "time")
+func init() {}
+func (t T) init() {}
+func f(log *slog.Logger) {
+	fmt.Println("x")
+	fmt.Sprint("x")
+	sys.Exit(1)
+	panic("x")
+	println("x")
+	log.Info("x")
+	slog.Info("x")
+	time.Sleep(1)
+	func() { sys.Stdout.Write(nil) }()
+}
+func g(fmt printer) { fmt.Println("x"); panic := g; panic(nil) }
+var home = sys.Getenv("HOME")
+`,
+		"a/atest/suite.go":     "package atest\nimport (\"fmt\"; \"testing\")\nfunc f(t *testing.T) { fmt.Println() }",
+		"a/atest/more.go":      "package atest\nimport \"fmt\"\nfunc g() { fmt.Println() }",
+		"a/contest/c.go":       "package contest\nimport \"fmt\"\nfunc f() { fmt.Println() }",
+		"a/a_test.go":          "package a\nimport \"fmt\"\nfunc init() { fmt.Println(); panic(1) }",
+		"commands/term/t.go":   "package term\nimport \"os\"\nvar _ = os.Stdout",
+		"commands/config/c.go": "package config\nimport \"os\"\nfunc f() { os.Getenv(\"A\"); os.Stdout.Close() }",
+	}), bans()))
+	wantComplaints(t, got,
+		`^main.go:3: fmt.Print: `, `^tool.go:3: os.Exit: `,
+		`^a/a.go:3: init does work`, `^a/a.go:6: fmt.Println: `, `:8: sys.Exit: `, `:9: panic: `, `:10: println: `,
+		`:12: slog.Info: `, `:13: time.Sleep: `, `:14: sys.Stdout: `, `:17: sys.Getenv: `,
+		`^a/contest/c.go:3: fmt.Println: `,
+		`^commands/config/c.go:3: os.Stdout: `)
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sort"
+)
+
+// bench is one set of figures.
+type bench struct {
+	name, about string
+	run         func(*lab) error
+}
+
+func benches() []bench {
+	return []bench{{"ask", "one question, streaming, opening the store", runAsk}}
+}
+
+func main() {
+	if err := mainErr(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func mainErr(args []string) error {
+	all := benches()
+	sort.Slice(all, func(i, k int) bool { return all[i].name < all[k].name })
+	if len(args) == 1 {
+		for _, b := range all {
+			if b.name == args[0] {
+				lab, err := newLab()
+				if err != nil {
+					return err
+				}
+				defer lab.close()
+				return b.run(lab)
+			}
+		}
+	}
+	usage := "usage: go run ./internal/bench NAME\n"
+	for _, b := range all {
+		usage += fmt.Sprintf("  %-8s %s\n", b.name, b.about)
+	}
+	return fmt.Errorf("which one? %s", usage)
+}

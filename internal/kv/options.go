@@ -1,0 +1,139 @@
+package kv
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+const (
+	// memTableSize is small since each session makes two files of its size,
+	// which cost a page fault each to touch, and large enough that an Update
+	// may hold a thousand records.
+	memTableSize = 8 << 20
+	// memTableHold is for a process that keeps the store: fewer flushes.
+	memTableHold = 16 << 20
+	// valueThreshold is the size from which values go to the value log. Larger
+	// ones in the tables are rewritten by every merge.
+	valueThreshold = 1 << 10
+	// logSize and logSizeHold bound one value log; they hold MaxValue.
+	logSize     = 32 << 20
+	logSizeHold = 128 << 20
+	// mergeTables is how many tables short sessions may leave before one of
+	// them merges. Each costs an open about 0.1 ms, a merge costs 20.
+	mergeTables = 8
+	// middleLimit is how much may stand above the last level before a session
+	// that merges pushes it down: the size that Badger gives a base level.
+	// Every merge rewrites what stands there.
+	middleLimit = 10 << 20
+	// A store may have mergeLogs value logs, and one more for each fullLog of
+	// values; a session that finds more merges the smallest, up to mergeBytes.
+	// A log costs an open and close about 0.08 ms.
+	mergeLogs  = 32
+	fullLog    = 16 << 20
+	mergeBytes = 4 << 20
+	// lastLevel is where merged tables end up; Badger has seven levels.
+	lastLevel = 6
+	// level0Stall is how many unmerged tables block a flush. A session is over
+	// before Badger's own compactors start, so only kill -9 gets there, and
+	// waiting for them would cost the next command a second.
+	level0Stall = 64
+)
+
+// badgerOptions are those of cas.md's short sessions, or of a holder.
+func (s *Store) badgerOptions(p plan, log *journal) badger.Options {
+	o := badger.DefaultOptions(s.dir).
+		WithLogger(log).
+		WithMetricsEnabled(false).
+		WithCompression(options.None).
+		WithBlockCacheSize(0).
+		WithIndexCacheSize(0).
+		WithSyncWrites(false). // Sync is explicit, see [Store.UpdateSync]
+		WithDetectConflicts(false).
+		WithValueThreshold(valueThreshold).
+		WithVerifyValueChecksum(true). // else a damaged length in a value log panics
+		WithNumCompactors(2).
+		WithNumLevelZeroTables(5).
+		WithNumLevelZeroTablesStall(level0Stall).
+		WithMaxLevels(lastLevel + 1)
+	if s.opts.Hold {
+		return o.WithMemTableSize(memTableHold).WithNumMemtables(3).WithValueLogFileSize(logSizeHold)
+	}
+	return o.WithMemTableSize(memTableSize).WithNumMemtables(2).WithValueLogFileSize(logSize).
+		WithCompactL0OnClose(p.level0 >= mergeTables)
+}
+
+// journal is Badger's logger. It says nothing; it keeps what tells that data
+// was left out, and the last error for a close that doesn't end.
+type journal struct {
+	mu      sync.Mutex
+	damage  string
+	lastErr string
+}
+
+// Errorf keeps the line.
+func (j *journal) Errorf(format string, args ...any) {
+	line := strings.TrimSpace(fmt.Sprintf(format, args...))
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lastErr = line
+	if j.damage == "" && tellsDamage(line) {
+		j.damage = line
+	}
+}
+
+// Warningf keeps lines that tell damage.
+func (j *journal) Warningf(format string, args ...any) {
+	line := strings.TrimSpace(fmt.Sprintf(format, args...))
+	if !tellsDamage(line) {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.damage == "" {
+		j.damage = line
+	}
+}
+
+// Infof drops the line.
+func (*journal) Infof(string, ...any) {}
+
+// Debugf drops the line.
+func (*journal) Debugf(string, ...any) {}
+
+// damaged gives the first line that told of damage.
+func (j *journal) damaged() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.damage
+}
+
+func (j *journal) last() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lastErr
+}
+
+// tellsDamage knows the lines with which Badger goes on without some data.
+func tellsDamage(line string) bool {
+	return strings.Contains(line, "Ignoring table") || strings.Contains(line, "CHECKSUM_MISMATCH") ||
+		strings.Contains(line, "checksum mismatch")
+}
+
+// fileIn finds the file that one of Badger's messages names.
+func fileIn(err error, otherwise string) string {
+	name := regexp.MustCompile(`[^\s"',:=]*(\d+\.(sst|vlog|mem)|MANIFEST|KEYREGISTRY|DISCARD)`)
+	if found := name.FindString(err.Error()); found != "" {
+		return found
+	}
+	return otherwise
+}
+
+// closeLimit bounds closing a database. Badger retries a flush that fails for
+// ever; half a minute is far more than one that works ever needs.
+const closeLimit = 30 * time.Second

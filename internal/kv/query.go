@@ -1,0 +1,211 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// Page is a part of a list.
+type Page[T any] struct {
+	Records []*T
+	Next    Key // for Range.After of the next page; nil where there is none
+}
+
+// Scan yields the records of a range in the order of their primary keys. After
+// an error about one record it may go on; any other ends it. A loop in an
+// Update may write, and with a Limit it reads no more keys than it needs.
+func (t *Table[T]) Scan(tx *Tx, r Range) iter.Seq2[*T, error] {
+	return only(t.records(tx, r))
+}
+
+// ByIndex yields the records that an index has under a value, in the order of
+// the index and then of their primary keys. The value may be the beginning of
+// the index key's tuple, or nil for all; r selects among what follows it. A
+// record with several keys in the index appears once for each.
+func (t *Table[T]) ByIndex(tx *Tx, index string, val Key, r Range) iter.Seq2[*T, error] {
+	return only(t.indexed(tx, index, val, r))
+}
+
+// Find gives the first record that an index has under a value, or ErrNotFound.
+func (t *Table[T]) Find(tx *Tx, index string, val Key) (*T, error) {
+	for rec, err := range t.ByIndex(tx, index, val, Range{Limit: 1}) {
+		return rec, err
+	}
+	return nil, ErrNotFound
+}
+
+// ScanPage is Scan for a list that is shown in parts.
+func (t *Table[T]) ScanPage(tx *Tx, r Range) (Page[T], error) {
+	return page(r, func(r Range) iter.Seq2[row[T], error] { return t.records(tx, r) })
+}
+
+// IndexPage is ByIndex for a list that is shown in parts.
+func (t *Table[T]) IndexPage(tx *Tx, index string, val Key, r Range) (Page[T], error) {
+	return page(r, func(r Range) iter.Seq2[row[T], error] { return t.indexed(tx, index, val, r) })
+}
+
+// Count tells how many records a range has, without reading them.
+func (t *Table[T]) Count(tx *Tx, r Range) (int, error) {
+	n := 0
+	for _, err := range t.keysIn(tx, r) {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Keys yields the primary keys of a range without reading the records.
+func (t *Table[T]) Keys(tx *Tx, r Range) iter.Seq2[Key, error] { return t.keysIn(tx, r) }
+
+func (c *core) keysIn(tx *Tx, r Range) iter.Seq2[Key, error] {
+	return take(r.Limit, func(yield func(Key, error) bool) {
+		if _, err := c.readable(tx); err != nil {
+			yield(nil, err)
+			return
+		}
+		sp := r.within(recordPrefix(c.name))
+		sp.keys = true
+		walk(tx, sp, func(h hit) (Key, error) { return h.rest, nil })(yield)
+	})
+}
+
+func only[T any](rows iter.Seq2[row[T], error]) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for found, err := range rows {
+			if !yield(found.rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// page reads one record more than asked for, to know whether there is more.
+func page[T any](r Range, rows func(Range) iter.Seq2[row[T], error]) (Page[T], error) {
+	var p Page[T]
+	var last Key
+	limit := r.Limit
+	if limit > 0 {
+		r.Limit++
+	}
+	for found, err := range rows(r) {
+		if err != nil {
+			return Page[T]{}, err
+		}
+		if limit > 0 && len(p.Records) == limit {
+			p.Next = last
+			break
+		}
+		p.Records, last = append(p.Records, found.rec), found.at
+	}
+	return p, nil
+}
+
+// reindexBatch is how many records Reindex does in one transaction: few enough
+// for its limits with a handful of index entries each, and for a short hold.
+const reindexBatch = 500
+
+// Reindex builds the table's indexes anew from its records, in steps between
+// which other processes may have the store. It may be run again, and must be
+// when an IndexError asks for it.
+func (t *Table[T]) Reindex(ctx context.Context, s *Store) error {
+	if err := s.Update(ctx, t.unmark); err != nil {
+		return fmt.Errorf("reindex table %q: %w", t.name, err)
+	}
+	for done := false; !done; {
+		err := s.Update(ctx, func(tx *Tx) (err error) {
+			done, err = t.dropEntries(tx)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("reindex table %q: %w", t.name, err)
+		}
+	}
+	for last := Key(nil); ; {
+		err := s.Update(ctx, func(tx *Tx) (err error) {
+			last, err = t.reput(tx, last)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("reindex table %q: %w", t.name, err)
+		}
+		if last == nil {
+			return nil
+		}
+	}
+}
+
+// unmark notes that no index is whole.
+func (t *Table[T]) unmark(tx *Tx) error {
+	m, err := t.readable(tx)
+	if err != nil || m.Version == 0 {
+		return err
+	}
+	return tx.mark(t.name, tableMeta{Version: t.version})
+}
+
+// dropEntries removes a batch of the table's index entries, those of indexes
+// that are no longer declared too.
+func (t *Table[T]) dropEntries(tx *Tx) (done bool, err error) {
+	sp := Range{Limit: 4 * reindexBatch}.within(indexPrefix(t.name, ""))
+	keys, more, err := tx.collect(sp)
+	if err != nil {
+		return false, err
+	}
+	for _, key := range keys {
+		if err := tx.delete(key); err != nil {
+			return false, err
+		}
+	}
+	return !more, nil
+}
+
+// reput writes the index entries of a batch of records behind last, and marks
+// the indexes as whole after the last batch. It gives the last key, or nil at
+// the end.
+func (t *Table[T]) reput(tx *Tx, last Key) (Key, error) {
+	n := 0
+	for primary, err := range t.keysIn(tx, Range{After: last, Limit: reindexBatch}) {
+		if err == nil {
+			err = t.reputOne(tx, primary)
+		}
+		if err != nil {
+			return nil, err
+		}
+		n, last = n+1, primary
+	}
+	if n == reindexBatch {
+		return last, nil
+	}
+	m, err := t.readable(tx)
+	if err != nil || m.Version == 0 {
+		return nil, err
+	}
+	return nil, tx.mark(t.name, tableMeta{Version: t.version, Indexes: t.indexNames()})
+}
+
+// reputOne writes the index entries of one record.
+func (t *Table[T]) reputOne(tx *Tx, primary Key) error {
+	if t.keysOf == nil {
+		return nil
+	}
+	key := t.recordKey(primary)
+	now := op{table: &t.core, primary: primary}
+	err := tx.get(key, func(v value) (err error) {
+		now.expires = v.expires
+		if now.keys, err = t.keysOf(v.content); err != nil {
+			return &CorruptError{Dir: tx.store.dir, File: describe(key), Err: err}
+		}
+		return nil
+	})
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return t.reindex(tx, now, stored{})
+}

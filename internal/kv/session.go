@@ -1,0 +1,266 @@
+package kv
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// A session is the time between opening the database and letting it go.
+type session struct {
+	store      *Store
+	access     access // what it was opened for
+	db         *badger.DB
+	log        *journal
+	plan       plan
+	release    func()        // the store's lock
+	gone       chan struct{} // closed when the session is over
+	generation uint64        // see [Tx.Generation]
+	schema     int           // as stored; 0 in a new store
+
+	dead []string // value logs to remove after the close
+
+	// Only touched by the one Update that runs.
+	stamped bool
+	next    stamp // what this session writes as its stamp
+
+	mu     sync.Mutex
+	tables map[string]tableMeta // as committed; a table without records has version 0
+}
+
+// A stamp is what a writing session leaves: one more than the last one's
+// number, and random bytes, so that a store put back from a copy is not taken
+// for the one that this process knew.
+type stamp [16]byte
+
+func (t stamp) following() stamp {
+	var next stamp
+	binary.BigEndian.PutUint64(next[:8], binary.BigEndian.Uint64(t[:8])+1)
+	_, _ = rand.Read(next[8:]) // never fails: crypto/rand ends the program instead
+	return next
+}
+
+// Names of the store's own records.
+const (
+	metaStamp  = "stamp"
+	metaFormat = "format"
+	metaTable  = "table/"
+)
+
+// format is what the record "format" holds.
+type format struct {
+	Layout int `json:"layout"` // of keys and envelopes, this package's own
+	Schema int `json:"schema"` // of the program's records, see Options.Schema
+}
+
+// layout is the version of how this package stores things.
+const layout = 1
+
+// openSession opens the database. The caller has got the store's lock and
+// passes it on: the session gives it back, or openSession if there is none.
+func (s *Store) openSession(release func(), need access) (*session, error) {
+	sess := &session{
+		store: s, access: need, log: &journal{}, release: release,
+		gone: make(chan struct{}), tables: map[string]tableMeta{},
+	}
+	if err := sess.openDB(); err != nil {
+		release()
+		return nil, err
+	}
+	err := sess.whole()
+	if err == nil {
+		err = sess.load()
+	}
+	if err != nil {
+		return nil, errors.Join(err, sess.closeDB())
+	}
+	return sess, nil
+}
+
+func (sess *session) openDB() (err error) {
+	s := sess.store
+	if sess.plan, err = s.inspect(); err != nil {
+		return err
+	}
+	o := s.badgerOptions(sess.plan, sess.log)
+	if sess.access == reading && sess.plan.clean && !s.opts.Hold && !windows {
+		// Opening for reading makes no files, so it takes a tenth of the time.
+		if sess.db, err = badger.Open(o.WithReadOnly(true)); err == nil {
+			return nil
+		}
+	}
+	sess.access = writing
+	if err := s.roomToOpen(); err != nil {
+		return err
+	}
+	if sess.db, err = badger.Open(o); err != nil {
+		return s.openFault(err)
+	}
+	return nil
+}
+
+// openFault types the error of an open.
+func (s *Store) openFault(err error) error {
+	typed := s.fault("open", err)
+	var corrupt *CorruptError
+	var full *FullError
+	if errors.As(typed, &corrupt) || errors.As(typed, &full) {
+		return typed
+	}
+	return &DirError{Dir: s.dir, Err: err}
+}
+
+// whole tells whether Badger opened without leaving anything out.
+func (sess *session) whole() error {
+	line := sess.log.damaged()
+	if line == "" {
+		return nil
+	}
+	err := errors.New(line)
+	return &CorruptError{Dir: sess.store.dir, File: fileIn(err, "a table"), Err: err}
+}
+
+// load reads what the store says about itself.
+func (sess *session) load() error {
+	s := sess.store
+	txn := sess.db.NewTransaction(false)
+	tx := &Tx{store: s, sess: sess, ctx: context.Background(), txn: txn}
+	defer tx.end()
+
+	var f format
+	err := tx.get(metaKey(metaFormat), func(v value) error { return json.Unmarshal(v.content, &f) })
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if f.Layout > layout {
+		return &VersionError{Dir: s.dir, Have: f.Layout, Want: layout}
+	}
+	if f.Schema > s.opts.Schema {
+		return &VersionError{Dir: s.dir, Have: f.Schema, Want: s.opts.Schema}
+	}
+	sess.schema = f.Schema
+
+	var found stamp
+	err = tx.get(metaKey(metaStamp), func(v value) error { copy(found[:], v.content); return nil })
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	sess.next = found.following()
+	sess.generation = s.met(found)
+	return nil
+}
+
+// stamp marks the store before the first write of a session: that it was
+// written to, by what version, and its lowest and highest key. The two keys
+// make the tables of all sessions overlap, without which Badger never merges
+// them: 300 sessions that wrote one key each left 305 tables. A transaction
+// that fails takes its stamp with it.
+func (tx *Tx) stamp() error {
+	if tx.stamped || tx.sess.stamped {
+		return nil
+	}
+	tx.stamped = true
+	about, err := json.Marshal(format{Layout: layout, Schema: tx.store.opts.Schema})
+	if err != nil {
+		return fmt.Errorf("encode store format: %w", err)
+	}
+	for _, e := range []struct{ key, content []byte }{
+		{lowestKey(), nil},
+		{highestKey(), nil},
+		{metaKey(metaStamp), tx.sess.next[:]},
+		{metaKey(metaFormat), about},
+	} {
+		if err := tx.txn.Set(e.key, seal(e.key, e.content)); err != nil {
+			return tx.store.fault("write", err)
+		}
+	}
+	return nil
+}
+
+// sync makes everything written so far survive a power cut.
+func (sess *session) sync(ctx context.Context) error {
+	if err := sess.db.Sync(); err != nil {
+		return sess.store.fault("sync", err)
+	}
+	return sess.flushed(ctx)
+}
+
+// flushed waits until the memtables that filled up before the current one are
+// tables on the disk: Badger's Sync leaves them out.
+func (sess *session) flushed(ctx context.Context) error {
+	const poll = 2 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	for {
+		n, err := sess.memtables()
+		if err != nil || n <= 1 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("sync store %s: %w: %s", sess.store.dir, ctx.Err(), sess.log.last())
+		case <-time.After(poll):
+		}
+	}
+}
+
+// memtables counts the logs of memtables, the current one's included.
+func (sess *session) memtables() (int, error) {
+	entries, err := os.ReadDir(sess.store.dir)
+	if err != nil {
+		return 0, &DirError{Dir: sess.store.dir, Err: err}
+	}
+	n := 0
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".mem" {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// close ends the session and gives the lock back.
+func (sess *session) close() error {
+	defer close(sess.gone)
+	err := sess.tidy()
+	return errors.Join(err, sess.closeDB())
+}
+
+// closeDB closes the database within closeLimit and gives the lock back. Past
+// the limit the lock stays with the database that is still open.
+func (sess *session) closeDB() error {
+	done := make(chan error, 1)
+	go func() { done <- sess.db.Close() }()
+	limit := time.NewTimer(closeLimit)
+	defer limit.Stop()
+	select {
+	case err := <-done:
+		if err == nil {
+			err = sess.removeDead()
+		}
+		sess.release()
+		return sess.store.fault("close", err)
+	case <-limit.C:
+		return fmt.Errorf("close store %s: not done after %s: %s", sess.store.dir, closeLimit, sess.log.last())
+	}
+}
+
+// makeDir makes the store's folder.
+func (s *Store) makeDir() error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		if isFull(err) {
+			return &FullError{Dir: s.dir, Err: err}
+		}
+		return &DirError{Dir: s.dir, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package kv
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// DefaultWait is how long an operation waits for another process. Fifty
+// commands that start at once and take 50 ms each with the store are through
+// after 2.5 s; four times that leaves room for a slow disk, and a person
+// doesn't take the wait for a hang.
+const DefaultWait = 10 * time.Second
+
+const (
+	// idleAfter is how long a session without operations stays open, since
+	// the next operation of a command usually follows within milliseconds.
+	idleAfter = 100 * time.Millisecond
+	// watchEvery is how often an idle session looks whether somebody waits.
+	watchEvery = 10 * time.Millisecond
+)
+
+// Options configure a Store. The zero value is what a command uses.
+type Options struct {
+	// Hold keeps the database open from the first operation to Close.
+	Hold bool
+	// Wait bounds how long an operation waits for the store while another
+	// process has it; 0 means DefaultWait.
+	Wait time.Duration
+	// Schema is the version of the program's records as a whole; 0 means 1.
+	// It is noted in the store by whatever is written, and a program with a
+	// lower one refuses that store from then on.
+	Schema int
+	// OnWait is called when an operation has waited a third of a second for
+	// another process, once an operation, with what is known of that process
+	// ("pid 123", or ""). It may be called from several goroutines.
+	OnWait func(owner string)
+}
+
+// Store is one database, shared with other processes by holding it only while
+// operations run. It may be used by many goroutines.
+type Store struct {
+	dir    string
+	opts   Options
+	writer chan struct{} // holds one token: the Update that runs
+
+	mu         sync.Mutex
+	changed    chan struct{} // closed and replaced when anything below changes
+	sess       *session      // nil when the database is let go
+	running    int           // operations on sess
+	draining   bool          // sess takes no further operation, it is to close
+	moving     bool          // somebody is opening or closing sess
+	closed     bool
+	idleSince  time.Time
+	lost       error // what closing a session could not bring to the disk
+	seen       stamp // the last one met or written
+	generation uint64
+
+	watchers sync.WaitGroup
+}
+
+// Open names a store; it does nothing else. The folder is made, and the
+// database opened, by the first operation.
+func Open(dir string, opts Options) *Store {
+	if opts.Wait <= 0 {
+		opts.Wait = DefaultWait
+	}
+	opts.Schema = max(opts.Schema, 1)
+	return &Store{
+		dir: filepath.Clean(dir), opts: opts,
+		writer: make(chan struct{}, 1), changed: make(chan struct{}),
+	}
+}
+
+// Dir is the folder that the store is in.
+func (s *Store) Dir() string { return s.dir }
+
+// View runs fn on the store as it is at one moment. fn must not start another
+// operation of s.
+func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
+	sess, err := s.enter(ctx, reading)
+	if err != nil {
+		return err
+	}
+	defer s.leave(sess)
+	return sess.run(ctx, reading, fn)
+}
+
+// Update runs fn, and keeps what it wrote if it returns nil. What is kept
+// survives the death of this process, and a power cut after the next Sync.
+// Updates run one after the other, so fn runs once and sees the work of every
+// Update before it. fn must not start another operation of s.
+func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
+	return s.update(ctx, fn, false)
+}
+
+// UpdateSync is Update followed by Sync, within one holding of the store.
+func (s *Store) UpdateSync(ctx context.Context, fn func(*Tx) error) error {
+	return s.update(ctx, fn, true)
+}
+
+func (s *Store) update(ctx context.Context, fn func(*Tx) error, durable bool) error {
+	sess, err := s.enter(ctx, writing)
+	if err != nil {
+		return err
+	}
+	defer s.leave(sess)
+	if err := s.write(ctx, sess, fn); err != nil {
+		return err
+	}
+	if durable {
+		return sess.sync(ctx)
+	}
+	return nil
+}
+
+// write runs fn as the only Update.
+func (s *Store) write(ctx context.Context, sess *session, fn func(*Tx) error) error {
+	select {
+	case s.writer <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("write store %s: %w", s.dir, ctx.Err())
+	}
+	defer func() { <-s.writer }()
+	return sess.run(ctx, writing, fn)
+}
+
+// run runs fn in one transaction.
+func (sess *session) run(ctx context.Context, need access, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	tx := &Tx{
+		store: sess.store, sess: sess, ctx: ctx, write: need == writing,
+		txn: sess.db.NewTransaction(need == writing),
+	}
+	defer tx.end()
+	if err := fn(tx); err != nil || !tx.write {
+		return err
+	}
+	return tx.commit()
+}
+
+// Sync returns when everything that was written before is safe from a power
+// cut. Where the database has been let go it is so already.
+func (s *Store) Sync(ctx context.Context) error {
+	s.mu.Lock()
+	sess := s.sess
+	if sess == nil || s.moving || s.draining {
+		s.mu.Unlock()
+		return s.syncClosed(ctx)
+	}
+	s.running++
+	s.mu.Unlock()
+	defer s.leave(sess)
+	if err := sess.sync(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
+}
+
+// syncClosed waits for a session that is closing, which syncs it, and gives
+// what that failed to do.
+func (s *Store) syncClosed(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		busy, changed, lost := s.sess != nil || s.moving, s.changed, s.lost
+		s.mu.Unlock()
+		if !busy {
+			return lost
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("sync store %s: %w", s.dir, ctx.Err())
+		}
+	}
+}
+
+// Generation is that of [Tx.Generation] as of the last opening.
+func (s *Store) Generation() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.generation
+}
+
+// met notes the stamp that an opening found, and gives the generation.
+func (s *Store) met(found stamp) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.generation == 0 || found != s.seen {
+		s.generation++
+		s.seen = found
+	}
+	return s.generation
+}
+
+// wrote notes the stamp that this process has written itself.
+func (s *Store) wrote(own stamp) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = own
+}

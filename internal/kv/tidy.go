@@ -1,0 +1,199 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// Badger's own compactors start up to a second after an open, so sessions of
+// milliseconds would never meet them, and every session that writes leaves a
+// table and, with values over 1 KB, a value log: each later open and close pays
+// for all of them. So sessions tidy up as they close, a little at a time.
+//
+// Tables: a session that opened on mergeTables unmerged ones merges them into
+// the level below, by Badger's CompactL0OnClose. What gathers there is pushed
+// to the last level by a later session, once it is middleLimit.
+//
+// Value logs: Badger can't merge logs whose values are all alive. Here their
+// values are put again, into the session's own log, and the old files removed
+// when the database has closed, when everything is safe on the disk. A crash at
+// any point leaves the old files, and a later session does it again.
+
+// tidy does a session's share. One that wrote nothing has none to do, and in a
+// process that stays Badger does it.
+func (sess *session) tidy() error {
+	if sess.store.opts.Hold || !sess.stamped {
+		return nil
+	}
+	if sess.plan.middle > middleLimit {
+		if err := sess.db.Flatten(1); err != nil {
+			return sess.store.fault("merge tables of", err)
+		}
+	}
+	return sess.mergeLogs(sess.plan.tooMany())
+}
+
+// tooMany picks the value logs to merge, smallest first, if there are more than
+// a store of that size needs.
+func (p plan) tooMany() []valueLog {
+	var total int64
+	for _, l := range p.logs {
+		total += l.size
+	}
+	if int64(len(p.logs)) <= mergeLogs+total/fullLog {
+		return nil
+	}
+	var sum int64
+	for i, l := range p.logs {
+		if sum += l.size; i >= 2 && sum > mergeBytes {
+			return p.logs[:i]
+		}
+	}
+	return p.logs
+}
+
+// mergeLogs puts what is alive in some value logs again, and notes the logs for
+// removal. One that can't be read to its end stays.
+func (sess *session) mergeLogs(logs []valueLog) error {
+	for _, l := range logs {
+		entries, err := readLog(l.path)
+		if err != nil {
+			continue
+		}
+		if err := sess.putAgain(entries); err != nil {
+			return err
+		}
+		sess.dead = append(sess.dead, l.path)
+	}
+	return nil
+}
+
+// putAgain writes the entries of a log that are still their keys' newest, in
+// transactions well below the limit.
+func (sess *session) putAgain(entries []logEntry) error {
+	const atOnce = 256
+	for len(entries) > 0 {
+		n := min(atOnce, len(entries))
+		var bytes int64
+		for i, e := range entries[:n] {
+			if bytes += e.size; bytes > flushValues && i > 0 {
+				n = i
+				break
+			}
+		}
+		if err := sess.putSome(entries[:n]); err != nil {
+			return err
+		}
+		entries = entries[n:]
+	}
+	return nil
+}
+
+func (sess *session) putSome(entries []logEntry) error {
+	txn := sess.db.NewTransaction(true)
+	defer txn.Discard()
+	for _, e := range entries {
+		if err := e.putAgain(txn); err != nil {
+			return sess.store.fault("merge value logs of", err)
+		}
+	}
+	return sess.store.fault("merge value logs of", txn.Commit())
+}
+
+// removeDead removes the logs that nothing points to any more. The database is
+// closed and the store's lock still held.
+func (sess *session) removeDead() error {
+	for _, path := range sess.dead {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove merged value log: %w", err)
+		}
+	}
+	return nil
+}
+
+// Verify checks the checksums of every table and every value.
+func (s *Store) Verify(ctx context.Context) error {
+	sess, err := s.enter(ctx, reading)
+	if err != nil {
+		return err
+	}
+	defer s.leave(sess)
+	if err := sess.db.VerifyChecksum(); err != nil {
+		return &CorruptError{Dir: s.dir, File: fileIn(err, "a table"), Err: err}
+	}
+	return sess.run(ctx, reading, func(tx *Tx) error {
+		for item, err := range tx.items(span{low: lowestKey()}) {
+			if err != nil {
+				return err
+			}
+			if err := tx.open(item, item.KeyCopy(nil), func(value) error { return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Compact merges all tables, and gives back the room of values that have been
+// replaced, removed or have expired, from logs that are at least half dead. It
+// takes seconds for gigabytes and holds the store for as long. The files go
+// when the database is next let go, which Compact waits for unless the Store
+// holds it.
+func (s *Store) Compact(ctx context.Context) error {
+	sess, err := s.enter(ctx, writing)
+	if err != nil {
+		return err
+	}
+	err = s.compact(ctx, sess)
+	s.leave(sess)
+	return errors.Join(err, s.LetGo())
+}
+
+// compact does the work of Compact in one session.
+func (s *Store) compact(ctx context.Context, sess *session) error {
+	// The writer's token keeps Updates of this process away.
+	select {
+	case s.writer <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("compact store %s: %w", s.dir, ctx.Err())
+	}
+	defer func() { <-s.writer }()
+	if err := sess.db.Flatten(2); err != nil {
+		return s.fault("compact", err)
+	}
+	for _, l := range sess.plan.logs {
+		if slices.Contains(sess.dead, l.path) {
+			continue // by an earlier Compact
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("compact store %s: %w", s.dir, err)
+		}
+		entries, err := readLog(l.path)
+		if err != nil {
+			return &CorruptError{Dir: s.dir, File: l.path, Err: err}
+		}
+		if err := sess.putLiving(l, entries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putLiving makes a log removable if enough of it is dead.
+func (sess *session) putLiving(l valueLog, entries []logEntry) error {
+	txn := sess.db.NewTransaction(false)
+	worth, err := halfDead(txn, entries)
+	txn.Discard()
+	if err != nil || !worth {
+		return sess.store.fault("compact", err)
+	}
+	if err := sess.putAgain(entries); err != nil {
+		return err
+	}
+	sess.dead = append(sess.dead, l.path)
+	return nil
+}

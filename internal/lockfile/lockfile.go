@@ -1,0 +1,180 @@
+package lockfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	// firstPoll is the first wait between two tries: most locks are held for
+	// a few milliseconds.
+	firstPoll = time.Millisecond
+	// maxPoll bounds the wait between two tries: a person doesn't notice it,
+	// and twenty tries a second cost nothing.
+	maxPoll = 50 * time.Millisecond
+	// maxRaces is how often one try starts again because the file was
+	// unlinked under it. Each round means that another owner came and went;
+	// past this many the lock is plainly in use and the try says so.
+	maxRaces = 64
+	// maxRefused is how often one try starts again when Windows refuses to
+	// open a file that is just being deleted. Such a state lasts until the
+	// last handle is closed, which is soon.
+	maxRefused = 20
+)
+
+// Try takes the exclusive lock if nobody holds it. Where ok is false somebody
+// does and release is nil; an error means that locking itself failed, for
+// instance since the folder isn't there. release may be called again.
+func Try(path string) (release func(), ok bool, err error) {
+	return try(path, exclusive)
+}
+
+// TryShared takes a shared lock if nobody holds the exclusive one.
+func TryShared(path string) (release func(), ok bool, err error) {
+	return try(path, shared)
+}
+
+// Acquire takes the exclusive lock, waiting until it is free or ctx ends.
+// onWait, which may be nil, is called once if it has to wait, with what the
+// owner wrote about itself, or "" where that isn't known.
+func Acquire(ctx context.Context, path string, onWait func(owner string)) (release func(), err error) {
+	return acquire(ctx, path, exclusive, onWait)
+}
+
+// AcquireShared takes a shared lock, waiting as [Acquire] does.
+func AcquireShared(ctx context.Context, path string, onWait func(owner string)) (release func(), err error) {
+	return acquire(ctx, path, shared, onWait)
+}
+
+// mode tells the two kinds of lock apart.
+type mode int
+
+const (
+	exclusive mode = iota
+	shared
+)
+
+func acquire(ctx context.Context, path string, m mode, onWait func(string)) (func(), error) {
+	for wait := firstPoll; ; wait = min(2*wait, maxPoll) {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("wait for lock %s: %w", path, err)
+		}
+		release, ok, err := try(path, m)
+		if ok || err != nil {
+			return release, err
+		}
+		if onWait != nil {
+			onWait(Owner(path))
+			onWait = nil
+		}
+		if !sleep(ctx, wait/2+rand.N(wait)) { // jitter, so that waiters don't march in step
+			return nil, fmt.Errorf("wait for lock %s: %w", path, ctx.Err())
+		}
+	}
+}
+
+// sleep waits for d and tells whether ctx let it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func try(path string, m mode) (func(), bool, error) {
+	refused := 0
+	for range maxRaces {
+		// Read and write: an exclusive lock on NFS and on some systems
+		// needs a file that is open for writing.
+		fl := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+		ok, err := tryLock(fl, m)
+		if err != nil {
+			if beingDeleted(err) && refused < maxRefused {
+				refused++
+				time.Sleep(firstPoll)
+				continue
+			}
+			return nil, false, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if !ok {
+			return nil, false, nil
+		}
+		named, err := names(path, fl)
+		if err != nil {
+			return nil, false, errors.Join(fmt.Errorf("lock %s: %w", path, err), fl.Unlock())
+		}
+		if named {
+			writeOwner(path)
+			return releaser(path, fl, m), true, nil
+		}
+		if err := fl.Unlock(); err != nil {
+			return nil, false, fmt.Errorf("lock %s: %w", path, err)
+		}
+	}
+	return nil, false, nil
+}
+
+func tryLock(fl *flock.Flock, m mode) (bool, error) {
+	if m == shared {
+		return fl.TryRLock()
+	}
+	return fl.TryLock()
+}
+
+// beingDeleted tells the error that Windows gives for a file that was removed
+// while somebody still had it open.
+func beingDeleted(err error) bool {
+	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
+}
+
+// names tells whether path still is the file that fl has locked.
+func names(path string, fl *flock.Flock) (bool, error) {
+	locked, err := fl.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || (err != nil && beingDeleted(err)) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return os.SameFile(locked, there), nil
+}
+
+// releaser makes the function that gives the lock back. Its errors can't be
+// acted on by anyone: a file that wasn't removed is reused, and the kernel
+// frees the lock with the process at the latest.
+func releaser(path string, fl *flock.Flock, m mode) func() {
+	return sync.OnceFunc(func() {
+		if m == shared {
+			_ = fl.Unlock()
+			return
+		}
+		if runtime.GOOS == "windows" {
+			_ = fl.Unlock()
+			_ = os.Remove(path) // refused while another has it open
+			return
+		}
+		// The path is ours while we hold the lock, unless a person removed
+		// the file by hand; then it may be another owner's by now.
+		if named, err := names(path, fl); err == nil && named {
+			_ = os.Remove(path)
+		}
+		_ = fl.Unlock()
+	})
+}

@@ -1,0 +1,78 @@
+package builtin
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// openFile finds a regular file and opens it for reading. The caller closes it.
+func openFile(ws *toolset.Workspace, given string) (*os.File, place, error) {
+	name, err := locate(ws, given)
+	if err != nil {
+		return nil, place{}, err
+	}
+	at, err := find(ws, name)
+	if err != nil {
+		return nil, at, err
+	}
+	if at.info == nil {
+		return nil, at, notThere(ws, name)
+	}
+	if at.info.IsDir() {
+		return nil, at, toolset.Errorf("%s is a folder; list_files shows what is in it", show(name))
+	}
+	f, err := openRegular(ws, at)
+	return f, at, err
+}
+
+// openRegular opens what find found, if it is a regular file: looked at before
+// it is opened, since opening a pipe or a device has effects, and after, since
+// it may have been replaced. The open doesn't wait for a pipe's other end.
+func openRegular(ws *toolset.Workspace, at place) (*os.File, error) {
+	if !at.info.Mode().IsRegular() {
+		return nil, special(at.given, at.info.Mode())
+	}
+	f, err := ws.Root.OpenFile(at.name, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, explain("read", at.given, err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = special(at.given, info.Mode())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func special(name string, m fs.FileMode) error {
+	return toolset.Errorf("%s is a %s; only regular files can be opened", show(name), kindName(m))
+}
+
+// readDir lists a folder, sorted by name, up to a number of entries; more
+// tells that there are others. Their infos must not be asked for: they are
+// looked up by path, outside of the root.
+func readDir(ws *toolset.Workspace, dir string, limit int) (entries []fs.DirEntry, more bool, err error) {
+	f, err := ws.Root.OpenFile(dir, os.O_RDONLY|openFlags|openDirectory, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	entries, err = f.ReadDir(limit + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, err
+	}
+	if more = len(entries) > limit; more {
+		entries = entries[:limit]
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, more, nil
+}

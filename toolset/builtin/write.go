@@ -1,0 +1,121 @@
+package builtin
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// maxWrite bounds a file that the tools write or edit. Models write far less;
+// edit_file holds the file in memory several times.
+const maxWrite = 16 << 20
+
+// findWritable finds a place where a regular file is, or may be made.
+func findWritable(ws *toolset.Workspace, given string) (place, error) {
+	name, err := locate(ws, given)
+	if err != nil {
+		return place{}, err
+	}
+	at, err := find(ws, name)
+	switch {
+	case err != nil:
+		return at, err
+	case at.info == nil:
+		return at, nil
+	case at.info.IsDir():
+		return at, toolset.Errorf("%s is a folder, so no file can be written there", show(name))
+	case !at.info.Mode().IsRegular():
+		return at, special(name, at.info.Mode())
+	case at.info.Mode().Perm()&0o222 == 0:
+		// The rename would succeed all the same; somebody protected it.
+		return at, toolset.Errorf("%s is read-only (mode %04o)", show(name), at.info.Mode().Perm())
+	}
+	return at, nil
+}
+
+// writeAtomic gives the place its new content at once: written beside it,
+// synced, renamed. An existing file's mode stays, and so does its owner where
+// the system lets us. at.info is what the caller saw; another writer since
+// then is an error, and nothing is written.
+func writeAtomic(ctx context.Context, ws *toolset.Workspace, at place, content []byte) (err error) {
+	dir := path.Dir(at.name)
+	if err := ws.Root.MkdirAll(dir, 0o777); err != nil {
+		return explain("make the folder", dir, err)
+	}
+	tmp := path.Join(dir, fmt.Sprintf(".fettle-%s.tmp", rand.Text()))
+	f, err := ws.Root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|openFlags, 0o666)
+	if err != nil {
+		return explain("write in", dir, err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close() // a second close is harmless
+			ws.Root.Remove(tmp)
+		}
+	}()
+	if err := fill(ctx, f, content); err != nil {
+		return explainUnlessEnded(ctx, "write", at.given, err)
+	}
+	if at.info != nil {
+		keepOwner(f, at.info)
+		if err := f.Chmod(at.info.Mode().Perm()); err != nil {
+			return explain("keep the mode of", at.given, err)
+		}
+	}
+	if err := f.Sync(); err != nil {
+		return explain("write", at.given, err)
+	}
+	if err := f.Close(); err != nil {
+		return explain("write", at.given, err)
+	}
+	if err := unchanged(ws, at); err != nil {
+		return err
+	}
+	if err := ws.Root.Rename(tmp, at.name); err != nil {
+		return explain("write", at.given, err)
+	}
+	return nil
+}
+
+// writeChunk is how much is written between two looks at the context.
+const writeChunk = 1 << 20
+
+func fill(ctx context.Context, f *os.File, content []byte) error {
+	for len(content) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(len(content), writeChunk)
+		if _, err := f.Write(content[:n]); err != nil {
+			return err
+		}
+		content = content[n:]
+	}
+	return ctx.Err()
+}
+
+func explainUnlessEnded(ctx context.Context, doing, name string, err error) error {
+	if ctxErr := ctx.Err(); ctxErr != nil && errors.Is(err, ctxErr) {
+		return err
+	}
+	return explain(doing, name, err)
+}
+
+// unchanged tells whether the place is as the caller saw it.
+func unchanged(ws *toolset.Workspace, at place) error {
+	now, err := ws.Root.Lstat(at.name)
+	switch {
+	case at.info == nil && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case at.info != nil && err == nil && os.SameFile(at.info, now) &&
+		now.Size() == at.info.Size() && now.ModTime().Equal(at.info.ModTime()):
+		return nil
+	}
+	return toolset.Errorf("%s was changed by someone else meanwhile; nothing was written; read it again", show(at.given))
+}

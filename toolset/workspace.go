@@ -1,0 +1,194 @@
+package toolset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Workspace is the folder that a call may read and write. All access goes
+// through Root, which no path and no link leads out of.
+type Workspace struct {
+	// Path is absolute, with links resolved; for messages, and for programs
+	// that are started in it.
+	Path string
+	Root *os.Root
+	// Bound tells that the folder is the user's own, where `.git` is never
+	// read or written.
+	Bound bool
+}
+
+// managedMode keeps other users out of what a chat works on.
+const managedMode = 0o700
+
+// OpenManaged opens a folder of fettle's own, and makes it where it isn't
+// there. The caller closes it.
+func OpenManaged(dir string) (*Workspace, error) {
+	if err := os.MkdirAll(dir, managedMode); err != nil {
+		return nil, fmt.Errorf("make workspace %s: %w", dir, err)
+	}
+	path, err := realPath(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
+	}
+	return &Workspace{Path: path, Root: root}, nil
+}
+
+// OpenBound opens the user's own folder, unless [CheckBound] refuses it. The
+// caller closes it.
+func OpenBound(dir string, p Places) (*Workspace, error) {
+	path, err := checkBound(dir, p)
+	if err != nil {
+		return nil, err
+	}
+	checked, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
+	}
+	// What was opened must be what was checked, should a link have moved.
+	opened, err := root.Stat(".")
+	if err == nil && !os.SameFile(checked, opened) {
+		err = errors.New("the folder was replaced while it was being opened")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open workspace %s: %w", dir, err), root.Close())
+	}
+	return &Workspace{Path: path, Root: root, Bound: true}, nil
+}
+
+// Close closes the root.
+func (w *Workspace) Close() error { return w.Root.Close() }
+
+// Places are the folders that a bound workspace must keep away from.
+type Places struct {
+	// Home is the home directory; empty asks the system.
+	Home string
+	// DataDir is fettle's data directory; it need not exist yet.
+	DataDir string
+}
+
+// RefusedError says why a folder can't be a workspace.
+type RefusedError struct {
+	Path   string
+	Reason string // a clause, such as "it is your home directory"
+}
+
+// Error names the folder and the reason.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("use %s as workspace: %s", e.Path, e.Reason)
+}
+
+// CheckBound tells whether a folder may be bound as a workspace. Refused, with
+// a [*RefusedError], are: what is no folder, the root of a file system, the
+// home directory and what is above it, and the data directory, what is above
+// it and what is inside it. A snapshot of those would take in far more than
+// anyone meant, or itself. Links and letter case don't get around it: folders
+// are compared as the system compares them.
+func CheckBound(dir string, p Places) error {
+	_, err := checkBound(dir, p)
+	return err
+}
+
+func checkBound(dir string, p Places) (string, error) {
+	refuse := func(reason string) (string, error) {
+		return "", &RefusedError{Path: dir, Reason: reason}
+	}
+	path, err := realPath(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return refuse("there is no such folder")
+	}
+	if err != nil {
+		return "", fmt.Errorf("use %s as workspace: %w", dir, err)
+	}
+	if info, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("use %s as workspace: %w", dir, err)
+	} else if !info.IsDir() {
+		return refuse("it is not a folder")
+	}
+	if filepath.Dir(path) == path {
+		return refuse("it is the root of the file system")
+	}
+	home := p.Home
+	if home == "" {
+		home, _ = os.UserHomeDir() // a system without one has nothing to protect there
+	}
+	if home != "" {
+		switch home = existing(home); {
+		case sameDir(path, home):
+			return refuse("it is your home directory")
+		case inside(home, path):
+			return refuse("your home directory is inside it")
+		}
+	}
+	if p.DataDir != "" {
+		switch data := existing(p.DataDir); {
+		case sameDir(path, data) && exists(p.DataDir):
+			return refuse("it is fettle's data directory")
+		case sameDir(path, data), inside(data, path):
+			return refuse("fettle's data directory is inside it")
+		case inside(path, data) && exists(p.DataDir):
+			return refuse("it is inside fettle's data directory")
+		}
+	}
+	return path, nil
+}
+
+func realPath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+func exists(dir string) bool {
+	_, err := os.Stat(dir)
+	return err == nil
+}
+
+// existing is the real path of the folder, or of the nearest one above it
+// that is there.
+func existing(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	for p := abs; ; p = filepath.Dir(p) {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			return real
+		}
+		if filepath.Dir(p) == p {
+			return abs
+		}
+	}
+}
+
+func sameDir(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	if errA != nil || errB != nil {
+		return a == b
+	}
+	return os.SameFile(ia, ib)
+}
+
+// inside tells whether a folder lies below another, at any depth.
+func inside(dir, above string) bool {
+	for p := dir; filepath.Dir(p) != p; {
+		p = filepath.Dir(p)
+		if sameDir(p, above) {
+			return true
+		}
+	}
+	return false
+}
