@@ -21,7 +21,7 @@ func Main(ctx context.Context, args []string, streams *term.Streams) int {
 	defer stop()
 	rt := newRuntime(streams)
 	app := newApp(rt)
-	err := run(ctx, app, args)
+	err := run(ctx, rt, app, args)
 	streams.Restore()
 	status := report(rt, err)
 	rt.finish()
@@ -57,12 +57,19 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 
 // run hands the arguments to cli/v2, flags first: it stops at the first
 // argument that is none and would take a flag behind it for text.
-func run(ctx context.Context, app *cli.App, args []string) error {
-	ordered, err := reorder(app, args)
-	if err != nil {
-		return err
+func run(ctx context.Context, rt *runtime, app *cli.App, args []string) error {
+	o := reorder(app, args)
+	switch {
+	case o.help && o.command == nil:
+		rt.streams.Out.Printf("%s", overview)
+		return nil
+	case o.help:
+		printHelp(rt, o.command, o.path)
+		return nil
+	case o.missing != "":
+		return usagef(o.path+" --help", "the flag %s needs a value", o.missing)
 	}
-	return app.RunContext(ctx, ordered)
+	return app.RunContext(ctx, o.args)
 }
 
 func newApp(rt *runtime) *cli.App {
@@ -75,7 +82,6 @@ func newApp(rt *runtime) *cli.App {
 		ErrWriter:       rt.streams.Err,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Usage: "print the version and end"},
-			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show this"},
 		},
 		HideHelp: true,
 		Commands: []*cli.Command{
@@ -96,32 +102,26 @@ func newApp(rt *runtime) *cli.App {
 		CommandNotFound: func(*cli.Context, string) {
 		},
 	}
-	prepare(app.Commands)
+	prepare(rt, app.Commands, "fettle")
 	return app
 }
 
-// prepare gives every command our help and our errors.
-func prepare(cmds []*cli.Command) {
+// prepare gives every command our errors, and our help instead of cli/v2's.
+func prepare(rt *runtime, cmds []*cli.Command, path string) {
 	for _, c := range cmds {
-		c.HideHelpCommand = true
+		c.HideHelp, c.HideHelpCommand = true, true
 		c.OnUsageError = usageError
-		c.CustomHelpTemplate = commandHelp
-		if len(c.Subcommands) > 0 {
-			c.CustomHelpTemplate = groupHelp
-			if c.Action == nil {
-				c.Action = groupAction
+		if c.Action == nil {
+			c.Action = func(ctx *cli.Context) error {
+				if ctx.NArg() > 0 {
+					return unknownCommand(c.Subcommands, ctx.Args().First(), path+" "+c.Name)
+				}
+				printHelp(rt, c, path+" "+c.Name)
+				return nil
 			}
 		}
-		prepare(c.Subcommands)
+		prepare(rt, c.Subcommands, path+" "+c.Name)
 	}
-}
-
-// groupAction answers a command that has only subcommands.
-func groupAction(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return unknownCommand(c.Command.Subcommands, c.Args().First(), c.Command.HelpName)
-	}
-	return cli.ShowSubcommandHelp(c)
 }
 
 // report prints what went wrong and gives the exit status.

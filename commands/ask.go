@@ -48,7 +48,7 @@ type askOptions struct {
 
 const askDescription = `The answer goes to standard output and nothing else does. What is piped in is
 put before the prompt. Flags may stand before or after the prompt; what stands
-behind -- is prompt.`
+behind -- is prompt. fettle help exit-codes tells what the exit status says.`
 
 const askExamples = `fettle ask "why is the sky blue?"
 git diff | fettle ask "write a commit message" -m ollama/qwen3
@@ -63,7 +63,7 @@ func newAsk(rt *runtime) *cli.Command {
 		Usage:       "ask a model one thing",
 		ArgsUsage:   "[prompt…]",
 		Description: askDescription,
-		Metadata:    map[string]any{"examples": askExamples, "exits": true},
+		UsageText:   askExamples,
 		Flags:       askFlags(),
 		Action: func(c *cli.Context) error {
 			opts, err := readAsk(c)

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -70,7 +71,11 @@ func newScript() (provider.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return script.New(script.Options{Dir: wd, FS: demoFiles}), nil
+	files, err := fs.Sub(demoFiles, demoDir)
+	if err != nil {
+		return nil, err
+	}
+	return script.New(script.Options{Dir: wd, FS: files}), nil
 }
 
 func sortedNames(m map[string]config.Provider) []string {

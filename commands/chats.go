@@ -30,13 +30,13 @@ func newChats(rt *runtime) *cli.Command {
 		return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print as `FORMAT`: text, json"}
 	}
 	return &cli.Command{
-		Name:     "chats",
-		Usage:    "see what was kept",
-		Metadata: map[string]any{"examples": "fettle chats list\nfettle chats show 1"},
+		Name:      "chats",
+		Usage:     "see what was kept",
+		UsageText: "fettle chats list\nfettle chats show 1",
 		Subcommands: []*cli.Command{{
-			Name:     "list",
-			Usage:    "list chats, the last used first",
-			Metadata: map[string]any{"examples": "fettle chats list\nfettle chats list --limit 5 -o json"},
+			Name:      "list",
+			Usage:     "list chats, the last used first",
+			UsageText: "fettle chats list\nfettle chats list --limit 5 -o json",
 			Flags: []cli.Flag{
 				output(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
 			},
@@ -53,8 +53,8 @@ func newChats(rt *runtime) *cli.Command {
 			ArgsUsage: "[N]",
 			Description: `Shows the messages on the way to the chat's last one. Without a number it is the
 chat that was used last.`,
-			Metadata: map[string]any{"examples": "fettle chats show\nfettle chats show 1 -o json"},
-			Flags:    []cli.Flag{output()},
+			UsageText: "fettle chats show\nfettle chats show 1 -o json",
+			Flags:     []cli.Flag{output()},
 			Action: func(c *cli.Context) error {
 				ref, err := chatArg(c)
 				if err != nil {

@@ -79,12 +79,22 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// argLine shows a call's arguments on one line: values alone where there is
-// one, and no more of a long one than a line takes.
+// mainArgs are the names of arguments that say by themselves what a call is
+// about, the strongest first.
+func mainArgs() []string { return []string{"command", "path", "query", "pattern", "url", "filename"} }
+
+// argLine shows a call's arguments on one line: the one that matters, or all,
+// and no more of a long one than a line takes.
 func argLine(input json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {
 		return term.Clean(string(input))
+	}
+	for _, name := range mainArgs() {
+		var s string
+		if raw, ok := fields[name]; ok && json.Unmarshal(raw, &s) == nil {
+			return term.CutEnd(term.Clean(s), 60)
+		}
 	}
 	var parts []string
 	for _, name := range sortedKeys(fields) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"path"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -17,11 +18,12 @@ import (
 
 // demoFiles hold the recorded model and the file that it is asked about.
 //
-//go:embed demodata
+//go:embed demodata/demo.yaml demodata/orders.csv
 var demoFiles embed.FS
 
 const (
-	demoModel  = "script/:demodata/demo.yaml"
+	demoDir    = "demodata"
+	demoModel  = "script/:demo"
 	demoFile   = "orders.csv"
 	demoPrompt = "Which customer spent the most, and is anything odd in orders.csv?"
 )
@@ -38,7 +40,7 @@ func newDemo(rt *runtime) *cli.Command {
 		Description: `A recorded model is asked about a small CSV file. Its words are a recording; the
 tools that it calls, the folder they work in and the store are the real ones.
 With --model a real model is asked the same.`,
-		Metadata: map[string]any{"examples": "fettle demo\nfettle demo --model ollama/qwen3"},
+		UsageText: "fettle demo\nfettle demo --model ollama/qwen3",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "`PROVIDER/MODEL` to ask instead of the recording"},
 			&cli.StringFlag{Name: "color", Value: "auto", Usage: "`WHEN` to use colour: auto, always, never"},
@@ -69,7 +71,7 @@ func runDemo(ctx context.Context, rt *runtime, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	csv, err := demoFiles.ReadFile("demodata/" + demoFile)
+	csv, err := demoFiles.ReadFile(path.Join(demoDir, demoFile))
 	if err != nil {
 		return fault.Wrap(fault.Failed, "read the demo's file", err)
 	}
@@ -88,7 +90,7 @@ func runDemo(ctx context.Context, rt *runtime, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	v := newTextView(rt, askOptions{verbose: true, usage: true})
+	v := newTextView(rt, askOptions{verbose: true})
 	if err := follow(ctx, rt, eng, id, v); err != nil {
 		return err
 	}

@@ -28,15 +28,13 @@ const commandHelp = `{{.HelpName}}{{if .VisibleFlags}} [flags]{{end}}{{if .ArgsU
   {{.Usage}}
 {{if .Description}}
 {{.Description}}
-{{end}}{{with index .Metadata "examples"}}
+{{end}}{{with .UsageText}}
 examples
 {{range lines .}}  {{.}}
 {{end}}{{end}}{{if .VisibleFlags}}
 flags
 {{range .VisibleFlags}}  {{flag .}}
-{{end}}{{end}}{{if index .Metadata "exits"}}
-fettle help exit-codes tells what the exit status says.
-{{end}}`
+{{end}}{{end}}`
 
 const groupHelp = `{{.HelpName}} COMMAND
   {{.Usage}}
@@ -45,7 +43,7 @@ const groupHelp = `{{.HelpName}} COMMAND
 {{end}}
 commands
 {{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
-{{end}}{{with index .Metadata "examples"}}
+{{end}}{{with .UsageText}}
 examples
 {{range lines .}}  {{.}}
 {{end}}{{end}}`
@@ -55,7 +53,7 @@ func newHelp(rt *runtime) *cli.Command {
 		Name:      "help",
 		Usage:     "explain a command or a topic",
 		ArgsUsage: "[command or topic]",
-		Metadata:  map[string]any{"examples": "fettle help ask\nfettle help exit-codes"},
+		UsageText: "fettle help ask\nfettle help exit-codes",
 		Action: func(c *cli.Context) error {
 			return runHelp(c, rt)
 		},
@@ -88,7 +86,11 @@ func runHelp(c *cli.Context, rt *runtime) error {
 func printHelp(rt *runtime, c *cli.Command, name string) {
 	shown := *c
 	shown.HelpName = name
-	cli.HelpPrinterCustom(rt.streams.Out, shown.CustomHelpTemplate, &shown, helpFuncs())
+	page := commandHelp
+	if len(c.Subcommands) > 0 {
+		page = groupHelp
+	}
+	cli.HelpPrinterCustom(rt.streams.Out, page, &shown, helpFuncs())
 }
 
 func helpFuncs() map[string]any {

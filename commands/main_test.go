@@ -135,7 +135,7 @@ func newWorld(t *testing.T, script string) *world {
 	if err := os.WriteFile(filepath.Join(w.dir, "m.yaml"), []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(os.Environ(), runEnv+"=1", "HOME="+w.dir, "FETTLE_DATA="+filepath.Join(w.dir, "data"),
+	w.env = append(os.Environ(), runEnv+"=1", "HOME="+t.TempDir(), "FETTLE_DATA="+filepath.Join(w.dir, "data"),
 		"FETTLE_CONFIG="+filepath.Join(w.dir, "config"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_API_KEY=",
 		"OPENAI_BASE_URL=", "FETTLE_MODEL=script/m.yaml", "TERM=dumb")
 	return w

@@ -24,9 +24,9 @@ type versionJSON struct {
 
 func newVersion(rt *runtime) *cli.Command {
 	return &cli.Command{
-		Name:     "version",
-		Usage:    "print the version",
-		Metadata: map[string]any{"examples": "fettle version\nfettle version -o json"},
+		Name:      "version",
+		Usage:     "print the version",
+		UsageText: "fettle version\nfettle version -o json",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print as `FORMAT`: text, json"},
 		},

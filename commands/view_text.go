@@ -25,12 +25,16 @@ type textView struct {
 	wrote  bool // some of the answer is out
 	broken bool // a tool ran since: the next text begins a paragraph
 	tail   string
-	notes  []string
-	chat   int64
-	meta   event.Meta
-	usage  *event.Usage
-	begun  time.Time
-	last   event.Body
+	// thought is what the reasoning on standard error ended with; empty where
+	// none is open.
+	thought string
+	inputs  map[string]string // arguments of running calls, on one line
+	notes   []string
+	chat    int64
+	meta    event.Meta
+	usage   *event.Usage
+	begun   time.Time
+	last    event.Body
 }
 
 // answerWriter takes the model's text; Close ends a piece of it.
@@ -41,7 +45,7 @@ type answerWriter interface {
 
 func newTextView(rt *runtime, o askOptions) *textView {
 	return &textView{
-		rt: rt, o: o, begun: time.Now(), held: o.noStream || o.extract,
+		rt: rt, o: o, begun: time.Now(), held: o.noStream || o.extract, inputs: map[string]string{},
 		talk: !o.quiet && (o.verbose || rt.streams.Err.IsTerminal()),
 	}
 }
@@ -56,6 +60,9 @@ func (v *textView) clear() { v.rt.streams.Status().Clear() }
 
 func (v *textView) show(e event.Event) {
 	v.last = e.Body
+	if _, more := e.Body.(event.Reasoning); !more {
+		v.endThought()
+	}
 	switch b := e.Body.(type) {
 	case event.TextDelta:
 		v.text(b.Text, e.More)
@@ -63,8 +70,12 @@ func (v *textView) show(e event.Event) {
 		v.status(b.Message)
 	case event.Reasoning:
 		v.reasoning(b.Text)
-	case event.ConfirmRequest, event.ToolStart:
+	case event.ConfirmRequest:
 		v.pause()
+	case event.ToolStart:
+		v.pause()
+		v.inputs[b.ToolUseID] = argLine(b.Input)
+		v.status("running " + b.Tool + "  " + v.inputs[b.ToolUseID])
 	case event.ToolProgress:
 		v.status(b.Tool + ": " + b.Message)
 	case event.ToolComplete:
@@ -77,9 +88,14 @@ func (v *textView) show(e event.Event) {
 	case event.Complete:
 		v.chat = b.Payload.ConversationID
 	}
-	if s, ok := e.Body.(event.ToolStart); ok && v.talk {
-		v.status("running " + s.Tool + "  " + argLine(s.Input))
+}
+
+// endThought ends the line that reasoning was written to.
+func (v *textView) endThought() {
+	if v.thought != "" && !strings.HasSuffix(v.thought, "\n") {
+		v.rt.streams.Err.WriteString("\n")
 	}
+	v.thought = ""
 }
 
 // text prints a piece of the answer. Flushing waits while more is there.
@@ -150,6 +166,7 @@ func (v *textView) reasoning(text string) {
 		return
 	}
 	if v.o.verbose {
+		v.thought = text
 		v.rt.streams.Err.WriteString(v.rt.streams.Err.Style().Dim(term.CleanText(text)))
 		return
 	}
@@ -171,7 +188,12 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	if b.Status == event.CallError {
 		mark, what = style.Red("✗"), term.Clean(firstOf(b.Error))
 	}
-	v.rt.streams.Err.Printf("%s %s  %s\n", mark, term.Clean(b.Tool), style.Dim(what))
+	call := term.Clean(b.Tool)
+	if args := v.inputs[b.ToolUseID]; args != "" {
+		call += "  " + args
+	}
+	delete(v.inputs, b.ToolUseID)
+	v.rt.streams.Err.Printf("%s %s  %s\n", mark, call, style.Dim(what))
 	v.status("asking " + v.meta.Model)
 }
 

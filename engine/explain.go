@@ -36,6 +36,9 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 		return fault.New(fault.Unauthorised, said, "check the key: "+keyHint(prov))
 	case provider.UnknownModel:
 		f := fault.New(fault.Unavailable, prov+" has no model "+model)
+		if e.Message != "" {
+			f.Detail = []string{e.Message}
+		}
 		if prov == "ollama" {
 			f.Hints = append(f.Hints, "ollama pull "+model)
 		}

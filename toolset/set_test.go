@@ -161,12 +161,15 @@ func TestMatch(t *testing.T) {
 		{"[!a-q]*", "a:b", false},
 		{`read\_file`, "read_file", true},
 		{"READ_file", "read_file", false},
+		{"{a,b}{c,d}{e,f}", "bde", true},
+		{"{a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z}", "z", true},
+		{"{read_{file,dir},write_file}", "read_dir", true},
 	} {
 		if got, err := Match(tt.pattern, tt.id); err != nil || got != tt.want {
 			t.Errorf("Match(%q, %q) = %v, %v", tt.pattern, tt.id, got, err)
 		}
 	}
-	for _, broken := range []string{"", "[a", "{a", `a\`} {
+	for _, broken := range []string{"", "[a", "{a", `a\`, "\x97", strings.Repeat("{a,b}", 9), strings.Repeat("{a[}],b}", 9), strings.Repeat("a", 1001)} {
 		if _, err := Match(broken, "a"); err == nil {
 			t.Errorf("%q is taken for a pattern", broken)
 		}
@@ -198,7 +201,7 @@ func TestSelect(t *testing.T) {
 		{"a slip in a bare id", "anlyze", `!select tools "anlyze": no tool matches it; did you mean csv:analyze?`},
 		{"a slip in what is taken away", "* !raed_file", `!select tools "raed_file": no tool matches it; did you mean read_file?`},
 		{"a glob that meets nothing", "zzz*", `!select tools "zzz*": no tool matches it`},
-		{"a broken glob", "[a", `!select tools "[a": it isn't a valid pattern (a bracket or brace is left open)`},
+		{"a broken glob", "[a", `!select tools "[a": a bracket or brace is left open`},
 		{"an empty pattern", "* !", `!select tools "": it is empty`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

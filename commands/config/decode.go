@@ -235,6 +235,9 @@ func describe(n *yaml.Node, hide bool) string {
 		}
 		return shown(n.Value)
 	case n.Style&yaml.TaggedStyle != 0 || !strings.HasPrefix(tag, "!!"):
+		if hide {
+			return "a tag"
+		}
 		return "the tag " + shown(tag)
 	case n.Kind == yaml.MappingNode:
 		return "a mapping"

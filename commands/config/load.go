@@ -291,7 +291,9 @@ func (l *loader) openaiAddress(p *Provider, origins map[string]string) {
 	}
 }
 
-// key takes a provider's key from its variable, if that is set.
+// key takes a provider's key from its variable, if that is set. A variable that
+// can't be a key is passed over with a warning: it may hold a placeholder for a
+// provider that nobody is asking, and the others must go on working.
 func (l *loader) key(p *Provider, origins map[string]string) {
 	if p.KeyEnv == "" {
 		return
@@ -303,7 +305,7 @@ func (l *loader) key(p *Provider, origins map[string]string) {
 	key := "providers." + p.Name + ".key"
 	value, err := parseKey(text)
 	if err != nil {
-		l.sink.add(Problem{Source: p.KeyEnv, Key: key, Msg: err.Error()})
+		l.sink.add(Problem{Source: p.KeyEnv, Key: key, Warning: true, Msg: "not used as the key of " + p.Name + ": " + err.Error()})
 		return
 	}
 	p.Key, origins[key] = NewSecret(value), p.KeyEnv

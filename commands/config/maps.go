@@ -160,6 +160,10 @@ func (d *decoder) models(f field, within string, out map[string]Model) {
 				return
 			}
 		}
+		if f.name == "" {
+			d.at(f, f.label+": expected a model's name")
+			return
+		}
 		m := Model{}
 		d.mapping(f, modelFields(), func(f field) {
 			k := boolKind()

@@ -97,7 +97,13 @@ func (b *batch) addStdin(ctx context.Context) error {
 
 // addFile reads a file, a FIFO or a device.
 func (b *batch) addFile(ctx context.Context, name string) error {
-	waiting := func(int64) { b.o.notice("waiting for %s", show(name)) }
+	told := false // once, whether it is the open or the read that waits
+	waiting := func(int64) {
+		if !told {
+			b.o.notice("waiting for %s", show(name))
+		}
+		told = true
+	}
 	f, err := openFile(ctx, name, func() { waiting(0) })
 	if err != nil {
 		if ctx.Err() != nil {

@@ -107,7 +107,7 @@ func TestFilesFromStdin(t *testing.T) {
 	_, err = Files(t.Context(), []string{"-", "-"}, Options{In: feed("x")})
 	wantFault(t, err, "standard input can be read once only")
 	_, err = Files(t.Context(), []string{"-"}, Options{In: feed("x\x00")})
-	wantFault(t, err, "standard input is binary: a NUL at byte 1")
+	wantFault(t, err, "standard input is binary: byte 1 is a NUL")
 	_, err = Files(t.Context(), []string{"-"}, Options{In: feed("12345"), StdinBytes: 4, FileBytes: 9})
 	wantFault(t, err, "standard input has 5 bytes; the limit is 4 bytes")
 	if got, err := Files(t.Context(), []string{"-"}, Options{In: feed("12345"), StdinBytes: 5, FileBytes: 4}); len(got) != 1 || err != nil {
@@ -130,10 +130,10 @@ func TestFilesThatAreNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, file, msg, hint string }{
-		{"binary", at("x.bin", "abc\x00\x01"), "x.bin is binary: a NUL at byte 3", "convert it"},
-		{"binary after a mark", at("y.bin", "\xef\xbb\xbfab\x00"), "y.bin is binary: a NUL at byte 5", "convert it"},
-		{"Latin-1", at("it's old.txt", "caf\xe9"), "it's old.txt is binary: 0xE9, which is not UTF-8 at byte 3", `iconv -f latin1 -t utf-8 '`},
-		{"half a UTF-16 pair", at("h.txt", "\xff\xfe\x3d\xd8a\x00"), "h.txt is binary: half a UTF-16 pair at byte 2", ""},
+		{"binary", at("x.bin", "abc\x00\x01"), "x.bin is binary: byte 3 is a NUL", "convert it"},
+		{"binary after a mark", at("y.bin", "\xef\xbb\xbfab\x00"), "y.bin is binary: byte 5 is a NUL", "convert it"},
+		{"Latin-1", at("it's old.txt", "caf\xe9"), "it's old.txt is binary: byte 3 (0xE9) is not UTF-8", `iconv -f latin1 -t utf-8 '`},
+		{"half a UTF-16 pair", at("h.txt", "\xff\xfe\x3d\xd8a\x00"), "h.txt is binary: byte 2 is half a UTF-16 pair", ""},
 		{"UTF-16 that is cut", at("c.txt", "\xff\xfea\x00b"), "c.txt is UTF-16 text that is cut off, which is not read", ""},
 		{"UTF-32", at("32.txt", "\xff\xfe\x00\x00a\x00\x00\x00"), "32.txt is UTF-32 text, which is not read", ""},
 		{"a PDF of text alone", at("p.pdf", "%PDF-1.4\nplain"), "p.pdf is a PDF, which is not read", "pdftotext "},
@@ -223,7 +223,7 @@ func TestFolderLimits(t *testing.T) {
 		write(t, filepath.Join(dir, "e"), "\x00"+strings.Repeat("x", 2000))
 		_, err := Files(t.Context(), []string{dir}, Options{FileBytes: 100})
 		f := wantFault(t, err, "holds more than 100 bytes of text, the limit")
-		want := []string{"1 files with 60 bytes fit", "3 files with 2.0 KiB don't: c (2.0 KiB), b (41 bytes), d (1 byte)"}
+		want := []string{"fits      1 file, 60 bytes", "left out  3 files, 2.0 KiB: c (2.0 KiB), b (41 bytes), d (1 byte)"}
 		if diff := cmp.Diff(want, f.Detail); diff != "" {
 			t.Errorf("detail (-want +got):\n%s", diff)
 		}
@@ -249,7 +249,7 @@ func TestFolderLimits(t *testing.T) {
 		write(t, filepath.Join(dir, "more"), "x")
 		_, err := Files(t.Context(), []string{dir}, Options{})
 		f := wantFault(t, err, "holds more than 1000 text files, the limit of one question")
-		if len(f.Detail) != 2 || f.Detail[1] != "1 files with 1 byte don't: more (1 byte)" {
+		if len(f.Detail) != 2 || f.Detail[1] != "left out  1 file, 1 byte: more (1 byte)" {
 			t.Errorf("detail %q", f.Detail)
 		}
 		var many []string

@@ -185,7 +185,14 @@ func (w *walk) tooMuch(name string) error {
 		hints = hints[:1]
 	}
 	return &fault.Fault{Code: fault.Usage, Msg: msg, Hints: hints, Detail: []string{
-		fmt.Sprintf("%d files with %s fit", len(w.parts), size(w.bytes)),
-		fmt.Sprintf("%d files with %s don't: %s", len(w.over), size(bytes), some(names)),
+		fmt.Sprintf("fits      %s, %s", files(len(w.parts)), size(w.bytes)),
+		fmt.Sprintf("left out  %s, %s: %s", files(len(w.over)), size(bytes), some(names)),
 	}}
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }

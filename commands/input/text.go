@@ -15,9 +15,9 @@ import (
 // notText is why bytes are not text.
 type notText struct {
 	what  string // a format that is known by its first bytes; else empty
-	why   string // what stands at offset
-	at    int64
-	latin bool // text of one byte a character, most likely
+	at    int64  // the byte that no text has
+	why   string // what that byte is
+	latin bool   // text of one byte a character, most likely
 }
 
 // decode gives bytes as UTF-8 text. A mark at the beginning says which Unicode
@@ -27,7 +27,7 @@ func decode(raw []byte) ([]byte, *notText) {
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
 		return checkUTF8(raw, len("\xef\xbb\xbf"))
 	case bytes.HasPrefix(raw, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(raw, []byte("\x00\x00\xfe\xff")):
-		return nil, &notText{what: "UTF-32 text", why: "its mark"}
+		return nil, &notText{what: "UTF-32 text", why: "begins its mark"}
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")):
 		return decodeUTF16(raw, binary.LittleEndian)
 	case bytes.HasPrefix(raw, []byte("\xfe\xff")):
@@ -44,11 +44,11 @@ func checkUTF8(raw []byte, skip int) ([]byte, *notText) {
 	case nul < 0 && bad < 0:
 		return text, nil
 	case bad < 0 || nul >= 0 && nul < bad:
-		return nil, &notText{what: format(raw), why: "a NUL", at: int64(skip + nul)}
+		return nil, &notText{what: format(raw), why: "is a NUL", at: int64(skip + nul)}
 	}
 	return nil, &notText{
 		what: format(raw), at: int64(skip + bad), latin: nul < 0 && !controls(text),
-		why: fmt.Sprintf("0x%02X, which is not UTF-8,", text[bad]),
+		why: fmt.Sprintf("(0x%02X) is not UTF-8", text[bad]),
 	}
 }
 
@@ -76,7 +76,7 @@ func controls(text []byte) bool {
 
 func decodeUTF16(raw []byte, order binary.ByteOrder) ([]byte, *notText) {
 	if len(raw)%2 != 0 {
-		return nil, &notText{what: "UTF-16 text that is cut off", why: "half a character", at: int64(len(raw) - 1)}
+		return nil, &notText{what: "UTF-16 text that is cut off", why: "is half a character", at: int64(len(raw) - 1)}
 	}
 	out := make([]byte, 0, len(raw))
 	for i := 2; i < len(raw); i += 2 {
@@ -87,12 +87,12 @@ func decodeUTF16(raw []byte, order binary.ByteOrder) ([]byte, *notText) {
 				low = rune(order.Uint16(raw[i+2:]))
 			}
 			if r = utf16.DecodeRune(r, low); r == unicode.ReplacementChar {
-				return nil, &notText{why: "half a UTF-16 pair", at: int64(i)}
+				return nil, &notText{why: "is half a UTF-16 pair", at: int64(i)}
 			}
 			i += 2
 		}
 		if r == 0 {
-			return nil, &notText{why: "a NUL", at: int64(i)}
+			return nil, &notText{why: "is a NUL", at: int64(i)}
 		}
 		out = utf8.AppendRune(out, r)
 	}
@@ -157,7 +157,7 @@ func imageType(raw []byte) string {
 // binaryFault says that something isn't text, and what can be done about it.
 // path is the file's name for a command line; empty for standard input.
 func binaryFault(name, path string, raw []byte, bad *notText) *fault.Fault {
-	msg := fmt.Sprintf("%s is binary: %s at byte %d", name, strings.TrimSuffix(bad.why, ","), bad.at)
+	msg := fmt.Sprintf("%s is binary: byte %d %s", name, bad.at, bad.why)
 	if bad.what != "" {
 		msg = fmt.Sprintf("%s is %s, which is not read", name, bad.what)
 	}

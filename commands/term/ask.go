@@ -94,7 +94,7 @@ func (s *Streams) Ask(ctx context.Context, q Question) (rune, error) {
 	}
 	con, err := s.asker.open(q.Words)
 	if err != nil {
-		return 0, fmt.Errorf("ask %q: %w", Clean(q.Text), err)
+		return 0, q.failed(err)
 	}
 	s.asker.using(con)
 	defer func() {
@@ -165,23 +165,31 @@ func (q Question) check() error {
 	seen := map[rune]bool{}
 	for _, c := range q.Choices {
 		if c.Key <= ' ' || !unicode.IsPrint(c.Key) || c.Label == "" || seen[c.Key] {
-			return fmt.Errorf("ask %q: choice %q has no key or label of its own", Clean(q.Text), c.Key)
+			return q.failed(fmt.Errorf("choice %q has no key or label of its own", c.Key))
 		}
 		seen[c.Key] = true
 		if c.Commits && c.Key == q.Default {
-			return fmt.Errorf("ask %q: the default %q would let something happen by a stray Enter", Clean(q.Text), c.Key)
+			return q.failed(fmt.Errorf("the default %q would let something happen by a stray Enter", c.Key))
 		}
 	}
 	if len(seen) == 0 || q.Default != 0 && !seen[q.Default] {
-		return fmt.Errorf("ask %q: no choices, or a default that is none of them", Clean(q.Text))
+		return q.failed(errors.New("no choices, or a default that is none of them"))
 	}
 	return nil
+}
+
+// failed says which question an error is about.
+func (q Question) failed(err error) error {
+	if q.Text == "" {
+		return fmt.Errorf("ask: %w", err)
+	}
+	return fmt.Errorf("ask %q: %w", Clean(q.Text), err)
 }
 
 func (q Question) put(ctx context.Context, con console, style Style) (rune, error) {
 	for range maxTries {
 		if _, err := io.WriteString(con, q.line(con.columns(), style)); err != nil {
-			return 0, fmt.Errorf("ask %q: %w", Clean(q.Text), err)
+			return 0, q.failed(err)
 		}
 		in, err := con.read(ctx)
 		if err != nil {

@@ -156,6 +156,9 @@ func (c *ttyConsole) read(ctx context.Context) ([]byte, error) {
 func (c *ttyConsole) take() ([]byte, error) {
 	buf := make([]byte, maxTyped)
 	n, err := unix.Read(c.fd(), buf)
+	for errors.Is(err, unix.EINTR) {
+		n, err = unix.Read(c.fd(), buf)
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the answer: %w", err)

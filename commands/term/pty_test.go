@@ -46,7 +46,7 @@ func TestChild(t *testing.T) {
 		s.Err.Printf("notice\n")
 		s.Out.Printf("answer\n")
 		s.Status().Set("tidying up")
-		time.Sleep(frameGap)
+		time.Sleep(4 * frameGap) // the frame is due after one
 		s.Status().Clear()
 		fmt.Println("done")
 	case "restore":
@@ -99,7 +99,10 @@ func startChild(t *testing.T, role string, size pty.Winsize, change func(*exec.C
 	cmd.Env = append(os.Environ(), childRole+"="+role, "TERM=xterm", "NO_COLOR=", "CLICOLOR_FORCE=", "COLORTERM=", "COLUMNS=")
 	ptmx, tty, err := pty.Open()
 	if err != nil {
-		t.Fatalf("open a terminal: %v", err)
+		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+			t.Fatalf("open a pseudo-terminal: %v", err)
+		}
+		t.Skipf("needs pseudo-terminals: %v", err)
 	}
 	if err := pty.Setsize(ptmx, &size); err != nil {
 		t.Fatal(err)

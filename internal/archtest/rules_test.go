@@ -195,7 +195,7 @@ func owners() []rule {
 			why:    "no wire type of a provider leaves its room",
 		},
 		{
-			rooms: []string{"./engine/provider/ollama/..."}, tests: true,
+			rooms:  []string{"./engine/provider/ollama/..."},
 			forbid: []string{"github.com/ollama/ollama/..."}, allow: []string{"github.com/ollama/ollama/api", "github.com/ollama/ollama/types/..."},
 			why: "the client alone is linked: that is why .ci/vuln-allow.txt may bear the server's faults",
 		},

@@ -54,7 +54,7 @@ func askOnce(l *lab) error {
 		{"fettle ask", []string{l.fettle, "ask", "-m", "openai/m", "--no-stdin", "why is the sky blue?"}, env, same},
 		{"… ephemeral", []string{l.fettle, "ask", "--ephemeral", "-m", "openai/m", "--no-stdin", "why is the sky blue?"}, env, same},
 	}
-	figures, err := measure(programs, 31)
+	figures, err := l.measure(programs, 31)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func askOnce(l *lab) error {
 func syncPart(l *lab, m *model) (time.Duration, error) {
 	var syncs []time.Duration
 	for range 15 {
-		_, err := runOnce(program{
+		_, err := l.runOnce(program{
 			"fettle ask -o json", []string{l.fettle, "ask", "-o", "json", "-m", "openai/m", "--no-stdin", "hi"}, l.env("once", m.base),
 			func(out []byte) error {
 				var answer struct {
@@ -118,7 +118,7 @@ func askLong(l *lab) error {
 		{"floor", []string{l.floor, m.base, "go on"}, nil, same},
 		{"fettle ask", []string{l.fettle, "ask", "-m", "openai/m", "--no-stdin", "go on"}, l.env("long", m.base), same},
 	}
-	figures, err := measure(programs, 7)
+	figures, err := l.measure(programs, 7)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func openStore(l *lab) error {
 		{"10,000 chats", args, l.env("large", ""), nil},
 		{"fettle version", []string{l.fettle, "version"}, nil, nil},
 	}
-	figures, err := measure(programs, 31)
+	figures, err := l.measure(programs, 31)
 	if err != nil {
 		return err
 	}

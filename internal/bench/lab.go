@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -52,11 +53,11 @@ type figure struct {
 }
 
 // measure runs the programs in turn and gives the median figures of each.
-func measure(programs []program, runs int) ([]figure, error) {
+func (l *lab) measure(programs []program, runs int) ([]figure, error) {
 	all := make([][]figure, len(programs))
 	for i := -1; i < runs; i++ { // the first round warms up
 		for k, p := range programs {
-			f, err := runOnce(p)
+			f, err := l.runOnce(p)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.label, err)
 			}
@@ -85,23 +86,35 @@ func median[T int64 | time.Duration](figures []figure, of func(figure) T) T {
 	return values[len(values)/2]
 }
 
-func runOnce(p program) (figure, error) {
-	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(p.args[0], p.args[1:]...)
-	cmd.Env = append(os.Environ(), p.env...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	begun := time.Now()
-	err := cmd.Run()
-	f := figure{wall: time.Since(begun)}
+func (l *lab) runOnce(p program) (figure, error) {
+	r, w, err := os.Pipe()
 	if err != nil {
-		return f, fmt.Errorf("%w: %s", err, stderr.String())
+		return figure{}, err
 	}
-	f.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	f.peak = peakMemory(cmd.ProcessState)
+	defer r.Close()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(l.floor, append([]string{"-measure"}, p.args...)...)
+	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &stdout, &stderr, []*os.File{w}
+	err = cmd.Run()
+	w.Close()
+	if err != nil {
+		return figure{}, fmt.Errorf("%w: %s", err, stderr.String())
+	}
+	var t struct {
+		WallNS, CPUNS, Peak int64
+		Exit                int
+	}
+	if err := json.NewDecoder(r).Decode(&t); err != nil {
+		return figure{}, err
+	}
+	if t.Exit != 0 {
+		return figure{}, fmt.Errorf("exit status %d: %s", t.Exit, stderr.String())
+	}
 	if p.check != nil {
 		err = p.check(stdout.Bytes())
 	}
-	return f, err
+	return figure{wall: time.Duration(t.WallNS), cpu: time.Duration(t.CPUNS), peak: t.Peak}, err
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }

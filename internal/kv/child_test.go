@@ -70,6 +70,7 @@ func childStream(ctx context.Context, dir, who string) error {
 		err := s.UpdateSync(ctx, func(tx *Tx) error {
 			// One record that only grows, and one that is moved in its indexes.
 			c := chat{ID: fmt.Sprintf("%s-%05d", who, i), Title: "streamed", Tags: []string{who}}
+			c.Body = strings.Repeat(c.ID, i%2*valueThreshold/4) // every other in the value log
 			last := chat{ID: "last", Number: int64(i + 1), Title: who, Tags: []string{who, strconv.Itoa(i)}}
 			return errors.Join(table.Put(tx, &c), table.Put(tx, &last))
 		})
@@ -77,7 +78,7 @@ func childStream(ctx context.Context, dir, who string) error {
 			return err
 		}
 		fmt.Println(i)
-		if i%5 == 4 {
+		if i%2 == 1 {
 			if err := s.LetGo(); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -134,6 +135,9 @@ func (e *IndexError) Error() string {
 	return fmt.Sprintf("read table %q: index %q hasn't been built", e.Table, e.Index)
 }
 
+// damaged knows the messages with which Badger refuses what it reads.
+var damaged = regexp.MustCompile(`(?i)checksum|encryption key mismatch|manifest has bad magic`)
+
 // fault gives Badger's errors the types above. Badger wraps causes as text
 // only, so some can be known by nothing but their words.
 func (s *Store) fault(doing string, err error) error {
@@ -150,7 +154,7 @@ func (s *Store) fault(doing string, err error) error {
 		return ErrReadOnly
 	case isFull(err):
 		return &FullError{Dir: s.dir, Err: err}
-	case strings.Contains(err.Error(), "checksum") || strings.Contains(err.Error(), "CHECKSUM"):
+	case damaged.MatchString(err.Error()):
 		return &CorruptError{Dir: s.dir, File: fileIn(err, "a file"), Err: err}
 	}
 	return fmt.Errorf("%s store %s: %w", doing, s.dir, err)

@@ -33,6 +33,7 @@ type chat struct {
 	Number int64    `json:"number"`
 	Title  string   `json:"title"`
 	Tags   []string `json:"tags,omitempty"`
+	Body   string   `json:"body,omitempty"`
 }
 
 func chatTable() *Table[chat] {

@@ -24,12 +24,15 @@ const (
 )
 
 const (
-	// pollNext is how often the next in turn tries the store's lock.
-	pollNext = 2 * time.Millisecond
+	// pollNext is how often the next in turn tries the store's lock. Only one
+	// process does, so it can be often.
+	pollNext = time.Millisecond
 	// pollQueue is how often one tries that has just begun to wait for its
-	// turn. It grows more eager with time, down to pollNext after a tenth of
-	// DefaultWait, so that those who came first tend to be served first.
-	pollQueue = 12 * time.Millisecond
+	// turn. It grows more eager with time, down to pollEager after a tenth of
+	// DefaultWait, so that those who came first tend to be served first. Fifty
+	// processes at pollEager take a few hundredths of a processor.
+	pollQueue = 20 * time.Millisecond
+	pollEager = 5 * time.Millisecond
 	// noticeAfter is how long an operation waits before it says so: turns are
 	// mostly shorter, and a notice that comes and goes helps nobody.
 	noticeAfter = 300 * time.Millisecond
@@ -237,7 +240,7 @@ func (s *Store) acquire(ctx context.Context, need access, start time.Time) (*ses
 		if !heldByBadger(err) {
 			return nil, err
 		}
-		if err := w.pause(ctx, pollForeign, s.foreignPID()); err != nil {
+		if err := w.pause(ctx, pollForeign, s.foreignPID); err != nil {
 			return nil, err
 		}
 	}
@@ -292,8 +295,8 @@ func (w *waiting) lock(ctx context.Context) (release func(), err error) {
 
 // queueing is the pause of one who waits for its turn.
 func (w *waiting) queueing() time.Duration {
-	eager := time.Since(w.start) * 10 * (pollQueue - pollNext) / DefaultWait
-	return max(pollQueue-eager, pollNext)
+	eager := time.Since(w.start) * 10 * (pollQueue - pollEager) / DefaultWait
+	return max(pollQueue-eager, pollEager)
 }
 
 // poll tries a lock until it is free.
@@ -306,24 +309,25 @@ func (w *waiting) poll(ctx context.Context, path string, pause func() time.Durat
 		if free {
 			return release, nil
 		}
-		if err := w.pause(ctx, pause(), lockfile.OwnerPID(w.store.lockPath())); err != nil {
+		holder := func() int { return lockfile.OwnerPID(w.store.lockPath()) }
+		if err := w.pause(ctx, pause(), holder); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// pause waits about d, or says that there is no more time. holder is the pid
+// pause waits about d, or says that there is no more time. holder tells the pid
 // of who has the store.
-func (w *waiting) pause(ctx context.Context, d time.Duration, holder int) error {
+func (w *waiting) pause(ctx context.Context, d time.Duration, holder func() int) error {
 	s := w.store
 	waited := time.Since(w.start)
 	if waited >= s.opts.Wait {
-		return &BusyError{Dir: s.dir, PID: holder, Waited: waited}
+		return &BusyError{Dir: s.dir, PID: holder(), Waited: waited}
 	}
 	if w.onWait != nil && waited >= noticeAfter {
 		owner := ""
-		if holder > 0 {
-			owner = fmt.Sprintf("pid %d", holder)
+		if pid := holder(); pid > 0 {
+			owner = fmt.Sprintf("pid %d", pid)
 		}
 		w.onWait(owner)
 		w.onWait = nil

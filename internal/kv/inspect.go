@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/fb"
@@ -23,7 +24,7 @@ type plan struct {
 	level0 int   // tables that sessions left and nobody has merged
 	middle int64 // bytes in the levels between those and the last one
 	logs   []valueLog
-	clean  bool // the last session closed, so that nothing is in a memtable's log alone
+	clean  bool // the last session closed in order: nothing is in a memtable's log alone
 }
 
 // inspect reads a closed store's manifest and checks its tables. Badger itself
@@ -38,15 +39,19 @@ func (s *Store) inspect() (plan, error) {
 	if entries, err = s.sweep(entries); err != nil {
 		return p, err
 	}
-	manifest, err := readManifest(s.dir)
+	p.clean = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == sealName })
+	manifest, err := s.readManifest(p.clean)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, s.mustBeNew(entries)
 	}
 	if err != nil {
-		return p, &CorruptError{Dir: s.dir, File: filepath.Join(s.dir, badger.ManifestFilename), Err: err}
+		return p, &CorruptError{Dir: s.dir, File: s.file(badger.ManifestFilename), Err: err}
 	}
 	if n := len(manifest.Levels); n > 0 {
 		p.level0 = len(manifest.Levels[0].Tables)
+	}
+	if err := s.mendRegistry(); err != nil {
+		return p, err
 	}
 	for id, t := range manifest.Tables {
 		path := table.NewFilename(id, s.dir)
@@ -59,9 +64,6 @@ func (s *Store) inspect() (plan, error) {
 			p.middle += size
 		}
 	}
-	p.clean = !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return filepath.Ext(e.Name()) == ".mem"
-	})
 	p.logs = valueLogs(s.dir, entries)
 	return p, nil
 }
@@ -81,7 +83,7 @@ func (s *Store) sweep(entries []fs.DirEntry) ([]fs.DirEntry, error) {
 			kept = append(kept, e)
 			continue
 		}
-		if err := os.Remove(filepath.Join(s.dir, e.Name())); err != nil {
+		if err := os.Remove(s.file(e.Name())); err != nil {
 			return nil, &DirError{Dir: s.dir, Err: err}
 		}
 	}
@@ -95,7 +97,7 @@ func (s *Store) mustBeNew(entries []fs.DirEntry) error {
 		switch filepath.Ext(e.Name()) {
 		case ".sst", ".vlog", ".mem":
 			return &CorruptError{
-				Dir: s.dir, File: filepath.Join(s.dir, badger.ManifestFilename),
+				Dir: s.dir, File: s.file(badger.ManifestFilename),
 				Err: fmt.Errorf("it is missing beside %s", e.Name()),
 			}
 		}
@@ -103,21 +105,91 @@ func (s *Store) mustBeNew(entries []fs.DirEntry) error {
 	return nil
 }
 
-func readManifest(dir string) (badger.Manifest, error) {
-	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
+// mendRegistry removes a damaged list of encryption keys. It holds 16 random
+// bytes and a fixed text, since nothing here is encrypted; Badger refuses a
+// damaged one and makes a missing one anew.
+func (s *Store) mendRegistry() error {
+	const skip, text = 16, "Hello Badger"
+	path := s.file(badger.KeyRegistryFileName)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(content) == skip+len(text) && string(content[skip:]) == text) {
+		return nil
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		return &DirError{Dir: s.dir, Err: err}
+	}
+	return nil
+}
+
+// sealName is a file that says that the last session closed in order, and how
+// long the manifest was then. Badger reads a manifest up to the first entry
+// that it can't, and deletes the tables that it doesn't find in it: right after
+// a crash, which can tear the last entry, and the end of the data in any other
+// case. The seal tells the two apart.
+const sealName = "SEAL"
+
+// readManifest lists the store's tables.
+func (s *Store) readManifest(sealed bool) (badger.Manifest, error) {
+	f, err := os.Open(s.file(badger.ManifestFilename))
 	if err != nil {
 		return badger.Manifest{}, err
 	}
 	defer func() { _ = f.Close() }()
-	m, _, err := badger.ReplayManifestFile(f, 0, badger.DefaultOptions(dir).WithLogger(nil))
-	return m, err
+	m, end, err := badger.ReplayManifestFile(f, 0, badger.DefaultOptions(s.dir).WithLogger(nil))
+	if err != nil || !sealed {
+		return m, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return m, err
+	}
+	if end < info.Size() || end < s.sealed() {
+		return m, fmt.Errorf("it breaks off after %d bytes", end)
+	}
+	return m, nil
 }
+
+// sealed reads the seal: the length of the manifest, or 0 where it says none.
+func (s *Store) sealed() int64 {
+	text, err := os.ReadFile(s.file(sealName))
+	if err != nil {
+		return 0
+	}
+	size, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return size
+}
+
+// seal writes the seal of a store that has just been closed. Without one the
+// store is taken to have crashed, which is true for what it can't write.
+func (s *Store) seal() {
+	if info, err := os.Stat(s.file(badger.ManifestFilename)); err == nil {
+		_ = os.WriteFile(s.file(sealName), strconv.AppendInt(nil, info.Size(), 10), 0o600)
+	}
+}
+
+// unseal removes the seal before the store changes.
+func (s *Store) unseal() error {
+	if err := os.Remove(s.file(sealName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &DirError{Dir: s.dir, Err: err}
+	}
+	return nil
+}
+
+// file is the path of one of the store's files.
+func (s *Store) file(name string) string { return filepath.Join(s.dir, name) }
 
 var errTable = errors.New("its index can't be read")
 
-// checkTable verifies a table's index against its checksum, and where blocks
-// is set every block too. It gives the table's size.
-func checkTable(path string, blocks bool) (int64, error) {
+// checkTable verifies a table's index against its checksum, and the last block,
+// which Badger reads at the open and would panic over. Where blocks is set it
+// verifies them all. It gives the table's size.
+func checkTable(path string, blocks bool) (size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -127,14 +199,22 @@ func checkTable(path string, blocks bool) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	index, err := readIndex(f, info.Size())
+	size = info.Size()
+	return size, guard(func() error { return checkIndexed(f, size, blocks) })
+}
+
+// checkIndexed verifies the index and the blocks that it leads to.
+func checkIndexed(f io.ReaderAt, size int64, blocks bool) error {
+	index, err := readIndex(f, size)
 	if err != nil {
-		return 0, err
+		return err
 	}
+	root := fb.GetRootAsTableIndex(index, 0)
+	first := root.OffsetsLength() - 1
 	if blocks {
-		err = checkBlocks(f, fb.GetRootAsTableIndex(index, 0))
+		first = 0
 	}
-	return info.Size(), err
+	return checkBlocks(f, size, root, first)
 }
 
 // readIndex reads a table's index from its end: index, its length, checksum,
@@ -173,14 +253,21 @@ func readTail(f io.ReaderAt, end int64) (field []byte, begin int64, err error) {
 	return field, begin, nil
 }
 
-func checkBlocks(f io.ReaderAt, index *fb.TableIndex) error {
+// checkBlocks verifies a table's blocks from the first-th on.
+func checkBlocks(f io.ReaderAt, size int64, index *fb.TableIndex, first int) error {
 	var offset fb.BlockOffset
 	var block []byte
-	for i := range index.OffsetsLength() {
+	if first < 0 {
+		return errTable
+	}
+	for i := first; i < index.OffsetsLength(); i++ {
 		if !index.Offsets(&offset, i) {
 			return errTable
 		}
 		n := int(offset.Len())
+		if int64(n) > size {
+			return errTable
+		}
 		if cap(block) < n {
 			block = make([]byte, n)
 		}

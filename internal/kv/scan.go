@@ -202,22 +202,40 @@ func (tx *Tx) items(sp span) iter.Seq2[*badger.Item, error] {
 		it := tx.txn.NewIterator(sp.options())
 		tx.iterators = append(tx.iterators, it)
 		defer tx.closeIterator(it)
-		for sp.seek(it); it.Valid(); it.Next() {
-			item := it.Item()
-			key := item.Key()
-			if sp.reverse && sp.high != nil && bytes.Compare(key, sp.high) >= 0 {
-				continue // the seek lands on the bound itself
-			}
-			if bytes.Compare(key, sp.low) < 0 || (sp.high != nil && bytes.Compare(key, sp.high) >= 0) {
+		for move := sp.seek(it); ; move = it.Next {
+			item, err := tx.step(sp, it, move)
+			if item == nil && err == nil {
 				return
 			}
-			if !yield(item, nil) {
+			if !yield(item, err) || err != nil {
 				return
 			}
-			if err := tx.usable(); err != nil {
-				yield(nil, err)
-				return
-			}
+		}
+	}
+}
+
+// step moves the iterator and gives the item that it comes to, or nil at the
+// end of the span.
+func (tx *Tx) step(sp span, it *badger.Iterator, move func()) (*badger.Item, error) {
+	for {
+		if err := tx.usable(); err != nil {
+			return nil, err
+		}
+		err := guard(func() error { move(); return nil })
+		if err != nil {
+			return nil, tx.store.fault("read", err)
+		}
+		if !it.Valid() {
+			return nil, nil
+		}
+		key := it.Item().Key()
+		switch beyond := sp.high != nil && bytes.Compare(key, sp.high) >= 0; {
+		case sp.reverse && beyond: // the seek lands on the bound itself
+			move = it.Next
+		case beyond || bytes.Compare(key, sp.low) < 0:
+			return nil, nil
+		default:
+			return it.Item(), nil
 		}
 	}
 }
@@ -241,15 +259,16 @@ func (sp span) options() badger.IteratorOptions {
 	return o
 }
 
-func (sp span) seek(it *badger.Iterator) {
-	switch {
-	case !sp.reverse:
-		it.Seek(sp.low)
-	case sp.high != nil:
-		it.Seek(sp.high)
-	default:
-		it.Rewind()
+// seek is the move to where the span begins.
+func (sp span) seek(it *badger.Iterator) func() {
+	start := sp.low
+	if sp.reverse {
+		start = sp.high
 	}
+	if start == nil {
+		return it.Rewind
+	}
+	return func() { it.Seek(start) }
 }
 
 // take passes on at most limit of seq's records; errors don't count.

@@ -102,6 +102,9 @@ func (sess *session) openDB() (err error) {
 	if err := s.roomToOpen(); err != nil {
 		return err
 	}
+	if err := s.unseal(); err != nil {
+		return err
+	}
 	if sess.db, err = badger.Open(o); err != nil {
 		return s.openFault(err)
 	}
@@ -246,6 +249,9 @@ func (sess *session) closeDB() error {
 	case err := <-done:
 		if err == nil {
 			err = sess.removeDead()
+		}
+		if err == nil && sess.access == writing {
+			sess.store.seal()
 		}
 		sess.release()
 		return sess.store.fault("close", err)

@@ -76,7 +76,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 		s := Open(dir, Options{})
 		view(t, s, func(tx *Tx) error {
 			for _, id := range acknowledged {
-				if _, err := table.Get(tx, Str(id)); err != nil {
+				c, err := table.Get(tx, Str(id))
+				if err != nil || (c.Body != "" && c.Body[:len(id)] != id) {
 					t.Fatalf("after %d kills, %s: %v", k+1, id, err)
 				}
 			}

@@ -52,9 +52,12 @@ type Table[T any] struct {
 // it, or an index, is none.
 func NewTable[T any](name string, key func(*T) Key, indexes ...Index[T]) *Table[T] {
 	t := &Table[T]{core: newCore(name), key: key, index: indexes}
+	if key == nil {
+		panic(fmt.Sprintf("kv: table %q declares no key", name))
+	}
 	for _, x := range indexes {
 		mustName("index", x.Name)
-		if slices.Contains(t.indexNames(), x.Name) || x.Keys == nil || key == nil {
+		if slices.Contains(t.indexNames(), x.Name) || x.Keys == nil {
 			panic(fmt.Sprintf("kv: table %q declares index %q badly", name, x.Name))
 		}
 		t.indexes = append(t.indexes, coreIndex{

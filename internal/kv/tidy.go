@@ -122,7 +122,7 @@ func (s *Store) Verify(ctx context.Context) error {
 		return err
 	}
 	defer s.leave(sess)
-	if err := sess.db.VerifyChecksum(); err != nil {
+	if err := guard(sess.db.VerifyChecksum); err != nil {
 		return &CorruptError{Dir: s.dir, File: fileIn(err, "a table"), Err: err}
 	}
 	return sess.run(ctx, reading, func(tx *Tx) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math"
 	"time"
@@ -76,11 +77,34 @@ func (tx *Tx) get(key []byte, use func(value) error) error {
 	if err := tx.usable(); err != nil {
 		return err
 	}
-	item, err := tx.txn.Get(key)
+	item, err := tx.find(key)
 	if err != nil {
 		return tx.store.fault("read", err)
 	}
 	return tx.open(item, key, use)
+}
+
+// find looks a key up.
+func (tx *Tx) find(key []byte) (item *badger.Item, err error) {
+	err = guard(func() error {
+		item, err = tx.txn.Get(key)
+		return err
+	})
+	return item, err
+}
+
+// errBlock is what a damaged block of a table shows itself by.
+var errBlock = errors.New("checksum of a block")
+
+// guard runs a read of Badger's. Badger panics over a block whose lengths can't
+// be, which is damage of the file and not of the program.
+func guard(read func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %.200v", errBlock, r)
+		}
+	}()
+	return read()
 }
 
 // open checks an item's envelope and passes what is in it to use.
@@ -109,7 +133,7 @@ func (tx *Tx) has(key []byte) (bool, error) {
 	if err := tx.usable(); err != nil {
 		return false, err
 	}
-	_, err := tx.txn.Get(key)
+	_, err := tx.find(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return false, nil
 	}

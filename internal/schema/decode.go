@@ -51,8 +51,9 @@ func Decode(raw []byte) (any, error) {
 	if !utf8.Valid(raw) {
 		return nil, at(raw, firstInvalid(raw), "not valid UTF-8")
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(raw, &whole); err != nil {
+	if !json.Valid(raw) {
+		var whole json.RawMessage
+		err := json.Unmarshal(raw, &whole)
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
 			return nil, at(raw, int(syntax.Offset)-1, "not valid JSON: "+trimError(syntax.Error()))
@@ -184,13 +185,19 @@ func (d *decoder) more(end byte) bool {
 func (d *decoder) text() (string, error) {
 	start := d.pos + 1
 	escaped := false
-	for d.pos++; d.raw[d.pos] != '"'; d.pos++ {
-		if d.raw[d.pos] == '\\' {
-			escaped = true
-			d.pos++
+	d.pos = start
+	for end := start - 1; ; {
+		if end < d.pos { // looked for once a quote, so that escapes cost no more
+			end = d.pos + bytes.IndexByte(d.raw[d.pos:], '"')
 		}
+		slash := bytes.IndexByte(d.raw[d.pos:end], '\\')
+		if slash < 0 {
+			d.pos = end + 1
+			break
+		}
+		escaped = true
+		d.pos += slash + 2 // past what is escaped
 	}
-	d.pos++
 	if !escaped {
 		return string(d.raw[start : d.pos-1]), nil
 	}

@@ -112,7 +112,7 @@ func (a editArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 		return toolset.Result{}, err
 	}
 	if at.info == nil {
-		return toolset.Result{}, notThere(ws, at.given)
+		return toolset.Result{}, notThere(ws, at)
 	}
 	raw, err := readForEdit(ws, at, edits)
 	if err != nil {

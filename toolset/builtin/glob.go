@@ -18,8 +18,8 @@ func globber(glob string) (func(rel string) bool, error) {
 		return func(string) bool { return true }, nil
 	}
 	pattern := strings.TrimSuffix(strings.TrimPrefix(glob, "./"), "/")
-	if !doublestar.ValidatePattern(pattern) {
-		return nil, toolset.Errorf("glob %s is not valid: a bracket or brace is left open", show(glob))
+	if err := toolset.CheckGlob(pattern); err != nil {
+		return nil, toolset.Errorf("glob %s is not valid: %w", show(clip(glob, maxShownLine)), err)
 	}
 	whole := strings.Contains(pattern, "/")
 	return func(rel string) bool {

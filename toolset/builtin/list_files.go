@@ -109,7 +109,7 @@ func (a listArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 		return toolset.Result{}, err
 	}
 	if at.info == nil {
-		return toolset.Result{}, notThere(ws, name)
+		return toolset.Result{}, notThere(ws, at)
 	}
 	l := &lister{ctx: ctx, ws: ws, match: match, depth: a.Depth, given: at.given}
 	if at.info.IsDir() {

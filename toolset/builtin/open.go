@@ -22,7 +22,7 @@ func openFile(ws *toolset.Workspace, given string) (*os.File, place, error) {
 		return nil, at, err
 	}
 	if at.info == nil {
-		return nil, at, notThere(ws, name)
+		return nil, at, notThere(ws, at)
 	}
 	if at.info.IsDir() {
 		return nil, at, toolset.Errorf("%s is a folder; list_files shows what is in it", show(name))

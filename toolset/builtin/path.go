@@ -290,7 +290,11 @@ func explain(doing, name string, err error) error {
 const maxSuggest = 1000
 
 // notThere says that there is no such file, and which one may be meant.
-func notThere(ws *toolset.Workspace, name string) error {
+func notThere(ws *toolset.Workspace, at place) error {
+	name := at.given
+	if at.name != name {
+		return toolset.Errorf("%s leads to %s, and there is no such file", show(name), show(at.name))
+	}
 	dir, base := path.Split(name)
 	dir = path.Clean(dir)
 	if info, err := ws.Root.Stat(dir); err != nil || !info.IsDir() {

@@ -122,7 +122,7 @@ func (a searchArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Res
 		return toolset.Result{}, err
 	}
 	if at.info == nil {
-		return toolset.Result{}, notThere(ws, name)
+		return toolset.Result{}, notThere(ws, at)
 	}
 	s := &searcher{ctx: ctx, ws: ws, find: finder, glob: glob, context: min(max(a.Context, 0), 10), limit: a.Limit}
 	if s.limit <= 0 {
@@ -200,7 +200,7 @@ func (s *searcher) walk(name, given, rel string) error {
 					return err
 				}
 			}
-		case e.Type().IsRegular() && s.glob(below):
+		case e.Type().IsRegular() && s.glob(below) && refuseGit(s.ws, name, e.Name()) == nil:
 			if at.info, err = s.ws.Root.Lstat(at.name); err != nil {
 				s.data.Unreadable++
 				continue

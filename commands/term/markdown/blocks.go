@@ -127,8 +127,11 @@ func (b *blocks) endLine() {
 		pl, _ := b.decide(true)
 		b.apply(pl)
 	}
-	if b.mode == modeCode {
+	switch {
+	case b.mode == modeCode:
 		b.lay.endVerbatim()
+	case b.mode == modeText && !b.in.held:
+		b.lay.endWord() // its last word needn't wait for the next line
 	}
 	b.mode = modeStart
 	b.line = b.line[:0]

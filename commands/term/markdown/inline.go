@@ -77,7 +77,9 @@ func (in *inline) run(final bool) {
 		n, v := in.scan.step(window, final && pos+len(window) == len(in.buf))
 		switch v {
 		case more:
-			in.buf = append(in.buf[:0], in.buf[pos:]...)
+			if pos > 0 {
+				in.buf = append(in.buf[:0], in.buf[pos:]...)
+			}
 			return
 		case overflow:
 			if n = len(window); n > maxSpan || !final {

@@ -1,14 +1,11 @@
 package markdown
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
-
-	"github.com/fettle-cli/fettle/commands/term"
 )
 
 // attr is how a piece of text looks.
@@ -37,15 +34,6 @@ func (a attr) appendOn(dst []byte) []byte {
 		}
 	}
 	return append(dst, 'm')
-}
-
-// mark is what stands at the left of a container's lines: a bullet on the
-// first and spaces on the others, or a quote's bar on all.
-type mark struct {
-	first, rest string
-	look        attr
-	cells       int // of either
-	used        bool
 }
 
 // maxCluster bounds one character with its combining marks, in bytes: without
@@ -90,54 +78,37 @@ type layout struct {
 	over     bool // the word is wider than a line and written as it comes
 
 	blanks []byte // pending spaces of a code line
-}
 
-// room is how many columns text has on a line.
-func (l *layout) room() int { return l.width - l.left }
-
-// push begins a container. Where the marks would take the text's room, deeper
-// ones are not shown.
-func (l *layout) push(m mark) {
-	if m.cells = term.Cells(m.rest); l.left+m.cells > l.width-minWidth/2 {
-		m = mark{used: true}
-	}
-	l.marks = append(l.marks, m)
-	l.left += m.cells
-}
-
-// pop ends a container; an item without text still shows its bullet.
-func (l *layout) pop() {
-	l.newline()
-	last := len(l.marks) - 1
-	if !l.marks[last].used {
-		l.bare()
-	}
-	l.left -= l.marks[last].cells
-	l.marks = l.marks[:last]
+	// A word goes on in the look of the one before it if both come out of one
+	// piece of text: pieces that have a look are whole, so this doesn't depend
+	// on chunks.
+	joint     int  // where out ended with such a word
+	jointLook attr // of the piece
 }
 
 // text adds text of a paragraph. Line ends are newline's.
 func (l *layout) text(p []byte, look attr) {
+	l.joint, l.jointLook = -1, look
 	for len(p) > 0 {
-		i := bytes.IndexAny(p, " \t")
-		switch i {
-		case -1:
-			l.letters(p, look)
-			return
-		case 0:
-			l.endWord()
-			if p[0] == '\t' {
-				l.space += tabStop
-			} else {
-				l.space++
-			}
-			l.spaceLook = look
-			p = p[1:]
-		default:
+		i := 0
+		for i < len(p) && p[i] != ' ' && p[i] != '\t' {
+			i++
+		}
+		if i > 0 {
 			l.letters(p[:i], look)
 			p = p[i:]
+			continue
 		}
+		l.endWord()
+		if p[0] == '\t' {
+			l.space += tabStop
+		} else {
+			l.space++
+		}
+		l.spaceLook = look
+		p = p[1:]
 	}
+	l.joint, l.jointLook = -1, 0
 }
 
 // letters adds to the pending word. The last character stays in tail, since a
@@ -264,30 +235,36 @@ func (l *layout) flush() {
 	if !l.filled {
 		l.space = 0
 	}
-	l.spaces()
-	if l.on && l.wordLook != 0 && (l.spaceLook != l.wordLook || l.space == 0) {
-		l.out = l.wordLook.appendOn(l.out)
-	}
-	l.out = append(l.out, l.word...)
-	if l.on && l.look != 0 {
-		l.out = append(l.out, reset...)
-	}
+	l.styled()
 	l.col += l.space + l.wordWidth
 	l.filled = true
 	l.space, l.word, l.wordWidth = 0, l.word[:0], 0
 }
 
-// spaces writes the pending spaces; those between two words of one look have
-// it too, so that an underlined phrase is one.
-func (l *layout) spaces() {
-	if l.space == 0 {
-		return
-	}
-	if l.on && l.wordLook != 0 && l.spaceLook == l.wordLook {
+// styled writes the pending spaces and the word. Spaces between two words of
+// one look have it too, so that an underlined phrase is one.
+func (l *layout) styled() {
+	inside := l.space == 0 || l.spaceLook == l.wordLook
+	plain := !l.on || l.wordLook == 0
+	switch {
+	case plain || !inside:
+	case l.joint == len(l.out) && l.jointLook == l.wordLook:
+		l.out = l.out[:len(l.out)-len(reset)]
+	default:
 		l.out = l.wordLook.appendOn(l.out)
 	}
 	for range l.space {
 		l.out = append(l.out, ' ')
+	}
+	if !plain && !inside {
+		l.out = l.wordLook.appendOn(l.out)
+	}
+	l.out = append(l.out, l.word...)
+	if l.on && l.look != 0 {
+		l.out = append(l.out, reset...)
+		if l.look == l.jointLook {
+			l.joint = len(l.out)
+		}
 	}
 }
 
@@ -301,110 +278,6 @@ func (l *layout) raw(p []byte, look attr, width int) {
 		l.out = append(l.out, p...)
 	}
 	l.col += width
-}
-
-// begin writes the marks of a new line.
-func (l *layout) begin() {
-	if l.open {
-		return
-	}
-	l.open, l.begun = true, true
-	for i := range l.marks {
-		l.mark(l.marks[i].next(), l.marks[i].look)
-	}
-	l.col = l.left
-}
-
-// next gives what stands on the next line.
-func (m *mark) next() string {
-	if m.used {
-		return m.rest
-	}
-	m.used = true
-	return m.first
-}
-
-func (l *layout) mark(s string, look attr) {
-	if l.on && look != 0 && s != "" {
-		l.out = append(append(look.appendOn(l.out), s...), reset...)
-		return
-	}
-	l.out = append(l.out, s...)
-}
-
-// bare writes a line that has marks alone, without spaces at its end.
-func (l *layout) bare() {
-	l.begun = true
-	end := len(l.out)
-	for i := range l.marks {
-		m := &l.marks[i]
-		s := m.next()
-		if t := strings.TrimRight(s, " "); t != "" {
-			l.mark(t, m.look)
-			end = len(l.out)
-			s = s[len(t):]
-		}
-		l.out = append(l.out, s...)
-	}
-	l.out = append(l.out[:end], '\n')
-}
-
-// newline ends the line, if there is one.
-func (l *layout) newline() {
-	l.endWord()
-	l.space = 0
-	if l.open {
-		l.breakLine()
-	}
-}
-
-func (l *layout) breakLine() {
-	if l.hard {
-		l.widths = append(l.widths, l.col)
-	}
-	l.out = append(l.out, '\n')
-	l.open, l.filled, l.col, l.space = false, false, 0, 0
-}
-
-// blank writes an empty line, with the bars of the quotes that it is in.
-func (l *layout) blank() {
-	l.newline()
-	l.bare()
-}
-
-// verbatim adds to a line of code: nothing is wrapped, and spaces at its end
-// are left out.
-func (l *layout) verbatim(p []byte) {
-	text := bytes.TrimRight(p, " \t")
-	if len(text) > 0 {
-		l.begin()
-		l.out = append(append(l.out, l.blanks...), text...)
-		l.blanks = l.blanks[:0]
-		l.filled = true
-	}
-	l.blanks = append(l.blanks, p[len(text):]...)
-}
-
-// endVerbatim ends a line of code, which may be empty.
-func (l *layout) endVerbatim() {
-	l.blanks = l.blanks[:0]
-	if l.open {
-		l.breakLine()
-		return
-	}
-	l.bare()
-}
-
-// line writes a whole line of one look, not wrapped.
-func (l *layout) line(s string, look attr) {
-	l.newline()
-	if s = strings.TrimRight(s, " \t"); s == "" {
-		l.bare()
-		return
-	}
-	l.begin()
-	l.mark(s, look)
-	l.breakLine()
 }
 
 // breaks tells what a character says about line breaks around it: wide ones
@@ -432,14 +305,4 @@ func breaks(p []byte, width int) (wide, opens, shuts bool) {
 		return width == 2, false, true
 	}
 	return width == 2, false, false
-}
-
-// awaits tells whether a container was opened that has no text yet.
-func (l *layout) awaits() bool {
-	for _, m := range l.marks {
-		if !m.used {
-			return true
-		}
-	}
-	return false
 }

@@ -44,6 +44,7 @@ type scanner struct {
 	done     int // delims that were tried as closers
 	brackets []bracket
 	hit      bool // there is something for goldmark to find
+	tried    int  // how much text there was when a match was unsure
 }
 
 // step goes on through p, which is the same piece as at the last step with
@@ -296,9 +297,13 @@ func (s *scanner) shut(p []byte, final bool) bool {
 	b := s.brackets[last]
 	n, m := 0, no
 	if !b.dead && s.p+1 < len(p) && p[s.p+1] == '(' {
+		if s.tooSoon(p, ')', final) {
+			return false
+		}
 		if n, m = linkTail(p[s.p+1:]); m == unsure && !final {
 			return false
 		}
+		s.tried = 0
 	}
 	s.brackets = s.brackets[:last]
 	s.p++
@@ -317,10 +322,14 @@ func (s *scanner) shut(p []byte, final bool) bool {
 }
 
 func (s *scanner) angle(p []byte, final bool) bool {
+	if s.tooSoon(p, '>', final) {
+		return false
+	}
 	n, m := angled(p[s.p:])
 	if m == unsure && !final {
 		return false
 	}
+	s.tried = 0
 	if m == yes {
 		s.p += n
 		s.hit = true
@@ -328,4 +337,16 @@ func (s *scanner) angle(p []byte, final bool) bool {
 		s.p++
 	}
 	return true
+}
+
+// tooSoon tells whether matching again can't pay off yet: nothing came that
+// may end the match, and little at all. Without it a link that never ends
+// would be matched from its begin with every delta.
+func (s *scanner) tooSoon(p []byte, end byte, final bool) bool {
+	if s.tried > 0 && !final && len(p) < maxLook && len(p) < s.tried+s.tried/4+8 &&
+		bytes.IndexByte(p[s.tried:], end) < 0 {
+		return true
+	}
+	s.tried = len(p)
+	return false
 }

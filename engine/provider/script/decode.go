@@ -19,6 +19,7 @@ type decoder struct {
 	problems
 	limits   limits
 	recorded bool // the file is the recorded form
+	foreign  bool // it is of a version that this program doesn't read
 	deltas   int  // how many there are so far, meta aside
 	bytes    int  // of JSON that was made, see spend
 }

@@ -18,10 +18,10 @@
 // The name behind `script/` is a path as it was typed, against [Options.Dir]
 // where it is relative: `script/tape.jsonl`, `script//tmp/tape.jsonl`,
 // `script/C:\tape.jsonl`. A name that begins with a colon is looked up in
-// [Options.FS] and nowhere else, with `.yaml` or `.jsonl` added where it lacks
-// it: `script/:demo`. A file whose own name begins with a colon is reached by
-// `script/./:x`. A file is read when it is first asked for, and again once its
-// size or time has changed.
+// [Options.FS] and nowhere else: `script/:demo` is its file demo or, failing
+// that, demo.yaml, demo.yml or demo.jsonl. A file whose own name begins with a
+// colon is reached by `script/./:x`. A file is read when it is first asked
+// for, and again once its size or time has changed.
 //
 // # The written form
 //
@@ -119,7 +119,7 @@
 // # Limits and promises
 //
 // A file has at most 64 MiB and 100,000 deltas besides meta; its values nest
-// at most 100 deep (in recordings 10,000) and number at most two million; a wait is at most an hour,
+// at most 100 deep (in recordings 10,000) and number at most a million; a wait is at most an hour,
 // also that of hang. A message about a file is one line and shows at most 40
 // characters of a value.
 //

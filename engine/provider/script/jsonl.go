@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -14,150 +13,178 @@ import (
 func jsonlNodes(data []byte, l limits, ps *problems) []*node {
 	var nodes []*node
 	left := l.values
-	for number := int32(1); len(data) > 0 && !ps.full(); number++ {
+	for number := int32(1); len(data) > 0 && left >= 0 && !ps.full(); number++ {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		r := jsonReader{line: line, number: number, column: 1, left: &left, ps: ps}
+		r := jsonReader{line: line, number: number, column: 1, left: left, ps: ps}
 		if n := r.read(); n != nil {
 			nodes = append(nodes, n)
 		}
-		if left <= 0 {
-			break
-		}
+		left = r.left
 	}
 	return nodes
 }
 
-// jsonReader makes nodes of one line. The column of a place is counted on from
-// the one before, since a line may be many megabytes long.
+// jsonReader makes nodes of one line. The line is checked as a whole first, so
+// what walks over it afterwards meets valid JSON alone.
 type jsonReader struct {
-	dec    *json.Decoder
-	line   []byte
-	number int32
-	offset int // where column was counted to
-	column int32
-	left   *int // how many more values the file may have
-	ps     *problems
+	line []byte
+	pos  int
+	// column is the one of offset. It is counted on from there for each node,
+	// since a line may be many megabytes long.
+	number, column int32
+	offset         int
+	left           int // how many more values there may be
+	// spare are nodes that were made together: a long recording has half a
+	// million.
+	spare []node
+	ps    *problems
 }
 
 // read gives the line's value; nil where it has a problem, which is reported.
 func (r *jsonReader) read() *node {
 	if !utf8.Valid(r.line) {
-		r.place(invalidAt(r.line))
-		r.problem("this byte is not UTF-8")
+		r.problem(invalidAt(r.line), "this byte is not UTF-8")
 		return nil
 	}
-	r.dec = json.NewDecoder(bytes.NewReader(r.line))
-	r.dec.UseNumber()
-	n, err := r.value(0)
-	if err == nil {
-		at := r.next()
-		if _, end := r.dec.Token(); errors.Is(end, io.EOF) {
-			return n
-		}
-		r.place(at)
-		r.problem("the line goes on behind its object; a response is one line")
+	if !json.Valid(r.line) {
+		r.syntax()
 		return nil
 	}
-	if !errors.Is(err, errTold) {
-		r.syntax(err)
-	}
-	return nil
+	return r.value()
 }
 
-// errTold ends the reading of a line whose problem is reported already.
-var errTold = errors.New("told")
-
-// syntax reports what encoding/json found.
-func (r *jsonReader) syntax(err error) {
-	var syntax *json.SyntaxError
+// syntax reports why the line is not valid.
+func (r *jsonReader) syntax() {
+	var raw json.RawMessage
+	var e *json.SyntaxError
+	if err := json.Unmarshal(r.line, &raw); !errors.As(err, &e) {
+		r.problem(0, "not JSON")
+		return
+	}
+	at, msg := max(0, min(int(e.Offset), len(r.line))-1), e.Error()
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		r.place(len(r.line))
-		r.problem("the line is cut off; remove it")
-	case errors.As(err, &syntax):
-		r.place(max(0, int(syntax.Offset)-1))
-		r.problem("not JSON: " + clean(syntax.Error()))
+	case strings.HasPrefix(msg, "unexpected end"):
+		r.problem(len(r.line), "the line is cut off; remove it")
+	case strings.HasSuffix(msg, "after top-level value"):
+		r.problem(at, "the line goes on behind its value; a response is one line")
+	case strings.Contains(msg, "max depth"):
+		r.problem(at, "more than 10000 levels deep")
 	default:
-		r.place(r.next())
-		r.problem("not JSON: " + clean(err.Error()))
+		r.problem(at, "not JSON: "+clean(msg))
 	}
 }
 
-// value reads one value.
-func (r *jsonReader) value(depth int) (*node, error) {
-	start := r.next()
-	tok, err := r.dec.Token()
-	if err != nil {
-		return nil, err
-	}
+// value reads one value; nil once there are too many.
+func (r *jsonReader) value() *node {
+	r.skip(" \t\r\n")
+	start := r.pos
 	r.place(start)
-	n := &node{line: r.number, column: r.column}
-	if *r.left--; *r.left <= 0 {
-		r.problem("the file has too many values")
-		return nil, errTold
+	n := r.node()
+	if r.left--; r.left < 0 {
+		r.problem(start, "the file has too many values")
+		return nil
 	}
-	switch tok := tok.(type) {
-	case json.Delim:
+	switch c := r.line[start]; c {
+	case '{', '[':
 		n.kind = listNode
-		if tok == '{' {
+		if c == '{' {
 			n.kind = mapNode
 		}
-		if err := r.items(n, depth+1); err != nil {
-			return nil, err
+		if !r.items(n) {
+			return nil
 		}
-	case string:
-		n.kind, n.text = textNode, tok
-	case json.Number:
-		n.kind, n.text = numberNode, tok.String()
-	case bool:
-		n.kind, n.text = boolNode, fmt.Sprint(tok)
+	case '"':
+		n.kind, n.text = textNode, r.text()
+	case 't', 'f':
+		n.kind, n.text = boolNode, r.word()
+	case 'n':
+		r.word()
+	default:
+		n.kind, n.text = numberNode, r.word()
 	}
-	n.raw = r.line[start:r.dec.InputOffset()]
-	return n, nil
+	n.raw = r.line[start:r.pos]
+	return n
 }
 
-// items reads what is inside a list or an object, keys and values in turn, and
-// the bracket that closes it.
-func (r *jsonReader) items(n *node, depth int) error {
-	if depth > maxJSONDepth {
-		r.problem(fmt.Sprintf("more than %d levels deep", maxJSONDepth))
-		return errTold
+func (r *jsonReader) node() *node {
+	const together = 64 // a line of a few deltas
+	if len(r.spare) == 0 {
+		r.spare = make([]node, together)
 	}
-	for r.dec.More() {
-		item, err := r.value(depth)
-		if err != nil {
-			return err
+	n := &r.spare[0]
+	r.spare = r.spare[1:]
+	n.line, n.column = r.number, r.column
+	return n
+}
+
+// items reads what is inside a list or an object, keys and values in turn, up
+// to and with the bracket that closes it.
+func (r *jsonReader) items(n *node) bool {
+	r.pos++
+	for {
+		r.skip(" \t\r\n,:")
+		if c := r.line[r.pos]; c == '}' || c == ']' {
+			r.pos++
+			return true
+		}
+		item := r.value()
+		if item == nil {
+			return false
+		}
+		if n.items == nil {
+			n.items = make([]*node, 0, 4) // most are a delta with its wait
 		}
 		n.items = append(n.items, item)
 	}
-	_, err := r.dec.Token()
-	return err
 }
 
-// next is where the next token begins.
-func (r *jsonReader) next() int {
-	at := int(r.dec.InputOffset())
-	for at < len(r.line) && bytes.IndexByte([]byte(" \t\r\n,:"), r.line[at]) >= 0 {
-		at++
+// text reads a string.
+func (r *jsonReader) text() string {
+	start, escapes := r.pos, false
+	for r.pos++; r.line[r.pos] != '"'; r.pos++ {
+		if r.line[r.pos] == '\\' {
+			escapes = true
+			r.pos++
+		}
 	}
-	return at
+	r.pos++
+	raw := r.line[start:r.pos]
+	if !escapes {
+		return string(raw[1 : len(raw)-1])
+	}
+	var s string
+	_ = json.Unmarshal(raw, &s) // it is a valid string
+	return s
 }
 
-// place moves to an offset, which is never before the one moved to last except
-// for a problem, after which nothing more is read.
+// word reads a number, true, false or null.
+func (r *jsonReader) word() string {
+	start := r.pos
+	for r.pos < len(r.line) && strings.IndexByte(" \t\r\n,:]}", r.line[r.pos]) < 0 {
+		r.pos++
+	}
+	return string(r.line[start:r.pos])
+}
+
+func (r *jsonReader) skip(chars string) {
+	for r.pos < len(r.line) && strings.IndexByte(chars, r.line[r.pos]) >= 0 {
+		r.pos++
+	}
+}
+
+// place counts the column of an offset, which is not before the one counted
+// last.
 func (r *jsonReader) place(offset int) {
-	if offset < r.offset {
-		r.offset, r.column = 0, 1
-	}
 	r.column += int32(utf8.RuneCount(r.line[r.offset:offset]))
 	r.offset = offset
 }
 
-func (r *jsonReader) problem(msg string) {
+func (r *jsonReader) problem(offset int, msg string) {
+	r.place(offset)
 	r.ps.add(int(r.number), int(r.column), msg)
 }
 

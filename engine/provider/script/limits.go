@@ -9,14 +9,13 @@ const (
 	// maxDeltas bounds the deltas of a script, meta aside. It is the length of
 	// the longest stream that fettle is measured with.
 	maxDeltas = 100_000
-	// maxValues bounds how many values a file has, aliases expanded: 100,000
-	// deltas of ten values each, twice.
-	maxValues = 2_000_000
-	// maxDepth bounds how deep values nest in what people write.
+	// maxValues bounds how many values a file has, aliases expanded: a delta
+	// in a batch of its own with its wait takes eight. The worst file of so
+	// many takes 300 MB while it is read.
+	maxValues = 1_000_000
+	// maxDepth bounds how deep values nest in what people write. In a recording
+	// it is encoding/json that bounds it, at 10,000.
 	maxDepth = 100
-	// maxJSONDepth bounds it in recordings: encoding/json, and so the
-	// recorder, goes to 10,000, and the line around that has a few.
-	maxJSONDepth = 10_010
 	// lineEnd is room in a file for a header and for what ends a line.
 	lineEnd = 64 << 10
 )

@@ -85,7 +85,7 @@ func (d *decoder) document(s *script, root *node) {
 		}
 		return d.header(s, &pace, k, v)
 	})
-	if responses == nil {
+	if responses == nil || d.foreign {
 		if len(d.problems) == 0 {
 			d.at(root, "the script has no responses")
 		}
@@ -107,6 +107,9 @@ func (d *decoder) lines(s *script, nodes []*node) {
 				into, p = &script{}, new(time.Duration)
 			}
 			d.mapping(n, "a header", headerKeys, func(k, v *node) bool { return d.header(into, p, k, v) })
+			if d.foreign {
+				return
+			}
 		case i == 0:
 			d.at(n, `expected a header such as {"fettle_script":%d} in front of the responses`, formVersion)
 			return
@@ -124,6 +127,7 @@ func (d *decoder) header(s *script, pace *time.Duration, k, v *node) bool {
 	switch k.text {
 	case "fettle_script":
 		if v.kind != numberNode || v.text != "1" {
+			d.foreign = true
 			d.at(v, "fettle_script: this program reads version %d, found %s", formVersion, v.describe())
 		}
 	case "model":

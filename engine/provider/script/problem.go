@@ -16,6 +16,9 @@ const (
 	maxProblems = 100
 	// maxShown is how many characters of a wrong value a message shows.
 	maxShown = 40
+	// maxSaid is how much a message keeps of what a parser said, since it may
+	// quote the file.
+	maxSaid = 120
 )
 
 // Problem is one thing that is wrong with a script.

@@ -13,9 +13,11 @@ import (
 
 // Record passes everything of p through and appends each response to w as one
 // line of the recorded form, with one Write once the response has ended. What
-// is written is made of the deltas, their times, and the kind, status, message
-// and feature of an error, nothing else: no request, header, address or key
-// comes near it. A response that the caller broke off is recorded as cut.
+// is written is the deltas and their times, the kind, status, message and
+// feature of an error, and of the request its place in the conversation, the
+// model's name and 32 bits of a hash of the question. No prompt, header,
+// address or key comes near it. A response that the caller broke off is
+// recorded as cut.
 //
 // The header goes out with the first response. Several recorders may append to
 // one w if its Write is safe for concurrent use, as that of a file is that was

@@ -54,109 +54,6 @@ func replaying(tape []byte) *Provider {
 	return New(Options{FS: fstest.MapFS{"tape.jsonl": {Data: tape}}})
 }
 
-// A text of a model holds whatever a model can write; JSON of a provider is
-// valid, with any white space between its tokens.
-func anyText() *rapid.Generator[string] {
-	return rapid.OneOf(
-		rapid.String(),
-		rapid.SampledFrom([]string{"", " ", "\u2028\u2029\u0085", "\x00\x1b[2J\x7f", "<script>&", "\ufeff", "\n\r\n", `"\u0061`, "\u202e", "🙂 e\u0301"}),
-	)
-}
-
-func anyJSON() *rapid.Generator[json.RawMessage] {
-	return rapid.Custom(func(t *rapid.T) json.RawMessage {
-		text, _ := json.Marshal(anyText().Draw(t, "text"))
-		return json.RawMessage(rapid.SampledFrom([]string{
-			"{}", "null", "[1, 2.50,\t3e-7]", `{"a": 1, "a": 2}`, `{"s":` + string(text) + "}",
-			"{\n \"deep\": [[[{\"x\": " + string(text) + "}]]]}", `"\ud800\u2028 ` + "\u2028" + `"`,
-		}).Draw(t, "json"))
-	})
-}
-
-func anyDelta() *rapid.Generator[provider.Delta] {
-	return rapid.Custom(func(t *rapid.T) provider.Delta {
-		d := provider.Delta{Kind: rapid.SampledFrom([]provider.DeltaKind{
-			provider.Content, provider.Content, provider.Reasoning, provider.Footnote,
-			provider.ReasoningDetails, provider.Annotations,
-		}).Draw(t, "kind")}
-		switch d.Kind {
-		case provider.ReasoningDetails:
-			d.Details = anyJSON().Draw(t, "details")
-		case provider.Annotations:
-			d.Annotations = rapid.SliceOfN(anyJSON(), 1, 3).Draw(t, "annotations")
-		default:
-			d.Text = anyText().Draw(t, "text")
-		}
-		return d
-	})
-}
-
-func anyCall() *rapid.Generator[provider.Delta] {
-	return rapid.Custom(func(t *rapid.T) provider.Delta {
-		args, _ := json.Marshal(map[string]string{anyText().Draw(t, "key"): anyText().Draw(t, "value")})
-		return provider.Delta{Kind: provider.CallDelta, Call: &provider.ToolCall{
-			ID: anyText().Draw(t, "id"), Name: anyText().Draw(t, "name"), Args: args,
-		}}
-	})
-}
-
-func anyMeta() *rapid.Generator[provider.Delta] {
-	return rapid.Custom(func(t *rapid.T) provider.Delta {
-		m := event.Meta{
-			Model: anyText().Draw(t, "model"), StopReason: anyText().Draw(t, "stop"),
-			ContextLength: int(rapid.Int32().Draw(t, "context")),
-		}
-		if rapid.Bool().Draw(t, "used") {
-			n := rapid.Int64()
-			m.Usage = &event.Usage{
-				InputTokens: n.Draw(t, "in"), OutputTokens: n.Draw(t, "out"),
-				CachedTokens: n.Draw(t, "cached"), ReasoningTokens: n.Draw(t, "thought"),
-			}
-		}
-		return provider.Delta{Kind: provider.Meta, Meta: &m}
-	})
-}
-
-func anyError() *rapid.Generator[error] {
-	return rapid.Custom(func(t *rapid.T) error {
-		e := &provider.Error{
-			Kind:   provider.Kind(rapid.IntRange(int(provider.Broken), int(provider.Undecodable)).Draw(t, "kind")),
-			Status: rapid.SampledFrom([]int{0, 100, 429, 599}).Draw(t, "status"),
-			// at least one word, since a message that is missing gets one
-			Message:    clean("m" + anyText().Draw(t, "message")),
-			RetryAfter: time.Duration(rapid.IntRange(0, int(longestWait/time.Microsecond)).Draw(t, "after")) * time.Microsecond,
-		}
-		if e.Kind == provider.Unsupported {
-			e.Feature = provider.Feature(rapid.SampledFrom(features()).Draw(t, "feature"))
-		}
-		if rapid.Bool().Draw(t, "cut") {
-			return &provider.Error{Kind: provider.Broken, Err: fmt.Errorf("read: %w", provider.ErrCut)}
-		}
-		return e
-	})
-}
-
-// anyModel makes a response as the contract of Provider has it.
-func anyModel() *rapid.Generator[*model] {
-	return rapid.Custom(func(t *rapid.T) *model {
-		m := &model{}
-		add := func(deltas []provider.Delta) {
-			wait := rapid.SampledFrom([]time.Duration{0, time.Microsecond, 7 * time.Millisecond, 90 * time.Second}).Draw(t, "wait")
-			m.batches = append(m.batches, batch{wait: wait, deltas: deltas})
-		}
-		for range rapid.IntRange(0, 4).Draw(t, "batches") {
-			add(rapid.SliceOfN(anyDelta(), 1, 4).Draw(t, "batch"))
-		}
-		if rapid.Bool().Draw(t, "breaks") {
-			m.err = anyError().Draw(t, "error")
-			return m
-		}
-		end := rapid.SliceOfN(anyCall(), 0, 2).Draw(t, "calls")
-		add(append(end, anyMeta().Draw(t, "meta")))
-		return m
-	})
-}
-
 func TestReplayEqualsRecord(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -383,12 +280,12 @@ func TestWhatCantBeRecordedIsSaid(t *testing.T) {
 	t.Parallel()
 	odd := provider.Delta{Kind: "smell", Text: "burnt"}
 	meta := provider.Delta{Kind: provider.Meta, Meta: &event.Meta{}}
-	small := limits{bytes: lineEnd + 1000, deltas: 10, values: 100}
+	small := limits{bytes: lineEnd + 30_000, deltas: 10, values: 100}
 	many := make([]provider.Delta, small.deltas+1)
 	for i := range many {
 		many[i] = provider.Delta{Kind: provider.Content}
 	}
-	long := []provider.Delta{{Kind: provider.Content, Text: strings.Repeat("x", 1000)}}
+	long := []provider.Delta{{Kind: provider.Content, Text: strings.Repeat("x", 30_000)}}
 	for name, c := range map[string]struct {
 		deltas []provider.Delta
 		err    error
@@ -400,8 +297,9 @@ func TestWhatCantBeRecordedIsSaid(t *testing.T) {
 		"a broken response":  {nil, errors.New("x"), &full{}, "no space left on device"},
 		"an odd delta":       {[]provider.Delta{odd, meta}, nil, io.Discard, `a delta of the kind "smell"`},
 		"too many deltas":    {append(many, meta), nil, io.Discard, "more than 10 deltas"},
-		"too long a text":    {append(long, meta), nil, io.Discard, "more than 66536 bytes"},
+		"too long a text":    {append(long, meta), nil, io.Discard, "more than 95536 bytes"},
 		"JSON that isn't":    {[]provider.Delta{{Kind: provider.ReasoningDetails, Details: []byte("{")}, meta}, nil, io.Discard, "json"},
+		"JSON that is deep":  {[]provider.Delta{{Kind: provider.ReasoningDetails, Details: []byte(strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999))}, meta}, nil, io.Discard, "nest too deep"},
 		"a call without one": {[]provider.Delta{{Kind: provider.CallDelta}, meta}, nil, io.Discard, "a tool call"},
 		"a meta without one": {[]provider.Delta{{Kind: provider.Meta}}, nil, io.Discard, "a meta"},
 	} {

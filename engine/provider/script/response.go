@@ -103,7 +103,7 @@ func (d *decoder) response(s *script, pace time.Duration, n *node) {
 	case r.metas == 0:
 		r.close(s.context)
 	}
-	r.makeIDs = !d.recorded
+	r.makeIDs = r.at == noPlace
 	if r.at == noPlace {
 		s.written = append(s.written, &r.response)
 	} else {
@@ -143,7 +143,7 @@ func (d *decoder) pattern(n *node, key string) *regexp.Regexp {
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		d.at(n, "%s: %s", key, clean(strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
+		d.at(n, "%s: %s", key, clean(shorten(strings.TrimPrefix(err.Error(), "error parsing regexp: "), maxSaid)))
 		return nil
 	}
 	return re

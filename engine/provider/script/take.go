@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -110,9 +111,12 @@ func (t *take) line() ([]byte, error) {
 		return nil, t.failed
 	}
 	t.buf.WriteString("}\n")
-	if line := t.buf.Bytes(); utf8.Valid(line) {
-		return line, nil
+	line := t.buf.Bytes()
+	if !utf8.Valid(line) { // a provider's own JSON may be so
+		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
 	}
-	// a provider's own JSON may hold what isn't UTF-8, which no reader takes
-	return bytes.ToValidUTF8(t.buf.Bytes(), []byte("\ufffd")), nil
+	if !json.Valid(line) {
+		return nil, errors.New("its values nest too deep")
+	}
+	return line, nil
 }

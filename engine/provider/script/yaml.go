@@ -12,25 +12,19 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 )
 
-// marksPerValue is how many characters that can begin a value a written script
-// may have for each value that it may have. They are counted before YAML's
-// parser makes 300 bytes of each: a file of 64 MiB could hold thirty million.
-// A text has about one in thirty characters.
-const marksPerValue = 2
-
 // yamlNodes reads a written script; nil where it is empty or can't be parsed.
 func yamlNodes(data []byte, l limits, ps *problems) *node {
 	if !checkText(data, ps) {
 		return nil
 	}
-	if marks(data) > marksPerValue*l.values {
+	if marks(data) > l.values {
 		ps.add(0, 0, "the file has too many values for YAML; record it as JSON lines")
 		return nil
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data),
 		yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(maxDepth))))
 	if err != nil {
-		ps.add(0, 0, "the file can't be parsed: "+clean(err.Error()))
+		ps.add(0, 0, "the file can't be parsed: "+clean(shorten(err.Error(), maxSaid)))
 		return nil
 	}
 	var doc, second yaml.Node
@@ -57,7 +51,9 @@ func yamlNodes(data []byte, l limits, ps *problems) *node {
 	return c.convert(doc.Content[0], 0)
 }
 
-// marks counts the characters without which no value can begin.
+// marks counts the characters without which no value can begin. Too many are
+// refused before YAML's parser makes some 300 bytes of each: a file of 64 MiB
+// could hold thirty million. Of what people write they are one in thirty.
 func marks(data []byte) int {
 	n := 0
 	for _, c := range data {
@@ -189,7 +185,7 @@ func yamlChar(r rune) bool {
 func syntaxProblem(err error, ps *problems) {
 	var le *yaml.LoadError
 	if !errors.As(err, &le) {
-		ps.add(0, 0, "the file can't be parsed: "+clean(err.Error()))
+		ps.add(0, 0, "the file can't be parsed: "+clean(shorten(err.Error(), maxSaid)))
 		return
 	}
 	line, column, msg := le.Mark.Line, le.Mark.Column, le.Message
@@ -208,7 +204,7 @@ func syntaxProblem(err error, ps *problems) {
 	case strings.HasPrefix(msg, "could not find expected ':'"):
 		msg = "expected a colon and a space after the key"
 	default:
-		msg = "not YAML: " + clean(msg)
+		msg = "not YAML: " + clean(shorten(msg, maxSaid))
 	}
 	ps.add(line, column, msg)
 }

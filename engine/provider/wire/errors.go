@@ -99,7 +99,7 @@ func (s Source) Broken(err error) *provider.Error {
 		return s.Error(provider.Unreachable, dialWords(op), err)
 	case errors.As(err, &cert):
 		return s.Error(provider.Unreachable, cert.Error(), err)
-	case errors.As(err, &record):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return s.Error(provider.Unreachable, "it doesn't answer by TLS; is the address an http one?", err)
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
 		return s.Error(provider.Broken, "", provider.ErrCut)

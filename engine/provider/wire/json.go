@@ -166,7 +166,7 @@ func onlyObject(raw []byte) json.RawMessage {
 			return nil // two sets of arguments: neither is the model's whole wish
 		}
 	}
-	if _, err := dec.Token(); err == nil || found == nil {
+	if len(bytes.TrimSpace(raw[dec.InputOffset():])) > 0 {
 		return nil // something that is no value follows
 	}
 	return found

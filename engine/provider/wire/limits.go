@@ -48,6 +48,8 @@ type watch struct {
 	limits Limits
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
+	ends   time.Time     // when the timer fires
+	left   time.Duration // what was left of it when the clock was stopped
 	begun  bool
 }
 
@@ -60,21 +62,28 @@ func watched(ctx context.Context, l Limits) (context.Context, *watch) {
 }
 
 func (w *watch) arm(d time.Duration) {
-	slow := &slowError{limit: d, begun: w.begun}
+	slow := &slowError{limit: w.limits.First, begun: w.begun}
+	if w.begun {
+		slow.limit = w.limits.Between
+	}
+	w.ends = time.Now().Add(d)
 	w.timer = time.AfterFunc(d, func() { w.cancel(slow) })
 }
 
 // pause stops the clock while somebody else is at work.
-func (w *watch) pause() { w.timer.Stop() }
+func (w *watch) pause() {
+	w.timer.Stop()
+	w.left = time.Until(w.ends)
+}
 
-// resume starts it again; progress tells that something had come.
+// resume starts it again: anew where a piece of the answer had come, else for
+// what was left.
 func (w *watch) resume(progress bool) {
-	w.begun = w.begun || progress
-	if w.begun {
-		w.arm(w.limits.Between)
-	} else {
-		w.arm(w.limits.First)
+	if progress {
+		w.begun = true
+		w.left = w.limits.Between
 	}
+	w.arm(w.left)
 }
 
 // stop ends the context and the clock.

@@ -99,7 +99,10 @@ func (t *Template) Match(chunk []byte) (text string, ok bool) {
 		}
 		rest = rest[end+len(lit):]
 	}
-	return text, len(rest) == 0
+	if len(rest) > 0 {
+		return "", false
+	}
+	return text, true
 }
 
 // stringEnd finds the closing quote of a JSON string whose inside s begins

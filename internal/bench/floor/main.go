@@ -1,6 +1,10 @@
 // Command floor is the least that a program can do to ask a model: it sends
 // the request, decodes each chunk of the answer, and writes its text at once.
 // The figures of fettle are ratios to it.
+//
+// As `floor -measure PROGRAM ARGS…` it runs another program and writes what
+// that took to its third file descriptor. A small parent is needed for that:
+// Linux counts into a child's peak memory what its parent held at the fork.
 package main
 
 import (
@@ -10,11 +14,17 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
+	"time"
 )
 
 func main() {
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	do := run
+	if os.Args[1] == "-measure" {
+		do = func(string, string) error { return measure(os.Args[2:]) }
+	}
+	if err := do(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
 		os.Exit(1)
 	}
@@ -58,4 +68,26 @@ func run(base, prompt string) error {
 		}
 	}
 	return lines.Err()
+}
+
+// taken is what a program took; the bench command reads it.
+type taken struct {
+	WallNS, CPUNS, Peak int64
+	Exit                int
+}
+
+func measure(args []string) error {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	begun := time.Now()
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return err
+	}
+	t := taken{
+		WallNS: int64(time.Since(begun)),
+		CPUNS:  int64(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()),
+		Peak:   peakMemory(cmd.ProcessState), Exit: cmd.ProcessState.ExitCode(),
+	}
+	return json.NewEncoder(os.NewFile(3, "figures")).Encode(t)
 }
