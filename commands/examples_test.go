@@ -51,9 +51,10 @@ func (w *world) shell() {
 	wrapper := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", os.Args[0])
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
+		"m.yaml": exampleScript,
 	} {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(w.dir, path)
+			path = filepath.Join(w.project(), path)
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			w.t.Fatal(err)
@@ -62,7 +63,7 @@ func (w *world) shell() {
 			w.t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("git", "init", "-q", w.dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "init", "-q", w.project()).CombinedOutput(); err != nil {
 		w.t.Fatalf("git init: %v: %s", err, out)
 	}
 	w.env = append(w.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -72,12 +73,15 @@ func (w *world) shell() {
 // onePixel is the smallest PNG.
 const onePixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\b\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\nIDATx\x9cc\x00\x01\x00\x00\x05\x00\x01\r\n-\xb4\x00\x00\x00\x00IEND\xaeB`\x82"
 
+// project is the folder that the examples are run in.
+func (w *world) project() string { return filepath.Join(w.dir, "project") }
+
 func (w *world) example(where, command string) {
 	w.t.Helper()
 	// The examples that name a real model are run on the script.
 	command = strings.NewReplacer("-m ollama/qwen3", "-m script/m.yaml", "--model ollama/qwen3", "--model script/m.yaml").Replace(command)
 	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", command)
-	cmd.Env, cmd.Dir = w.env, w.dir
+	cmd.Env, cmd.Dir = w.env, w.project()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Errorf("%s: %s\n%v\n%s", where, command, err, out)
 	}
