@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 
 	"github.com/fettle-cli/fettle/commands/config"
@@ -15,7 +17,7 @@ import (
 // in and the prompt as one text.
 func readParts(ctx context.Context, rt *runtime, cfg *config.Config, o askOptions) ([]provider.Part, error) {
 	in := input.Options{
-		In: os.Stdin, Notice: rt.notice,
+		In: rt.streams.In.File(), Notice: rt.notice,
 		StdinBytes: cfg.Limits.StdinBytes, FileBytes: cfg.Limits.FileBytes,
 	}
 	named := input.WantsStdin(o.files)
@@ -59,11 +61,24 @@ func openRecord(path string) (*recording, error) {
 	if path == "" {
 		return &recording{}, nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, "--record", err)
 	}
+	if !recordable(f) {
+		f.Close() // nothing was written
+		return nil, usagef("fettle ask --record tape.jsonl …", "--record %s holds something else than a recording", path)
+	}
 	return &recording{f}, nil
+}
+
+// recordable tells whether the file is empty or a recording already: nothing
+// else is appended to.
+func recordable(f *os.File) bool {
+	const header = `{"fettle_script"`
+	head := make([]byte, len(header))
+	n, err := f.Read(head)
+	return n == 0 && errors.Is(err, io.EOF) || string(head[:n]) == header
 }
 
 func (r *recording) wrap(p provider.Provider) provider.Provider {

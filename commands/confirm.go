@@ -19,7 +19,7 @@ func confirm(ctx context.Context, rt *runtime, eng *engine.Engine, id engine.Tur
 	text := fmt.Sprintf("%s  %s\n  needs your approval: %s", ask.Tool, argLine(ask.Input), ask.Reason)
 	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
 	for {
-		key, err := rt.streams.Ask(ctx, term.Question{Text: text, Choices: []term.Choice{
+		key, err := rt.streams.Ask(ctx, term.Question{Text: text + "\n", Choices: []term.Choice{
 			{Key: 'y', Label: "once", Commits: true},
 			{Key: 'c', Label: "this chat", Commits: true},
 			{Key: 'a', Label: "always", Commits: true},

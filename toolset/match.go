@@ -48,20 +48,27 @@ func choices(pattern string) float64 {
 // Match tells whether the pattern means the tool with this id, by the rules in
 // the package's documentation. The error tells of a broken pattern.
 func Match(pattern, id string) (bool, error) {
-	p := separate(pattern)
-	if err := CheckGlob(p); err != nil {
+	if err := CheckGlob(pattern); err != nil {
 		return false, err
 	}
 	if pattern == "*" {
 		return true, nil
 	}
-	return doublestar.Match(p, separate(id))
+	return doublestar.Match(separate(pattern), separate(id))
 }
 
 // separate makes the colon doublestar's separator. A slash is an ordinary
 // character of an id (MCP names have them), so it becomes one that no id has.
 func separate(s string) string {
-	return strings.NewReplacer("/", "\x1f", ":", "/").Replace(s)
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '/':
+			return '\x1f'
+		case ':':
+			return '/'
+		}
+		return r
+	}, s)
 }
 
 // literal tells whether a pattern has no wildcards.

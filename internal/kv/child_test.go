@@ -140,5 +140,46 @@ func (p *process) kill(t testing.TB) {
 	_ = p.cmd.Wait()
 }
 
-func childFull(ctx context.Context, dir string) error   { return nil }
-func childMemory(ctx context.Context, dir string) error { return nil }
+// childMemory says how much anonymous memory an open store adds, in KB: after
+// one record, and after many.
+func childMemory(ctx context.Context, dir string) error {
+	before, err := anonymousKB()
+	if err != nil {
+		return err
+	}
+	s := Open(dir, Options{})
+	table := chatTable()
+	for _, n := range []int{1, 2000} {
+		err := s.Batch(ctx, func(b *Batch) error {
+			for i := range n {
+				c := chat{ID: fmt.Sprintf("%06d", i), Number: int64(i + 1), Title: "title", Body: strings.Repeat("b", 1000+i%2000)}
+				if err := table.Put(b, &c); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		after, err := anonymousKB()
+		if err != nil {
+			return err
+		}
+		fmt.Println(after - before)
+	}
+	return s.Close()
+}
+
+// anonymousKB is this process's RssAnon.
+func anonymousKB() (int, error) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, ok := strings.Cut(string(text), "RssAnon:")
+	if !ok {
+		return 0, errors.New("no RssAnon in /proc/self/status")
+	}
+	return strconv.Atoi(strings.Fields(rest)[0])
+}

@@ -4,45 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/fettle-cli/fettle/internal/lockfile"
 )
-
-// Two locks stand beside the store's folder. `<store>.lock` is held with the
-// database. `wait.lock` is held by the process whose turn is next: a holder
-// that sees it lets go after the operation that runs, and may not come back
-// before it has queued for wait.lock itself. So processes take turns, however
-// busy one of them is.
-const (
-	lockSuffix = ".lock"
-	waitName   = "wait.lock"
-)
-
-const (
-	// pollNext is how often the next in turn tries the store's lock. Only one
-	// process does, so it can be often.
-	pollNext = time.Millisecond
-	// pollQueue is how often one tries that has just begun to wait for its
-	// turn. It grows more eager with time, down to pollEager after a tenth of
-	// DefaultWait, so that those who came first tend to be served first. Fifty
-	// processes at pollEager take a few hundredths of a processor.
-	pollQueue = 20 * time.Millisecond
-	pollEager = 5 * time.Millisecond
-	// noticeAfter is how long an operation waits before it says so: turns are
-	// mostly shorter, and a notice that comes and goes helps nobody.
-	noticeAfter = 300 * time.Millisecond
-	// pollForeign is how often the database is tried where a program that
-	// doesn't know our lock has it open.
-	pollForeign = 50 * time.Millisecond
-)
-
-func (s *Store) lockPath() string { return s.dir + lockSuffix }
-func (s *Store) waitPath() string { return filepath.Join(filepath.Dir(s.dir), waitName) }
 
 // access is what an operation needs of a session.
 type access int
@@ -209,52 +174,42 @@ func (s *Store) Close() error {
 	return s.lost
 }
 
-// awaited tells whether another process holds wait.lock. Most often the file
-// isn't there, which costs a microsecond to learn.
-func (s *Store) awaited() bool {
-	if _, err := os.Lstat(s.waitPath()); err != nil {
-		return false
-	}
-	release, free, err := lockfile.Try(s.waitPath())
-	if free {
-		release() // left behind by a process that was killed
-	}
-	return err == nil && !free
-}
-
 // acquire takes the store's lock and opens the database.
 func (s *Store) acquire(ctx context.Context, need access, start time.Time) (*session, error) {
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}
 	w := &waiting{store: s, start: start, onWait: s.opts.OnWait}
-	for {
-		release, err := w.lock(ctx)
-		if err != nil {
-			return nil, err
-		}
+	release, err := w.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for pause := pollNext; ; pause = min(2*pause, pollForeign) {
 		sess, err := s.openSession(release, need)
 		if err == nil {
 			return sess, nil
 		}
-		if !heldByBadger(err) {
-			return nil, err
+		if heldByBadger(err) {
+			err = w.pause(ctx, pause, s.foreignPID)
 		}
-		if err := w.pause(ctx, pollForeign, s.foreignPID); err != nil {
+		if err != nil {
+			release()
 			return nil, err
 		}
 	}
 }
 
-// heldByBadger tells that Badger's own lock is taken. Ours was free, so it is
-// by a program that doesn't know ours, or by a close that has not ended.
+// heldByBadger tells that Badger's own lock is taken, though we have ours. Most
+// often a process that had both is just starting another, which has its files
+// until it is another program; Badger, unlike us, relies on closing the file.
+// Else it is a program that doesn't know our lock.
 func heldByBadger(err error) bool {
 	return strings.Contains(err.Error(), "Another process is using this Badger database")
 }
 
 // foreignPID reads the pid that Badger keeps in its folder.
 func (s *Store) foreignPID() int {
-	text, err := os.ReadFile(filepath.Join(s.dir, "LOCK"))
+	text, err := os.ReadFile(s.file("LOCK"))
 	if err != nil {
 		return 0
 	}
@@ -263,81 +218,4 @@ func (s *Store) foreignPID() int {
 		return 0
 	}
 	return pid
-}
-
-// waiting is one operation's way to the store's lock.
-type waiting struct {
-	store  *Store
-	start  time.Time
-	onWait func(owner string)
-}
-
-// lock takes the store's lock: at once where it is free and nobody queues, else
-// after its turn at wait.lock.
-func (w *waiting) lock(ctx context.Context) (release func(), err error) {
-	s := w.store
-	if !s.awaited() {
-		release, free, err := lockfile.Try(s.lockPath())
-		if err != nil {
-			return nil, &DirError{Dir: s.dir, Err: err}
-		}
-		if free {
-			return release, nil
-		}
-	}
-	turn, err := w.poll(ctx, s.waitPath(), w.queueing)
-	if err != nil {
-		return nil, err
-	}
-	defer turn()
-	return w.poll(ctx, s.lockPath(), func() time.Duration { return pollNext })
-}
-
-// queueing is the pause of one who waits for its turn.
-func (w *waiting) queueing() time.Duration {
-	eager := time.Since(w.start) * 10 * (pollQueue - pollEager) / DefaultWait
-	return max(pollQueue-eager, pollEager)
-}
-
-// poll tries a lock until it is free.
-func (w *waiting) poll(ctx context.Context, path string, pause func() time.Duration) (func(), error) {
-	for {
-		release, free, err := lockfile.Try(path)
-		if err != nil {
-			return nil, &DirError{Dir: w.store.dir, Err: err}
-		}
-		if free {
-			return release, nil
-		}
-		holder := func() int { return lockfile.OwnerPID(w.store.lockPath()) }
-		if err := w.pause(ctx, pause(), holder); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// pause waits about d, or says that there is no more time. holder tells the pid
-// of who has the store.
-func (w *waiting) pause(ctx context.Context, d time.Duration, holder func() int) error {
-	s := w.store
-	waited := time.Since(w.start)
-	if waited >= s.opts.Wait {
-		return &BusyError{Dir: s.dir, PID: holder(), Waited: waited}
-	}
-	if w.onWait != nil && waited >= noticeAfter {
-		owner := ""
-		if pid := holder(); pid > 0 {
-			owner = fmt.Sprintf("pid %d", pid)
-		}
-		w.onWait(owner)
-		w.onWait = nil
-	}
-	t := time.NewTimer(d/2 + rand.N(d))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("open store %s: %w", s.dir, ctx.Err())
-	}
 }

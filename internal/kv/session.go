@@ -65,15 +65,14 @@ type format struct {
 // layout is the version of how this package stores things.
 const layout = 1
 
-// openSession opens the database. The caller has got the store's lock and
-// passes it on: the session gives it back, or openSession if there is none.
+// openSession opens the database. The caller has got the store's lock; the
+// session gives it back when it closes, and the caller if there is none.
 func (s *Store) openSession(release func(), need access) (*session, error) {
 	sess := &session{
 		store: s, access: need, log: &journal{}, release: release,
 		gone: make(chan struct{}), tables: map[string]tableMeta{},
 	}
 	if err := sess.openDB(); err != nil {
-		release()
 		return nil, err
 	}
 	err := sess.whole()
@@ -168,6 +167,7 @@ func (sess *session) load() error {
 // them: 300 sessions that wrote one key each left 305 tables. A transaction
 // that fails takes its stamp with it.
 func (tx *Tx) stamp() error {
+	tx.dirty = true
 	if tx.stamped || tx.sess.stamped {
 		return nil
 	}

@@ -38,6 +38,7 @@ type Tx struct {
 	done  bool
 
 	values    int64                // bytes of values written so far
+	dirty     bool                 // something was written
 	stamped   bool                 // this transaction has written the session's stamp
 	iterators []*badger.Iterator   // those that are still open; only in a View
 	marked    map[string]tableMeta // tables that this transaction has marked
@@ -240,7 +241,10 @@ func (tx *Tx) commit() error {
 	if err := tx.ctx.Err(); err != nil {
 		return err
 	}
-	if err := tx.store.roomToWrite(tx.values); err != nil && tx.stamped {
+	if !tx.dirty {
+		return nil
+	}
+	if err := tx.store.roomToWrite(tx.values); err != nil {
 		return err
 	}
 	if err := tx.txn.Commit(); err != nil {

@@ -44,7 +44,9 @@ func (e *DecodeError) Error() string {
 
 // Decode reads one JSON document strictly. Numbers are [json.Number], objects
 // map[string]any, arrays []any. Errors are [*DecodeError].
-func Decode(raw []byte) (any, error) {
+func Decode(raw []byte) (any, error) { return decode(raw, maxValues) }
+
+func decode(raw []byte, values int) (any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, &DecodeError{Message: "there is no JSON, only nothing"}
 	}
@@ -60,7 +62,7 @@ func Decode(raw []byte) (any, error) {
 		}
 		return nil, &DecodeError{Message: "not valid JSON: " + trimError(err.Error())}
 	}
-	d := decoder{raw: raw, left: maxValues}
+	d := decoder{raw: raw, max: values}
 	return d.value(nil)
 }
 
@@ -89,14 +91,15 @@ func at(raw []byte, offset int, msg string) *DecodeError {
 // encoding/json keeps the last of duplicate keys in silence; its tokens would
 // tell, at a tenth of the speed.
 type decoder struct {
-	raw  []byte
-	pos  int
-	left int // values that it may still have
+	raw    []byte
+	pos    int
+	values int
+	max    int
 }
 
 func (d *decoder) value(path []string) (any, error) {
-	if d.left--; d.left < 0 {
-		return nil, &DecodeError{Message: fmt.Sprintf("it has more than %d values", maxValues)}
+	if d.values++; d.values > d.max {
+		return nil, &DecodeError{Message: fmt.Sprintf("it has more than %d values", d.max)}
 	}
 	switch c := d.peek(); c {
 	case '{', '[':

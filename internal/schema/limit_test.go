@@ -51,13 +51,16 @@ func TestCostlyChecksEnd(t *testing.T) {
 
 func TestValuesAreBounded(t *testing.T) {
 	t.Parallel()
-	d := decoder{raw: []byte(`[1,{"a":2},3]`), left: 4}
-	if _, err := d.value(nil); err == nil || !strings.Contains(err.Error(), "more than 1048576 values") {
+	doc := []byte(`[1,{"a":2},3]`)
+	if _, err := decode(doc, 4); err == nil || err.Error() != "it has more than 4 values" {
 		t.Errorf("got %v", err)
 	}
-	d = decoder{raw: []byte(`[1,{"a":2},3]`), left: 5}
-	if v, err := d.value(nil); err != nil || len(v.([]any)) != 3 {
+	if v, err := decode(doc, 5); err != nil || len(v.([]any)) != 3 {
 		t.Errorf("got %v, %v", v, err)
+	}
+	many := strings.TrimSuffix(strings.Repeat("1,", maxSchemaValues), ",")
+	if _, err := Compile([]byte(`{"required":[` + many + `]}`)); err == nil || err.Error() != "it has more than 100000 values" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -114,15 +114,24 @@ func (t *translator) problems(err *jsonschema.ValidationError) []Problem {
 // compareIssues orders by place in the document, then by subschema; an
 // introduction stands before what it introduces.
 func compareIssues(a, b issue) int {
-	_, introA := a.what.(nearestForm)
-	_, introB := b.what.(nearestForm)
-	rank := map[bool]int{true: 0, false: 1}
-	return cmp.Or(
-		slices.CompareFunc(a.loc, b.loc, compareTokens),
-		cmp.Compare(rank[introA], rank[introB]),
-		cmp.Compare(a.schema, b.schema),
-		cmp.Compare(fmt.Sprintf("%T", a.what), fmt.Sprintf("%T", b.what)),
-	)
+	if c := slices.CompareFunc(a.loc, b.loc, compareTokens); c != 0 {
+		return c
+	}
+	if a.intro() != b.intro() {
+		if a.intro() {
+			return -1
+		}
+		return 1
+	}
+	if c := cmp.Compare(a.schema, b.schema); c != 0 {
+		return c
+	}
+	return cmp.Compare(fmt.Sprintf("%T", a.what), fmt.Sprintf("%T", b.what))
+}
+
+func (is issue) intro() bool {
+	_, ok := is.what.(nearestForm)
+	return ok
 }
 
 // compareTokens puts 9 before 10.

@@ -11,13 +11,18 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What a schema may be. Tools have dozens of subschemas; the largest published
-// schemas (MCP, ACP) have some thousands. The library finds a subschema again
-// by a linear search, so maxObjects keeps that under a second.
+// What a schema may be. Tools have dozens of objects; the largest published
+// schemas (OpenAI, ACP) have two to three thousand. The library finds a
+// subschema again by a linear search, and copies its tables for each reference
+// to a place that is no schema's, such as #/examples/0, so these bounds keep
+// compiling under a second or two.
 const (
-	maxSize    = 1 << 20
-	maxObjects = 10_000
-	maxIDs     = 100
+	maxSize         = 1 << 20
+	maxSchemaValues = 100_000
+	maxObjects      = 5_000
+	maxIDs          = 100
+	maxAnchors      = 100
+	maxOddPlaces    = 50
 	// maxExpansion bounds the subschemas that one value can meet when
 	// references are followed: ten lines of `allOf` can ask for 2^10.
 	maxExpansion = 10_000
@@ -26,10 +31,11 @@ const (
 	maxChain = 200
 )
 
-// What one check may cost. A megabyte of arguments takes some hundred thousand
-// steps at a few hundred nanoseconds each.
+// What one check may cost. A megabyte of arguments takes about a hundred
+// thousand steps of a few hundred nanoseconds, and each can leave an error of
+// half a kilobyte.
 const (
-	maxSteps     = 500_000
+	maxSteps     = 250_000
 	maxCheckTime = 2 * time.Second
 )
 
@@ -71,7 +77,7 @@ func Compile(raw []byte) (s *Schema, err error) {
 	if len(raw) > maxSize {
 		return nil, compileError("", "the schema has %d bytes; %d are allowed", len(raw), maxSize)
 	}
-	doc, err := Decode(raw)
+	doc, err := decode(raw, maxSchemaValues)
 	if err != nil {
 		var de *DecodeError
 		if errors.As(err, &de) && de.Line == 0 {
@@ -95,11 +101,8 @@ func compile(doc any) (*Schema, error) {
 	}
 	var sv survey
 	sv.walk(doc, nil)
-	if sv.objects > maxObjects {
-		return nil, compileError("", "the schema has %d objects; %d are allowed", sv.objects, maxObjects)
-	}
-	if sv.ids > maxIDs {
-		return nil, compileError("", "the schema has %d ids; %d are allowed", sv.ids, maxIDs)
+	if err := sv.tooMuch(); err != nil {
+		return nil, err
 	}
 	r := &run{}
 	pats := &patterns{run: r, known: map[string]jsonschema.Regexp{}}

@@ -17,6 +17,8 @@ type survey struct {
 	// schema can reach although nothing names them.
 	anchors []string
 	refs    []reference
+	// odd are the targets of references that are no schema's place.
+	odd map[string]bool
 }
 
 // reference is one `$ref` or the like.
@@ -52,7 +54,60 @@ func (s *survey) note(key string, value any, path []string) {
 		s.anchors = append(s.anchors, pointer(path))
 	case "$ref", "$dynamicRef", "$recursiveRef", "$schema":
 		s.refs = append(s.refs, reference{pointer: pointer(append(path, key)), target: text})
+		if _, frag := cutFragment(text); strings.HasPrefix(frag, "/") && !schemaPlace(frag) {
+			if s.odd == nil {
+				s.odd = make(map[string]bool)
+			}
+			s.odd[text] = true
+		}
 	}
+}
+
+// tooMuch refuses a document whose compiling would cost too much.
+func (s *survey) tooMuch() error {
+	for _, b := range []struct {
+		what     string
+		got, max int
+	}{
+		{"objects", s.objects, maxObjects},
+		{"ids", s.ids, maxIDs},
+		{"dynamic anchors", len(s.anchors), maxAnchors},
+		{"references to what is no schema", len(s.odd), maxOddPlaces},
+	} {
+		if b.got > b.max {
+			return compileError("", "the schema has %d %s; %d are allowed", b.got, b.what, b.max)
+		}
+	}
+	return nil
+}
+
+// schemaPlace tells whether a pointer leads from subschema to subschema by the
+// drafts' own keywords.
+func schemaPlace(frag string) bool {
+	tokens := strings.Split(frag, "/")[1:]
+	for len(tokens) > 0 {
+		switch tokens[0] {
+		case "$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies",
+			"allOf", "anyOf", "oneOf", "prefixItems":
+			if len(tokens) < 2 {
+				return false
+			}
+			tokens = tokens[2:]
+		case "items": // a schema, or a list of them
+			tokens = tokens[1:]
+			if len(tokens) > 0 {
+				if _, err := strconv.Atoi(tokens[0]); err == nil {
+					tokens = tokens[1:]
+				}
+			}
+		case "not", "if", "then", "else", "additionalProperties", "propertyNames", "contains", "additionalItems",
+			"unevaluatedProperties", "unevaluatedItems", "contentSchema":
+			tokens = tokens[1:]
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // find gives the first reference that may mean the URL, since the library says

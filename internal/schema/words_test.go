@@ -170,7 +170,8 @@ func TestCompileErrorsNameThePlace(t *testing.T) {
 		{"too many ids", manyIDs(), `the schema has 101 ids; 100 are allowed`},
 		{"id twice", `{"$defs":{"a":{"$id":"x"},"b":{"$id":"x"}}}`, `/$defs/b: the id "fettle://document/x" stands twice in the schema`},
 		{"too large", `{"description":"` + strings.Repeat("x", maxSize) + `"}`, fmt.Sprintf("the schema has %d bytes; %d are allowed", maxSize+18, maxSize)},
-		{"too many objects", `{"enum":[` + strings.TrimSuffix(strings.Repeat("{},", maxObjects), ",") + `]}`, `the schema has 10001 objects; 10000 are allowed`},
+		{"too many objects", `{"enum":[` + strings.TrimSuffix(strings.Repeat("{},", maxObjects), ",") + `]}`, `the schema has 5001 objects; 5000 are allowed`},
+		{"too many references to odd places", oddPlaces(), `the schema has 51 references to what is no schema; 50 are allowed`},
 		{"grows by references", laughs(14), `/$defs/a12: the schema grows to more than 10000 when references are followed`},
 		{"long chain of references", chain(250), `the schema is nested more than 200 deep when references are followed`},
 		{"huge number", `{"minimum":1e99999}`, `/minimum: the number 1e99999 is out of range: its exponent may be 400 at most`},
@@ -196,6 +197,15 @@ func manyIDs() string {
 		fmt.Fprintf(&b, `,"d%d":{"$id":"i%d"}`, i, i)
 	}
 	return `{"$defs":{` + b.String()[1:] + `}}`
+}
+
+func oddPlaces() string {
+	var refs, xs strings.Builder
+	for i := range 51 {
+		fmt.Fprintf(&refs, `,{"$ref":"#/x/%d"}`, i)
+		xs.WriteString(",{}")
+	}
+	return `{"allOf":[` + refs.String()[1:] + `],"x":[` + xs.String()[1:] + `]}`
 }
 
 // laughs is a schema of n lines that asks for 2^n subschemas.

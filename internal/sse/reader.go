@@ -14,7 +14,7 @@ const DefaultLimit = 16 << 20
 
 // firstBuffer is what a Reader begins with: enough that what a server writes at
 // once is one read, little enough to have one for each open stream.
-const firstBuffer = 16 << 10
+const firstBuffer = 8 << 10
 
 // maxEmptyReads is how often a source may give nothing and no error before
 // that is a fault of the source, as in package bufio.

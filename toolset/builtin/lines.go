@@ -71,7 +71,7 @@ func (lr lineRange) read(ctx context.Context, in *bufio.Reader) (piece, error) {
 
 // take adds a chunk of a line to the text, or tells that the range is full.
 func (lr lineRange) take(text []byte, begin int, chunk []byte, line int) (_ []byte, full, cut bool) {
-	if lr.limit > 0 && line >= lr.offset+lr.limit {
+	if lr.limit > 0 && line-lr.offset >= lr.limit {
 		return text, true, false
 	}
 	room := lr.bytes - len(text)

@@ -89,7 +89,7 @@ type listEntry struct {
 	Target string `json:"target,omitempty"`
 	Note   string `json:"note,omitempty"`
 
-	name string // exact
+	name, target string // exact
 }
 
 func (a listArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Result, error) {
@@ -249,7 +249,7 @@ func describe(ws *toolset.Workspace, name, shown string, m fs.FileMode) listEntr
 	case m&fs.ModeSymlink != 0:
 		e.Type = "link"
 		if target, err := ws.Root.Readlink(name); err == nil {
-			e.Target = dataName(target)
+			e.Target, e.target = dataName(target), target
 		}
 	case m.IsRegular():
 		e.Type = "file"
@@ -271,7 +271,7 @@ func (l *lister) text(at place, a listArgs) string {
 		case e.Type == "folder":
 			b.WriteByte('/')
 		case e.Type == "link":
-			b.WriteString(" -> " + show(e.Target))
+			b.WriteString(" -> " + show(e.target))
 		case e.Size != nil:
 			b.WriteString("  " + size(*e.Size))
 		}

@@ -28,16 +28,14 @@ func (d document) noMatch(old, new string) error {
 			msg += fmt.Sprintf("; new_text is there already, in line %d, so this change may have been made before", d.line(i))
 		}
 	}
-	lines := strings.Split(d.plain, "\n")
-	if len(lines) > maxNearLines {
-		lines = lines[:maxNearLines]
-	}
-	want := trimBlank(strings.Split(old, "\n"))
+	lines := firstLines(d.plain, maxNearLines)
+	old = strings.Trim(old, "\n")
+	want := firstLines(old, maxNearOld)
 	at, ok := nearestLines(lines, want)
 	if !ok {
 		return errors.New(msg + "; read the file again and copy the text from it")
 	}
-	end := min(at+len(want), len(lines))
+	end := min(at+strings.Count(old, "\n")+1, len(lines))
 	got := lines[at:end]
 	where := fmt.Sprintf("line %d", at+1)
 	if len(got) > 1 {
@@ -46,13 +44,30 @@ func (d document) noMatch(old, new string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. Nearest to it: %s%s", msg, where, difference(got, want))
 	for i, line := range got[:min(len(got), maxShownNear)] {
-		fmt.Fprintf(&b, "\n%d: %s", at+1+i, clip(line, maxNearLength))
+		fmt.Fprintf(&b, "\n%d: %s", at+1+i, harmless(clip(line, maxNearLength)))
 	}
 	if len(got) > maxShownNear {
 		fmt.Fprintf(&b, "\n… %d more", len(got)-maxShownNear)
 	}
 	b.WriteString("\nCopy old_text exactly from the file.")
 	return errors.New(b.String())
+}
+
+// firstLines splits a text into its lines, at most a number of them.
+func firstLines(text string, most int) []string {
+	lines := strings.SplitN(text, "\n", most+1)
+	return lines[:min(len(lines), most)]
+}
+
+// harmless shows a line of a file in an error, which may reach a terminal:
+// without control characters but tabs.
+func harmless(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && unprintable(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, line)
 }
 
 // meaningful keeps "}" from being "there already".
@@ -66,23 +81,12 @@ func meaningful(s string) bool {
 	return letters >= 4
 }
 
-func trimBlank(lines []string) []string {
-	for len(lines) > 1 && strings.TrimSpace(lines[0]) == "" {
-		lines = lines[1:]
-	}
-	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
-}
-
 // nearestLines finds where the wanted lines come nearest to standing. It looks
 // for the longest of them first, and then at their neighbours.
 func nearestLines(lines, want []string) (at int, ok bool) {
-	compared := want[:min(len(want), maxNearOld)]
-	likes := make([]*bigrams, len(compared))
+	likes := make([]*bigrams, len(want))
 	anchor := 0
-	for i, w := range compared {
+	for i, w := range want {
 		likes[i] = newBigrams(w)
 		if likes[i].n > likes[anchor].n {
 			anchor = i

@@ -235,7 +235,8 @@ func refuseGit(ws *toolset.Workspace, dir, part string) error {
 	if !ws.Bound {
 		return nil
 	}
-	git := strings.EqualFold(strings.TrimRight(part, ". "), ".git")
+	plain, _, _ := strings.Cut(part, ":") // Windows: a stream of the folder
+	git := strings.EqualFold(strings.TrimRight(plain, ". "), ".git")
 	if !git && (strings.ContainsRune(part, '~') || strings.IndexFunc(part, func(r rune) bool { return r > unicode.MaxASCII }) >= 0) {
 		a, errA := ws.Root.Lstat(path.Join(dir, part))
 		b, errB := ws.Root.Lstat(path.Join(dir, ".git"))

@@ -132,7 +132,7 @@ func readText(data readData, got piece) string {
 	var notes []string
 	last := data.Offset + data.Lines - 1
 	switch {
-	case data.Size == 0:
+	case got.text == "" && data.Offset == 1:
 		return "[the file is empty]"
 	case got.cut:
 		notes = append(notes, fmt.Sprintf("line %d is cut after %s; search_files finds text further on in it", last, size(int64(len(got.text)))))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 // maxShownLines bounds the line numbers that a message or a result lists.
@@ -19,7 +21,7 @@ func applyEdits(raw []byte, edits []edit) ([]byte, []editDone, error) {
 	for i, e := range edits {
 		next, d, err := applyEdit(out, e)
 		if err != nil && len(edits) > 1 {
-			return nil, nil, fmt.Errorf("edit %d of %d: %w\nNone of the edits was made.", i+1, len(edits), err)
+			return nil, nil, toolset.Errorf("edit %d of %d: %w\nNone of the edits was made.", i+1, len(edits), err)
 		}
 		if err != nil {
 			return nil, nil, err

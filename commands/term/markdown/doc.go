@@ -23,11 +23,11 @@
 // # Choices
 //
 // A line end inside a paragraph stays a line end: models don't wrap their
-// lines, so one is meant. HTML is text; nothing in the source is invisible.
-// Only what can't be known in time is left out of CommonMark: reference links
-// and their definitions are shown as they are written, and a table's rows
-// begin with "|". Cells of a table are wrapped, not cut. Where colour is off,
-// markers (**, `, #) stay, so that no meaning is lost.
+// lines, so one is meant. HTML is text, comments included. Only what can't be
+// known in time is left out of CommonMark: reference links and their
+// definitions are shown as they are written, and a table's rows begin with "|".
+// Cells of a table are wrapped, not cut. Where colour is off, markers (**, `,
+// #) stay, so that no meaning is lost.
 //
 // # Promises
 //

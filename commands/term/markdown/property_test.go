@@ -62,7 +62,8 @@ func document(t *rapid.T) string {
 // TestAnySplitGivesTheSame: what is written in total doesn't depend on chunks.
 func TestAnySplitGivesTheSame(t *testing.T) {
 	t.Parallel()
-	extra := append([]string{"| a | b |\n|---|:-:|\n", "\n| x | y |", "|", "\n---\n", "**粗体**", "文", "字", "\n===\n", "- [ ] ", strings.Repeat("x", 700), strings.Repeat("y z ", 300)}, pieces...)
+	extra := append([]string{"| a | b |\n|---|:-:|\n", "\n| x | y |", "|", "\n---\n", "**粗体**", "文", "字", "\n===\n", "- [ ] ", strings.Repeat("x", 700), strings.Repeat("y z ", 300), strings.Repeat("語", 90),
+		strings.Repeat("w v ", 240), strings.Repeat("*", 20), "](" + strings.Repeat("u", 500), strings.Repeat("e\u0301", 200), strings.Repeat("\u0301", 300)}, pieces...)
 	rapid.Check(t, func(t *rapid.T) {
 		src := strings.Join(rapid.SliceOfN(rapid.SampledFrom(extra), 1, 60).Draw(t, "pieces"), "")
 		width := rapid.SampledFrom([]int{40, 41, 80, 300}).Draw(t, "width")

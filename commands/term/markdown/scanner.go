@@ -129,9 +129,10 @@ func run(p []byte, i int, final bool) (int, bool) {
 
 // inCode looks for the run of backticks that ends a code span.
 func (s *scanner) inCode(p []byte, final bool) bool {
-	i := bytes.IndexByte(p[s.p:], '`')
+	end := min(len(p), maxSpan) // what is beyond must not be found by who sees it
+	i := bytes.IndexByte(p[s.p:end], '`')
 	if i < 0 {
-		s.p = len(p)
+		s.p = end
 		return true
 	}
 	n, ok := run(p, s.p+i, final)

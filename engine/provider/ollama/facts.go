@@ -44,7 +44,7 @@ type factTransport struct {
 // RoundTrip makes the request.
 func (t *factTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
-	if _, err := t.p.authorise(req); err != nil {
+	if err := t.p.authorise(req); err != nil {
 		return nil, &keyError{err}
 	}
 	resp, err := t.next.RoundTrip(req)
@@ -95,10 +95,10 @@ func (p *Provider) about(ctx context.Context, name string) (info, error) {
 // ask makes a bounded request by Ollama's client and turns its failures into
 // ours.
 func (p *Provider) ask(ctx context.Context, name string, do func(context.Context) error) error {
-	src := p.source(name)
 	inner, cancel := context.WithTimeout(ctx, factLimit)
 	defer cancel()
 	err := do(inner)
+	src := p.source(name)
 	var status api.StatusError
 	var auth api.AuthorizationError
 	var syntax *json.SyntaxError
@@ -127,7 +127,7 @@ func (p *Provider) ask(ctx context.Context, name string, do func(context.Context
 func describe(show *api.ShowResponse) info {
 	a := info{remote: show.RemoteHost != "", numCtx: parameter(show.Parameters, "num_ctx")}
 	a.model.ContextLength = contextLength(show.ModelInfo)
-	a.model.Details = strings.TrimSpace(show.Details.ParameterSize + " " + show.Details.QuantizationLevel)
+	a.model.Details = details(show.Details)
 	a.model.Schema = provider.Yes // by a grammar, whatever the model
 	if len(show.Capabilities) > 0 {
 		has := func(c model.Capability) provider.Known {
@@ -141,6 +141,15 @@ func describe(show *api.ShowResponse) info {
 		a.model.Thinking = has(model.CapabilityThinking)
 	}
 	return a
+}
+
+// details names the size and the quantisation, as people tell models apart.
+func details(d api.ModelDetails) string {
+	level := d.QuantizationLevel
+	if level == "unknown" {
+		level = ""
+	}
+	return wire.Clean(d.ParameterSize + " " + level)
 }
 
 // contextLength finds <architecture>.context_length.
@@ -200,7 +209,7 @@ func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
 	for _, m := range list.Models {
 		models = append(models, provider.Model{
 			Provider: p.o.Name, Name: strings.TrimSuffix(m.Name, ":latest"), Size: m.Size,
-			Details: strings.TrimSpace(m.Details.ParameterSize + " " + m.Details.QuantizationLevel),
+			Details: details(m.Details),
 		})
 	}
 	return models, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // lineBuffer is what one network read may bring.
-const lineBuffer = 16 << 10
+const lineBuffer = 8 << 10
 
 // maxEmptyReads is how often a body may give nothing and no error, as in
 // package bufio.

@@ -47,11 +47,11 @@ type Provider struct {
 	o      Options
 	base   *url.URL
 	client *http.Client
-	facts  *http.Client // adds key and headers and bounds what is read
-	api    *api.Client
+	api    *api.Client // for facts, with key and headers and a bound on what is read
 
-	mu    sync.Mutex
-	known map[string]info // by model, as the user names it
+	mu      sync.Mutex
+	known   map[string]info // by model, as the user names it
+	secrets []string        // what was sent last, kept out of messages
 }
 
 var (
@@ -71,8 +71,7 @@ func New(o Options) (*Provider, error) {
 	p := &Provider{o: o, base: base, client: wire.Client(o.Client), known: map[string]info{}}
 	facts := *p.client
 	facts.Transport = &factTransport{p: p, next: p.client.Transport}
-	p.facts = &facts
-	p.api = api.NewClient(base, p.facts)
+	p.api = api.NewClient(base, &facts)
 	return p, nil
 }
 
@@ -81,6 +80,9 @@ func (p *Provider) Name() string { return p.o.Name }
 
 // Address is the scheme, host and port where this Ollama is looked for.
 func (p *Provider) Address() string { return wire.Address(p.base) }
+
+// CloseIdleConnections closes connections that are kept for the next request.
+func (p *Provider) CloseIdleConnections() { p.client.CloseIdleConnections() }
 
 // Stream sends the request; see provider.Provider.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
@@ -158,7 +160,6 @@ func (p *Provider) sizing(ctx context.Context, req *provider.Request, about info
 // try makes one exchange with this num_ctx; 0 leaves it out.
 func (p *Provider) try(ctx context.Context, req *provider.Request, numCtx int, pass func([]provider.Delta) bool) error {
 	src := p.source(req.Model)
-	src.Asked = wire.Asked(req)
 	names := wire.Names(req)
 	body, notes, err := encode(req, numCtx, names)
 	if err != nil {
@@ -168,11 +169,11 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, numCtx int, p
 	if err != nil {
 		return src.Error(provider.Rejected, err.Error(), err)
 	}
-	secrets, err := p.authorise(hr)
-	if err != nil {
+	if err := p.authorise(hr); err != nil {
 		return src.Error(provider.Unauthorised, err.Error(), err)
 	}
-	src.Secrets = secrets
+	src = p.source(req.Model) // which knows the key now
+	src.Asked = wire.Asked(req)
 	hr.Header.Set("Accept", "application/x-ndjson")
 	limits := wire.Limits{First: p.o.FirstByte, Between: p.o.Between}
 	if len(req.Tools) > 0 {
@@ -190,22 +191,28 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, numCtx int, p
 }
 
 func (p *Provider) source(model string) wire.Source {
-	return wire.Source{Provider: p.o.Name, Model: model, Address: p.Address()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return wire.Source{Provider: p.o.Name, Model: model, Address: p.Address(), Secrets: p.secrets}
 }
 
-// authorise adds key and headers to a request and gives those that are
+// authorise adds key and headers to a request and remembers those that are
 // secrets.
-func (p *Provider) authorise(hr *http.Request) ([]string, error) {
+func (p *Provider) authorise(hr *http.Request) error {
 	var secrets []string
 	if p.o.Key != nil {
 		key, err := p.o.Key(hr.Context())
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if key = strings.TrimSpace(key); key != "" {
 			hr.Header.Set("Authorization", "Bearer "+key)
 			secrets = append(secrets, key)
 		}
 	}
-	return append(secrets, wire.SetHeaders(hr, p.o.Headers)...), nil
+	secrets = append(secrets, wire.SetHeaders(hr, p.o.Headers)...)
+	p.mu.Lock()
+	p.secrets = secrets
+	p.mu.Unlock()
+	return nil
 }

@@ -1,9 +1,11 @@
 package ollama
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +17,7 @@ import (
 	"github.com/ollama/ollama/envconfig"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 func TestHostIsReadAsOllamaReadsIt(t *testing.T) {
@@ -260,6 +263,75 @@ func TestASchemaBesideToolsIsPutIntoWords(t *testing.T) {
 	if len(out.Tools) != 1 || len(notes) != 1 || !strings.Contains(notes[0], "broken") {
 		t.Errorf("it offers %+v and notes %q", out.Tools, notes)
 	}
+}
+
+func TestAServerThatRepeatsTheKey(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(mustJSON(obj{"error": "not with " + r.Header.Get("Authorization") + "\x1b[0m"})))
+	}))
+	transport := &http.Transport{}
+	t.Cleanup(func() { transport.CloseIdleConnections(); srv.Close() })
+	p, err := New(Options{
+		Host: srv.URL, Client: &http.Client{Transport: transport},
+		Key: func(context.Context) (string, error) { return "own-0123456789", nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, modelErr := p.Model(t.Context(), "x")
+	err = p.try(t.Context(), question("hi"), 0, func([]provider.Delta) bool { return true })
+	for _, err := range []error{modelErr, err} {
+		if kindOf(err) != provider.Unauthorised || err.Error() != "ollama: 403: not with Bearer [key] [0m" {
+			t.Errorf("it ended with %q", err)
+		}
+	}
+}
+
+// BenchmarkDecode reads 100,000 small deltas, each with its own time; floor
+// decodes each line into the smallest struct there can be.
+func BenchmarkDecode(b *testing.B) {
+	const n = 100_000
+	var buf bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&buf, `{"model":"qwen3:8b","created_at":"2026-11-27T21:57:20.%09dZ","message":{"role":"assistant","content":" word%d"},"done":false}`+"\n", i, i%1000)
+	}
+	buf.WriteString(`{"model":"qwen3:8b","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}` + "\n")
+	body := buf.Bytes()
+	b.Run("decoder", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			dec, err := newDecoder(bytes.NewReader(body), "", decoderOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			total := 0
+			for got := (wire.Read{}); !got.Done; total += len(got.Deltas) {
+				if got, err = dec.Read(got.Deltas[:0]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if total != n+1 {
+				b.Fatalf("%d deltas", total)
+			}
+		}
+	})
+	b.Run("floor", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for line := range bytes.Lines(body) {
+				var c struct {
+					Message struct {
+						Content string `json:"content"`
+					} `json:"message"`
+				}
+				if err := json.Unmarshal(line, &c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
 }
 
 // oddSchemas are valid schemas that Ollama's own types would refuse or lose

@@ -51,7 +51,7 @@ func (r real) provider(t *testing.T, o Options) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.client.CloseIdleConnections)
+	t.Cleanup(p.CloseIdleConnections)
 	return p
 }
 

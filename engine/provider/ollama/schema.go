@@ -194,6 +194,12 @@ func (f *fitter) keyword(key string, v *node, refs []string, depth int) (*node, 
 		}
 	case "$schema", "$id", "$comment", "$defs", "definitions":
 		return nil, nil
+	default:
+		for _, known := range []string{"type", "properties", "required", "items", "anyOf", "enum", "description", "$defs"} {
+			if strings.EqualFold(key, known) {
+				return nil, nil // Go's decoder would take it for the keyword
+			}
+		}
 	}
 	return v, nil
 }

@@ -94,6 +94,9 @@ func (p *Provider) Model(_ context.Context, name string) (provider.Model, error)
 	return provider.Model{Provider: p.o.Name, Name: name}, nil
 }
 
+// CloseIdleConnections closes connections that are kept for the next request.
+func (p *Provider) CloseIdleConnections() { p.client.CloseIdleConnections() }
+
 // Stream sends the request; see provider.Provider.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
 	return func(yield func([]provider.Delta, error) bool) {

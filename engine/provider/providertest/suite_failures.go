@@ -30,22 +30,12 @@ func wantKind(t *testing.T, h heard, kind provider.Kind) *provider.Error {
 
 // failureCases are about requests that fail.
 func failureCases() []oneCase {
-	cases := []oneCase{
-		{"asks to wait for seconds", func(t *testing.T, h Harness) {
-			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: TooMany, RetryAfter: "7"}})
-			e := wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), provider.RateLimited)
-			if e.RetryAfter != 7*time.Second || e.Status != http.StatusTooManyRequests || !e.Retryable() {
-				t.Errorf("the error is %+v", e)
-			}
-		}},
-		{"asks to wait until a date", func(t *testing.T, h Harness) {
-			at := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
-			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: TooMany, RetryAfter: at}})
-			e := wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), provider.RateLimited)
-			if e.RetryAfter < 50*time.Minute || e.RetryAfter > time.Hour {
-				t.Errorf("it waits for %v", e.RetryAfter)
-			}
-		}},
+	return append(append(refusalCases(), brokenCases()...), slowCases()...)
+}
+
+// brokenCases are about responses that go wrong.
+func brokenCases() []oneCase {
+	return []oneCase{
 		{"error in the stream", func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{text("Hel"), {{Error: "backend\n\x1b[31mdied"}}}})
 			got := listen(s.Provider.Stream(t.Context(), ask(s)))
@@ -73,6 +63,12 @@ func failureCases() []oneCase {
 				t.Errorf("it said %q", got.text(provider.Content))
 			}
 		}},
+	}
+}
+
+// slowCases are about the limits.
+func slowCases() []oneCase {
+	return []oneCase{
 		{"no first byte", func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{FirstByte: short}, Play{End: Hang})
 			wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), provider.SlowStart)
@@ -93,6 +89,27 @@ func failureCases() []oneCase {
 					t.Fatal(err)
 				}
 				time.Sleep(6 * short)
+			}
+		}},
+	}
+}
+
+// refusalCases are about refusals.
+func refusalCases() []oneCase {
+	cases := []oneCase{
+		{"asks to wait for seconds", func(t *testing.T, h Harness) {
+			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: TooMany, RetryAfter: "7"}})
+			e := wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), provider.RateLimited)
+			if e.RetryAfter != 7*time.Second || e.Status != http.StatusTooManyRequests || !e.Retryable() {
+				t.Errorf("the error is %+v", e)
+			}
+		}},
+		{"asks to wait until a date", func(t *testing.T, h Harness) {
+			at := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: TooMany, RetryAfter: at}})
+			e := wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), provider.RateLimited)
+			if e.RetryAfter < 50*time.Minute || e.RetryAfter > time.Hour {
+				t.Errorf("it waits for %v", e.RetryAfter)
 			}
 		}},
 		{"takes no tools", func(t *testing.T, h Harness) {

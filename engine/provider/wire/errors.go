@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -79,7 +80,8 @@ func (s Source) Undecodable(f *FormatError) *provider.Error {
 	if f.Err != nil {
 		msg += ": " + f.Err.Error()
 	}
-	if chunk := Clean(string(f.Chunk[:min(len(f.Chunk), 4*shown)]), s.Secrets...); chunk != "" {
+	f.Chunk = bytes.Clone(f.Chunk[:min(len(f.Chunk), 4*shown)]) // the rest need not live as long as the error
+	if chunk := Clean(string(f.Chunk), s.Secrets...); chunk != "" {
 		msg += " in " + shorten(chunk, shown)
 	}
 	return s.Error(provider.Undecodable, msg, f)

@@ -66,34 +66,79 @@ type Exchange struct {
 // ends or yield returns false. A batch is valid until yield returns. The error
 // is nil or an *Error.
 func (x *Exchange) Run(ctx context.Context, yield func([]provider.Delta) bool) error {
-	outer := ctx
-	limits := x.Limits.orDefault()
-	ctx, w := watched(ctx, limits)
-	defer w.stop()
-	resp, err := x.Client.Do(x.Request.WithContext(ctx))
+	f, err := x.send(ctx)
 	if err != nil {
-		return x.fail(ctx, outer, err)
+		return err
 	}
-	defer resp.Body.Close() // closes the connection, unless it has been drained
-	if resp.StatusCode != http.StatusOK {
-		body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	defer f.close()
+	if f.resp.StatusCode != http.StatusOK {
+		body, err := io.ReadAll(io.LimitReader(f.resp.Body, maxRefusal))
 		if err != nil && len(body) == 0 {
-			return x.fail(ctx, outer, err)
+			return f.fail(err)
 		}
-		return x.Source.Refused(resp, body)
+		return x.Source.Refused(f.resp, body)
 	}
-	dec, err := x.Decode(resp)
+	dec, err := x.Decode(f.resp)
 	if err != nil {
-		return x.fail(ctx, outer, err)
+		return f.fail(err)
 	}
-	return x.read(ctx, outer, w, resp.Body, dec, yield)
+	return f.read(dec, yield)
 }
 
-func (x *Exchange) read(ctx, outer context.Context, w *watch, body io.Reader, dec Decoder, yield func([]provider.Delta) bool) error {
+// Fetch makes a request whose response is read whole: listings and facts about
+// models. The error is nil or an *Error.
+func (x *Exchange) Fetch(ctx context.Context) ([]byte, error) {
+	f, err := x.send(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	body, err := io.ReadAll(io.LimitReader(f.resp.Body, MaxBody+1))
+	switch {
+	case err != nil:
+		return nil, f.fail(err)
+	case f.resp.StatusCode != http.StatusOK:
+		return nil, x.Source.Refused(f.resp, body[:min(len(body), maxRefusal)])
+	case len(body) > MaxBody:
+		return nil, x.Source.Undecodable(&FormatError{Err: errors.New("it is longer than 16 MiB")})
+	}
+	return body, nil
+}
+
+// flight is an exchange under way.
+type flight struct {
+	source Source
+	outer  context.Context // the caller's
+	ctx    context.Context // ends with it, or when a limit is reached
+	watch  *watch
+	resp   *http.Response
+}
+
+// send sends the request and waits for the head of the response.
+func (x *Exchange) send(ctx context.Context) (*flight, error) {
+	f := &flight{source: x.Source, outer: ctx}
+	f.ctx, f.watch = watched(ctx, x.Limits.orDefault())
+	resp, err := x.Client.Do(x.Request.WithContext(f.ctx))
+	if err != nil {
+		defer f.watch.stop()
+		return nil, f.fail(err)
+	}
+	f.resp = resp
+	return f, nil
+}
+
+// close closes the connection, unless the response has been read to its end.
+func (f *flight) close() {
+	_ = f.resp.Body.Close()
+	f.watch.stop()
+}
+
+// read hands on one batch after the other.
+func (f *flight) read(dec Decoder, yield func([]provider.Delta) bool) error {
 	var batch []provider.Delta
 	for {
 		got, err := dec.Read(batch[:0])
-		w.pause()
+		f.watch.pause()
 		batch = got.Deltas
 		if len(batch) > 0 && !yield(batch) {
 			return nil
@@ -101,26 +146,26 @@ func (x *Exchange) read(ctx, outer context.Context, w *watch, body io.Reader, de
 		clear(batch) // so that a long stream doesn't hold on to old text
 		switch {
 		case err != nil:
-			return x.fail(ctx, outer, err)
+			return f.fail(err)
 		case got.Done:
-			w.arm(drainLimit)
-			_, _ = io.CopyN(io.Discard, body, maxRefusal)
+			f.watch.arm(drainLimit)
+			_, _ = io.CopyN(io.Discard, f.resp.Body, maxRefusal)
 			return nil
 		}
-		w.resume(got.Progress)
+		f.watch.resume(got.Progress)
 	}
 }
 
 // fail turns whatever ended an exchange into an *Error.
-func (x *Exchange) fail(ctx, outer context.Context, err error) error {
+func (f *flight) fail(err error) error {
 	var slow *slowError
 	switch {
-	case outer.Err() != nil:
-		return x.Source.Stopped(context.Cause(outer))
-	case errors.As(context.Cause(ctx), &slow):
-		return x.Source.Slow(slow)
+	case f.outer.Err() != nil:
+		return f.source.Stopped(context.Cause(f.outer))
+	case errors.As(context.Cause(f.ctx), &slow):
+		return f.source.Slow(slow)
 	}
-	return x.Source.Explain(err)
+	return f.source.Explain(err)
 }
 
 // Explain turns an error of a request, a Decoder or a body into an *Error.
@@ -136,29 +181,6 @@ func (s Source) Explain(err error) error {
 		return s.Undecodable(&FormatError{Err: err})
 	}
 	return s.Broken(err)
-}
-
-// Fetch makes a request whose response is read whole: listings and facts about
-// models. The error is nil or an *Error.
-func (x *Exchange) Fetch(ctx context.Context) ([]byte, error) {
-	outer := ctx
-	ctx, w := watched(ctx, x.Limits.orDefault())
-	defer w.stop()
-	resp, err := x.Client.Do(x.Request.WithContext(ctx))
-	if err != nil {
-		return nil, x.fail(ctx, outer, err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
-	switch {
-	case err != nil:
-		return nil, x.fail(ctx, outer, err)
-	case resp.StatusCode != http.StatusOK:
-		return nil, x.Source.Refused(resp, body[:min(len(body), maxRefusal)])
-	case len(body) > MaxBody:
-		return nil, x.Source.Undecodable(&FormatError{Err: errors.New("it is longer than 16 MiB")})
-	}
-	return body, nil
 }
 
 // ReadAll reads a response to its end without an exchange around it, for

@@ -1,6 +1,16 @@
 package term
 
-import "io"
+import (
+	"io"
+	"os"
+)
+
+// File is the open file behind the input, for readers that wait for it with
+// the system's means; nil where there is none, as in tests.
+func (i *Input) File() *os.File {
+	f, _ := i.r.(*os.File)
+	return f
+}
 
 // Close ends the stream, so that a reader of it sees its end before the
 // program's. Nothing may be written after it.
