@@ -21,5 +21,6 @@
 //
 // Each check is a function from a tree to complaints, and each has a test with
 // a made-up tree that it must complain about. The checks read files and run
-// `go list` and `git ls-files`; they write nothing and need no network.
+// `go list` and `git ls-files`; they write nothing, and need no network where
+// the modules have been downloaded once.
 package archtest

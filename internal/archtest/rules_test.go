@@ -230,9 +230,14 @@ func owners() []rule {
 			why:    "a suite is for tests",
 		},
 		{
+			rooms:  everybody,
+			forbid: []string{"log"},
+			why:    "a *slog.Logger is passed in; slog.NewLogLogger makes one for net/http",
+		},
+		{
 			rooms: everybody, tests: true,
-			forbid: []string{"log", "golang.org/x/exp/...", "io/ioutil", "github.com/pkg/errors/...", "gopkg.in/yaml.v3/...", "go.yaml.in/yaml/v3/..."},
-			why:    "there is a *slog.Logger that is passed in, and a maintained package for each of the others",
+			forbid: []string{"golang.org/x/exp/...", "io/ioutil", "github.com/pkg/errors/...", "gopkg.in/yaml.v3/...", "go.yaml.in/yaml/v3/..."},
+			why:    "each has a maintained successor",
 		},
 		{
 			rooms: []string{"."}, deep: true,

@@ -173,6 +173,47 @@ func TestGitIsOutOfReach(t *testing.T) {
 	}
 }
 
+// TestLinkBetweenLookAndUse is the race of TestSwappedForALink, made certain: a
+// file, and the folder of a file, become links out after find has looked.
+func TestLinkBetweenLookAndUse(t *testing.T) {
+	t.Parallel()
+	ws := newWorkspace(t, map[string]string{"f": "inside\n", "d/f": "inside\n"})
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "f"), []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var places []place
+	for _, name := range []string{"f", "d/f"} {
+		at, err := find(ws, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, at)
+	}
+	for name, target := range map[string]string{"f": filepath.Join(outside, "f"), "d": outside} {
+		if err := os.RemoveAll(filepath.Join(ws.Path, name)); err != nil {
+			t.Fatal(err)
+		}
+		link(t, ws, target, name)
+	}
+	for _, at := range places {
+		if f, err := openRegular(ws, at); err == nil {
+			f.Close()
+			t.Errorf("%s was opened", at.given)
+		}
+		if err := writeAtomic(t.Context(), ws, at, []byte("gotcha")); err == nil {
+			t.Errorf("%s was written", at.given)
+		}
+	}
+	if _, _, err := readDir(ws, "d", 10); err == nil {
+		t.Error("the folder outside was listed")
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("outside there are %v, %v", entries, err)
+	}
+	noLeftovers(t, ws.Path)
+}
+
 // TestSwappedForALink replaces a file and a folder by links that lead out,
 // again and again, while the tools work on them. Whatever they find, they
 // never read or write outside.
