@@ -197,8 +197,12 @@ func TestAssembly(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(wantLines, "\n") {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(wantLines, "\n"))
 	}
-	a.without[provider.FeatureTools] = true
-	if req := assemble(a); len(req.Tools) != 0 || req.Tokens == 0 {
-		t.Errorf("tools %v, %d tokens", req.Tools, req.Tokens)
+	a.schema = json.RawMessage(birdSchema)
+	if req := assemble(a); len(req.Tools) != 1 || string(req.Schema) != birdSchema || req.System != "be brief" || req.Tokens == 0 {
+		t.Errorf("request %+v", req)
+	}
+	a.without[provider.FeatureTools], a.without[provider.FeatureSchema] = true, true
+	if req := assemble(a); len(req.Tools) != 0 || req.Schema != nil || !strings.Contains(req.System, birdSchema) {
+		t.Errorf("request without tools and schema %+v", req)
 	}
 }

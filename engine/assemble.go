@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -15,6 +16,10 @@ type assembly struct {
 	// answer is what the turn has answered so far, for all steps but the first.
 	answer *Message
 	tools  []provider.ToolSpec
+	// extra follows the history: what a repair round says of a wrong answer.
+	extra  []provider.Message
+	schema json.RawMessage
+	think  *bool
 	// name gives the name by which the model knows a tool id.
 	name func(toolID string) string
 	// without are features that the model turned out to lack.
@@ -36,8 +41,19 @@ func assemble(a assembly) *provider.Request {
 	if a.answer != nil {
 		req.Messages = append(req.Messages, a.answered(*a.answer, true)...)
 	}
+	req.Messages = append(req.Messages, a.extra...)
 	if !a.without[provider.FeatureTools] {
 		req.Tools = a.tools
+	}
+	switch {
+	case a.schema == nil:
+	case a.without[provider.FeatureSchema]:
+		req.System = strings.TrimLeft(req.System+"\n\nAnswer with JSON alone that matches this JSON Schema:\n"+string(a.schema), "\n")
+	default:
+		req.Schema = a.schema
+	}
+	if !a.without[provider.FeatureThinking] {
+		req.Think = a.think
 	}
 	req.Tokens = estimate(req)
 	return req

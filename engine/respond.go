@@ -134,7 +134,18 @@ func (t *turn) withLess(err error) (bool, string) {
 		return false, ""
 	}
 	t.model.without[pe.Feature] = true
-	return true, string(pe.Feature) + " were left out: " + t.model.ref + " takes none"
+	return true, withoutNote(pe.Feature, t.model.ref)
+}
+
+// withoutNote is the footnote about a feature that a model lacks.
+func withoutNote(f provider.Feature, ref string) string {
+	switch f {
+	case provider.FeatureThinking:
+		return "reasoning was not asked for: " + ref + " can't be told to"
+	case provider.FeatureSchema:
+		return "the schema was told in words: " + ref + " takes none"
+	}
+	return string(f) + " were left out: " + ref + " takes none"
 }
 
 // otherModel turns to the next fallback, where another model may do better.
@@ -214,12 +225,9 @@ func (t *turn) request(extra []provider.Message) *provider.Request {
 		m := t.red.message()
 		a.answer = &m
 	}
+	a.extra, a.schema, a.think = extra, t.req.Schema, t.req.Think
 	req := assemble(a)
-	req.Messages = append(req.Messages, extra...)
-	req.Temperature, req.MaxTokens, req.Think = t.req.Temperature, t.req.MaxTokens, t.req.Think
-	if t.schema != nil {
-		req.Schema = t.req.Schema
-	}
+	req.Temperature, req.MaxTokens = t.req.Temperature, t.req.MaxTokens
 	return req
 }
 

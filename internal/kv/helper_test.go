@@ -27,6 +27,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// several is n, or a part of it where sessions are slow or time is short.
+func several(n, part int) int {
+	if underRace || testing.Short() {
+		return part
+	}
+	return n
+}
+
 // chat is a record with a unique, a plain and a many-valued index.
 type chat struct {
 	ID     string   `json:"id"`

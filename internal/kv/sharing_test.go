@@ -21,7 +21,8 @@ import (
 // was written is there.
 func TestProcessesShareAStore(t *testing.T) {
 	t.Parallel()
-	const processes, each = 20, 20
+	const processes = 20
+	each := several(20, 3)
 	dir := filepath.Join(t.TempDir(), "store")
 	var wg sync.WaitGroup
 	for i := range processes {
@@ -65,10 +66,7 @@ func TestProcessesShareAStore(t *testing.T) {
 // indexes right.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	t.Parallel()
-	kills := 20
-	if testing.Short() {
-		kills = 3
-	}
+	kills := several(20, 5)
 	dir := filepath.Join(t.TempDir(), "store")
 	table := chatTable()
 	var acknowledged []string

@@ -97,9 +97,10 @@ func TestNothingOutlivesItsTransaction(t *testing.T) {
 		var kept *Tx
 		var late iter.Seq2[*chat, error]
 		var next func() (*chat, error, bool)
+		var stop func()
 		err := run(t.Context(), func(tx *Tx) error {
 			kept, late = tx, table.Scan(tx, Range{})
-			next, _ = iter.Pull2(table.Scan(tx, Range{}))
+			next, stop = iter.Pull2(table.Scan(tx, Range{}))
 			c, err, ok := next()
 			if err != nil || !ok || c.ID != "a" {
 				t.Errorf("%s: pulled %v, %v", name, c, err)
@@ -117,6 +118,7 @@ func TestNothingOutlivesItsTransaction(t *testing.T) {
 		if c, err, ok := next(); ok && (c != nil || !errors.Is(err, ErrTxDone)) {
 			t.Errorf("%s: a late pull gave %v, %v", name, c, err)
 		}
+		stop()
 		_, err = table.Get(kept, Str("a"))
 		for what, err := range map[string]error{"Get": err, "Put": table.Put(kept, &chat{ID: "d"}), "Delete": table.Delete(kept, Str("a"))} {
 			if !errors.Is(err, ErrTxDone) && !(name == "view" && errors.Is(err, ErrReadOnly)) {

@@ -16,10 +16,7 @@ import (
 // Badger alone leaves a table and a value log for each.
 func TestShortSessionsLeaveFewFiles(t *testing.T) {
 	t.Parallel()
-	sessions := 120
-	if testing.Short() {
-		sessions = 3 * mergeLogs / 2
-	}
+	sessions := several(120, mergeLogs+8)
 	dir := filepath.Join(t.TempDir(), "store")
 	table := chatTable()
 	raw := NewRawTable("segments")
@@ -86,7 +83,8 @@ func TestMiddleLevelsStaySmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const first, step, rounds = 20_000, 1_000, 30
+	const first, step = 20_000, 1_000
+	rounds := several(30, 22)
 	write(0, first)
 	if err := s.Compact(t.Context()); err != nil {
 		t.Fatal(err)
