@@ -19,6 +19,6 @@
 // journal; they may be shared between goroutines.
 //
 // Encoding is written by hand for the header and for text deltas, since a
-// long answer is a hundred thousand of them: encoding/json alone took 5.4
+// long answer is a hundred thousand of them: encoding/json took seven
 // times as long for such an event (BenchmarkAppend).
 package event
