@@ -106,6 +106,19 @@ func (tx *Tx) apply(o op) error {
 	if err != nil {
 		return err
 	}
+	if err := o.table.mustBeUnique(tx, o, old); err != nil {
+		return err
+	}
+	// From here on a failure leaves a part of the write in the transaction,
+	// which must not be kept, whatever the function makes of the error.
+	if err := o.write(tx, old); err != nil {
+		tx.broken = err
+		return err
+	}
+	return nil
+}
+
+func (o op) write(tx *Tx, old stored) error {
 	if err := o.table.reindex(tx, o, old); err != nil {
 		return err
 	}
@@ -167,7 +180,8 @@ func (c *core) reindex(tx *Tx, o op, old stored) error {
 			if kept {
 				continue
 			}
-			if err := c.index(tx, x, o, k); err != nil {
+			key, content := x.entry(k, o.primary)
+			if err := tx.set(key, content, o.expires); err != nil {
 				return err
 			}
 		}
@@ -175,20 +189,28 @@ func (c *core) reindex(tx *Tx, o op, old stored) error {
 	return nil
 }
 
-// index writes one entry.
-func (c *core) index(tx *Tx, x *coreIndex, o op, k Key) error {
-	key, content := x.entry(k, o.primary)
-	if x.unique {
-		if err := c.mustBeFree(tx, x, k, key, o.primary); err != nil {
-			return err
+// mustBeUnique refuses a record whose key in a unique index another has.
+func (c *core) mustBeUnique(tx *Tx, o op, old stored) error {
+	for i := range o.keys {
+		if !c.indexes[i].unique {
+			continue
+		}
+		for _, k := range o.keys[i] {
+			if old.keys != nil && contains(old.keys[i], k) {
+				continue
+			}
+			if err := c.mustBeFree(tx, &c.indexes[i], k, o.primary); err != nil {
+				return err
+			}
 		}
 	}
-	return tx.set(key, content, o.expires)
+	return nil
 }
 
 // mustBeFree refuses an entry of a unique index that another record has. One
 // that leads to a record which is gone, or has another key now, is free.
-func (c *core) mustBeFree(tx *Tx, x *coreIndex, k Key, key []byte, primary Key) error {
+func (c *core) mustBeFree(tx *Tx, x *coreIndex, k, primary Key) error {
+	key, _ := x.entry(k, primary)
 	var holder Key
 	err := tx.get(key, func(v value) error {
 		holder = bytes.Clone(v.content)

@@ -286,14 +286,14 @@ func TestReportsOfDamage(t *testing.T) {
 		"CHECKSUM_MISMATCH: Table checksum: 1":          true,
 		"error flushing memtable to disk: no, retrying": false,
 	} {
-		j := &journal{}
+		j := &dbLog{}
 		j.Infof("%s", line)
 		j.Debugf("%s", line)
 		j.Errorf("%s", line)
 		if got := j.damaged() != ""; got != is || j.last() != line {
 			t.Errorf("%q: damage %v, last %q", line, got, j.last())
 		}
-		j = &journal{}
+		j = &dbLog{}
 		j.Warningf("%s", line)
 		if got := j.damaged() != ""; got != is {
 			t.Errorf("warning %q: damage %v", line, got)

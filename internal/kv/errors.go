@@ -3,7 +3,6 @@ package kv
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -23,7 +22,7 @@ var (
 	ErrReadOnly = errors.New("the transaction can't write")
 )
 
-// BusyError means that an operation couldn't get the store within its wait.
+// BusyError means that an operation couldn't get the store, see Options.Wait.
 type BusyError struct {
 	Dir    string
 	PID    int // of the holder, this process's own included; 0 where it isn't known
@@ -135,8 +134,12 @@ func (e *IndexError) Error() string {
 	return fmt.Sprintf("read table %q: index %q hasn't been built", e.Table, e.Index)
 }
 
-// damaged knows the messages with which Badger refuses what it reads.
-var damaged = regexp.MustCompile(`(?i)checksum|encryption key mismatch|manifest has bad magic`)
+// tellsRefusal knows the messages with which Badger refuses what it reads.
+func tellsRefusal(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "checksum") || strings.Contains(text, "encryption key mismatch") ||
+		strings.Contains(text, "manifest has bad magic")
+}
 
 // fault gives Badger's errors the types above. Badger wraps causes as text
 // only, so some can be known by nothing but their words.
@@ -154,7 +157,7 @@ func (s *Store) fault(doing string, err error) error {
 		return ErrReadOnly
 	case isFull(err):
 		return &FullError{Dir: s.dir, Err: err}
-	case damaged.MatchString(err.Error()):
+	case tellsRefusal(err.Error()):
 		return &CorruptError{Dir: s.dir, File: fileIn(err, "a file"), Err: err}
 	}
 	return fmt.Errorf("%s store %s: %w", doing, s.dir, err)

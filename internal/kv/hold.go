@@ -15,11 +15,12 @@ type access int
 const (
 	reading access = iota
 	writing
+	compacting // merge all tables at the close
 )
 
 // enter joins the open session or opens one, waiting for another process if it
-// must. Who enters must leave. A session that was opened for reading is closed
-// first where one for writing is needed.
+// must. Who enters must leave. A session that was opened for less than what is
+// needed is closed first.
 func (s *Store) enter(ctx context.Context, need access) (*session, error) {
 	start := time.Now()
 	limit := time.NewTimer(s.opts.Wait)
@@ -40,7 +41,7 @@ func (s *Store) enter(ctx context.Context, need access) (*session, error) {
 			s.mu.Unlock()
 			return sess, nil
 		case s.sess != nil && !s.moving && s.running == 0:
-			s.finish(s.sess) // it is draining, or for reading only
+			s.finish(s.sess) // it is draining, or for less
 			continue
 		case s.sess != nil && need > s.sess.access:
 			s.draining = true
@@ -52,9 +53,24 @@ func (s *Store) enter(ctx context.Context, need access) (*session, error) {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("open store %s: %w", s.dir, ctx.Err())
 		case <-limit.C:
-			return nil, &BusyError{Dir: s.dir, PID: os.Getpid(), Waited: time.Since(start)}
+			more := s.opts.Wait - time.Since(s.lastNearer(start))
+			if more <= 0 {
+				return nil, &BusyError{Dir: s.dir, PID: s.holder(), Waited: time.Since(start)}
+			}
+			limit.Reset(more)
 		}
 	}
+}
+
+// lastNearer is when this process last came nearer to its turn, start at the
+// earliest.
+func (s *Store) lastNearer(start time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.nearer.After(start) {
+		return s.nearer
+	}
+	return start
 }
 
 // begin opens a session for an operation that began to wait at start.
@@ -135,10 +151,18 @@ func (s *Store) watch(sess *session) {
 	}
 }
 
-// LetGo closes the database now, unless an operation runs: before a long wait,
-// or at the end of a command that still has other things to do. The next
-// operation opens it again. It gives what could not be brought to the disk.
+// LetGo closes the database now, unless an operation runs or the Store holds
+// it: before a long wait, or at the end of a command that still has other
+// things to do. The next operation opens it again. LetGo gives what could not
+// be brought to the disk.
 func (s *Store) LetGo() error {
+	if s.opts.Hold {
+		return nil
+	}
+	return s.letGo()
+}
+
+func (s *Store) letGo() error {
 	s.mu.Lock()
 	if s.sess == nil || s.running > 0 || s.moving {
 		s.mu.Unlock()
@@ -179,7 +203,7 @@ func (s *Store) acquire(ctx context.Context, need access, start time.Time) (*ses
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}
-	w := &waiting{store: s, start: start, onWait: s.opts.OnWait}
+	w := &waiting{store: s, start: start, since: start, onWait: s.opts.OnWait}
 	release, err := w.lock(ctx)
 	if err != nil {
 		return nil, err

@@ -19,18 +19,21 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A plan is what the files of a closed store say before Badger opens them.
+// A plan is what the files of a closed store say before Badger opens them, and
+// what a session is to do about it.
 type plan struct {
-	level0 int   // tables that sessions left and nobody has merged
-	middle int64 // bytes in the levels between those and the last one
-	logs   []valueLog
-	clean  bool // the last session closed in order: nothing is in a memtable's log alone
+	clean  bool       // the last session closed in order: nothing is in a memtable's log alone
+	level0 int        // tables that sessions left and nobody has merged
+	middle int64      // bytes in the levels between those and the last one
+	logs   []valueLog // smallest first
+	merge  bool       // merge the tables of level 0 at the close
+	push   bool       // empty the levels between
 }
 
 // inspect reads a closed store's manifest and checks its tables. Badger itself
 // ends the program, or goes on without the table, for some of the damage that
 // is found here. The caller holds the store's lock.
-func (s *Store) inspect() (plan, error) {
+func (s *Store) inspect(need access) (plan, error) {
 	var p plan
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -40,6 +43,7 @@ func (s *Store) inspect() (plan, error) {
 		return p, err
 	}
 	p.clean = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == sealName })
+	p.logs = valueLogs(s.dir, entries)
 	manifest, err := s.readManifest(p.clean)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, s.mustBeNew(entries)
@@ -47,25 +51,60 @@ func (s *Store) inspect() (plan, error) {
 	if err != nil {
 		return p, &CorruptError{Dir: s.dir, File: s.file(badger.ManifestFilename), Err: err}
 	}
-	if n := len(manifest.Levels); n > 0 {
-		p.level0 = len(manifest.Levels[0].Tables)
-	}
 	if err := s.mendRegistry(); err != nil {
 		return p, err
 	}
+	return p, s.planTables(&p, manifest, need)
+}
+
+// planTables checks the tables and decides which are to be merged. Those are
+// read whole first: a merge would carry damage on, or drop what it can't read.
+func (s *Store) planTables(p *plan, manifest badger.Manifest, need access) error {
+	var last int64
 	for id, t := range manifest.Tables {
-		path := table.NewFilename(id, s.dir)
-		merging := p.level0 >= mergeTables && t.Level < lastLevel
-		size, err := checkTable(path, merging)
+		size, err := s.checkTable(id, false)
 		if err != nil {
-			return p, &CorruptError{Dir: s.dir, File: path, Err: err}
+			return err
 		}
-		if t.Level > 0 && t.Level < lastLevel {
+		switch t.Level {
+		case 0:
+			p.level0++
+		case lastLevel:
+			last += size
+		default:
 			p.middle += size
 		}
 	}
-	p.logs = valueLogs(s.dir, entries)
-	return p, nil
+	p.merge = need == compacting || (need == writing && p.level0 >= mergeAfter(p.middle, last))
+	p.push = need == compacting || (need == writing && p.middle > middleLimit)
+	for id, t := range manifest.Tables {
+		if !p.push && (!p.merge || t.Level == lastLevel) {
+			continue
+		}
+		if _, err := s.checkTable(id, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeAfter is how many unmerged tables are worth a merge. It rewrites the
+// first level that isn't empty, if that is not the last one at its full size.
+func mergeAfter(middle, last int64) int {
+	rewritten := middle
+	if middle == 0 && last <= middleLimit {
+		rewritten = last
+	}
+	return mergeTables + int(rewritten/mergeWorth)
+}
+
+// checkTable gives the damage of a table as the store's error.
+func (s *Store) checkTable(id uint64, blocks bool) (size int64, err error) {
+	path := table.NewFilename(id, s.dir)
+	if size, err = checkTable(path, blocks); err != nil {
+		err = &CorruptError{Dir: s.dir, File: path, Err: err}
+	}
+	return size, err
 }
 
 // sweep removes empty logs. Badger makes and removes its logs in two steps, so a

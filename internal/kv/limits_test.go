@@ -100,7 +100,7 @@ func TestBatchOfManyWrites(t *testing.T) {
 	s := newStore(t, Options{})
 	table := chatTable()
 	raw := NewRawTable("raw")
-	const records, blobs = 6000, 30
+	const records, blobs = 2000, 18 // more than one Update holds, and than one flush
 	value := make([]byte, 1<<20)
 	err := s.BatchSync(t.Context(), func(b *Batch) error {
 		for i := range records {
@@ -144,6 +144,33 @@ func TestBatchOfManyWrites(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// Badger's own Sync leaves out the memtables that have filled up and are not
+// yet tables.
+func TestSyncCoversFullMemtables(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{Hold: true})
+	raw := NewRawTable("raw")
+	written := int64(0)
+	for range several(3, 1) {
+		err := s.BatchSync(t.Context(), func(b *Batch) error {
+			for range memTableHold / 900 {
+				written++
+				if err := raw.Put(b, Int(written), make([]byte, 900)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, err := s.sess.fullMemtables()
+		if err != nil || len(full) > 0 {
+			t.Errorf("after Sync only in memory's logs: %q, %v", full, err)
+		}
+	}
 }
 
 // A chunk whose cost was estimated too low is split.

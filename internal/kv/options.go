@@ -25,8 +25,10 @@ const (
 	logSize     = 32 << 20
 	logSizeHold = 128 << 20
 	// mergeTables is how many tables short sessions may leave before one of
-	// them merges. Each costs an open about 0.1 ms, a merge costs 20.
+	// them merges, and mergeWorth how much there is to rewrite for each one
+	// more: a table costs every session 0.1 ms, rewriting a megabyte 10 ms.
 	mergeTables = 8
+	mergeWorth  = 512 << 10
 	// middleLimit is how much may stand above the last level before a session
 	// that merges pushes it down: the size that Badger gives a base level.
 	// Every merge rewrites what stands there.
@@ -45,8 +47,8 @@ const (
 	level0Stall = 64
 )
 
-// badgerOptions are those of cas.md's short sessions, or of a holder.
-func (s *Store) badgerOptions(p plan, log *journal) badger.Options {
+// badgerOptions are those of a short session, or of a holder.
+func (s *Store) badgerOptions(p plan, log *dbLog) badger.Options {
 	o := badger.DefaultOptions(s.dir).
 		WithLogger(log).
 		WithMetricsEnabled(false).
@@ -60,24 +62,24 @@ func (s *Store) badgerOptions(p plan, log *journal) badger.Options {
 		WithNumCompactors(2).
 		WithNumLevelZeroTables(5).
 		WithNumLevelZeroTablesStall(level0Stall).
-		WithMaxLevels(lastLevel + 1)
+		WithMaxLevels(lastLevel + 1).
+		WithCompactL0OnClose(p.merge)
 	if s.opts.Hold {
 		return o.WithMemTableSize(memTableHold).WithNumMemtables(3).WithValueLogFileSize(logSizeHold)
 	}
-	return o.WithMemTableSize(memTableSize).WithNumMemtables(2).WithValueLogFileSize(logSize).
-		WithCompactL0OnClose(p.level0 >= mergeTables)
+	return o.WithMemTableSize(memTableSize).WithNumMemtables(2).WithValueLogFileSize(logSize)
 }
 
-// journal is Badger's logger. It says nothing; it keeps what tells that data
+// dbLog is Badger's logger. It says nothing; it keeps what tells that data
 // was left out, and the last error for a close that doesn't end.
-type journal struct {
+type dbLog struct {
 	mu      sync.Mutex
 	damage  string
 	lastErr string
 }
 
 // Errorf keeps the line.
-func (j *journal) Errorf(format string, args ...any) {
+func (j *dbLog) Errorf(format string, args ...any) {
 	line := strings.TrimSpace(fmt.Sprintf(format, args...))
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -88,7 +90,7 @@ func (j *journal) Errorf(format string, args ...any) {
 }
 
 // Warningf keeps lines that tell damage.
-func (j *journal) Warningf(format string, args ...any) {
+func (j *dbLog) Warningf(format string, args ...any) {
 	line := strings.TrimSpace(fmt.Sprintf(format, args...))
 	if !tellsDamage(line) {
 		return
@@ -101,19 +103,19 @@ func (j *journal) Warningf(format string, args ...any) {
 }
 
 // Infof drops the line.
-func (*journal) Infof(string, ...any) {}
+func (*dbLog) Infof(string, ...any) {}
 
 // Debugf drops the line.
-func (*journal) Debugf(string, ...any) {}
+func (*dbLog) Debugf(string, ...any) {}
 
 // damaged gives the first line that told of damage.
-func (j *journal) damaged() string {
+func (j *dbLog) damaged() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.damage
 }
 
-func (j *journal) last() string {
+func (j *dbLog) last() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.lastErr

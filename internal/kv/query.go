@@ -14,8 +14,9 @@ type Page[T any] struct {
 }
 
 // Scan yields the records of a range in the order of their primary keys. After
-// an error about one record it may go on; any other ends it. A loop in an
-// Update may write, and with a Limit it reads no more keys than it needs.
+// an error about one record it may go on; any other ends it. In an Update it
+// collects the keys before it yields, Limit of them or all, so the loop may
+// write; it doesn't meet what it adds, nor what it has removed.
 func (t *Table[T]) Scan(tx *Tx, r Range) iter.Seq2[*T, error] {
 	return only(t.records(tx, r))
 }
@@ -205,6 +206,9 @@ func (t *Table[T]) reputOne(tx *Tx, primary Key) error {
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := t.mustBeUnique(tx, now, stored{}); err != nil {
 		return err
 	}
 	return t.reindex(tx, now, stored{})

@@ -85,7 +85,17 @@ func exists(path string) bool {
 type waiting struct {
 	store  *Store
 	start  time.Time
+	since  time.Time // when its turn last came nearer
 	onWait func(owner string)
+}
+
+// nearer notes that the turn has come nearer, also for the operations of this
+// process that wait for this one to open the store.
+func (w *waiting) nearer() {
+	w.since = time.Now()
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	w.store.nearer = w.since
 }
 
 // lock takes the store's lock: at once where it is free and nobody queues, else
@@ -134,6 +144,7 @@ func (w *waiting) queue(ctx context.Context) (leave func(), err error) {
 			return nil, err
 		}
 		leave = before
+		w.nearer()
 	}
 	return leave, nil
 }
@@ -172,9 +183,6 @@ func (s *Store) holder() int { return lockfile.OwnerPID(s.lockPath()) }
 func (w *waiting) pause(ctx context.Context, d time.Duration, holder func() int) error {
 	s := w.store
 	waited := time.Since(w.start)
-	if waited >= s.opts.Wait {
-		return &BusyError{Dir: s.dir, PID: holder(), Waited: waited}
-	}
 	if w.onWait != nil && waited >= noticeAfter {
 		owner := ""
 		if pid := holder(); pid > 0 {
@@ -182,6 +190,9 @@ func (w *waiting) pause(ctx context.Context, d time.Duration, holder func() int)
 		}
 		w.onWait(owner)
 		w.onWait = nil
+	}
+	if time.Since(w.since) >= s.opts.Wait {
+		return &BusyError{Dir: s.dir, PID: holder(), Waited: waited}
 	}
 	t := time.NewTimer(d/2 + rand.N(d))
 	defer t.Stop()

@@ -178,23 +178,6 @@ func (tx *Tx) collect(sp span) (keys [][]byte, more bool, err error) {
 	return keys, false, nil
 }
 
-// yieldKey yields the entry under a collected key, if it is still there.
-func (tx *Tx) yieldKey(sp span, key []byte, yield func(hit, error) bool) (more bool) {
-	h := hit{rest: key[len(sp.prefix):]}
-	more = true
-	err := tx.get(key, func(v value) error {
-		if !sp.keys {
-			h.content = v.content
-		}
-		more = yield(h, nil)
-		return nil
-	})
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		more = yield(hit{}, err)
-	}
-	return more
-}
-
 // items iterates over a span. Its iterator is closed with the loop, and with
 // the transaction if the loop was left hanging (iter.Pull).
 func (tx *Tx) items(sp span) iter.Seq2[*badger.Item, error] {

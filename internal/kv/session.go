@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,14 +22,12 @@ type session struct {
 	store      *Store
 	access     access // what it was opened for
 	db         *badger.DB
-	log        *journal
+	log        *dbLog
 	plan       plan
 	release    func()        // the store's lock
 	gone       chan struct{} // closed when the session is over
 	generation uint64        // see [Tx.Generation]
-	schema     int           // as stored; 0 in a new store
-
-	dead []string // value logs to remove after the close
+	dead       []string      // value logs to remove after the close
 
 	// Only touched by the one Update that runs.
 	stamped bool
@@ -69,7 +69,7 @@ const layout = 1
 // session gives it back when it closes, and the caller if there is none.
 func (s *Store) openSession(release func(), need access) (*session, error) {
 	sess := &session{
-		store: s, access: need, log: &journal{}, release: release,
+		store: s, access: need, log: &dbLog{}, release: release,
 		gone: make(chan struct{}), tables: map[string]tableMeta{},
 	}
 	if err := sess.openDB(); err != nil {
@@ -87,7 +87,7 @@ func (s *Store) openSession(release func(), need access) (*session, error) {
 
 func (sess *session) openDB() (err error) {
 	s := sess.store
-	if sess.plan, err = s.inspect(); err != nil {
+	if sess.plan, err = s.inspect(sess.access); err != nil {
 		return err
 	}
 	o := s.badgerOptions(sess.plan, sess.log)
@@ -97,7 +97,7 @@ func (sess *session) openDB() (err error) {
 			return nil
 		}
 	}
-	sess.access = writing
+	sess.access = max(sess.access, writing)
 	if err := s.roomToOpen(); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (sess *session) load() error {
 	defer tx.end()
 
 	var f format
-	err := tx.get(metaKey(metaFormat), func(v value) error { return json.Unmarshal(v.content, &f) })
+	err := tx.getJSON(metaKey(metaFormat), &f)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
@@ -149,8 +149,6 @@ func (sess *session) load() error {
 	if f.Schema > s.opts.Schema {
 		return &VersionError{Dir: s.dir, Have: f.Schema, Want: s.opts.Schema}
 	}
-	sess.schema = f.Schema
-
 	var found stamp
 	err = tx.get(metaKey(metaStamp), func(v value) error { copy(found[:], v.content); return nil })
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -201,12 +199,16 @@ func (sess *session) sync(ctx context.Context) error {
 // tables on the disk: Badger's Sync leaves them out.
 func (sess *session) flushed(ctx context.Context) error {
 	const poll = 2 * time.Millisecond
+	full, err := sess.fullMemtables()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	for {
-		n, err := sess.memtables()
-		if err != nil || n <= 1 {
-			return err
+		full = slices.DeleteFunc(full, func(path string) bool { return !exists(path) })
+		if len(full) == 0 {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -216,19 +218,22 @@ func (sess *session) flushed(ctx context.Context) error {
 	}
 }
 
-// memtables counts the logs of memtables, the current one's included.
-func (sess *session) memtables() (int, error) {
+// fullMemtables lists the logs of all memtables but the current one.
+func (sess *session) fullMemtables() ([]string, error) {
 	entries, err := os.ReadDir(sess.store.dir)
 	if err != nil {
-		return 0, &DirError{Dir: sess.store.dir, Err: err}
+		return nil, &DirError{Dir: sess.store.dir, Err: err}
 	}
-	n := 0
+	var logs []string
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".mem" {
-			n++
+			logs = append(logs, sess.store.file(e.Name()))
 		}
 	}
-	return n, nil
+	slices.SortFunc(logs, func(a, b string) int { // by number, which has five digits or more
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	return logs[:max(len(logs)-1, 0)], nil
 }
 
 // close ends the session and gives the lock back.
@@ -238,35 +243,54 @@ func (sess *session) close() error {
 	return errors.Join(err, sess.closeDB())
 }
 
-// closeDB closes the database within closeLimit and gives the lock back. Past
-// the limit the lock stays with the database that is still open.
+// closeDB closes the database and then gives the lock back. It waits for that
+// until closeLimit; past it the lock stays with the database that is still
+// open.
 func (sess *session) closeDB() error {
 	done := make(chan error, 1)
-	go func() { done <- sess.db.Close() }()
+	go func() {
+		err := sess.db.Close()
+		if err == nil {
+			err = sess.removeDead()
+		}
+		if err == nil && sess.access > reading {
+			sess.store.seal()
+		}
+		sess.release()
+		done <- err
+	}()
 	limit := time.NewTimer(closeLimit)
 	defer limit.Stop()
 	select {
 	case err := <-done:
-		if err == nil {
-			err = sess.removeDead()
-		}
-		if err == nil && sess.access == writing {
-			sess.store.seal()
-		}
-		sess.release()
 		return sess.store.fault("close", err)
 	case <-limit.C:
 		return fmt.Errorf("close store %s: not done after %s: %s", sess.store.dir, closeLimit, sess.log.last())
 	}
 }
 
-// makeDir makes the store's folder.
+// makeDir makes the store's folder, and brings its name to the disk.
 func (s *Store) makeDir() error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		if isFull(err) {
-			return &FullError{Dir: s.dir, Err: err}
-		}
-		return &DirError{Dir: s.dir, Err: err}
+	if exists(s.dir) {
+		return nil // what it is shows itself
 	}
-	return nil
+	err := os.MkdirAll(s.dir, 0o700)
+	if err == nil && !windows {
+		err = syncDir(filepath.Dir(s.dir))
+	}
+	switch {
+	case err == nil:
+		return nil
+	case isFull(err):
+		return &FullError{Dir: s.dir, Err: err}
+	}
+	return &DirError{Dir: s.dir, Err: err}
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

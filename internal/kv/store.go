@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// DefaultWait is how long an operation waits for another process. Fifty
-// commands that start at once and take 50 ms each with the store are through
-// after 2.5 s; four times that leaves room for a slow disk, and a person
-// doesn't take the wait for a hang.
+// DefaultWait is how long an operation waits while its turn comes no nearer. A
+// holder keeps the store for two seconds at the very most, so after ten it is
+// one that never lets go, or hangs.
 const DefaultWait = 10 * time.Second
 
 const (
@@ -26,8 +25,9 @@ const (
 type Options struct {
 	// Hold keeps the database open from the first operation to Close.
 	Hold bool
-	// Wait bounds how long an operation waits for the store while another
-	// process has it; 0 means DefaultWait.
+	// Wait bounds how long an operation waits for the store while its turn
+	// comes no nearer, so that a long queue which moves is no failure; 0 means
+	// DefaultWait. For the whole wait there is the operation's context.
 	Wait time.Duration
 	// Schema is the version of the program's records as a whole; 0 means 1.
 	// It is noted in the store by whatever is written, and a program with a
@@ -54,8 +54,9 @@ type Store struct {
 	moving     bool          // somebody is opening or closing sess
 	closed     bool
 	idleSince  time.Time
-	lost       error // what closing a session could not bring to the disk
-	seen       stamp // the last one met or written
+	nearer     time.Time // when an operation that waits last came nearer to its turn
+	lost       error     // what closing a session could not bring to the disk
+	seen       stamp     // the last one met or written
 	generation uint64
 
 	watchers sync.WaitGroup
@@ -150,7 +151,7 @@ func (s *Store) Sync(ctx context.Context) error {
 	sess := s.sess
 	if sess == nil || s.moving || s.draining {
 		s.mu.Unlock()
-		return s.syncClosed(ctx)
+		return s.syncClosed(ctx, sess)
 	}
 	s.running++
 	s.mu.Unlock()
@@ -164,13 +165,13 @@ func (s *Store) Sync(ctx context.Context) error {
 }
 
 // syncClosed waits for a session that is closing, which syncs it, and gives
-// what that failed to do.
-func (s *Store) syncClosed(ctx context.Context) error {
+// what that failed to do. sess is nil where none is open.
+func (s *Store) syncClosed(ctx context.Context, sess *session) error {
 	for {
 		s.mu.Lock()
-		busy, changed, lost := s.sess != nil || s.moving, s.changed, s.lost
+		open, changed, lost := sess != nil && s.sess == sess, s.changed, s.lost
 		s.mu.Unlock()
-		if !busy {
+		if !open {
 			return lost
 		}
 		select {

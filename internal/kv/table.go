@@ -93,7 +93,9 @@ func WithTTL(d time.Duration) PutOption {
 func (t *Table[T]) KeyOf(rec *T) Key { return t.key(rec) }
 
 // Put inserts a record or replaces the one with its key. The record is encoded
-// at once and may be changed afterwards.
+// at once and may be changed afterwards. A key of a unique index that another
+// record has is a UniqueError, after which an Update may go on; after any other
+// error it can't be kept. In a Batch errors come with the flush.
 func (t *Table[T]) Put(w Writer, rec *T, opts ...PutOption) error {
 	text, err := json.Marshal(rec)
 	if err != nil {

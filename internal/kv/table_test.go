@@ -56,7 +56,7 @@ func (m model) under(table *Table[chat], index string, val Key) []string {
 
 func drawChat(t *rapid.T) chat {
 	return chat{
-		ID:     rapid.StringMatching("[a-d]{1,2}").Draw(t, "id"),
+		ID:     rapid.StringMatching("[a-c]{1,2}").Draw(t, "id"),
 		Number: rapid.Int64Range(-1, 6).Draw(t, "number"),
 		Title:  rapid.SampledFrom([]string{"", "a", "ab", "b", "a\x00b"}).Draw(t, "title"),
 		Tags:   rapid.SliceOfN(rapid.SampledFrom([]string{"x", "y", "xy"}), 0, 3).Draw(t, "tags"),
@@ -194,7 +194,7 @@ func compareIn(t *rapid.T, tx *Tx, table *Table[chat], want model) {
 			t.Fatalf("Get(%q) = %+v, %v; want %+v", c.ID, got, err, c)
 		}
 	}
-	probe := rapid.StringMatching("[a-d]{1,2}").Draw(t, "probe")
+	probe := rapid.StringMatching("[a-c]{1,2}").Draw(t, "probe")
 	_, in := want[probe]
 	if has, err := table.Has(tx, Str(probe)); has != in || err != nil {
 		t.Fatalf("Has(%q) = %v, %v", probe, has, err)
@@ -202,8 +202,11 @@ func compareIn(t *rapid.T, tx *Tx, table *Table[chat], want model) {
 	if n, err := table.Count(tx, Range{}); n != len(all) || err != nil {
 		t.Fatalf("Count = %d, %v; want %d", n, err, len(all))
 	}
-	checkRange(t, tx, table, ids)
-	for _, x := range []string{"number", "title", "tag"} {
+	// One way of listing at a time: what is wrong stays so until its turn.
+	switch x := rapid.SampledFrom([]string{"", "number", "title", "tag"}).Draw(t, "list"); x {
+	case "":
+		checkRange(t, tx, table, ids)
+	default:
 		val := rapid.SampledFrom([]Key{nil, Int(1), Str("a"), StrPrefix("a"), Str("x"), Str("a").Int(1)}).Draw(t, "value")
 		expect := want.under(table, x, val)
 		reverse := rapid.Bool().Draw(t, "reverse")
@@ -222,7 +225,7 @@ func compareIn(t *rapid.T, tx *Tx, table *Table[chat], want model) {
 
 // checkRange compares a drawn range of the table with the sorted ids.
 func checkRange(t *rapid.T, tx *Tx, table *Table[chat], ids []string) {
-	draw := func(name string) string { return rapid.StringMatching("[a-d]{0,2}").Draw(t, name) }
+	draw := func(name string) string { return rapid.StringMatching("[a-c]{0,2}").Draw(t, name) }
 	from, to, prefix := draw("from"), draw("to"), draw("prefix")
 	r := Range{Reverse: rapid.Bool().Draw(t, "reverse"), Limit: rapid.IntRange(0, 3).Draw(t, "limit")}
 	var expect []string

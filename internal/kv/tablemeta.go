@@ -28,9 +28,7 @@ func (tx *Tx) meta(name string) (tableMeta, error) {
 		return m, nil
 	}
 	var m tableMeta
-	err := tx.get(metaKey(metaTable+name), func(v value) error {
-		return json.Unmarshal(v.content, &m)
-	})
+	err := tx.getJSON(metaKey(metaTable+name), &m)
 	if errors.Is(err, ErrNotFound) {
 		return tableMeta{}, nil // not kept: the running Update may be about to make it
 	}

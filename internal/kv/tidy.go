@@ -29,7 +29,7 @@ func (sess *session) tidy() error {
 	if sess.store.opts.Hold || !sess.stamped {
 		return nil
 	}
-	if sess.plan.middle > middleLimit {
+	if sess.plan.push {
 		if err := sess.db.Flatten(1); err != nil {
 			return sess.store.fault("merge tables of", err)
 		}
@@ -140,17 +140,18 @@ func (s *Store) Verify(ctx context.Context) error {
 
 // Compact merges all tables, and gives back the room of values that have been
 // replaced, removed or have expired, from logs that are at least half dead. It
-// takes seconds for gigabytes and holds the store for as long. The files go
-// when the database is next let go, which Compact waits for unless the Store
-// holds it.
+// takes seconds for gigabytes and holds the store for as long. Files can go only
+// when the database is closed, so Compact ends by letting go, also of a store
+// that is held, until the next operation; where another operation runs at that
+// moment, they go with the next close.
 func (s *Store) Compact(ctx context.Context) error {
-	sess, err := s.enter(ctx, writing)
+	sess, err := s.enter(ctx, compacting)
 	if err != nil {
 		return err
 	}
 	err = s.compact(ctx, sess)
 	s.leave(sess)
-	return errors.Join(err, s.LetGo())
+	return errors.Join(err, s.letGo())
 }
 
 // compact does the work of Compact in one session.

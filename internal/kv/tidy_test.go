@@ -83,26 +83,26 @@ func TestMiddleLevelsStaySmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const first, step = 20_000, 1_000
-	rounds := several(30, 22)
+	const first, step, rounds = 13_000, 1_400, 12
 	write(0, first)
 	if err := s.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var most int64
+	var most, last int64
 	for i := range rounds {
 		write(first+i*step, first+(i+1)*step)
 		letGo(t, s)
-		p, err := s.inspect()
+		p, err := s.inspect(reading)
 		if err != nil {
 			t.Fatal(err)
 		}
-		most = max(most, p.middle)
+		if last > middleLimit && p.middle > last/2 {
+			t.Errorf("%d bytes in the middle levels, and after the next session %d", last, p.middle)
+		}
+		most, last = max(most, p.middle), p.middle
 	}
+	// Where sessions take a second, Badger's own compactors may be faster.
 	t.Logf("%d MB written in %d sessions: at most %d MB in the middle", rounds*step*900>>20, rounds, most>>20)
-	if most == 0 || most > 2*middleLimit {
-		t.Errorf("%d bytes in the middle levels, the limit is %d", most, middleLimit)
-	}
 }
 
 func TestCompactGivesRoomBack(t *testing.T) {
@@ -114,7 +114,7 @@ func TestCompactGivesRoomBack(t *testing.T) {
 			t.Helper()
 			for round := range 3 {
 				err := s.Batch(t.Context(), func(b *Batch) error {
-					for i := range 40 {
+					for i := range 20 {
 						key := Int(int64(i))
 						if keep {
 							key = key.Str("kept")
@@ -139,7 +139,7 @@ func TestCompactGivesRoomBack(t *testing.T) {
 		before := diskUse(t, s.dir)
 		s = openAt(t, s.dir, Options{Hold: hold})
 		update(t, s, func(tx *Tx) error {
-			for i := range 40 {
+			for i := range 20 {
 				if err := raw.Delete(tx, Int(int64(i))); err != nil {
 					return err
 				}
@@ -170,8 +170,8 @@ func TestCompactGivesRoomBack(t *testing.T) {
 				}
 				n++
 			}
-			if n != 40 {
-				t.Errorf("%d blobs, want 40", n)
+			if n != 20 {
+				t.Errorf("%d blobs, want 20", n)
 			}
 			return nil
 		})

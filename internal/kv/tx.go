@@ -3,6 +3,7 @@ package kv
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -39,6 +40,7 @@ type Tx struct {
 
 	values    int64                // bytes of values written so far
 	dirty     bool                 // something was written
+	broken    error                // a write that failed half-way
 	stamped   bool                 // this transaction has written the session's stamp
 	iterators []*badger.Iterator   // those that are still open; only in a View
 	marked    map[string]tableMeta // tables that this transaction has marked
@@ -83,6 +85,16 @@ func (tx *Tx) get(key []byte, use func(value) error) error {
 		return tx.store.fault("read", err)
 	}
 	return tx.open(item, key, use)
+}
+
+// getJSON decodes what is stored under a key of the store's own.
+func (tx *Tx) getJSON(key []byte, into any) error {
+	return tx.get(key, func(v value) error {
+		if err := json.Unmarshal(v.content, into); err != nil {
+			return &CorruptError{Dir: tx.store.dir, File: describe(key), Err: err}
+		}
+		return nil
+	})
 }
 
 // find looks a key up.
@@ -240,6 +252,9 @@ func expiry(now time.Time, ttl time.Duration) uint64 {
 func (tx *Tx) commit() error {
 	if err := tx.ctx.Err(); err != nil {
 		return err
+	}
+	if tx.broken != nil {
+		return fmt.Errorf("a write of this Update has failed: %w", tx.broken)
 	}
 	if !tx.dirty {
 		return nil

@@ -164,7 +164,7 @@ func TestAddedIndex(t *testing.T) {
 	var want []string
 	for round := range 2 {
 		err := s.Batch(t.Context(), func(b *Batch) error {
-			for i := range 2*reindexBatch + 1 {
+			for i := range reindexBatch + 1 {
 				c := chat{ID: string(rune('a'+round)) + Int(int64(i)).String(), Title: "t"}
 				want = append(want, c.ID)
 				if err := plain.Put(b, &c); err != nil {
@@ -214,6 +214,38 @@ func TestReindexRemovesWhatIsNoLongerDeclared(t *testing.T) {
 	if err := never.Reindex(t.Context(), s); err != nil {
 		t.Errorf("a table that was never written: %v", err)
 	}
+}
+
+// An Update may go on after a UniqueError, which has changed nothing; what
+// failed half-way is never kept, even if the function takes no notice.
+func TestErrorsThatAreIgnored(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	table := chatTable()
+	put(t, s, table, chat{ID: "a", Number: 1, Title: "old", Tags: []string{"x"}}, chat{ID: "b", Number: 2})
+	update(t, s, func(tx *Tx) error {
+		mustBe[*UniqueError](t, table.Put(tx, &chat{ID: "a", Number: 2, Title: "new", Tags: []string{"y"}}))
+		return table.Put(tx, &chat{ID: "c", Number: 3})
+	})
+	err := s.Update(t.Context(), func(tx *Tx) error {
+		_ = table.Put(tx, &chat{ID: "d"})
+		_ = table.Put(tx, &chat{ID: "a", Title: "new", Tags: []string{strings.Repeat("y", maxKey)}})
+		return nil
+	})
+	if big := mustBe[*TooBigError](t, err); big.What != "key" {
+		t.Errorf("got %+v", big)
+	}
+	view(t, s, func(tx *Tx) error {
+		checkIndexes(t, tx, table)
+		c, err := table.Find(tx, "tag", Str("x"))
+		if err != nil || c.Title != "old" {
+			t.Errorf("got %+v, %v", c, err)
+		}
+		if n, err := table.Count(tx, Range{}); n != 3 || err != nil {
+			t.Errorf("%d records, want 3 (%v)", n, err)
+		}
+		return nil
+	})
 }
 
 func TestUnknownIndex(t *testing.T) {

@@ -1,0 +1,118 @@
+// Package kv keeps fettle's records: typed tables with indexes in one Badger
+// directory that several processes share. It is the only package that knows
+// Badger; no type of Badger's appears in what it exports.
+//
+// It is not a general database: there are no queries beyond ranges and
+// indexes, no joins, and one writer at a time. It is not for large bytes
+// either: a value is whole in memory, and above [MaxValue] it is refused.
+//
+// # Vocabulary
+//
+//   - Store: a database by its folder. [Open] does nothing but name it.
+//   - Operation: one View, Update, Batch flush, Sync, Verify or Compact.
+//   - Session: the time in which a Store has the database open. Operations
+//     that follow each other closely share one.
+//   - Key: a tuple of strings and integers, see [Key] for its order.
+//   - Table: a declaration of records of one type: name, primary key, indexes
+//     and version. It is made once and used with any transaction.
+//   - Generation: a number that changes when another process has written.
+//
+// # Use
+//
+// Declare the tables once, beside the types:
+//
+//	chats := kv.NewTable("chats", func(c *Chat) kv.Key { return kv.Str(c.ID) },
+//		kv.UniqueOn("number", func(c *Chat) kv.Key { return kv.Int(c.Number) }),
+//		kv.On("updated", func(c *Chat) kv.Key { return kv.Int(c.Updated.UnixMilli()) }))
+//	messages := kv.NewTable("messages", func(m *Message) kv.Key { return kv.Str(m.ChatID).Str(m.ID) })
+//
+// and pass them transactions:
+//
+//	err := store.UpdateSync(ctx, func(tx *kv.Tx) error {
+//		chat, err := chats.Find(tx, "number", kv.Int(12))
+//		if err != nil {
+//			return err // kv.ErrNotFound
+//		}
+//		return messages.Put(tx, &Message{ChatID: chat.ID, ID: id})
+//	})
+//
+// The messages of a chat are messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)});
+// the ten chats that changed last are
+// chats.IndexPage(tx, "updated", nil, kv.Range{Reverse: true, Limit: 10}), whose
+// Next goes into the After of the following page. The package's example runs.
+//
+// # Sharing between processes
+//
+// Badger locks its folder, so processes take turns. A Store holds the database
+// for one operation; when it ends and another process waits, it lets go at
+// once, else after 100 ms without a further one. Who waits stands in a queue
+// (see queue.go) and is served in the order of coming. If its turn comes no
+// nearer for [Options.Wait] the operation fails with a [BusyError]. So a function
+// that is passed to an operation must be quick, two seconds at the very most:
+// no network, no model, no person. With [Options.Hold] the database stays
+// open until Close, and other processes get BusyErrors.
+//
+// An operation must not be started within another one of the same Store: the
+// inner one might wait for the outer one's session to close, and would end in
+// a BusyError with this process's own pid. A [Batch] holds nothing while its
+// function runs, so there View is allowed.
+//
+// The database of a store that closed in order is opened for reading alone if
+// an operation only reads, which takes a millisecond instead of ten.
+//
+// # Concurrency
+//
+// A Store may be used by many goroutines. Views run side by side. Updates of a
+// Store run one after the other, and other processes are kept out meanwhile:
+// an Update sees the work of all before it, its function runs exactly once, and
+// there are no conflicts to retry. A Tx belongs to its function and goroutine
+// and ends with the function; iterators that are used later yield [ErrTxDone].
+//
+// # Durability
+//
+// An Update that has returned survives kill -9 of this process. It survives a
+// power cut once [Store.Sync] has returned, or any close of the session, or the
+// Update itself if it was an UpdateSync. "Write, Sync, then unlink" is
+// therefore UpdateSync or BatchSync, then unlink. An Update is atomic with its
+// index entries. A Batch is not atomic as a whole, each of its writes is.
+//
+// # Limits of an Update
+//
+// About 1.2 MB of keys and of values up to 1 KB, or 10,000 entries, where a
+// record is one entry and each of its index keys another; larger values count
+// little, but 64 MB of them is the end. Past that it fails with a
+// [TooBigError] and nothing is kept. Larger writes that may be repeated are for
+// Batch, which has no limit.
+//
+// # Versions
+//
+// A newer program's store ([Options.Schema]) or table ([Table.Versioned]) is
+// refused with a [VersionError] instead of being misread. A program may read a
+// table of an older version, and marks it as newer with its first write to it.
+// An index that is added, or whose function changes and which therefore has a
+// new name, must be built by [Table.Reindex]; until then it gives an
+// [IndexError] rather than half a list.
+//
+// # Damage
+//
+// Every value carries a checksum and is checked when it is read, and so are the
+// manifest, each table's index and its last block when the database is opened,
+// and every block before it is merged: a [CorruptError] names the file or the
+// record. A block of a table that was damaged afterwards can hide keys from
+// reads, since Badger counts what it can't read as absent; [Store.Verify] reads
+// everything and finds it. A crash is no damage: what it leaves is mended.
+//
+// # Why so
+//
+// Serial updates: Badger would run them side by side and fail one of two that
+// meet, but it doesn't see a range that was read, so that two Updates could
+// both find the same next number free. An Update takes 40 µs.
+//
+// Upkeep by sessions: Badger tidies in the background, beginning up to a second
+// after an open; sessions of milliseconds never get there, and 600 of them left
+// 600 value logs and a close of 57 ms. So each session does a small share when
+// it closes, see tidy.go.
+//
+// Room on the disk is asked for before each write, since Badger writes through
+// mapped sparse files, and a full disk ends the process with SIGBUS.
+package kv
