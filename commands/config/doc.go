@@ -43,7 +43,7 @@
 //
 // # Names
 //
-// The keys of maps (providers, models, headers) are taken from the YAML nodes
+// The keys of maps (providers, models, prices, headers) are taken from the YAML nodes
 // as they are written: viper would lower-case them and split them at dots, and
 // `Qwen2.5-Coder:7B` must stay what it is. viper merges the settings of the
 // table alone, under flat names.

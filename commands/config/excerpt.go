@@ -69,7 +69,7 @@ func (s *source) excerpt(line, column, width int, hide bool) string {
 }
 
 // private tells whether a line may hold what must not be shown: it belongs to
-// the block of `providers`, or to no block that can be told.
+// a block that may hold providers, or to no block that can be told.
 func (s *source) private(line int) bool {
 	for n := min(line, len(s.lines)); n >= 1; n-- {
 		l := s.line(n)
@@ -86,7 +86,7 @@ func (s *source) private(line int) bool {
 func publicBlock(name string) bool {
 	for _, known := range topLevel() {
 		if name == known {
-			return name != "providers"
+			return name != "providers" && name != "profiles"
 		}
 	}
 	return false
@@ -112,7 +112,7 @@ var patterns = sync.OnceValue(func() (p struct{ word, credentials, known, long *
 	p.word = regexp.MustCompile(`(?i)providers|headers|key|secret|token|passw|auth|bearer|cookie|credential`)
 	p.credentials = regexp.MustCompile(`://[^/\s]*@`)
 	// the keys of known services, by their beginnings
-	p.known = regexp.MustCompile(`\b(sk-|pk-|gh[opsur]_|github_pat_|glpat-|gsk_|hf_|r8_|xox[a-z]-|AKIA|AIza|ya29\.|eyJ)[A-Za-z0-9_.+/=-]*`)
+	p.known = regexp.MustCompile(`\b(sk-|pk-|gh[opsur]_|github_pat_|glpat-|gsk_|hf_|r8_|xox[a-z]-|AKIA|AIza|ya29\.|eyJ)[A-Za-z0-9_.+/=\\-]*`)
 	p.long = regexp.MustCompile(`[A-Za-z0-9_+=]{24,}`)
 	return p
 })
@@ -132,6 +132,10 @@ func mask(line string, hide bool) string {
 	}
 	return redactWords(line)
 }
+
+// Redact makes a line of someone else's text fit to be shown: printable, and
+// without what may be a key. It rather leaves out too much.
+func Redact(line string) string { return mask(clean(line), false) }
 
 // redactWords replaces what looks like a key; runes stay as many as they were.
 func redactWords(s string) string {

@@ -59,6 +59,10 @@ func (s *Status) Set(text string) {
 	}
 }
 
+// Shows tells whether there is a status line at all: stderr is a terminal
+// that can take a line back.
+func (s *Status) Shows() bool { return s.out.movable() }
+
 // Clear takes the line off.
 func (s *Status) Clear() {
 	s.out.screen.mu.Lock()

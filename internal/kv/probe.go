@@ -84,8 +84,23 @@ func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 	if err = sess.whole(); err == nil {
 		err = sess.load()
 	}
-	h.Opened, h.Schema = err == nil, sess.schema
+	if err == nil {
+		h.Opened = true
+		h.Schema, err = sess.storedSchema()
+	}
 	return h, errors.Join(err, sess.closeDB())
+}
+
+// storedSchema is the version of the records; 0 in a store without any.
+func (sess *session) storedSchema() (int, error) {
+	tx := &Tx{store: sess.store, sess: sess, ctx: context.Background(), txn: sess.db.NewTransaction(false)}
+	defer tx.end()
+	var f format
+	err := tx.getJSON(metaKey(metaFormat), &f)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return f.Schema, err
 }
 
 // Free is how many bytes this user may still write where dir is, and what a
