@@ -14,8 +14,12 @@ type ordered struct {
 	path    string       // such as "fettle chats list"
 	help    bool         // --help was among the flags
 	missing string       // a flag at the end without the value it wants
-	unknown string       // a flag that nothing knows, as it was typed
+	unknown string       // a flag that the command doesn't know, as it was typed
+	flags   []givenFlag
 }
+
+// givenFlag is a flag by its long name, and as it was typed.
+type givenFlag struct{ name, typed string }
 
 // reorder moves flags before the arguments of the command that they are given
 // to, so that `fettle ask "why?" -m x` means what it says. What stands behind
@@ -30,7 +34,6 @@ func reorder(app *cli.App, args []string) ordered {
 	out := []string{args[0]}
 	flags, cmds := app.Flags, app.Commands
 	var moved, rest []string
-	given := map[string]string{} // flags by their long names, as they were typed
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -42,11 +45,8 @@ func reorder(app *cli.App, args []string) ordered {
 			continue
 		}
 		if isFlag(arg) {
-			some, taken := o.flag(flags, cmds, args[i:])
-			moved = append(moved, some...)
-			for _, f := range some {
-				given[f] = arg
-			}
+			given, taken := o.flag(flags, cmds, args[i:])
+			moved = append(moved, given...)
 			i += taken - 1
 			continue
 		}
@@ -63,7 +63,17 @@ func reorder(app *cli.App, args []string) ordered {
 		out = append(append(out, "--"), rest...)
 	}
 	o.args = out
+	o.misplaced(flags)
 	return o
+}
+
+// misplaced finds a flag in front of a command that another command has.
+func (o *ordered) misplaced(flags []cli.Flag) {
+	for _, f := range o.flags {
+		if o.unknown == "" && findFlag(flags, nil, f.name) == nil {
+			o.unknown = f.typed
+		}
+	}
 }
 
 // flag gives the flag, or the flags, that args begin with, as cli/v2 reads
@@ -72,8 +82,9 @@ func reorder(app *cli.App, args []string) ordered {
 func (o *ordered) flag(flags []cli.Flag, cmds []*cli.Command, args []string) (given []string, taken int) {
 	arg, rest := args[0], args[1:]
 	name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	dashes := arg[:len(arg)-len(strings.TrimLeft(arg, "-"))]
 	if f := findFlag(flags, cmds, name); f != nil {
-		given = []string{"--" + f.Names()[0]}
+		given = []string{o.long(f, dashes+name)}
 		switch {
 		case hasValue:
 			given[0] += "=" + value
@@ -85,11 +96,19 @@ func (o *ordered) flag(flags []cli.Flag, cmds []*cli.Command, args []string) (gi
 		return given, 1
 	}
 	if given, taken = o.letters(flags, cmds, args); taken == 0 {
-		// Only the name: the value may be a secret.
-		o.unknown = arg[:len(arg)-len(strings.TrimLeft(arg, "-"))] + name
+		if o.unknown == "" {
+			o.unknown = dashes + name // not the value, which may be a secret
+		}
 		return nil, 1
 	}
 	return given, taken
+}
+
+// long notes a flag and gives its long name.
+func (o *ordered) long(f cli.Flag, typed string) string {
+	name := f.Names()[0]
+	o.flags = append(o.flags, givenFlag{name, typed})
+	return "--" + name
 }
 
 // letters takes apart what was typed behind one dash: -qx is -q -x, and -mNAME
@@ -104,7 +123,7 @@ func (o *ordered) letters(flags []cli.Flag, cmds []*cli.Command, args []string) 
 		if f == nil {
 			return nil, 0
 		}
-		given = append(given, "--"+f.Names()[0])
+		given = append(given, o.long(f, "-"+string(r)))
 		if !takesValue(f) {
 			continue
 		}

@@ -184,7 +184,7 @@ func settingNames() suggestions {
 func tools() suggestions {
 	var out suggestions
 	for _, e := range builtin.Entries(builtin.Options{}) {
-		about, _, _ := strings.Cut(e.Tool.Description, ". ")
+		about, _, _ := strings.Cut(e.Tool.Description, "\n")
 		out.add(e.Tool.ID, about)
 	}
 	return out
@@ -262,7 +262,9 @@ func (c *completer) providers() suggestions {
 	}
 	defer room.close()
 	for _, name := range room.index.Catalog.Registry.Names() {
-		out.add(name, "")
+		if name != "script" { // it plays files: nothing to list, and no key
+			out.add(name, "")
+		}
 	}
 	return out
 }

@@ -18,6 +18,7 @@ func topics() []topic {
 	return []topic{
 		{"environment", "the variables and settings that are read", environment},
 		{"exit-codes", "what the exit status says", exitCodes},
+		{"models", "how models are named, found and described", modelsPage},
 		{"output", "the JSON that commands print, field by field", outputPage},
 		{"pipelines", "recipes for scripts and pipes", pipelines},
 	}
@@ -74,6 +75,7 @@ func environment() string {
 	b.WriteString("Variables:\n\n")
 	vars := append(config.Variables(),
 		config.Variable{Name: "PAGER", Meaning: "what chats show goes through where it is longer than the terminal; empty or cat is nothing (default less)"},
+		config.Variable{Name: "VISUAL, EDITOR", Meaning: "what opens a file to edit: the first that is set (default vi, or notepad)"},
 		config.Variable{Name: "TERM", Meaning: "dumb means a terminal that takes no colour and no status line"})
 	for _, v := range vars {
 		fmt.Fprintf(&b, "  %-*s%s\n", column, v.Name, wrapAt(v.Name, v.Meaning, column))
@@ -88,7 +90,8 @@ func environment() string {
 	}
 	b.WriteString(`
 Variables win over the file and flags over variables; allow, deny and ask have
-no variable. Maps are read from the file alone: providers, models.
+no variable. Maps are read from the file alone: providers, models,
+prices.
 `)
 	return b.String()
 }

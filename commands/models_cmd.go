@@ -57,7 +57,19 @@ func (rt *runtime) models() (*modelRoom, error) {
 	}
 	return &modelRoom{cfg: cfg, client: client, index: &engine.ModelIndex{
 		Catalog: catalog, Cache: modelcache.New(filepath.Join(dirs.Cache, modelsCacheDir)),
+		NotReady: func(name string) string { return withoutKey(cfg.Providers[name]) },
 	}}, nil
+}
+
+// withoutKey tells of a builtin provider whose own address would answer nobody.
+func withoutKey(p config.Provider) string {
+	switch {
+	case !p.Default || !p.Key.Empty() || p.KeyCommand != "":
+		return ""
+	case p.KeyEnv == "":
+		return "it has no key"
+	}
+	return p.KeyEnv + " not set"
 }
 
 func (m *modelRoom) close() { m.client.CloseIdleConnections() }
@@ -100,23 +112,23 @@ func knownJSON(k provider.Known) *bool {
 	return &yes
 }
 
-// contextText writes a context's length as people say it: 40960 is 40k, and so
-// is 40000.
+// contextText writes a context's length as people say it: 40960 is 40k, and
+// 128000 is 128k.
 func contextText(tokens int) string {
 	const k = 1024
 	switch {
 	case tokens <= 0:
 		return ""
-	case tokens >= k*k && tokens%(k*k) == 0:
+	case tokens < 1000:
+		return strconv.Itoa(tokens)
+	case tokens%(k*k) == 0:
 		return strconv.Itoa(tokens/(k*k)) + "M"
-	case tokens >= k && tokens%k == 0:
-		return strconv.Itoa(tokens/k) + "k"
 	case tokens >= 999_500:
 		return strings.TrimSuffix(strconv.FormatFloat(float64(tokens)/1e6, 'f', 1, 64), ".0") + "M"
-	case tokens >= 1000:
-		return strconv.Itoa((tokens+500)/1000) + "k"
+	case tokens%k == 0 && tokens%1000 != 0:
+		return strconv.Itoa(tokens/k) + "k"
 	}
-	return strconv.Itoa(tokens)
+	return strconv.Itoa((tokens+500)/1000) + "k"
 }
 
 // modelAbilities names what a model can do; a question mark stands for what nobody

@@ -203,8 +203,10 @@ func nobodyAnswered(lists []engine.ModelList, o modelsListOptions) error {
 	for _, l := range lists {
 		if trouble := listTrouble(l); trouble != nil {
 			f.Detail = append(f.Detail, trouble.Msg)
-			if len(o.providers) > 0 || l.Err != nil {
-				f.Hints = append(f.Hints, trouble.Hints...)
+			for _, hint := range trouble.Hints {
+				if !slices.Contains(f.Hints, hint) {
+					f.Hints = append(f.Hints, hint)
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -253,6 +254,7 @@ func files(t testing.TB, dir string) []string {
 
 // rogue is a provider whose every response a test writes by hand.
 type rogue struct {
+	name   string // "rogue", where there is none
 	model  provider.Model
 	stream streamFunc
 
@@ -264,11 +266,11 @@ type streamFunc func(ctx context.Context, step int, yield func([]provider.Delta,
 
 var _ provider.Provider = (*rogue)(nil)
 
-func (r *rogue) Name() string { return "rogue" }
+func (r *rogue) Name() string { return cmp.Or(r.name, "rogue") }
 
 func (r *rogue) Model(_ context.Context, name string) (provider.Model, error) {
 	m := r.model
-	m.Provider, m.Name = "rogue", name
+	m.Provider, m.Name = r.Name(), name
 	return m, nil
 }
 

@@ -37,6 +37,9 @@ type ModelIndex struct {
 	// this machine is asked each time: that takes milliseconds, and what it
 	// has changes when somebody pulls or removes a model with another program.
 	Fresh time.Duration
+	// NotReady says what a provider lacks to be asked, "" for nothing, where
+	// no Seeker of the catalog tells; nil knows of nothing.
+	NotReady func(name string) string
 	// AskTime bounds the wait for each provider; 0 is DefaultAskTime.
 	AskTime time.Duration
 	// Now is the clock; nil is time.Now.
@@ -162,9 +165,16 @@ func (x *ModelIndex) list(ctx context.Context, name string, q ModelQuery) (*Mode
 // notReady says what a provider lacks, as the search for a model would.
 func (x *ModelIndex) notReady(name string) string {
 	for _, s := range x.Catalog.Seekers {
-		if s.Provider == name && s.Ready != nil && !s.Ready() {
-			return strings.TrimSpace(s.Place + " " + s.Missing)
+		if s.Provider != name || s.Ready == nil {
+			continue
 		}
+		if s.Ready() {
+			return ""
+		}
+		return strings.TrimSpace(s.Place + " " + s.Missing)
+	}
+	if x.NotReady != nil {
+		return x.NotReady(name)
 	}
 	return ""
 }

@@ -278,12 +278,17 @@ func TestTheConfigurationHasTheLastWord(t *testing.T) {
 func TestListLeavesOutWhatIsNotSetUp(t *testing.T) {
 	t.Parallel()
 	keyed := &shop{name: "keyed", models: []provider.Model{{Name: "a"}}}
-	x := newIndex(t, keyed, mute{&shop{name: "mute"}})
-	x.Catalog.Seekers = []Seeker{{Place: "KEYED_API_KEY", Provider: "keyed", Missing: "not set", Ready: func() bool { return false }}}
+	other := &shop{name: "other"}
+	x := newIndex(t, keyed, other, &shop{name: "sought"}, mute{&shop{name: "mute"}})
+	x.Catalog.Seekers = []Seeker{
+		{Place: "KEYED_API_KEY", Provider: "keyed", Missing: "not set", Ready: func() bool { return false }},
+		{Place: "SOUGHT_API_KEY", Provider: "sought", Ready: func() bool { return true }},
+	}
+	x.NotReady = func(name string) string { return name + " has no key" }
 	if err := x.Catalog.Registry.Add("broken", func() (provider.Provider, error) { return nil, errors.New("no address") }); err != nil {
 		t.Fatal(err)
 	}
-	lists := list(t, x, ModelQuery{Providers: []string{"keyed", "mute", "broken"}})
+	lists := list(t, x, ModelQuery{Providers: []string{"keyed", "mute", "broken", "other", "sought"}})
 	if l := lists[0]; l.NotReady != "KEYED_API_KEY not set" || l.Answered() {
 		t.Errorf("%+v", l)
 	}
@@ -293,8 +298,16 @@ func TestListLeavesOutWhatIsNotSetUp(t *testing.T) {
 	if l := lists[2]; l.Err == nil || !strings.Contains(l.Err.Error(), "no address") {
 		t.Errorf("%+v", l)
 	}
-	if n, _ := keyed.counts(); n != 0 {
-		t.Error("it was asked all the same")
+	if l := lists[3]; l.NotReady != "other has no key" {
+		t.Errorf("%+v", l)
+	}
+	if l := lists[4]; !l.Answered() {
+		t.Errorf("%+v", l)
+	}
+	for _, s := range []*shop{keyed, other} {
+		if n, _ := s.counts(); n != 0 {
+			t.Errorf("%s was asked all the same", s.name)
+		}
 	}
 	var unknown *provider.UnknownError
 	if _, err := x.List(t.Context(), ModelQuery{Providers: []string{"keyde"}}); !errors.As(err, &unknown) || unknown.Nearest[0] != "keyed" {

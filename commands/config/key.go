@@ -25,8 +25,13 @@ type Key struct {
 	// Section tells that other keys stand below it, so that it can be taken
 	// out but not set.
 	Section bool
-	// Secret tells that the value may be a secret.
+	// Secret tells that the value may be a secret, and so isn't shown.
 	Secret bool
+	// Private tells that it is likely to be one, and so is no argument of a
+	// command line.
+	Private bool
+	// TakesCommand tells that the value may be ! and a command.
+	TakesCommand bool
 	// List tells that the value may be a list, so that elements can be added.
 	List bool
 
@@ -240,7 +245,8 @@ func providerKey(segs []segment, models []string) (Key, bool) {
 		return Key{}, false
 	case field == "headers" && len(rest) > 0:
 		name, ok := joined(rest)
-		return Key{Path: []string{field, name}, Secret: true, kind: headerKind()}, ok && validHeader(name)
+		private := patterns().word.MatchString(name)
+		return Key{Path: []string{field, name}, Secret: true, Private: private, kind: headerKind()}, ok && validHeader(name)
 	case field == "models" && len(rest) > 0:
 		k, ok := findNamed(rest, models, modelKey)
 		k.Path = append([]string{field}, k.Path...)
@@ -248,7 +254,8 @@ func providerKey(segs []segment, models []string) (Key, bool) {
 	case field == "headers" || field == "models":
 		return Key{Path: []string{field}, Section: true}, true
 	}
-	return Key{Path: []string{field}, Secret: field == "key", kind: providerKind(field)}, len(rest) == 0
+	key := field == "key"
+	return Key{Path: []string{field}, Secret: key, Private: key, TakesCommand: key, kind: providerKind(field)}, len(rest) == 0
 }
 
 func modelKey(field string) (Key, bool) {

@@ -190,10 +190,14 @@ func (p *Prompt) Fill(v Values) (string, error) {
 		}
 		b.WriteString(text)
 	}
-	if p.TakesInput() || v.Tail == "" {
+	if p.TakesInput() && v.Input != "" {
 		return b.String(), nil
 	}
-	out := strings.TrimRight(b.String(), "\n")
+	// What stands at the end now was put before something that isn't there.
+	out := strings.TrimRight(b.String(), " \t\n")
+	if p.TakesInput() || v.Tail == "" {
+		return out, nil
+	}
 	if out == "" {
 		return v.Tail, nil
 	}

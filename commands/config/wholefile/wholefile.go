@@ -43,7 +43,7 @@ func Lock(ctx context.Context, path string) (release func(), err error) {
 // Read reads a file of at most limit bytes. A missing one is nil without an
 // error; an empty one isn't nil.
 func Read(path string, limit int64) ([]byte, fs.FileInfo, error) {
-	f, err := os.Open(path)
+	f, err := open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}

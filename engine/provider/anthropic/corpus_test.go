@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -100,5 +101,67 @@ func FuzzDecoder(f *testing.F) {
 		}
 		deltas, err := reads(tool)(bytes.NewReader(body), kind)
 		providertest.CheckResponse(t, deltas, err)
+	})
+}
+
+// stream is a long answer in small pieces.
+func stream(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString(sends("content_block_start", obj{"index": 0, "content_block": obj{"type": "text", "text": ""}}))
+	for i := range n {
+		fmt.Fprintf(&b, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\" word%d\"}}\n\n", i%1000)
+	}
+	b.WriteString(sends("content_block_stop", obj{"index": 0}) + sends("message_delta", obj{"delta": obj{"stop_reason": "end_turn"}}) + sends("message_stop", obj{}))
+	return b.Bytes()
+}
+
+// BenchmarkDecode reads 100,000 small deltas; floor decodes each event into the
+// smallest struct there can be, and does nothing else.
+func BenchmarkDecode(b *testing.B) {
+	const n = 100_000
+	body := stream(n)
+	b.Run("decoder", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			dec, err := newDecoder(bytes.NewReader(body), "text/event-stream", decoderOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var batch []provider.Delta
+			total := 0
+			for {
+				got, err := dec.Read(batch[:0])
+				if err != nil {
+					b.Fatal(err)
+				}
+				batch = got.Deltas
+				total += len(batch)
+				if got.Done {
+					break
+				}
+			}
+			if total != n+1 {
+				b.Fatalf("%d deltas", total)
+			}
+		}
+	})
+	b.Run("floor", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for line := range bytes.Lines(body) {
+				data, ok := bytes.CutPrefix(line, []byte("data: "))
+				if !ok {
+					continue
+				}
+				var c struct {
+					Delta struct {
+						Text string `json:"text"`
+					} `json:"delta"`
+				}
+				if err := json.Unmarshal(data, &c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
 	})
 }

@@ -135,8 +135,9 @@ func isObject(n *wire.Node) bool {
 	return t.Text() == "object" || slices.ContainsFunc(t.Items, func(i *wire.Node) bool { return i.Text() == "object" })
 }
 
-// fold puts the branches of alternatives, or of allOf, into an object that
-// allows whatever they allow.
+// fold puts the branches of alternatives, or of allOf, into one object: with
+// the properties of all of them, of which those are required that each branch
+// requires.
 func (f *folder) fold(out *wire.Node, key string, branches []*wire.Node, depth int) error {
 	props, required := out.Get("properties").Clone(), texts(out.Get("required"))
 	if props == nil || props.Kind != '{' {
@@ -191,7 +192,9 @@ func (f *folder) show(key string, branches []*wire.Node) {
 }
 
 // mergeProperties adds the properties of a branch. The first own ones are of
-// the object itself, which hold in each branch; others may be either.
+// the object itself, which hold in each branch; others may be either. One that
+// only some branches describe is offered as they do: that is what a model needs
+// to know of it.
 func mergeProperties(props *wire.Node, add []wire.Member, own int) {
 	for _, m := range add {
 		have := props.Get(m.Key)
