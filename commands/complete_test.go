@@ -77,8 +77,6 @@ func TestCompleteCommandsAndFlags(t *testing.T) {
 		"fettle completion ":                   "bash zsh fish powershell",
 		"fettle completion bash ":              "",
 		"fettle models pull ":                  "",
-		`fettle ask -s "quoted --no-to`:        "",
-		`fettle ask "a question" --no-to`:      "--no-tools",
 		`fettle ask --output="js`:              "--output=json",
 		`fettle 'models' "li`:                  "list",
 		"fettle ask -f a -f b --ephemeral --e": "--extract",

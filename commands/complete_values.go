@@ -128,14 +128,16 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.models("")
 	case name == "NAME" && p.path == "fettle models rm":
 		return c.models("ollama/")
-	case name == "PROVIDER":
+	case name == "PROVIDER", name == "NAME" && within("keys"):
 		return c.providers()
 	case name == "N" && within("chats"), name == "CHAT":
 		return c.chats()
 	case name == "NAME" && within("prompts") && p.path != "fettle prompts new":
 		return c.prompts()
-	case name == "KEY" && within("config"):
+	case (name == "KEY" || name == "PREFIX") && within("config"):
 		return settingNames()
+	case name == "VALUE" && within("config"):
+		return c.settingValues(p.args[0])
 	}
 	return suggestions{}
 }
@@ -177,6 +179,25 @@ func settingNames() suggestions {
 	var out suggestions
 	for _, s := range config.Settings() {
 		out.add(s.Key, s.Meaning)
+	}
+	return out
+}
+
+// settingValues are those of a setting that has a few, or is a model.
+func (c *completer) settingValues(key string) suggestions {
+	var out suggestions
+	for _, s := range config.Settings() {
+		if s.Key != key {
+			continue
+		}
+		if values := strings.Split(s.Type, " | "); len(values) > 1 {
+			for _, v := range values {
+				out.add(v, "")
+			}
+		}
+	}
+	if key == "model" || key == "fallback" {
+		return c.models("")
 	}
 	return out
 }

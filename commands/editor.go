@@ -23,7 +23,7 @@ func (rt *runtime) edit(ctx context.Context, path string) error {
 		}
 	}
 	cmd := editorCommand(editor, path)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	rt.streams.Attach(cmd)
 	if err := cmd.Run(); err != nil {
 		return fault.Wrap(fault.Failed, fmt.Sprintf("edit with %s", shellWord(editor)), err,
 			"EDITOR=nano fettle …   chooses another editor")

@@ -29,7 +29,7 @@ Every command has --help with examples. fettle help lists the topics.
 const commandHelp = `{{.HelpName}}{{if .VisibleFlags}} [flags]{{end}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}
   {{.Usage}}
 {{if .Description}}
-{{.Description}}
+{{prose .Description}}
 {{end}}{{with .UsageText}}
 examples
 {{range lines .}}  {{.}}
@@ -41,7 +41,7 @@ examples
 const groupHelp = `{{.HelpName}} COMMAND
   {{.Usage}}
 {{if .Description}}
-{{.Description}}
+{{prose .Description}}
 {{end}}
 commands
 {{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
@@ -116,9 +116,35 @@ func printHelp(rt *runtime, c *cli.Command, name string) {
 func helpFuncs() map[string]any {
 	return map[string]any{
 		"lines":  func(s any) []string { return strings.Split(strings.TrimSpace(fmt.Sprint(s)), "\n") },
+		"prose":  prose,
 		"flag":   flagLine,
 		"groups": flagGroups,
 	}
+}
+
+// prose breaks the paragraphs that are too wide for a terminal anew. What is
+// indented, such as a table, stays as it is.
+func prose(text string) string {
+	var out, paragraph []string
+	end := func() {
+		for _, line := range paragraph {
+			if term.Cells(line) > pageWidth {
+				paragraph = term.Wrap(strings.Join(paragraph, " "), pageWidth)
+				break
+			}
+		}
+		out, paragraph = append(out, paragraph...), nil
+	}
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if line == "" || line[0] == ' ' {
+			end()
+			out = append(out, line)
+			continue
+		}
+		paragraph = append(paragraph, line)
+	}
+	end()
+	return strings.Join(out, "\n")
 }
 
 // flagGroup is a heading of the help and the flags below it.
@@ -176,9 +202,12 @@ func flagLine(f cli.Flag) string {
 	return fmt.Sprintf("%-*s%s", column, head, wrapAt(head, usage, column))
 }
 
-// helpWidth is where help texts are broken: a terminal of 80 columns less the
-// indent.
-const helpWidth = 78
+// pageWidth is the terminal that help is written for; helpWidth is what it
+// leaves beside the indent of a list.
+const (
+	pageWidth = 80
+	helpWidth = pageWidth - 2
+)
 
 // wrapAt sets a text beside its head, from a column on, and below it where the
 // head is longer than that.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -75,10 +76,10 @@ func environment() string {
 	b.WriteString("Variables:\n\n")
 	vars := append(config.Variables(),
 		config.Variable{Name: "PAGER", Meaning: "what chats show goes through where it is longer than the terminal; empty or cat is nothing (default less)"},
-		config.Variable{Name: "VISUAL, EDITOR", Meaning: "what opens a file to edit: the first that is set (default vi, or notepad)"},
 		config.Variable{Name: "TERM", Meaning: "dumb means a terminal that takes no colour and no status line"})
 	for _, v := range vars {
-		fmt.Fprintf(&b, "  %-*s%s\n", column, v.Name, wrapAt(v.Name, v.Meaning, column))
+		name := strings.Join(term.Wrap(v.Name, helpWidth), "\n  ")
+		fmt.Fprintf(&b, "  %-*s%s\n", column, name, wrapAt(v.Name, v.Meaning, column))
 	}
 	b.WriteString("\nSettings of the configuration file:\n\n")
 	for _, s := range config.Settings() {
@@ -90,8 +91,7 @@ func environment() string {
 	}
 	b.WriteString(`
 Variables win over the file and flags over variables; allow, deny and ask have
-no variable. Maps are read from the file alone: providers, models,
-prices.
+no variable. Maps are read from the file alone: providers, models, prices.
 `)
 	return b.String()
 }
@@ -130,7 +130,7 @@ Work on files where nobody can be asked: name what may run, and set bounds.
   fettle ask -w . --allow 'write_file(path=notes/**)' --timeout 5m "write notes"
 
 What to do depends on what went wrong:
-  fettle ask "why?" || case $? in 4) fettle demo;; 6) sleep 60;; *) exit 1;; esac
+  fettle ask "why?" || case $? in 4) fettle demo;; 6) sleep 60;; *) exit;; esac
 
 A test without a model: record once, then play the recording.
   fettle ask --record tape.jsonl "name three birds"

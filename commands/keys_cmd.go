@@ -25,7 +25,7 @@ type keysOptions struct {
 const keysDescription = `A provider's key is looked for in this order, when a question needs it:
 
   its variable           OPENAI_API_KEY, or what providers.NAME.key_env names
-  the configuration      providers.NAME.key: the key, or "!COMMAND" that prints it
+  the configuration      providers.NAME.key: it, or "!COMMAND" that prints it
   what is kept here      in the system's keyring, else in a file for you alone
 
 A command is shown before it runs, and has to be allowed once (fettle trust).

@@ -262,5 +262,5 @@ func (p manPage) seeAlso(r *roff, below []*cli.Command) {
 	for _, t := range topics() {
 		names = append(names, t.name)
 	}
-	r.text("fettle help TOPIC, with the topics " + strings.Join(names, ", ") + ".")
+	r.text("fettle help TOPIC explains a topic: " + strings.Join(names, ", ") + ".")
 }

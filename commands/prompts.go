@@ -43,7 +43,7 @@ func newPrompts(rt *runtime) *cli.Command {
 		Name:        "prompts",
 		Usage:       "keep questions under a name, with variables",
 		Description: promptsDescription,
-		UsageText:   "fettle prompts list\ngit diff | fettle ask -p review --var focus=names",
+		UsageText:   "fettle prompts list\nfettle ask -p review --var focus=names < report.md",
 		Subcommands: []*cli.Command{
 			newPromptsList(rt), newPromptsShow(rt), newPromptsNew(rt), newPromptsEdit(rt), newPromptsRm(rt), newPromptsPath(rt),
 		},

@@ -35,10 +35,10 @@ it: what would run something or send something elsewhere is not read. fettle tru
 shows these lines and asks. The trust is for the file as it is: when it changes
 you are asked again, and shown what is new.
 
-  fettle trust                       in a project: show what its file wants, and ask
+  fettle trust                       show what the project's file wants, and ask
   fettle trust --key NAME            the command that prints a provider's key
-  fettle trust --sha256 SUM          without asking, if the file is exactly that one
-  fettle trust --command 'COMMAND'   without asking: a key's command of that text`
+  fettle trust --sha256 SUM          without asking, if it is exactly that file
+  fettle trust --command 'COMMAND'   without asking: a key's command`
 
 func newTrust(rt *runtime) *cli.Command {
 	const path = "fettle trust"
@@ -208,37 +208,27 @@ func (t *truster) show(p *config.Project) {
 		head = p.File + " has changed since you trusted it"
 	}
 	out.Printf("%s\n  %s\n", style.Bold(term.Clean(head)), style.Dim("sha256 "+p.Sum))
-	does := ""
 	var now []string
 	for _, g := range p.Grants {
-		if g.Does != does {
-			does = g.Does
-			out.Printf("  %s\n", style.Yellow(does))
-		}
-		now = append(now, grantLine(g))
+		now = append(now, g.Text)
 		mark := " "
-		if changed && !slices.Contains(known.Lines, grantLine(g)) {
+		if changed && !slices.Contains(known.Lines, g.Text) {
 			mark = "+"
 		}
+		out.Printf("%s %s: %s\n", mark, style.Yellow(g.Does), term.Clean(g.Key))
 		for i, line := range g.Lines {
-			out.Printf("  %s %4d | %s\n", mark, g.Line+i, term.Clean(line))
+			out.Printf("  %4d | %s\n", g.Line+i, term.Clean(line))
 		}
 	}
 	if !changed {
 		return
 	}
-	for _, line := range known.Lines {
-		if !slices.Contains(now, line) {
-			for l := range strings.SplitSeq(line, "\n") {
-				out.Printf("  -      | %s\n", term.Clean(l))
-			}
+	for _, text := range known.Lines {
+		if !slices.Contains(now, text) {
+			out.Printf("- no longer: %s\n", term.Clean(text))
 		}
 	}
 }
-
-// grantLine is a grant as it is remembered. Where it stands in the file is no
-// part of it.
-func grantLine(g config.Grant) string { return strings.Join(g.Lines, "\n") }
 
 func (t *truster) askProject(ctx context.Context, p *config.Project) error {
 	dir := filepath.Dir(filepath.Dir(p.File))
@@ -271,7 +261,7 @@ func (t *truster) remember(ctx context.Context, p *config.Project) error {
 	kept := trust.Project{File: p.File, Sum: p.Sum, Time: now, Lines: []string{}}
 	var commands []trust.Command
 	for _, g := range p.Grants {
-		kept.Lines = append(kept.Lines, grantLine(g))
+		kept.Lines = append(kept.Lines, g.Text)
 		if g.Command != "" {
 			commands = append(commands, keyCommand(g.Command, now))
 		}

@@ -30,8 +30,8 @@ prices in the configuration; what has no price there is left out and said:
 
 A price is for a million tokens. --ephemeral questions keep nothing, so they
 aren't counted; the tokens of chats that were deleted stay counted. A day ends
-at midnight where the machine was. In a pipe each row is a line with tabs
-between, the numbers without commas and without a sum.`
+at midnight where the machine was. What nobody knows is –. In a pipe each row is
+a line with tabs between, the numbers without commas and without a sum.`
 
 func newUsage(rt *runtime) *cli.Command {
 	return &cli.Command{

@@ -103,6 +103,9 @@ type costJSON struct {
 	Amount   json.Number `json:"amount"`
 }
 
+// unknown stands for a number that nobody told.
+const unknown = "–"
+
 // exact is enough decimals for any sum of millionths of millionths.
 const exact = 12
 
@@ -119,7 +122,7 @@ func (c *cost) json() []costJSON {
 // something out, "–" where nothing is known.
 func (c *cost) String() string {
 	if len(c.amounts) == 0 {
-		return "–"
+		return unknown
 	}
 	var parts []string
 	for _, currency := range slices.Sorted(maps.Keys(c.amounts)) {
@@ -192,9 +195,13 @@ func (r *usageRow) names(by string) []string {
 }
 
 func (r *usageRow) cells(number func(int64) string) []string {
+	tokens := number
+	if r.untold > 0 && r.untold == r.turns && r.all() == 0 {
+		tokens = func(int64) string { return unknown }
+	}
 	return []string{
-		number(r.turns), number(r.tokens.InputTokens), number(r.tokens.OutputTokens),
-		number(r.tokens.CachedTokens), number(r.tokens.ReasoningTokens), r.cost.String(),
+		number(r.turns), tokens(r.tokens.InputTokens), tokens(r.tokens.OutputTokens),
+		tokens(r.tokens.CachedTokens), tokens(r.tokens.ReasoningTokens), r.cost.String(),
 	}
 }
 

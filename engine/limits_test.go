@@ -24,11 +24,10 @@ func TestAMessageLargerThanAStoredValue(t *testing.T) {
 	b := newBench(t, yes)
 	small := Message{ChatID: "c", ID: "small", Role: provider.User, Parts: ask("small").Parts}
 	big := Message{ChatID: "c", ID: "big", ParentID: "small", Role: provider.User, Parts: ask("big").Parts}
-	big.Parts = append(big.Parts, provider.Part{
-		Kind: provider.ImagePart, Name: "i.png", Data: bytes.Repeat([]byte("\x89PNG"), kv.MaxValue/5),
-	})
+	big.Parts = append(big.Parts, provider.Part{Kind: provider.FilePart, Name: "a.txt", Text: strings.Repeat("x", kv.MaxValue)})
+	short := Message{ChatID: "c", ID: "short", Role: provider.User, Parts: ask(strings.Repeat("x", inlineParts)).Parts}
 	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error {
-		return errors.Join(b.putMessage(batch, small), b.putMessage(batch, big))
+		return errors.Join(b.putMessage(batch, small), b.putMessage(batch, big), b.putMessage(batch, short))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,15 +40,15 @@ func TestAMessageLargerThanAStoredValue(t *testing.T) {
 	if err != nil || len(path) != 2 {
 		t.Fatalf("%d messages, %v", len(path), err)
 	}
-	if got := path[1]; len(got.Parts) != 2 || !bytes.Equal(got.Parts[1].Data, big.Parts[1].Data) || got.Pieces != 0 {
+	if got := path[1]; len(got.Parts) != 2 || got.Parts[1].Text != big.Parts[1].Text || got.Pieces != 0 {
 		t.Errorf("%d parts came back", len(got.Parts))
 	}
-	err = b.store.Update(t.Context(), func(tx *kv.Tx) error { return b.tables.parts.Delete(tx, pieceKey(big, 1)) })
+	err = b.store.Update(t.Context(), func(tx *kv.Tx) error { return b.tables.parts.Delete(tx, pieceKey(short, 0)) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = b.view(t.Context(), func(tx *kv.Tx) error { _, err := b.message(tx, "c", "big"); return err })
-	if fault.CodeOf(err) != fault.Store || !strings.Contains(err.Error(), "piece 2 of") {
+	err = b.view(t.Context(), func(tx *kv.Tx) error { _, err := b.message(tx, "c", "short"); return err })
+	if fault.CodeOf(err) != fault.Store || !strings.Contains(err.Error(), "piece 1 of 1") {
 		t.Errorf("with a piece missing: %v", err)
 	}
 }

@@ -227,7 +227,7 @@ func FuzzLoad(f *testing.F) {
 			if len(g.Lines) == 0 || g.Does == "" || g.Key == "" {
 				t.Errorf("a grant shows nothing: %+v", g)
 			}
-			checkPrintable(t, strings.Join(g.Lines, "\n"))
+			checkPrintable(t, g.Text+"\n"+strings.Join(g.Lines, "\n"))
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -59,13 +60,16 @@ type Grant struct {
 	Does   string // what it lets the project do
 	Line   int
 	Column int
-	// Lines is the entry as it stands in the file. Where a key or a header
-	// stands in the same lines it is the entry alone, without the secret.
+	// Text is the key and its value as it was read, on one line; of a secret it
+	// says that there is one.
+	Text string
+	// Lines is the entry as it stands in the file; where that wouldn't show all
+	// of the value, or would show a secret, it is the text.
 	Lines []string
 	// Command is the command of a key, as it would be run.
 	Command string
 
-	values []string // what was read, where it may be shown
+	lines []int // where the values stand that can be seen there; nil: some can't
 }
 
 // part is the top of a file, or one of its profiles.
@@ -112,17 +116,20 @@ func (d *decoder) hold(f field, does string) *layer {
 	g := Grant{Key: f.label, Does: does, Line: f.key.Line, Column: f.key.Column}
 	switch {
 	case does == grantsKey || does == grantsHeader:
-		g.Lines = []string{f.label + ": " + redacted}
+		g.Text = f.label + ": " + redacted
 	case f.node.Kind == yaml.ScalarNode:
-		g.values = []string{clean(f.node.Value)}
-		g.Lines = []string{f.label + ": " + g.values[0]}
+		g.Text = f.label + ": " + clean(f.node.Value)
+		g.lines = d.visible(f.node)
 	default:
+		var values []string
+		var nodes []*yaml.Node
 		for _, n := range f.node.Content {
 			if n = d.resolve(n); n != nil {
-				g.values = append(g.values, clean(n.Value))
+				values, nodes = append(values, clean(n.Value)), append(nodes, n)
 			}
 		}
-		g.Lines = []string{f.label + ": [" + strings.Join(g.values, ", ") + "]"}
+		g.Text = f.label + ": [" + strings.Join(values, ", ") + "]"
+		g.lines = d.visible(nodes...)
 	}
 	if does == grantsCommand {
 		g.Command = strings.TrimSpace(strings.TrimPrefix(f.node.Value, "!"))
@@ -131,23 +138,43 @@ func (d *decoder) hold(f field, does string) *layer {
 	return d.part.held
 }
 
-// showLines replaces the grants' one-line forms by the lines of the file: where
-// those show all that was read (an alias, an escape or a folded text doesn't),
-// and no secret stands in them.
+// visible gives the lines of nodes if the file shows each of them as it was
+// read, which it doesn't where there is an escape, a fold or a tag; else nil.
+func (d *decoder) visible(nodes ...*yaml.Node) []int {
+	lines := []int{}
+	for _, n := range nodes {
+		rs := []rune(d.src.line(n.Line))
+		text := string(rs[min(max(0, n.Column-1), len(rs)):])
+		want := n.Value
+		switch {
+		case n.Style&yaml.DoubleQuotedStyle != 0:
+			want = `"` + want + `"`
+		case n.Style&yaml.SingleQuotedStyle != 0:
+			want = "'" + want + "'"
+		}
+		if !strings.HasPrefix(text, want) {
+			return nil
+		}
+		lines = append(lines, n.Line)
+	}
+	return lines
+}
+
+// showLines finds the grants' lines in the file: those that show all that was
+// read (an alias doesn't: its value stands elsewhere), and no secret.
 func (p *fileParts) showLines() {
 	slices.Sort(p.keyLines)
 	for i := range p.grants {
 		g := &p.grants[i]
 		last := p.lastLine(g.Line)
-		var lines []string
-		for n := g.Line; n <= last; n++ {
-			lines = append(lines, clean(p.src.line(n)))
-		}
-		text := strings.Join(lines, "\n")
-		hidden := slices.ContainsFunc(g.values, func(v string) bool { return !strings.Contains(text, v) })
+		elsewhere := slices.ContainsFunc(g.lines, func(line int) bool { return line < g.Line || line > last })
 		secret := slices.ContainsFunc(p.secrets, func(line int) bool { return line <= last && p.lastLine(line) >= g.Line })
-		if len(g.values) > 0 && !hidden && !secret {
-			g.Lines = lines
+		if g.lines == nil || elsewhere || secret {
+			g.Lines = []string{g.Text}
+			continue
+		}
+		for n := g.Line; n <= last; n++ {
+			g.Lines = append(g.Lines, clean(p.src.line(n)))
 		}
 	}
 	slices.SortStableFunc(p.grants, func(a, b Grant) int {
@@ -201,8 +228,11 @@ func ReadProject(file string, trusted func(file, sum string) bool) (*Project, []
 
 // untrusted tells the user what a project's file isn't allowed yet.
 func (l *loader) untrusted(p *fileParts) {
+	grants := slices.SortedFunc(slices.Values(p.grants), func(a, b Grant) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	var keys []string
-	for _, g := range p.grants {
+	for _, g := range grants {
 		key := g.Key
 		if parts := strings.SplitN(key, ".", 3); parts[0] == "providers" && len(parts) > 2 {
 			key = parts[0] + "." + parts[1]
@@ -217,7 +247,7 @@ func (l *loader) untrusted(p *fileParts) {
 		list += fmt.Sprintf(" and %d more", len(keys)-few)
 	}
 	l.sink.add(Problem{
-		File: p.src.path, Line: p.grants[0].Line, Column: p.grants[0].Column, Key: p.grants[0].Key, Warning: true,
+		File: p.src.path, Line: grants[0].Line, Column: grants[0].Column, Key: grants[0].Key, Warning: true,
 		Msg:  "not read until you trust this file: " + list + "; fettle trust shows what it wants, and asks",
 		Hint: "fettle trust",
 	})

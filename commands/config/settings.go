@@ -153,7 +153,7 @@ func Variables() []Variable {
 		}
 	}
 	return append(out,
-		Variable{"VISUAL, EDITOR", "the editor of fettle config edit, the first that is set"},
+		Variable{"VISUAL, EDITOR", "what opens a file to edit, the first that is set (default vi, on Windows notepad)"},
 		Variable{"FETTLE_KEYRING", "off: keys are not kept in the system's keyring, nor looked for there"},
 		Variable{"NO_COLOR", "if it isn't empty, color: auto means never"},
 		Variable{"FETTLE_CONFIG", "the folder of config.yaml, or the file itself if it ends in .yaml"},

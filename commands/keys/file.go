@@ -66,7 +66,11 @@ func parseFile(text string) (map[string]entry, error) {
 	if err := loader.Load(&doc); err != nil {
 		var le *yaml.LoadError
 		if errors.As(err, &le) && le.Mark.Line > 0 {
-			return nil, fmt.Errorf("line %d is no YAML", le.Mark.Line)
+			line := le.Mark.Line
+			if strings.Contains(le.Message, "could not find expected ':'") {
+				line = le.ContextMark.Line // where the name without a colon stands
+			}
+			return nil, fmt.Errorf("line %d is no YAML", line)
 		}
 		if strings.TrimSpace(withoutComments(text)) == "" {
 			return entries, nil

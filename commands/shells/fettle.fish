@@ -13,7 +13,7 @@ function __fettle_complete
                 printf "%s\n" $line
         end
     end
-    set -l kept
+    set -l kept ''
     if string match -q -- '--*=*' $cursor
         set kept (string replace -r '=.*' '=' -- $cursor)
         set cursor (string replace -r '^[^=]*=' '' -- $cursor)

@@ -3,7 +3,6 @@
 # or this as a file _fettle in a folder of fpath.
 
 _fettle() {
-    emulate -L zsh
     local -a lines described
     local line value about wanted
     lines=("${(@f)$(command fettle __complete zsh -- "=${(Q)PREFIX}" "${(@Q)words[2,CURRENT-1]}" 2>/dev/null)}")

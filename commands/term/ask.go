@@ -146,7 +146,7 @@ func (s *Streams) giveWay(con io.Writer) (done func()) {
 	defer sc.mu.Unlock()
 	switch {
 	case st.hide():
-		_, _ = io.WriteString(con, eraseLine)
+		_, _ = io.WriteString(con, st.erase())
 	case sc.owner != nil:
 		_, _ = io.WriteString(con, "\n")
 	}

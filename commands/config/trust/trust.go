@@ -29,8 +29,8 @@ type Project struct {
 	File string    `json:"file"` // its real path
 	Sum  string    `json:"sha256"`
 	Time time.Time `json:"time"`
-	// Lines is what the file was allowed, a line an entry, so that a changed
-	// file can be shown against it.
+	// Lines is what the file was allowed, a text for each key, so that a
+	// changed file can be shown against it. No secret is in them.
 	Lines []string `json:"lines"`
 }
 
