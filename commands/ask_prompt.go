@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -76,6 +77,9 @@ func (o *askOptions) usePrompt(rt *runtime) error {
 	}
 	if o.schema == nil && !o.extract {
 		schema, err := library.Schema(p)
+		if err == nil && p.Schema != "" && !json.Valid(schema) {
+			err = errors.New(p.Schema + " is no JSON")
+		}
 		if err != nil {
 			return fault.Wrap(fault.Config, "prompt "+p.Name, err, "fettle prompts edit "+p.Name)
 		}
@@ -143,8 +147,7 @@ func promptFault(name string, err error) error {
 	var long *prompts.TooLongError
 	switch {
 	case errors.As(err, &broken):
-		f := fault.Wrap(fault.Config, "", err, "fettle prompts edit "+name)
-		f.Msg = broken.Error()
+		f := &fault.Fault{Code: fault.Config, Msg: broken.Error(), Hints: []string{"fettle prompts edit " + name}, Err: err}
 		for _, p := range broken.Problems[1:] {
 			f.Detail = append(f.Detail, p.String())
 		}

@@ -68,6 +68,9 @@ func givenValues(ctx context.Context, rt *runtime, k config.Key, args []string) 
 			return nil, err
 		}
 		args = []string{strings.TrimRight(text, "\r\n")}
+		if k.List {
+			args = strings.Split(args[0], "\n")
+		}
 	} else if k.Private && !(len(args) == 1 && k.TakesCommand && strings.HasPrefix(args[0], "!")) {
 		f := fault.New(fault.Usage, k.String()+" may be a secret, which is no argument: the shell's history keeps those",
 			"fettle config set "+shellWord(k.String())+" -   reads it from standard input")

@@ -157,8 +157,9 @@ func runConfigPath(rt *runtime, o configOptions) error {
 			SchemaVersion: outputVersion, File: src.File, Exists: err == nil, Project: project,
 			Keys: filepath.Join(filepath.Dir(src.File), keys.FileName),
 		}
-		if p, _ := config.ReadProject(project, src.Trusted); project != "" && p != nil {
-			out.Trusted = p.Trusted
+		if project != "" {
+			p, _ := config.ReadProject(project, src.Trusted)
+			out.Trusted = p != nil && p.Trusted
 		}
 		return printJSON(rt, out)
 	}

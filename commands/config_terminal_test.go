@@ -151,7 +151,7 @@ func TestAKeysCommandIsShownAndAllowedOnce(t *testing.T) {
 	w.run(0, "config", "set", "providers.mine.base_url", "http://127.0.0.1:1/v1")
 	w.run(0, "config", "set", "providers.mine.key", "!printf %s a-key")
 	s := w.sit(nil, "trust", "--key", "mine")
-	s.until("[n]o")
+	s.until("[N]o")
 	s.typed("n")
 	shown := s.end(8)
 	if !strings.Contains(shown, "The key of mine comes from a command:\n\n    printf %s a-key\n\n") ||
@@ -160,7 +160,7 @@ func TestAKeysCommandIsShownAndAllowedOnce(t *testing.T) {
 	}
 	// In a pipe it is still asked for on the terminal.
 	s = w.sit(func(cmd *exec.Cmd) { cmd.Stdin = strings.NewReader("piped") }, "trust", "--key", "mine")
-	s.until("[n]o")
+	s.until("[N]o")
 	s.typed("y")
 	s.until("trusted the command for the key of mine")
 	s.end(0)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 )
@@ -90,6 +91,8 @@ type visit struct {
 	broken  error // why cfg is without the files
 	catalog *engine.Catalog
 	client  *http.Client
+	keys    []keys.Found // those that are anywhere, by provider
+	noKeys  error        // why nobody knows
 }
 
 // visit gathers what the checks look at. A configuration that is broken is one
@@ -104,6 +107,9 @@ func (rt *runtime) visit(o doctorOptions) (*visit, error) {
 				return nil, err
 			}
 		}
+	}
+	if dirs, err := rt.dirs(); err == nil {
+		v.keys, v.noKeys = keys.New(keys.Options{Dir: dirs.Config, Env: os.LookupEnv}).List(v.cfg.Providers)
 	}
 	var err error
 	v.catalog, err = newCatalog(v.cfg, v.client, nil)

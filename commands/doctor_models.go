@@ -158,7 +158,7 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 			return r
 		}
 	}
-	for _, found := range v.keys() {
+	for _, found := range v.keys {
 		if found.Known && found.Name != ollamaName {
 			r.Detail = "none named: one of " + found.Name + "'s is chosen"
 			return r
@@ -170,29 +170,18 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 	return r
 }
 
-// keys tells where keys are, running and opening nothing but the file.
-func (v *visit) keys() []keys.Found {
-	dirs, err := v.rt.dirs()
-	if err != nil {
-		return nil
-	}
-	found, err := keys.New(keys.Options{Dir: dirs.Config, Env: os.LookupEnv}).List(v.cfg.Providers)
-	if err != nil {
-		return nil
-	}
-	return found
-}
-
 // provider tells whether there is a key, and with --online whether the address
 // takes it. The key itself is never told.
 func (v *visit) provider(ctx context.Context, p config.Provider) doctor.Result {
 	r := doctor.Result{ID: "provider." + p.Name, Title: p.Name, Status: doctor.OK}
-	found := v.keys()
-	i := slices.IndexFunc(found, func(f keys.Found) bool { return f.Name == p.Name })
-	if i < 0 {
+	i := slices.IndexFunc(v.keys, func(f keys.Found) bool { return f.Name == p.Name })
+	switch {
+	case i < 0 && v.noKeys != nil:
+		return failedResult(r, v.noKeys)
+	case i < 0:
 		r = v.withoutKey(r, p)
-	} else {
-		r = v.withKey(r, p, found[i].Sources[0])
+	default:
+		r = v.withKey(r, p, v.keys[i].Sources[0])
 	}
 	if !v.online || i < 0 && p.Default || r.Status == doctor.Error {
 		return r

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -152,8 +151,8 @@ func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
 	if err != nil {
 		return err
 	}
-	if !config.ValidProvider(o.name) { // before a key is typed for nothing
-		return usagef("fettle keys set openai", "%s can't be a provider's name", shellWord(term.CutEnd(config.Redact(o.name), 60)))
+	if err := keys.CheckName(o.name); err != nil { // before a key is typed for nothing
+		return err
 	}
 	cfg, err := rt.loadConfig(nil)
 	if err != nil {

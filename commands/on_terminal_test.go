@@ -81,7 +81,7 @@ func TestTheKeysOfAnApproval(t *testing.T) {
 				term.typed(keys)
 			}
 			screen := term.ends(c.status)
-			for _, want := range append(c.shows, "→ write_file  a.txt\n  needs your approval: it can change ") {
+			for _, want := range append(c.shows, "→ write_file  a.txt\n  needs your approval: it can change") {
 				if !strings.Contains(screen, want) {
 					t.Errorf("%q is not on the screen:\n%s", want, screen)
 				}
@@ -240,10 +240,10 @@ func TestReasoningOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
 responses:
-  - {reasoning: "`+strings.Repeat("I think so ", 12)+`\n\n\nand so.", text: Yes.}
+  - {reasoning: "`+strings.Repeat("word ", 20)+`\n\n\nand so.", text: Yes.}
 `)
 	c := w.onTerminal(nil, "ask", "-v", "go")
-	want := "  " + strings.TrimSpace(strings.Repeat("I think so ", 7)) + "\n  " + strings.TrimSpace(strings.Repeat("I think so ", 5)) +
+	want := " " + strings.Repeat(" word", 15) + "\n " + strings.Repeat(" word", 5) +
 		"\n\n  and so.\nYes.\n  script/m.yaml · chat 1\n"
 	if got := c.ends(0); got != want {
 		t.Errorf("the screen shows\n%s\nwant\n%s", got, want)
@@ -254,11 +254,18 @@ responses:
 func TestAClosedTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{text: Half an answer, hang: true}]}`)
-	c := w.onTerminal(nil, "ask", "go")
-	c.until("Half an")
+	c := w.startOnTerminal(nil, "ask", "go") // a read that waits would keep it open
+	for buf := make([]byte, 4096); !strings.Contains(c.screen(), "Half an"); {
+		n, err := c.pty.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.shown.Write(buf[:n])
+	}
 	if err := c.pty.Close(); err != nil {
 		t.Fatal(err)
 	}
+	close(c.done)
 	c.ends(130)
 	if shown, _ := w.run(0, "chats", "show"); !strings.HasSuffix(shown, "Half an answer\ncancelled\n") {
 		t.Errorf("kept:\n%s", shown)
@@ -268,10 +275,10 @@ func TestAClosedTerminal(t *testing.T) {
 // What is shown goes through a pager, and leaving it is no failure.
 func TestThePager(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `{responses: [{text: "`+strings.Repeat(`line\n`, 30000)+`"}]}`)
+	w := newWorld(t, `{responses: [{deltas: [{content: "`+strings.Repeat(`line\n\n`, 20000)+`"}]}]}`)
 	w.run(0, "ask", "--no-stdin", "go")
 	for script, want := range map[string]string{
-		"head -n 2 | sed s/^/paged:/": "paged:go\npaged:chat 1 · script/m.yaml · just now\n",
+		"head -n 2 | sed s/^/paged:/": "paged:go\npaged:chat 1 · script/m.yaml · ",
 		"exec cat":                    "line\n",
 		"exit 3":                      "",
 	} {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -86,7 +87,8 @@ func (rt *runtime) libraryToWrite(s prompts.Source) (*prompts.Library, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "find the current folder", err)
 	}
-	return prompts.New(prompts.Places{Config: dirs.Config, Project: wd}), nil
+	project, _ := config.ProjectDir(wd, dirs.Home, "config.yaml") // one that has no prompts yet
+	return prompts.New(prompts.Places{Config: dirs.Config, Project: cmp.Or(project, wd)}), nil
 }
 
 // find gives the source and the file of a prompt, which need not be right.

@@ -73,7 +73,7 @@ func roffArg(s string) string { return `"` + strings.ReplaceAll(roffText(s), `"`
 // roffLine is one line of text.
 func roffLine(s string) string {
 	s = roffText(s)
-	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
+	if strings.HasPrefix(s, ".") { // an apostrophe, the other one, is written by name
 		s = `\&` + s
 	}
 	if s == "" {

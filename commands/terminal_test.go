@@ -32,9 +32,22 @@ type terminal struct {
 	done  chan struct{}
 }
 
-// onTerminal starts fettle on a terminal of 80 columns. env is added to the
-// world's.
+// onTerminal starts fettle on a terminal of 80 columns, and watches what it
+// shows. env is added to the world's.
 func (w *world) onTerminal(env []string, args ...string) *terminal {
+	w.t.Helper()
+	c := w.startOnTerminal(env, args...)
+	go c.watch()
+	w.t.Cleanup(func() {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+		_ = c.pty.Close()
+		<-c.done
+	})
+	return c
+}
+
+func (w *world) startOnTerminal(env []string, args ...string) *terminal {
 	w.t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
@@ -54,15 +67,7 @@ func (w *world) onTerminal(env []string, args ...string) *terminal {
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	c := &terminal{t: w.t, pty: ptmx, cmd: cmd, done: make(chan struct{})}
-	go c.watch()
-	w.t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		_ = ptmx.Close()
-		<-c.done
-	})
-	return c
+	return &terminal{t: w.t, pty: ptmx, cmd: cmd, done: make(chan struct{})}
 }
 
 func (c *terminal) watch() {

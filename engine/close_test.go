@@ -128,3 +128,24 @@ func checkClosed(t *testing.T, b *bench, id TurnID, err error) {
 	put(t, other.dir+"/m.yaml", []byte(`{responses: [{when: "", text: Yes.}]}`))
 	want(t, other.run(req), `"Yes."`, "meta stop", "complete")
 }
+
+// Close ends a start that waits for a live turn of another process.
+func TestCloseWhileAStartWaits(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, `{responses: [{when: one, deltas: [{content: Half}], hang: true}]}`)
+	id := b.start(ask("one"))
+	b.firstText(id)
+	other := b.reopen()
+	req := ask("two")
+	req.Chat.Number = 1
+	closed := make(chan error, 1)
+	req.OnWait = func(string) { go func() { closed <- other.Close() }() }
+	if _, err := other.Start(t.Context(), req); fault.CodeOf(err) != fault.Interrupted {
+		t.Errorf("start: %v", err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	b.Cancel(t.Context(), id)
+	b.follow(id)
+}

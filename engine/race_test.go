@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,38 +81,6 @@ func TestWhatAnotherIsFoldingIsNotMissed(t *testing.T) {
 			release()
 		})
 	}
-}
-
-// Looking at turns, as every list of live ones does, is never taken for their
-// being live.
-func TestLookingAtATurnDoesNotHideIt(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, yes)
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	for range 2 {
-		other := b.reopen()
-		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				if _, err := other.liveTurns(context.Background()); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	for i := range 8 {
-		b.run(ask(fmt.Sprint(i)))
-		if conv := b.chat(int64(i + 1)); len(conv.Messages) != 2 {
-			t.Errorf("chat %d has %d messages", i+1, len(conv.Messages))
-		}
-	}
-	close(stop)
-	wg.Wait()
 }
 
 // -c waits for the turn that was accepted last. If that leaves nothing behind,
@@ -373,5 +342,61 @@ func TestABudgetedFoldDoesNotWait(t *testing.T) {
 	release()
 	if n, err := b.Fold(t.Context(), time.Hour); n != 1 || err != nil {
 		t.Errorf("folded %d, %v", n, err)
+	}
+}
+
+// badLog is a log whose syncs fail, once so many were done.
+type badLog struct {
+	eventLog
+	left *atomic.Int32
+}
+
+func (l badLog) Sync() error {
+	if l.left.Add(-1) < 0 {
+		return errors.New("the disk is on fire")
+	}
+	return l.eventLog.Sync()
+}
+
+// A sync that fails ends the turn with code store: nothing is shown behind it
+// as if nothing had been, also where whoever met the error had to drop it, as
+// the notice of a retry does.
+func TestASyncThatFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		good int32 // syncs: one before the tool, one after it, one at the end
+		want []string
+	}{
+		"before the tool": {0, []string{"tool_start echo", "tool_complete echo error", "error store"}},
+		"after the tool":  {1, []string{"tool_start echo", "tool_complete echo success", "status", "error store"}},
+		"at the end": {2, []string{"tool_start echo", "tool_complete echo success", "status",
+			`"Done."`, "meta stop", "error store"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b *bench
+			b, _ = newRogue(t, func(_ context.Context, step int, yield func([]provider.Delta, error) bool) {
+				switch step {
+				case 0:
+					if !yield([]provider.Delta{says("I look.")}, nil) { // shown once the question is published
+						return
+					}
+					for _, held := range b.turns { // on the turn's own goroutine, as is all else that uses its log
+						held.log = badLog{held.log, new(atomic.Int32)}
+						held.log.(badLog).left.Store(c.good)
+					}
+					yield([]provider.Delta{calls("1", "echo", `{}`), stops("tool_use")}, nil)
+				case 1:
+					yield(nil, &provider.Error{Kind: provider.Overloaded, Provider: "rogue", Message: "busy"})
+				default:
+					yield([]provider.Delta{says("Done."), stops("stop")}, nil)
+				}
+			}, echo())
+			events := b.run(ask("go"))
+			want(t, events, append([]string{`"I look."`, "meta tool_use"}, c.want...)...)
+			if e := last[event.Error](t, events); !strings.Contains(e.Message, "the disk is on fire") {
+				t.Errorf("ended with %+v", e)
+			}
+		})
 	}
 }

@@ -94,7 +94,7 @@ func TestProvidersThatBreakTheirContract(t *testing.T) {
 // keeps of it is a copy.
 func TestABatchIsNotKept(t *testing.T) {
 	t.Parallel()
-	b, _ := newRogue(t, func(_ context.Context, step int, yield func([]provider.Delta, error) bool) {
+	b, r := newRogue(t, func(_ context.Context, step int, yield func([]provider.Delta, error) bool) {
 		if step > 0 {
 			yield([]provider.Delta{says("Done."), stops("stop")}, nil)
 			return
@@ -114,6 +114,9 @@ func TestABatchIsNotKept(t *testing.T) {
 	events := b.run(ask("go"))
 	if got := string(find[event.ToolStart](events).Input); got != `{"n":1}` {
 		t.Errorf("the arguments are %s", got)
+	}
+	if got := r.requests()[1].Messages[1].Parts; string(got[0].Details) != `{"a":1}` {
+		t.Errorf("the next request has the details %s", got[0].Details)
 	}
 	m := b.chat(1).Messages[1]
 	if string(m.Parts[0].Details) != `{"a":1}` || string(m.Citations[0]) != `{"u":1}` {

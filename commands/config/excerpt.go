@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -125,7 +126,7 @@ func mask(line string, hide bool) string {
 		if !ok {
 			return "…"
 		}
-		return redactWords(name) + ": …"
+		return redactWords(cutName(name)) + ": …"
 	}
 	if loc := patterns().word.FindStringIndex(line); loc != nil {
 		return redactWords(line[:loc[1]]) + "…"
@@ -136,6 +137,44 @@ func mask(line string, hide bool) string {
 // Redact makes a line of someone else's text fit to be shown: printable, and
 // without what may be a key. It rather leaves out too much.
 func Redact(line string) string { return mask(clean(line), false) }
+
+// cutName leaves out what follows the first word of a name: names are words,
+// and a key that stands where a name should may have several.
+func cutName(name string) string {
+	begin := len(name) - len(strings.TrimLeft(name, " \"'-?"))
+	if end := strings.IndexAny(strings.TrimRight(name[begin:], " \"'"), " \\"); end >= 0 {
+		return name[:begin+end] + "…"
+	}
+	return name
+}
+
+// LooksLikeKey tells whether what should be a name is likely to be a key: it
+// begins as the keys of known services do, or is a long word of capitals and
+// small letters. It is asked of each name, so it builds no patterns.
+func LooksLikeKey(s string) bool {
+	const (
+		long = 24 // a word of a name that is longer has one case
+		tail = 6  // what follows a known begin at least
+	)
+	for _, begin := range keyBegins() {
+		if strings.HasPrefix(s, begin) && len(s) >= len(begin)+tail {
+			return true
+		}
+	}
+	words := strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_+=", r)
+	})
+	return slices.ContainsFunc(words, func(word string) bool {
+		return len(word) >= long && strings.ToUpper(word) != word && strings.ToLower(word) != word
+	})
+}
+
+// keyBegins is how the keys of known services begin.
+func keyBegins() []string {
+	return []string{
+		"sk-", "pk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "gsk_", "hf_", "r8_", "xox", "AKIA", "AIza", "ya29.", "eyJ",
+	}
+}
 
 // redactWords replaces what looks like a key; runes stay as many as they were.
 func redactWords(s string) string {

@@ -269,6 +269,9 @@ func priceKey(field string) (Key, bool) {
 // unknownKey says that there is no such key, and which one may be meant.
 func unknownKey(text string) error {
 	name := showName(text, true)
+	if i := strings.IndexFunc(text, func(r rune) bool { return r <= ' ' }); i >= 0 {
+		name = showName(text[:i], true) + "…" // what has several words is no key of ours
+	}
 	if name == "" {
 		name = "without a name"
 	}

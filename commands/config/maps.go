@@ -28,6 +28,8 @@ func (d *decoder) providers(f field) {
 		switch {
 		case !validProvider(f.name):
 			d.at(f, "a provider's name is of letters, digits, dots, dashes and underscores, and at most 64 long")
+		case LooksLikeKey(f.name):
+			d.at(f, "a provider's name stands here, and this looks like a key")
 		case f.name == "ollama":
 			d.at(f, "ollama is built in; set ollama.host, or choose another name")
 		case f.name == "script":
@@ -116,7 +118,7 @@ func providerKind(name string) kind {
 	case "key_env":
 		const want = "expected the name of a variable, not the key itself"
 		return kind{tags: []string{tagText}, want: want, parse: func(s string) (any, error) {
-			if !word(s, "_") || s[0] >= '0' && s[0] <= '9' {
+			if !word(s, "_") || s[0] >= '0' && s[0] <= '9' || LooksLikeKey(s) {
 				return nil, errors.New(want)
 			}
 			return s, nil

@@ -155,7 +155,7 @@ func Ends(key string) string {
 // Set keeps a key: in the keyring, or in the file where there is no keyring,
 // where it fails, or where inFile wants it. It tells where the key is now.
 func (k *Keys) Set(ctx context.Context, name, key string, inFile bool) (Place, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return "", err
 	}
 	key, err := config.ParseKey(strings.TrimSpace(key))
@@ -222,6 +222,9 @@ func withEntry(f file, name, key string, place Place) (string, error) {
 // Remove forgets a kept key, and tells where it was. The error is a fault with
 // the code NotFound where none was kept.
 func (k *Keys) Remove(ctx context.Context, name string) (Place, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
 	place := InFile
 	err := k.change(ctx, func(f file) (string, error) {
 		e, ok := f.entries[name]
@@ -252,12 +255,15 @@ func noEntry(name string, f file) error {
 	return out
 }
 
-// checkName refuses what can't be a provider's name.
-func checkName(name string) error {
+// CheckName refuses what can't be a provider's name, without showing it: it may
+// be a key that was typed in the wrong place.
+func CheckName(name string) error {
+	const hint = "fettle keys set openai   asks for the key itself"
 	switch {
+	case config.LooksLikeKey(name):
+		return fault.New(fault.Usage, "this looks like a key, and the name of a provider was expected", hint)
 	case !config.ValidProvider(name):
-		return fault.New(fault.Usage, "a provider's name is of letters, digits, dots, dashes and underscores, at most 64 of them",
-			"fettle keys set openai   asks for the key itself")
+		return fault.New(fault.Usage, "a provider's name is of letters, digits, dots, dashes and underscores, at most 64 of them", hint)
 	case name == "script":
 		return fault.New(fault.Usage, name+" takes no key: it plays recordings")
 	}

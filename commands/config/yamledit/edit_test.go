@@ -243,7 +243,7 @@ func TestRefused(t *testing.T) {
 		{"a mapping by alias", "a: &x {k: 1}\nb: *x\n", "b|k", "line 2: b is shared through an anchor"},
 		{"a key that stands twice", "a: 1\na: 2\n", "a", "line 2: a stands here a second time"},
 		{"a text where a section should be", "a: text\n", "a|b", "line 1: a holds no keys"},
-		{"a list at the top", "- a\n", "b", "line 1:  holds no keys"},
+		{"a list at the top", "- a\n", "b", "line 1: the text holds no keys"},
 		{"two documents", "a: 1\n---\nb: 1\n", "a", "the text holds more than one document"},
 		{"an explicit key", "? a\n: 1\n", "a", "line 1: a key that is written with ? can't be changed in place"},
 		{"behind the end of the document", "---\n...\n", "a", "a can't be changed in place"},

@@ -1,6 +1,7 @@
 package yamledit
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func (d *document) walk(path []string) (found, error) {
 			f.rest = path[k:]
 			return f, nil
 		}
-		label := strings.Join(path[:k], ".")
+		label := cmp.Or(strings.Join(path[:k], "."), "the text")
 		switch {
 		case f.node.Kind == yaml.AliasNode, f.node.Anchor != "":
 			return f, badForm(f.node, "%s is shared through an anchor", label)

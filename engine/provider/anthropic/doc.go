@@ -31,8 +31,8 @@
 //
 // The input schema of a tool must be a plain object. Alternatives at its top
 // are folded into one object with the properties of all, and told in words;
-// the engine checks the arguments against the real schema. A tool that the API refuses
-// nevertheless is left out with a footnote, and the others stay.
+// the engine checks the arguments against the real schema. A tool that the API
+// refuses nevertheless is left out with a footnote, and the others stay.
 //
 // # Prompt caching
 //

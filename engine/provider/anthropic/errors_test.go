@@ -17,6 +17,7 @@ import (
 func TestWhenToAskAgain(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
+	const soon, hour = 30 * time.Minute, time.Hour + time.Minute // a slow machine makes it less
 	at := func(d time.Duration) string { return now.Add(d).UTC().Format(time.RFC3339) }
 	for name, c := range map[string]struct {
 		status   int
@@ -26,14 +27,14 @@ func TestWhenToAskAgain(t *testing.T) {
 	}{
 		"seconds":      {429, map[string]string{"Retry-After": "12"}, provider.RateLimited, 12 * time.Second, 12 * time.Second},
 		"milliseconds": {429, map[string]string{"Retry-After-Ms": "1500"}, provider.RateLimited, 1500 * time.Millisecond, 1500 * time.Millisecond},
-		"a date":       {429, map[string]string{"Retry-After": now.Add(time.Minute).UTC().Format(http.TimeFormat)}, provider.RateLimited, 50 * time.Second, time.Minute},
-		"a reset":      {429, map[string]string{"Anthropic-Ratelimit-Requests-Reset": at(time.Minute)}, provider.RateLimited, 58 * time.Second, 62 * time.Second},
+		"a date":       {429, map[string]string{"Retry-After": now.Add(time.Hour).UTC().Format(http.TimeFormat)}, provider.RateLimited, soon, hour},
+		"a reset":      {429, map[string]string{"Anthropic-Ratelimit-Requests-Reset": at(time.Hour)}, provider.RateLimited, soon, hour},
 		"the reset of what is used up": {429, map[string]string{
-			"Anthropic-Ratelimit-Requests-Reset": at(10 * time.Second), "Anthropic-Ratelimit-Requests-Remaining": "40",
-			"Anthropic-Ratelimit-Input-Tokens-Reset": at(time.Minute), "Anthropic-Ratelimit-Input-Tokens-Remaining": "0",
-			"Anthropic-Ratelimit-Output-Tokens-Reset": at(2 * time.Hour), "Anthropic-Ratelimit-Output-Tokens-Remaining": "100",
-		}, provider.RateLimited, 58 * time.Second, 62 * time.Second},
-		"the first reset":      {429, map[string]string{"Anthropic-Ratelimit-Tokens-Reset": at(time.Hour), "Anthropic-Ratelimit-Requests-Reset": at(time.Minute)}, provider.RateLimited, 58 * time.Second, 62 * time.Second},
+			"Anthropic-Ratelimit-Requests-Reset": at(10 * time.Minute), "Anthropic-Ratelimit-Requests-Remaining": "40",
+			"Anthropic-Ratelimit-Input-Tokens-Reset": at(time.Hour), "Anthropic-Ratelimit-Input-Tokens-Remaining": "0",
+			"Anthropic-Ratelimit-Output-Tokens-Reset": at(9 * time.Hour), "Anthropic-Ratelimit-Output-Tokens-Remaining": "100",
+		}, provider.RateLimited, soon, hour},
+		"the first reset":      {429, map[string]string{"Anthropic-Ratelimit-Tokens-Reset": at(5 * time.Hour), "Anthropic-Ratelimit-Requests-Reset": at(time.Hour)}, provider.RateLimited, soon, hour},
 		"a reset that is over": {429, map[string]string{"Anthropic-Ratelimit-Requests-Reset": at(-time.Minute)}, provider.RateLimited, 0, 0},
 		"a reset in years":     {429, map[string]string{"Anthropic-Ratelimit-Requests-Reset": at(9999 * time.Hour)}, provider.RateLimited, 24 * time.Hour, 24 * time.Hour},
 		"nonsense":             {429, map[string]string{"Retry-After": "soon", "Anthropic-Ratelimit-Requests-Reset": "later"}, provider.RateLimited, 0, 0},

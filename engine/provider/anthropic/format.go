@@ -140,6 +140,9 @@ func (s *shaper) walk(n *wire.Node, path []string) error {
 		if slices.Contains(path, ref) {
 			return errRecursive
 		}
+		if s.used[ref] {
+			return nil // followed before
+		}
 		target := s.root.At(ref)
 		if target == nil {
 			return fmt.Errorf("it refers to %s", wire.Clean(ref))

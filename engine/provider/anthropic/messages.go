@@ -111,7 +111,11 @@ func (e *encoder) said(parts []provider.Part, ids *wire.IDs) []block {
 	for _, p := range parts {
 		switch p.Kind {
 		case provider.TextPart:
-			out = appendText(out, p.Text)
+			if n := len(out); n > 0 && out[n-1].Type == typeText {
+				out[n-1].Text += p.Text // it was one text
+			} else {
+				out = appendText(out, p.Text)
+			}
 		case provider.ToolCallPart:
 			call(p.Call.ID)
 		case provider.ReasoningPart:

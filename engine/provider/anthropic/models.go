@@ -54,10 +54,10 @@ type support struct {
 	Supported bool `json:"supported"`
 }
 
-func (s *support) known(else_ provider.Known) provider.Known {
+func (s *support) known(or provider.Known) provider.Known {
 	switch {
 	case s == nil:
-		return else_
+		return or
 	case s.Supported:
 		return provider.Yes
 	}

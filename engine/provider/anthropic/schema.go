@@ -16,6 +16,11 @@ const (
 	// maxFold is how deep alternatives at the top may lie in each other, and
 	// references lead to references.
 	maxFold = 8
+	// maxBranches is how many schemas may be folded into one: definitions that
+	// refer to each other can stand for more than there is time to look at.
+	maxBranches = 256
+	// maxProperties is how many properties a folded object may have.
+	maxProperties = 2000
 	// maxShown is how much of the alternatives is put into a tool's
 	// description; more would cost more than it tells.
 	maxShown = 1000
@@ -27,6 +32,7 @@ var (
 	errNotObject  = errors.New("it is no JSON object")
 	errOtherInput = errors.New("it asks for something that is no object")
 	errTooDeep    = errors.New("its references or alternatives lie too deep in each other")
+	errTooMany    = errors.New("it has too many alternatives")
 )
 
 // inputSchema makes a tool's schema one that the API takes: an object of named
@@ -61,8 +67,9 @@ func inputSchema(raw json.RawMessage) (schema json.RawMessage, added string, err
 
 // folder makes plain objects of schemas.
 type folder struct {
-	root  *wire.Node
-	shown []string // the alternatives that were folded, in words
+	root     *wire.Node
+	branches int      // how many schemas were folded
+	shown    []string // the alternatives that were folded, in words
 }
 
 func (f *folder) added() string {
@@ -77,6 +84,9 @@ func (f *folder) added() string {
 func (f *folder) object(n *wire.Node, depth int) (*wire.Node, error) {
 	if depth > maxFold {
 		return nil, errTooDeep
+	}
+	if f.branches++; f.branches > maxBranches {
+		return nil, errTooMany
 	}
 	out, err := f.follow(n, depth)
 	if err != nil {
@@ -158,6 +168,9 @@ func (f *folder) fold(out *wire.Node, key string, branches []*wire.Node, depth i
 			return err
 		}
 		if p := branch.Get("properties"); p != nil {
+			if len(props.Members)+len(p.Members) > maxProperties {
+				return errTooMany
+			}
 			mergeProperties(props, p.Members, own)
 		}
 		needs := texts(branch.Get("required"))
@@ -239,11 +252,12 @@ func texts(n *wire.Node) []string {
 }
 
 func setRequired(n *wire.Node, names []string) {
-	list := &wire.Node{Kind: '['}
-	for i, name := range names {
-		if !slices.Contains(names[:i], name) {
+	list, seen := &wire.Node{Kind: '['}, map[string]bool{}
+	for _, name := range names {
+		if !seen[name] {
 			list.Items = append(list.Items, wire.StringNode(name))
 		}
+		seen[name] = true
 	}
 	if len(list.Items) > 0 {
 		n.Set("required", list)

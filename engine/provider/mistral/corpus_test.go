@@ -6,8 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
@@ -69,15 +72,19 @@ func FuzzDecoder(f *testing.F) {
 	})
 }
 
-// Whatever a server sends as the body of a refusal, there is one line of words.
-func FuzzFaults(f *testing.F) {
-	for _, b := range refusals {
-		f.Add([]byte(b.body))
+// Whatever a server sends with a refusal, there is one line of words.
+func FuzzRefusals(f *testing.F) {
+	for _, r := range refusals {
+		f.Add(r.status, []byte(r.body))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		words := faults(body)
-		if strings.Count(words, "; ") > maxFaults && !bytes.Contains(body, []byte("; ")) && !bytes.Contains(body, []byte("u00")) {
-			t.Errorf("it is %q", words)
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		src := wire.Source{Provider: "mistral", Model: "m"}
+		for _, e := range []*provider.Error{
+			refused(src, &http.Response{StatusCode: status, Header: http.Header{}}, body, time.Now()), inStream(src, body),
+		} {
+			if e == nil || strings.ContainsFunc(e.Message, unicode.IsControl) || e.Kind == 0 {
+				t.Errorf("it is %+v", e)
+			}
 		}
 	})
 }

@@ -27,9 +27,11 @@
 // # What is learnt while it runs
 //
 // A schema that is refused in strict mode is sent without it, and then put
-// into words; a model that takes no temperature gets none. That holds for the
-// model from then on. Thinking that is refused in a history is left out of that
-// request. Nothing of it is kept on disk.
+// into words. That holds for the one request; for the model it holds from then
+// on where the refusal says that the model has no such thing. A model that
+// takes no reasoning_effort or no temperature gets none from then on. Thinking
+// that is refused in a history is left out of that request. Nothing of it is
+// kept on disk.
 //
 // # The end of a response
 //

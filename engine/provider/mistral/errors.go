@@ -26,24 +26,37 @@ func refused(src wire.Source, resp *http.Response, body []byte, now time.Time) *
 	return e
 }
 
-// inStream reads an error that came where a chunk was due, with the status that
-// it would have had, if it tells one.
+// inStream reads an error that came where a chunk was due. It is judged by the
+// status that it would have had, if it tells one or its type is known.
 func inStream(src wire.Source, data []byte) *provider.Error {
 	var outer struct {
-		Status wire.Int `json:"raw_status_code"`
+		Status wire.Int    `json:"raw_status_code"`
+		Type   wire.String `json:"type"`
 	}
 	_ = wire.Lenient(data, &outer)
-	status := int(outer.Status.N)
+	told := int(outer.Status.N)
 	if words := faults(data); words != "" {
 		e := src.Said(http.StatusUnprocessableEntity, words)
-		e.Status = status
+		e.Status = told
 		return e
 	}
 	e := src.InStream(data)
-	if e.Kind == provider.Broken && status != 0 {
-		e = src.Said(status, e.Message)
+	if e.Kind != provider.Broken {
+		e.Status = max(e.Status, told)
+		return e
 	}
-	e.Status = max(e.Status, status)
+	status := told
+	if status == 0 {
+		status = map[wire.String]int{
+			"invalid_model":                  http.StatusBadRequest,
+			"service_tier_capacity_exceeded": http.StatusTooManyRequests,
+		}[outer.Type]
+	}
+	if status == 0 {
+		return e
+	}
+	e = src.Said(status, e.Message)
+	e.Status = told
 	return e
 }
 

@@ -30,7 +30,8 @@ type quirks struct {
 
 // adaption is how one request differs from others of its model.
 type adaption struct {
-	noThoughts bool // thinking in the history is left out
+	schema     schemaForm // at least; this schema was refused in a lesser one
+	noThoughts bool       // thinking in the history is left out
 }
 
 // learn takes a lesson from a refusal. It reports whether there was one, that
@@ -55,7 +56,10 @@ func learn(err error, b *built, q *quirks, now *adaption) bool {
 	}
 	switch {
 	case b.schema && (lacks(provider.FeatureSchema) || says("response_format", "json_schema", "response schema", "structured output", "grammar")):
-		q.schema++
+		now.schema = b.form + 1
+		if lacks(provider.FeatureSchema) || says("extra inputs", "input should be", "not enabled", "not support") { // not this schema alone
+			q.schema = b.form + 1
+		}
 	case b.effort && says("reasoning_effort", "reasoning effort"):
 		q.noEffort = true
 	case b.thoughts && says("chunk", "thinking", "content"):

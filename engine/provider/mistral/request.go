@@ -48,8 +48,9 @@ type built struct {
 	body        []byte
 	notes       []string // what had to be left out
 	schema      bool     // response_format
-	effort      bool     // reasoning_effort
-	thoughts    bool     // thinking in the history
+	form        schemaForm
+	effort      bool // reasoning_effort
+	thoughts    bool // thinking in the history
 	temperature bool
 }
 
@@ -64,14 +65,15 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	}
 	out.Effort = b.think(req, q)
 	system := req.System
+	b.form = max(q.schema, now.schema)
 	switch {
 	case req.Schema == nil:
-	case q.schema == schemaWords:
+	case b.form == schemaWords:
 		system = wire.WithSchema(system, req.Schema)
 	default:
 		b.schema = true
 		out.Format = &responseFormat{Type: "json_schema", Schema: jsonSchema{
-			Name: "answer", Schema: req.Schema, Strict: q.schema == schemaStrict,
+			Name: "answer", Schema: req.Schema, Strict: b.form == schemaStrict,
 		}}
 	}
 	c := conversation{names: names, ids: wire.NewIDs(fitID), now: now}
