@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/input"
@@ -45,11 +44,7 @@ func readParts(ctx context.Context, rt *runtime, cfg *config.Config, o askOption
 		}
 	}
 	parts := append(files, images...)
-	text, err := o.text(piped, len(parts) > 0)
-	if err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(text) != "" {
+	if text := input.Compose(piped, o.prompt); text != "" {
 		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
 	}
 	if len(parts) == 0 {

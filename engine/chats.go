@@ -49,10 +49,9 @@ type Conversation struct {
 	Messages []Message `json:"messages"`
 }
 
-// Chat gives a chat and the messages from its root to its active leaf. It waits
-// for no live turn: Busy says that the chat's first one has not ended yet.
+// Chat gives a chat and the messages from its root to its active leaf.
 func (e *Engine) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
-	chat, err := e.find(ctx, ref, nil)
+	chat, err := e.find(ctx, ref, func(string) {})
 	if err != nil {
 		return Conversation{}, err
 	}

@@ -70,9 +70,6 @@ type Message struct {
 	SuggestedValues  []json.RawMessage `json:"suggested_values,omitempty"`
 	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
 	ManifestID       string            `json:"manifest_id,omitempty"`
-	// Pieces is how many pieces hold the parts where they are too long for
-	// the record; 0 in a message that has been read.
-	Pieces int `json:"pieces,omitempty"`
 }
 
 // Text is the message's own text, without reasoning, files and results.
@@ -107,8 +104,6 @@ type Turn struct {
 	// LastSeq is the number of events; Segments how many pieces hold them.
 	LastSeq  event.Seq `json:"last_seq"`
 	Segments int       `json:"segments"`
-	// Counted tells that its tokens are in the sums of [Spent].
-	Counted bool `json:"counted,omitempty"`
 }
 
 // ToolCall is document 004's tool_calls record (§1.7).

@@ -21,8 +21,6 @@ type tables struct {
 	calls    *kv.Table[ToolCall]
 	grants   *kv.Table[Grant]
 	events   *kv.RawTable // turn id, segment → lines of JSON
-	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
-	usage    *usageTables
 }
 
 func newTables() *tables {
@@ -37,7 +35,5 @@ func newTables() *tables {
 			kv.On("chat", func(c *ToolCall) kv.Key { return kv.Str(c.ChatID) })),
 		grants: kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
 		events: kv.NewRawTable("events"),
-		parts:  kv.NewRawTable("message_parts"),
-		usage:  newUsageTables(),
 	}
 }

@@ -1,6 +1,6 @@
 // Package term is the terminal: the three standard streams and what each of
 // them is, colour, model text made harmless, questions to a person, the status
-// line with the progress bar on it, and the small formatters that commands share.
+// line, and the small formatters that commands share.
 //
 // It knows nothing of turns, chats or providers, and holds no words of any
 // command. Markdown is rendered by the package markdown below it.
@@ -32,6 +32,6 @@
 // # Style of what is printed
 //
 // Results go to stdout and everything else to stderr, without capitals or full
-// stops after "fettle:". Escape codes are written only where colour is on; without
-// it the status line is taken off with blanks, and a dumb terminal has none.
+// stops after "fettle:". Escape codes are written only where colour is on, the
+// status line and Restore excepted, which need a terminal that isn't dumb.
 package term

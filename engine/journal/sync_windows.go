@@ -9,14 +9,10 @@ import (
 func syncFolder(*os.File) error { return nil }
 
 // renameOpen closes the file for the rename, which Windows refuses to do to an
-// open one, and opens it again.
+// open one, and opens it again at its end.
 func renameOpen(f *os.File, from, to string) (*os.File, error) {
 	if err := errors.Join(f.Close(), os.Rename(from, to)); err != nil {
 		return f, err
 	}
-	again, err := os.OpenFile(to, os.O_WRONLY, 0o600)
-	if err != nil {
-		return f, errors.Join(err, os.Remove(to))
-	}
-	return again, nil
+	return os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0o600)
 }
