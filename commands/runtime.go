@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"net/http"
 	"os"
 	goruntime "runtime"
 	"sync"
@@ -29,7 +28,6 @@ type runtime struct {
 	jsonErrors bool // failures are JSON on standard error
 	verbose    bool
 	quiet      bool
-	client     *http.Client
 	engine     *engine.Engine
 	dirs       func() (paths.Dirs, error)
 }
@@ -92,8 +90,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	rt.client = newClient()
-	catalog, err := newCatalog(cfg, rt.client, wrap)
+	catalog, err := newCatalog(cfg, wrap)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +118,6 @@ func (rt *runtime) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
 	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close())
-	rt.client.CloseIdleConnections()
 	if err != nil && rt.verbose {
 		rt.notice("after the answer: " + err.Error())
 	}

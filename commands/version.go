@@ -27,13 +27,10 @@ func newVersion(rt *runtime) *cli.Command {
 		Name:      "version",
 		Usage:     "print the version",
 		UsageText: "fettle version\nfettle version -o json",
-		Flags:     []cli.Flag{outputFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c, "fettle version"); err != nil {
-				return err
-			}
-			return runVersion(rt, versionOptions{c.String("output")})
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print as `FORMAT`: text, json"},
 		},
+		Action: func(c *cli.Context) error { return runVersion(rt, versionOptions{c.String("output")}) },
 	}
 }
 
@@ -50,7 +47,7 @@ func runVersion(rt *runtime, o versionOptions) error {
 		rt.streams.Out.Printf("%s\n", text)
 		return nil
 	}
-	return checkOutput(o.output, "fettle version")
+	return checkOutput(o.output)
 }
 
 // buildVersion is what the linker set, else what the go command knew.

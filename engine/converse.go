@@ -145,7 +145,7 @@ func (e *Engine) last(ctx context.Context, onWait func(string)) (Chat, error) {
 	case waitFor != nil && (newest == nil || waitFor.Order > newest.Order):
 		return e.afterTurn(ctx, waitFor, onWait)
 	case newest == nil:
-		return Chat{}, fault.New(fault.NotFound, "there is no chat to continue", `fettle ask "why is the sky blue?"   begins one`)
+		return Chat{}, fault.New(fault.NotFound, "there is no chat to continue", `fettle ask "…" begins one`)
 	}
 	return e.lookUp(ctx, ChatRef{ID: newest.ChatID})
 }

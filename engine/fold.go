@@ -364,7 +364,7 @@ func (e *Engine) storeTrouble(err error) error {
 		if busy.PID != 0 {
 			owner = fmt.Sprintf("pid %d", busy.PID)
 		}
-		return fault.Wrap(fault.Store, "the store is held by "+owner, err, "wait until it has ended")
+		return fault.Wrap(fault.Store, "the store is held by "+owner, err, "try again when it has ended")
 	case errors.As(err, &corrupt):
 		return fault.Wrap(fault.Store, "the store is damaged", err,
 			"keep a copy of "+e.o.DataDir+", then set FETTLE_DATA to a new folder")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,7 +66,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	}
 	if len(problems) > 0 || len(r.calls) > 0 {
 		f := fault.New(fault.InvalidReply, t.model.ref+": the answer doesn't match the schema, twice",
-			"another model with -m, or a simpler schema")
+			"try another model with -m, or a simpler schema")
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
 	}
@@ -136,23 +135,6 @@ func (t *turn) withLess(err error) (bool, string) {
 	}
 	t.model.without[pe.Feature] = true
 	return true, withoutNote(pe.Feature, t.model.ref)
-}
-
-// noteLeftOut says what the person gave or asked for and the model, as is
-// known before it is asked, can't take.
-func (t *turn) noteLeftOut() error {
-	var notes []event.Body
-	isImage := func(p provider.Part) bool { return p.Kind == provider.ImagePart }
-	if t.model.without[provider.FeatureImages] && slices.ContainsFunc(t.req.Parts, isImage) {
-		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureImages, t.model.ref)})
-	}
-	if t.model.without[provider.FeatureTools] && (t.req.Workspace != "" || len(t.req.Tools) > 0) {
-		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureTools, t.model.ref)})
-	}
-	if len(notes) == 0 {
-		return nil // and nothing is waited for
-	}
-	return t.emit(notes...)
 }
 
 // withoutNote is the footnote about a feature that a model lacks.

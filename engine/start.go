@@ -82,7 +82,7 @@ func (t *turn) checkRequest() error {
 	if t.req.Schema != nil {
 		s, err := schema.Compile(t.req.Schema)
 		if err != nil {
-			return fault.Wrap(fault.Usage, "--schema", err, `fettle ask --schema '{"type":"object"}' …`)
+			return fault.Wrap(fault.Usage, "--schema", err, "a JSON Schema is wanted, such as {\"type\":\"object\"}")
 		}
 		t.schema = s
 	}
@@ -145,7 +145,7 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 		chat.System = t.req.System
 	}
 	if conv.isNew {
-		chat.CreatedAt, chat.Title = now, title(t.req)
+		chat.CreatedAt, chat.Title = now, title(t.req.Parts)
 		chat.Workspace = t.req.Workspace
 	}
 	return &acceptance{
@@ -158,12 +158,11 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 // titleLength is what fits a list beside the other columns.
 const titleLength = 80
 
-// title is what the request says, else the first line of the prompt, else the
-// first file's name.
-func title(req TurnRequest) string {
-	text, parts := req.Title, req.Parts
+// title is the first line of the prompt, else the first file's name.
+func title(parts []provider.Part) string {
+	text := ""
 	for _, p := range parts {
-		if req.Title == "" && p.Kind == provider.TextPart {
+		if p.Kind == provider.TextPart {
 			text = p.Text
 		}
 	}
@@ -173,8 +172,7 @@ func title(req TurnRequest) string {
 		}
 	}
 	for line := range strings.Lines(text) {
-		// A character has at most four bytes; what is cut inside one is cut off.
-		if line = cleanLine(strings.ToValidUTF8(line[:min(len(line), 8*titleLength)], "")); line != "" {
+		if line = cleanLine(line); line != "" {
 			return cutRunes(line, titleLength)
 		}
 	}
@@ -221,7 +219,7 @@ func (e *Engine) accept(ctx context.Context, t *turn) error {
 		t.cancel(err)
 		<-t.followed
 		e.forget(t)
-		return fault.Wrap(fault.Store, "keep the question", err, roomHint)
+		return fault.Wrap(fault.Store, "keep the question", err, "free disk space or set FETTLE_DATA to another folder")
 	}
 	return nil
 }
@@ -248,11 +246,8 @@ func (t *turn) openLog(ctx context.Context) error {
 	return nil
 }
 
-// roomHint is what to do where the data directory can't be written.
-const roomHint = "export FETTLE_DATA=DIR   keeps everything in another folder"
-
 func storeFault(doing string, err error) error {
-	return fault.Wrap(fault.Store, doing, err, roomHint)
+	return fault.Wrap(fault.Store, doing, err, "fettle needs to write below FETTLE_DATA; set it to a folder with room")
 }
 
 // numbered is a journal whose numbers are made durable together with it.
@@ -313,15 +308,6 @@ func (e *Engine) SyncTime(id TurnID) time.Duration {
 		return t.log.SyncTime()
 	}
 	return 0
-}
-
-// TurnChat is the chat that a turn of this process belongs to, as it was when
-// the turn was accepted; it has no number where the turn keeps nothing.
-func (e *Engine) TurnChat(id TurnID) (Chat, bool) {
-	if t := e.turn(id); t != nil {
-		return t.accept.Chat, true
-	}
-	return Chat{}, false
 }
 
 // lockChat takes the lock that a turn of the chat holds to its end.

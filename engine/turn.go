@@ -87,9 +87,6 @@ func (t *turn) loop() error {
 	if limit <= 0 {
 		limit = DefaultMaxSteps
 	}
-	if err := t.noteLeftOut(); err != nil {
-		return err
-	}
 	for step := 0; ; step++ {
 		calls, err := t.respond()
 		if err != nil {
@@ -130,7 +127,7 @@ func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 		events[i] = event.Event{TurnID: string(t.id), Seq: t.seq + event.Seq(i) + 1, Time: now, Body: b}
 	}
 	if err := t.log.Append(events...); err != nil {
-		return nil, fault.Wrap(fault.Store, "keep the turn", err, roomHint)
+		return nil, fault.Wrap(fault.Store, "keep the turn", err, "free disk space or set FETTLE_DATA to another folder")
 	}
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
@@ -156,7 +153,7 @@ func (t *turn) awaitSync() error {
 	err := <-t.pending
 	t.pending = nil
 	if err != nil {
-		return fault.Wrap(fault.Store, "keep the turn", err, roomHint)
+		return fault.Wrap(fault.Store, "keep the turn", err, "free disk space or set FETTLE_DATA to another folder")
 	}
 	return nil
 }

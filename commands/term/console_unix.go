@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
 	"time"
 
@@ -25,9 +24,8 @@ const maxTyped = 4096
 // ttyConsole is /dev/tty. It is opened blocking and apart from the standard
 // streams, so that no other reader's modes are touched.
 type ttyConsole struct {
-	f       *os.File
-	words   bool
-	resumed chan os.Signal // SIGCONT, as after Ctrl-Z and fg
+	f     *os.File
+	words bool
 
 	mu   sync.Mutex
 	old  unix.Termios
@@ -67,7 +65,7 @@ func openConsole(words bool) (console, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &ttyConsole{f: f, words: words, resumed: make(chan os.Signal, 1)}
+	c := &ttyConsole{f: f, words: words}
 	old, err := unix.IoctlGetTermios(c.fd(), getTermios)
 	if err != nil {
 		_ = f.Close()
@@ -79,7 +77,6 @@ func openConsole(words bool) (console, error) {
 		return nil, err
 	}
 	flushInput(c.fd())
-	signal.Notify(c.resumed, unix.SIGCONT)
 	return c, nil
 }
 
@@ -139,11 +136,6 @@ func (c *ttyConsole) read(ctx context.Context) ([]byte, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case taken(c.resumed) && foreground(c.fd()):
-			if err := c.apply(); err != nil {
-				return nil, err
-			}
-			return nil, errResumed
 		case err != nil && !errors.Is(err, unix.EINTR):
 			return nil, fmt.Errorf("wait for an answer: %w", err)
 		case !foreground(c.fd()):
@@ -158,16 +150,6 @@ func (c *ttyConsole) read(ctx context.Context) ([]byte, error) {
 		if err := c.apply(); err != nil {
 			return nil, err
 		}
-	}
-}
-
-// taken tells whether a signal has come, and takes it.
-func taken(signals <-chan os.Signal) bool {
-	select {
-	case <-signals:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -197,7 +179,4 @@ func (c *ttyConsole) restore() {
 	_ = unix.IoctlSetTermios(c.fd(), setTermios, &c.old) // nothing better can be done
 }
 
-func (c *ttyConsole) close() error {
-	signal.Stop(c.resumed)
-	return c.f.Close()
-}
+func (c *ttyConsole) close() error { return c.f.Close() }

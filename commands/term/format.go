@@ -89,12 +89,11 @@ func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return Number(int64(n)) + " " + many
+	return thousands(n) + " " + many
 }
 
-// Number writes a count with its thousands apart: "2,000".
-func Number(n int64) string {
-	s := strconv.FormatInt(n, 10)
+func thousands(n int) string {
+	s := strconv.Itoa(n)
 	first := 0
 	if n < 0 {
 		first = 1
