@@ -87,7 +87,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	}
 	if len(problems) > 0 {
 		f := fault.New(fault.InvalidReply, t.model.ref+": the answer doesn't match the schema, twice",
-			"try another model with -m, or a simpler schema")
+			"another model with -m, or a simpler schema")
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
 	}
