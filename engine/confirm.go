@@ -39,6 +39,7 @@ func (t *turn) confirm(c *call, why string) error {
 	}()
 	err := t.emit(event.ConfirmRequest{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why,
+		Rule: RuleFor(c.entry.Tool, c.use.Args),
 	})
 	if err != nil {
 		return err

@@ -186,7 +186,7 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 		chat.System = t.req.System
 	}
 	if conv.isNew {
-		chat.CreatedAt, chat.Title = now, title(t.req.Parts)
+		chat.CreatedAt, chat.Title = now, title(t.req)
 	}
 	return &acceptance{
 		Version: journalVersion, TurnID: e.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,

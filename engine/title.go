@@ -10,11 +10,12 @@ import (
 // titleLength is what fits a list beside the other columns.
 const titleLength = 80
 
-// title is the first line of the prompt, else the first file's name.
-func title(parts []provider.Part) string {
-	text := ""
+// title is what the request says, else the first line of the prompt, else the
+// first file's name.
+func title(req TurnRequest) string {
+	text, parts := req.Title, req.Parts
 	for _, p := range parts {
-		if p.Kind == provider.TextPart {
+		if req.Title == "" && p.Kind == provider.TextPart {
 			text = p.Text
 		}
 	}
@@ -24,7 +25,8 @@ func title(parts []provider.Part) string {
 		}
 	}
 	for line := range strings.Lines(text) {
-		if line = cleanLine(line); line != "" {
+		// A character has at most four bytes; what is cut inside one is cut off.
+		if line = cleanLine(strings.ToValidUTF8(line[:min(len(line), 8*titleLength)], "")); line != "" {
 			return cutRunes(line, titleLength)
 		}
 	}
