@@ -143,12 +143,6 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 	})
 }
 
-// ended tells whether a call has its result.
-func (r *reducer) ended(toolUseID string) bool {
-	i, ok := r.byUse[toolUseID]
-	return ok && r.calls[i].FinishedAt != nil
-}
-
 func orNull(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("null")
