@@ -22,6 +22,12 @@ func Main(ctx context.Context, args []string, streams *term.Streams) int {
 	rt := newRuntime(streams)
 	app := newApp(rt)
 	err := run(ctx, rt, app, args)
+	// What a command printed is no result if it didn't arrive. Where a signal
+	// has ended it, that is said instead: a closed terminal takes no output.
+	signalled := err != nil && errors.Is(context.Cause(ctx), errSignal)
+	if lost := streams.Out.Err(); lost != nil && !signalled {
+		err = outputTrouble(lost)
+	}
 	streams.Restore()
 	status := report(rt, err)
 	rt.finish()
@@ -59,6 +65,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 // argument that is none and would take a flag behind it for text.
 func run(ctx context.Context, rt *runtime, app *cli.App, args []string) error {
 	o := reorder(app, args)
+	rt.jsonErrors = o.wantsJSON()
 	switch {
 	case o.help && o.command == nil:
 		rt.streams.Out.Printf("%s", overview)
@@ -66,6 +73,8 @@ func run(ctx context.Context, rt *runtime, app *cli.App, args []string) error {
 	case o.help:
 		printHelp(rt, o.command, o.path)
 		return nil
+	case o.unknown != "":
+		return unknownFlag(app, o)
 	case o.missing != "":
 		return usagef(o.path+" --help", "the flag %s needs a value", o.missing)
 	}
@@ -92,7 +101,7 @@ func newApp(rt *runtime) *cli.App {
 			case c.Bool("version"):
 				return runVersion(rt, versionOptions{})
 			case c.NArg() > 0:
-				return unknownCommand(c.App.Commands, c.Args().First(), "fettle")
+				return unknownCommand(c.App.Commands, c.Args().Slice(), "fettle")
 			}
 			rt.streams.Out.Printf("%s", overview)
 			return nil
@@ -114,7 +123,7 @@ func prepare(rt *runtime, cmds []*cli.Command, path string) {
 		if c.Action == nil {
 			c.Action = func(ctx *cli.Context) error {
 				if ctx.NArg() > 0 {
-					return unknownCommand(c.Subcommands, ctx.Args().First(), path+" "+c.Name)
+					return unknownCommand(c.Subcommands, ctx.Args().Slice(), path+" "+c.Name)
 				}
 				printHelp(rt, c, path+" "+c.Name)
 				return nil

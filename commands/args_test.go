@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,20 +14,25 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	for given, want := range map[string]string{
 		"fettle":                             "fettle",
 		"fettle ask hi":                      "fettle ask -- hi",
-		"fettle ask hi -m a/b":               "fettle ask -m a/b -- hi",
+		"fettle ask hi -m a/b":               "fettle ask --model a/b -- hi",
 		"fettle ask hi --model=a/b there":    "fettle ask --model=a/b -- hi there",
-		"fettle ask -q hi -f x -f y":         "fettle ask -q -f x -f y -- hi",
-		"fettle ask -f - hi":                 "fettle ask -f - -- hi",
-		"fettle ask -q -- -m x":              "fettle ask -q -- -m x",
+		"fettle ask -q hi -f x --file y":     "fettle ask --quiet --file x --file y -- hi",
+		"fettle ask -f - hi":                 "fettle ask --file - -- hi",
+		"fettle ask -q -- -m x":              "fettle ask --quiet -- -m x",
 		"fettle ask hi --":                   "fettle ask -- hi",
-		"fettle ask hi --nosuch there":       "fettle ask --nosuch -- hi there",
 		"fettle ask chats list":              "fettle ask -- chats list",
-		"fettle chats list -n 3":             "fettle chats list -n 3",
-		"fettle chats show 3 -o json":        "fettle chats show -o json -- 3",
-		"fettle chats -o json show 3":        "fettle chats show -o json -- 3",
+		"fettle chats list -n 3":             "fettle chats list --limit 3",
+		"fettle chats show 3 -o json":        "fettle chats show --output json -- 3",
+		"fettle chats -o json show 3":        "fettle chats show --output json -- 3",
+		"fettle -m a/b ask hi":               "fettle ask --model a/b -- hi",
 		"fettle nosuch hi":                   "fettle -- nosuch hi",
 		"fettle ask - hi":                    "fettle ask -- - hi",
 		"fettle ask --no-stdin --timeout 3s": "fettle ask --no-stdin --timeout 3s",
+		"fettle ask -qcx hi":                 "fettle ask --quiet --continue --extract -- hi",
+		"fettle ask -qma/b hi":               "fettle ask --quiet --model a/b -- hi",
+		"fettle ask -qm=a/b hi":              "fettle ask --quiet --model a/b -- hi",
+		"fettle ask -qm a/b hi":              "fettle ask --quiet --model a/b -- hi",
+		"fettle ask -model a/b hi":           "fettle ask --model a/b -- hi",
 	} {
 		if got := strings.Join(reorder(app, strings.Fields(given)).args, " "); got != want {
 			t.Errorf("%s\n got %s\nwant %s", given, got, want)
@@ -38,15 +44,24 @@ func TestWhatReorderFinds(t *testing.T) {
 	t.Parallel()
 	app := newApp(newRuntime(term.Test(term.TestOptions{}).Streams))
 	for given, want := range map[string]ordered{
-		"fettle --help":            {path: "fettle", help: true},
-		"fettle ask hi -h":         {path: "fettle ask", help: true},
-		"fettle chats list --help": {path: "fettle chats list", help: true},
-		"fettle ask -- --help":     {path: "fettle ask"},
-		"fettle ask hi -m":         {path: "fettle ask", missing: "-m"},
-		"fettle ask hi -q":         {path: "fettle ask"},
+		"fettle --help":                    {path: "fettle", help: true},
+		"fettle ask hi -h":                 {path: "fettle ask", help: true},
+		"fettle chats list --help":         {path: "fettle chats list", help: true},
+		"fettle ask -- --help":             {path: "fettle ask"},
+		"fettle ask hi -m":                 {path: "fettle ask", missing: "-m"},
+		"fettle ask hi -qm":                {path: "fettle ask", missing: "-m"},
+		"fettle ask hi -q":                 {path: "fettle ask"},
+		"fettle ask hi --nosuch=s3cret":    {path: "fettle ask", unknown: "--nosuch"},
+		"fettle ask hi -qz":                {path: "fettle ask", unknown: "-qz"},
+		"fettle ask hi ---q":               {path: "fettle ask"},
+		"fettle -v":                        {path: "fettle", unknown: "-v"},
+		"fettle chats -o json":             {path: "fettle chats", unknown: "-o"},
+		"fettle --limit 3 ask hi":          {path: "fettle ask", unknown: "--limit"},
+		"fettle version --limit 3 --quiet": {path: "fettle version", unknown: "--limit"},
 	} {
 		got := reorder(app, strings.Fields(given))
-		if got.path != want.path || got.help != want.help || got.missing != want.missing {
+		if got.path != want.path || got.help != want.help || got.missing != want.missing ||
+			got.unknown != want.unknown {
 			t.Errorf("%s: %+v", given, got)
 		}
 	}
@@ -69,6 +84,35 @@ func TestFirstBlock(t *testing.T) {
 	for _, text := range []string{"", "no code", "`x`", "    ```\n    x", "``` a`b\nx"} {
 		if got, ok := firstBlock(text); ok {
 			t.Errorf("%q gave %q", text, got)
+		}
+	}
+}
+
+func TestAListKeepsItsValues(t *testing.T) {
+	t.Parallel()
+	var v, copied values
+	given := []string{"a,b", "", "c\xff d"}
+	for _, s := range given {
+		if err := v.Set(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := copied.Set(v.Serialize()); err != nil || !slices.Equal(copied, given) {
+		t.Errorf("copied as %q, %v", copied, err)
+	}
+	if err := copied.Set(new(values).Serialize()); err != nil || len(copied) != 0 {
+		t.Errorf("an empty list copied as %q, %v", copied, err)
+	}
+}
+
+func TestShellWords(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"": `""`, "plain-1.0/x:y": "plain-1.0/x:y", "two words": `"two words"`, "what?": `"what?"`,
+		`say "x"`: `'say "x"'`, "$HOME": "'$HOME'", "it's $5": `'it'\''s $5'`, "ü": `"ü"`, "!!": "'!!'",
+	} {
+		if got := shellWord(word); got != want {
+			t.Errorf("%q is written %s, want %s", word, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/input"
@@ -44,7 +45,7 @@ func readParts(ctx context.Context, rt *runtime, cfg *config.Config, o askOption
 		}
 	}
 	parts := append(files, images...)
-	if text := input.Compose(piped, o.prompt); text != "" {
+	if text := input.Compose(piped, o.prompt); strings.TrimSpace(text) != "" {
 		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
 	}
 	if len(parts) == 0 {

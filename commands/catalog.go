@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,7 +19,9 @@ import (
 
 // newCatalog puts together the providers that the configuration knows. None of
 // them is asked anything, or even made, before a turn wants it.
-func newCatalog(cfg *config.Config, wrap func(provider.Provider) provider.Provider) (*engine.Catalog, error) {
+func newCatalog(
+	cfg *config.Config, client *http.Client, wrap func(provider.Provider) provider.Provider,
+) (*engine.Catalog, error) {
 	if wrap == nil {
 		wrap = func(p provider.Provider) provider.Provider { return p }
 	}
@@ -32,7 +35,6 @@ func newCatalog(cfg *config.Config, wrap func(provider.Provider) provider.Provid
 			return wrap(p), nil
 		})
 	}
-	client := newClient()
 	err := add("ollama", func() (provider.Provider, error) { return newOllama(cfg, client) })
 	if err != nil {
 		return nil, err
@@ -40,7 +42,7 @@ func newCatalog(cfg *config.Config, wrap func(provider.Provider) provider.Provid
 	if err := add("script", newScript); err != nil {
 		return nil, err
 	}
-	for _, name := range sortedNames(cfg.Providers) {
+	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		p := cfg.Providers[name]
 		if err := add(name, func() (provider.Provider, error) { return newOpenAI(cfg, p, client) }); err != nil {
 			return nil, err
@@ -76,15 +78,6 @@ func newScript() (provider.Provider, error) {
 		return nil, err
 	}
 	return script.New(script.Options{Dir: wd, FS: files}), nil
-}
-
-func sortedNames(m map[string]config.Provider) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // seekers are the places where a model is looked for when none was named.

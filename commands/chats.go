@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/term/markdown"
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 type listOptions struct {
@@ -26,43 +23,65 @@ type showOptions struct {
 }
 
 func newChats(rt *runtime) *cli.Command {
-	output := func() cli.Flag {
-		return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print as `FORMAT`: text, json"}
-	}
 	return &cli.Command{
-		Name:      "chats",
-		Usage:     "see what was kept",
-		UsageText: "fettle chats list\nfettle chats show 1",
-		Subcommands: []*cli.Command{{
-			Name:      "list",
-			Usage:     "list chats, the last used first",
-			UsageText: "fettle chats list\nfettle chats list --limit 5 -o json",
-			Flags: []cli.Flag{
-				output(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
-			},
-			Action: func(c *cli.Context) error {
-				o := listOptions{output: c.String("output"), limit: c.Int("limit")}
-				if c.NArg() > 0 {
-					return usagef("fettle chats list --help", "chats list takes no arguments")
-				}
-				return runChatsList(c.Context, rt, o)
-			},
-		}, {
-			Name:      "show",
-			Usage:     "show a chat's messages",
-			ArgsUsage: "[N]",
-			Description: `Shows the messages on the way to the chat's last one. Without a number it is the
-chat that was used last.`,
-			UsageText: "fettle chats show\nfettle chats show 1 -o json",
-			Flags:     []cli.Flag{output()},
-			Action: func(c *cli.Context) error {
-				ref, err := chatArg(c)
-				if err != nil {
-					return err
-				}
-				return runChatsShow(c.Context, rt, showOptions{c.String("output"), ref})
-			},
-		}},
+		Name:        "chats",
+		Usage:       "see what was kept",
+		UsageText:   "fettle chats list\nfettle chats show 1",
+		Subcommands: []*cli.Command{newChatsList(rt), newChatsShow(rt)},
+	}
+}
+
+func outputFlag() cli.Flag {
+	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print `FORMAT` text or json"}
+}
+
+func newChatsList(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list chats, the last used first",
+		Description: `On a terminal it is a table that fits. In a pipe each chat is a line of number,
+title, model, messages and time, with tabs between.`,
+		UsageText: "fettle chats list\nfettle chats list -n 5 -o json\nfettle chats list -n 0 | cut -f 1,2",
+		Flags: []cli.Flag{
+			outputFlag(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
+		},
+		Action: func(c *cli.Context) error {
+			const path = "fettle chats list"
+			o := listOptions{output: c.String("output"), limit: c.Int("limit")}
+			if err := noArguments(c, path); err != nil {
+				return err
+			}
+			if o.limit < 0 {
+				return usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.limit)
+			}
+			if err := checkOutput(o.output, path); err != nil {
+				return err
+			}
+			return runChatsList(c.Context, rt, o)
+		},
+	}
+}
+
+func newChatsShow(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show a chat's messages",
+		ArgsUsage: "[N]",
+		Description: `Shows the messages on the way to the chat's last one, by default of the chat
+that was used last. What is longer than the terminal goes through PAGER.`,
+		UsageText: "fettle chats show\nfettle chats show 1 -o json",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			ref, err := chatArg(c)
+			if err != nil {
+				return err
+			}
+			o := showOptions{c.String("output"), ref}
+			if err := checkOutput(o.output, "fettle chats show"); err != nil {
+				return err
+			}
+			return runChatsShow(c.Context, rt, o)
+		},
 	}
 }
 
@@ -80,19 +99,15 @@ func chatArg(c *cli.Context) (engine.ChatRef, error) {
 	return engine.ChatRef{}, usagef("fettle chats show 1", "chats show takes one number")
 }
 
-func checkOutput(output string) error {
+func checkOutput(output, path string) error {
 	if output != "text" && output != "json" {
-		return usagef("-o json", "--output has no format %s: there are text and json", strconv.Quote(output))
+		return usagef(path+" -o json", "--output has no format %s: there are text and json", strconv.Quote(output))
 	}
 	return nil
 }
 
 // storeEngine is an engine for commands that ask no model.
-func (rt *runtime) storeEngine(output string) (*engine.Engine, error) {
-	if err := checkOutput(output); err != nil {
-		return nil, err
-	}
-	rt.jsonErrors = output == "json"
+func (rt *runtime) storeEngine() (*engine.Engine, error) {
 	cfg, err := rt.config(nil)
 	if err != nil {
 		return nil, err
@@ -107,7 +122,7 @@ type chatsJSON struct {
 }
 
 func runChatsList(ctx context.Context, rt *runtime, o listOptions) error {
-	eng, err := rt.storeEngine(o.output)
+	eng, err := rt.storeEngine()
 	if err != nil {
 		return err
 	}
@@ -122,27 +137,41 @@ func runChatsList(ctx context.Context, rt *runtime, o listOptions) error {
 		return printJSON(rt, chatsJSON{outputVersion, page.Chats})
 	}
 	if len(page.Chats) == 0 {
-		rt.notice(`no chats yet; fettle ask "…" begins one`)
+		rt.notice(`no chats yet; fettle ask "why is the sky blue?" begins one`)
 		return nil
 	}
-	now := time.Now()
-	style := rt.streams.Out.Style()
-	table := term.NewTable(rt.streams.Out,
-		term.Column{Title: "chat", Right: true},
-		term.Column{Title: "title", Cut: true},
-		term.Column{Title: "model", Cut: true, Style: style.Dim},
-		term.Column{Title: "messages", Right: true},
-		term.Column{Title: "last used", Style: style.Dim})
-	for _, c := range page.Chats {
-		table.Row(strconv.FormatInt(c.Number, 10), c.Title, c.Model, strconv.Itoa(c.Messages), term.Ago(now, c.UpdatedAt))
-	}
-	if err := table.Flush(); err != nil {
-		return outputTrouble(err)
-	}
+	listChats(rt.streams.Out, page.Chats)
 	if page.Next != nil && rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("there are more; --limit 0 lists all"))
+		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("there are more: -n 0 lists all"))
 	}
 	return nil
+}
+
+// roomForAll is the narrowest terminal that shows all columns of the list.
+const roomForAll = 64
+
+// listChats prints a table for a person, and every column for a program.
+func listChats(out *term.Output, chats []engine.Chat) {
+	now, style := time.Now(), out.Style()
+	narrow := out.IsTerminal() && out.Width() < roomForAll
+	columns := []term.Column{{Title: "chat", Right: true}, {Title: "title", Cut: true}}
+	if !narrow {
+		columns = append(columns, term.Column{Title: "model", Cut: true, Style: style.Dim},
+			term.Column{Title: "messages", Right: true})
+	}
+	table := term.NewTable(out, append(columns, term.Column{Title: "last used", Style: style.Dim})...)
+	for _, c := range chats {
+		cells := []string{strconv.FormatInt(c.Number, 10), c.Title}
+		if !narrow {
+			cells = append(cells, c.Model, strconv.Itoa(c.Messages))
+		}
+		used := c.UpdatedAt.UTC().Format(time.RFC3339)
+		if out.IsTerminal() {
+			used = term.Ago(now, c.UpdatedAt)
+		}
+		table.Row(append(cells, used)...)
+	}
+	_ = table.Flush() // Main looks at what went wrong with writing
 }
 
 // chatJSON is what `chats show --output json` prints.
@@ -152,7 +181,7 @@ type chatJSON struct {
 }
 
 func runChatsShow(ctx context.Context, rt *runtime, o showOptions) error {
-	eng, err := rt.storeEngine(o.output)
+	eng, err := rt.storeEngine()
 	if err != nil {
 		return err
 	}
@@ -163,88 +192,15 @@ func runChatsShow(ctx context.Context, rt *runtime, o showOptions) error {
 	if o.output == "json" {
 		return printJSON(rt, chatJSON{outputVersion, conv})
 	}
-	return showChat(rt, conv)
+	return rt.streams.Page(func() error {
+		showChat(rt.streams.Out, conv)
+		return rt.streams.Out.Err()
+	})
 }
 
 func printJSON(rt *runtime, v any) error {
 	enc := json.NewEncoder(rt.streams.Out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return outputTrouble(err)
-	}
-	return nil
-}
-
-// showChat prints a chat for reading: who said what, and which tools ran.
-func showChat(rt *runtime, conv engine.Conversation) error {
-	out, style := rt.streams.Out, rt.streams.Out.Style()
-	c := conv.Chat
-	out.Printf("%s  %s\n", style.Bold(term.Clean(c.Title)),
-		style.Dim(term.Clean("chat "+strconv.FormatInt(c.Number, 10)+" · "+c.Model+" · "+term.Ago(time.Now(), c.UpdatedAt))))
-	for _, m := range conv.Messages {
-		if m.Role == provider.User {
-			out.Printf("\n%s\n", style.Cyan("you"))
-		} else {
-			out.Printf("\n%s\n", style.Green(term.Clean(m.Model)))
-		}
-		for _, p := range m.Parts {
-			showPart(rt, p)
-		}
-		showEnd(rt, m)
-	}
-	if err := out.Err(); err != nil {
-		return outputTrouble(err)
-	}
-	return nil
-}
-
-func showPart(rt *runtime, p provider.Part) {
-	out, style := rt.streams.Out, rt.streams.Out.Style()
-	switch p.Kind {
-	case provider.TextPart:
-		showText(rt, p.Text)
-	case provider.FilePart:
-		out.Printf("%s\n", style.Dim("file "+term.Clean(p.Name)+", "+term.Size(int64(len(p.Text)))))
-	case provider.ImagePart:
-		out.Printf("%s\n", style.Dim("image "+term.Clean(p.Name)+", "+term.Size(int64(len(p.Data)))))
-	case provider.ToolCallPart:
-		out.Printf("%s %s  %s\n", style.Cyan("→"), term.Clean(p.Call.Name), style.Dim(argLine(p.Call.Args)))
-	case provider.ToolResultPart:
-		mark := style.Green("✓")
-		if p.Result.Error {
-			mark = style.Red("✗")
-		}
-		out.Printf("%s %s\n", mark, style.Dim(term.CutEnd(term.Clean(firstOf(p.Result.Text)), 100)))
-	}
-}
-
-func showText(rt *runtime, text string) {
-	out := rt.streams.Out
-	// Writes that fail are remembered by the output; showChat looks at the end.
-	if out.IsTerminal() {
-		w := markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style()})
-		_, _ = w.Write([]byte(text))
-		_ = w.Close()
-		return
-	}
-	w := newPipeWriter(out)
-	_, _ = w.Write([]byte(text))
-	_ = w.Close()
-	if !strings.HasSuffix(text, "\n") {
-		out.WriteString("\n")
-	}
-}
-
-// showEnd says why an answer is not whole.
-func showEnd(rt *runtime, m engine.Message) {
-	out, style := rt.streams.Out, rt.streams.Out.Style()
-	switch m.Status {
-	case engine.Failed:
-		out.Printf("%s\n", style.Red("stopped by an error: "+term.Clean(m.Error.Message)))
-	case engine.Stopped:
-		out.Printf("%s\n", style.Yellow("cancelled"))
-	case engine.CutShort:
-		out.Printf("%s\n", style.Yellow("interrupted"))
-	}
+	return enc.Encode(v)
 }

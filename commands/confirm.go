@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,18 +17,13 @@ import (
 // confirm asks the person at the terminal whether a call may run. Nothing is
 // allowed by a stray Enter, and no answer is a no.
 func confirm(ctx context.Context, rt *runtime, eng *engine.Engine, id engine.TurnID, ask event.ConfirmRequest) error {
-	text := fmt.Sprintf("%s  %s\n  needs your approval: %s", ask.Tool, argLine(ask.Input), ask.Reason)
+	width := rt.promptWidth()
+	text := approvalText(ask, width)
 	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
 	for {
-		key, err := rt.streams.Ask(ctx, term.Question{Text: text + "\n", Choices: []term.Choice{
-			{Key: 'y', Label: "once", Commits: true},
-			{Key: 'c', Label: "this chat", Commits: true},
-			{Key: 'a', Label: "always", Commits: true},
-			{Key: 'n', Label: "no"},
-			{Key: '?', Label: "details"},
-		}})
+		key, err := rt.streams.Ask(ctx, term.Question{Text: text, Choices: approvalChoices(ask, width)})
 		if ctx.Err() != nil {
-			return err
+			return context.Cause(ctx)
 		}
 		if err != nil {
 			answer.Reason = "nobody answered"
@@ -40,94 +36,137 @@ func confirm(ctx context.Context, rt *runtime, eng *engine.Engine, id engine.Tur
 		case 'a':
 			answer.Decision = event.AllowAlways
 		case '?':
-			text = details(ask)
+			text = detailText(ask, width)
 			continue
 		}
 		return eng.Confirm(ctx, id, answer)
 	}
 }
 
-// details is the whole call, for somebody who wants to see all of it.
-func details(ask event.ConfirmRequest) string {
-	var fields map[string]json.RawMessage
+// promptWidth is that of the terminal which questions are put on.
+func (rt *runtime) promptWidth() int {
+	return cmp.Or(rt.streams.Err.Width(), rt.streams.Out.Width(), 80)
+}
+
+func approvalChoices(ask event.ConfirmRequest, width int) []term.Choice {
+	always := "always"
+	if ask.Rule != "" {
+		always += ": " + term.CutMiddle(term.Clean(ask.Rule), max(width-16, 16))
+	}
+	return []term.Choice{
+		{Key: 'y', Label: "once", Commits: true},
+		{Key: 'c', Label: "this chat", Commits: true},
+		{Key: 'a', Label: always, Commits: true},
+		{Key: 'n', Label: "no"},
+		{Key: '?', Label: "details"},
+	}
+}
+
+// askedLines is how much of a long call stands above the question; the rest is
+// among the details.
+const askedLines = 5
+
+// approvalText shows the call and why it is asked about.
+func approvalText(ask event.ConfirmRequest, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s wants to run with", ask.ToolID)
+	lines := term.Wrap(term.Clean(ask.Tool)+"  "+argLine(ask.Input), width-4)
+	if len(lines) > askedLines {
+		lines = append(lines[:askedLines-1], "… and more: ? shows all of it")
+	}
+	for i, line := range lines {
+		if i == 0 {
+			fmt.Fprintf(&b, "→ %s\n", line)
+		} else {
+			fmt.Fprintf(&b, "    %s\n", line)
+		}
+	}
+	for _, line := range term.Wrap("needs your approval: "+term.Clean(ask.Reason), width-2) {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	return b.String()
+}
+
+// The bounds of what is shown of a call: what nobody reads to its end hides
+// more than it tells.
+const (
+	detailLines = 200
+	detailWidth = 2000
+)
+
+// detailText is the whole call, for somebody who wants to see all of it.
+func detailText(ask event.ConfirmRequest, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s wants to run with\n", term.Clean(ask.ToolID))
+	var fields map[string]json.RawMessage
 	if json.Unmarshal(ask.Input, &fields) != nil {
-		return b.String() + "\n" + string(ask.Input)
+		detailValue(&b, "  ", string(ask.Input), width)
 	}
 	for _, name := range sortedKeys(fields) {
 		var s string
 		if json.Unmarshal(fields[name], &s) != nil {
 			s = string(fields[name])
 		}
-		fmt.Fprintf(&b, "\n  %s:", name)
-		if strings.Contains(s, "\n") {
-			b.WriteString("\n    " + strings.ReplaceAll(s, "\n", "\n    "))
-		} else {
-			b.WriteString(" " + s)
+		if !strings.Contains(s, "\n") && term.Cells(name)+term.Cells(s) < width-4 {
+			fmt.Fprintf(&b, "  %s: %s\n", oneLine(name), term.Clean(s))
+			continue
 		}
+		fmt.Fprintf(&b, "  %s:\n", oneLine(name))
+		detailValue(&b, "    ", s, width)
+	}
+	if ask.Rule != "" {
+		b.WriteString("c and a allow from now on\n")
+		detailValue(&b, "  ", ask.Rule, width)
 	}
 	return b.String()
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
+// detailValue shows a text with every line of it indented, so that no text can
+// look like words of ours.
+func detailValue(b *strings.Builder, indent, text string, width int) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	more := len(lines) - detailLines
+	for _, line := range lines[:min(len(lines), detailLines)] {
+		cut := ""
+		if len(line) > detailWidth {
+			cut = fmt.Sprintf(" [and %s more]", term.Size(int64(len(line)-detailWidth)))
+			line = strings.ToValidUTF8(line[:detailWidth], "")
+		}
+		line = strings.ReplaceAll(term.CleanText(line), "\t", "    ")
+		for _, part := range term.Chop(line+cut, width-len(indent)) {
+			b.WriteString(indent + part + "\n")
+		}
 	}
-	slices.Sort(keys)
-	return keys
+	if more > 0 {
+		fmt.Fprintf(b, "%s[and %s more]\n", indent, term.Count(more, "line", "lines"))
+	}
 }
 
-// mainArgs are the names of arguments that say by themselves what a call is
-// about, the strongest first.
-func mainArgs() []string { return []string{"command", "path", "query", "pattern", "url", "filename"} }
-
-// argLine shows a call's arguments on one line: the one that matters, or all,
-// and no more of a long one than a line takes.
-func argLine(input json.RawMessage) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(input, &fields) != nil {
-		return term.Clean(string(input))
-	}
-	for _, name := range mainArgs() {
-		var s string
-		if raw, ok := fields[name]; ok && json.Unmarshal(raw, &s) == nil {
-			return term.CutEnd(term.Clean(s), 60)
-		}
-	}
-	var parts []string
-	for _, name := range sortedKeys(fields) {
-		value := string(fields[name])
-		var s string
-		if json.Unmarshal(fields[name], &s) == nil {
-			value = s
-		}
-		value = term.CutEnd(term.Clean(value), 60)
-		if len(fields) > 1 {
-			value = name + "=" + value
-		}
-		parts = append(parts, value)
-	}
-	return strings.Join(parts, " ")
-}
-
-// deniedFault says which calls were not allowed, and the flags that would.
-func deniedFault(p event.ResponsePayload, n int) error {
-	msg := "1 tool call needed an approval that nobody could give"
-	if n > 1 {
-		msg = fmt.Sprintf("%d tool calls needed an approval that nobody could give", n)
-	}
-	f := fault.New(fault.Approval, msg)
+// deniedFault says which calls were not allowed, and what would allow them.
+func deniedFault(p event.ResponsePayload) error {
+	f := fault.New(fault.Approval, term.Count(p.Denied, "tool call", "tool calls")+" needed an approval that nobody could give")
 	var history []event.ToolHistory
-	if p.CustomPayload != nil && json.Unmarshal(p.CustomPayload.Data, &history) == nil {
-		seen := map[string]bool{}
-		for _, h := range history {
-			if h.Status == event.CallError && strings.Contains(h.Output, "nobody can be asked") && !seen[h.ToolID] {
-				seen[h.ToolID] = true
-				f.Hints = append(f.Hints, "--allow "+h.ToolID+"   lets it run")
-			}
+	if p.CustomPayload == nil || json.Unmarshal(p.CustomPayload.Data, &history) != nil {
+		return f
+	}
+	var allow []string
+	for _, h := range history {
+		if h.Status != event.CallError || !strings.Contains(h.Output, "nobody can be asked") {
+			continue
 		}
+		if len(f.Detail) < askedLines {
+			f.Detail = append(f.Detail, term.CutEnd(oneLine(h.ToolID)+"  "+argLine(h.Input), 76))
+		}
+		if flag := "--allow " + h.ToolID; !slices.Contains(allow, flag) {
+			allow = append(allow, flag)
+		}
+	}
+	flags := strings.Join(allow, " ")
+	switch {
+	case flags == "":
+	case p.ConversationID > 0:
+		f.Hints = []string{fmt.Sprintf("fettle ask --chat %d %s \"go on\"", p.ConversationID, flags)}
+	default:
+		f.Hints = []string{"fettle ask " + flags + " …   runs them"}
 	}
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -42,12 +43,13 @@ tools that it calls, the folder they work in and the store are the real ones.
 With --model a real model is asked the same.`,
 		UsageText: "fettle demo\nfettle demo --model ollama/qwen3",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "`PROVIDER/MODEL` to ask instead of the recording"},
-			&cli.StringFlag{Name: "color", Value: "auto", Usage: "`WHEN` to use colour: auto, always, never"},
+			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` instead of the recording"},
+			&cli.StringFlag{Name: "color", Value: "auto", Usage: "use colour `WHEN`: auto, always or never"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usagef(`fettle ask "…"`, "demo asks its own question and takes none")
+				question := shellWord(strings.Join(c.Args().Slice(), " "))
+				return usagef("fettle ask "+question, "demo asks its own question and takes none")
 			}
 			o := demoOptions{model: c.String("model")}
 			if c.IsSet("color") {
@@ -94,7 +96,7 @@ func runDemo(ctx context.Context, rt *runtime, o demoOptions) error {
 	if err := follow(ctx, rt, eng, id, v); err != nil {
 		return err
 	}
-	return rt.demoOutro(ctx, eng, v.chat, recorded)
+	return rt.demoOutro(ctx, eng, v.number(), recorded)
 }
 
 func (rt *runtime) demoIntro(model string, recorded bool) {

@@ -14,5 +14,8 @@
 //
 // Standard output carries the result alone; all else goes to standard error,
 // with "fettle: " before a message. Main gives the exit status by the kind of
-// the fault (package fault has the table); it never calls os.Exit itself.
+// the fault (package fault has the table); it never calls os.Exit itself. What
+// of standard output was lost is a failure, also where a command didn't look.
+// Main may be called again: it keeps nothing, but while it runs SIGINT, SIGTERM
+// and SIGHUP are its own, and the environment and the current folder are read.
 package commands

@@ -14,6 +14,7 @@ import (
 const exampleScript = `
 responses:
   - {when: "three birds", text: '["wren", "robin", "owl"]'}
+  - {when: "a shell loop", text: "~~~sh\nfind . -type f\n~~~"}
   - {when: "write notes", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n"}}]}
   - {when: "", text: An answer.}
 `
@@ -36,11 +37,39 @@ func TestExamplesRun(t *testing.T) {
 			t.Errorf("fettle %s --help has no examples", name)
 		}
 	}
+	examples["pipelines"] = w.recipes()
 	for where, commands := range examples {
 		for _, command := range commands {
 			w.example(where, command)
 		}
 	}
+}
+
+// recipes are the commands of the page about pipelines: its indented lines.
+// Some of them want jq.
+func (w *world) recipes() []string {
+	w.t.Helper()
+	page, _ := w.run(0, "help", "pipelines")
+	_, err := exec.LookPath("jq")
+	if err != nil && os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+		w.t.Errorf("the recipes need jq: %v", err)
+	}
+	var out []string
+	script := "" // lines that belong together are run by one shell
+	for line := range strings.Lines(page + "\n") {
+		if command, ok := strings.CutPrefix(line, "  "); ok {
+			script += command
+			continue
+		}
+		if script != "" && (err == nil || !strings.Contains(script, "jq")) {
+			out = append(out, script)
+		}
+		script = ""
+	}
+	if len(out) < 8 {
+		w.t.Errorf("the page has only %d recipes", len(out))
+	}
+	return out
 }
 
 // shell makes a folder in which the examples can be run: fettle on the PATH,
@@ -51,7 +80,7 @@ func (w *world) shell() {
 	wrapper := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", os.Args[0])
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
-		"m.yaml": exampleScript,
+		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n",
 	} {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(w.project(), path)

@@ -3,7 +3,8 @@ package commands
 import (
 	"context"
 	"errors"
-	"syscall"
+	"io/fs"
+	"sync"
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -15,6 +16,8 @@ type view interface {
 	// status says on a terminal what is being waited for; clear takes it away.
 	status(text string)
 	clear()
+	// began takes the chat, once the question is accepted.
+	began(engine.Chat)
 	// show takes each event in order.
 	show(event.Event)
 	// end prints what is left to print when the turn has ended.
@@ -22,26 +25,30 @@ type view interface {
 }
 
 // newView picks the view of the output format.
-func newView(rt *runtime, o askOptions) (view, error) {
+func newView(rt *runtime, o askOptions) view {
 	switch o.output {
 	case "events":
-		return &eventsView{rt: rt}, nil
+		return &eventsView{rt: rt}
 	case "json":
-		return newJSONView(rt, o), nil
+		return newJSONView(rt, o)
 	}
-	return newTextView(rt, o), nil
+	return newTextView(rt, o)
 }
 
 // follow shows a turn to its end. The turn is ours: a signal and a closed pipe
-// cancel it. What has come is kept and shown either way.
+// cancel it, once. What has come is kept and shown either way.
 func follow(ctx context.Context, rt *runtime, eng *engine.Engine, id engine.TurnID, v view) error {
 	alive := context.WithoutCancel(ctx)
-	cancel := func() {
+	cancel := sync.OnceFunc(func() {
 		// Only an ended turn can't be cancelled, and then nothing is to do.
 		_ = eng.Cancel(alive, id)
-	}
+	})
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
+	if chat, ok := eng.TurnChat(id); ok {
+		v.began(chat)
+		v.status("asking " + chat.Model)
+	}
 	var last event.Body
 	for e, err := range eng.Follow(alive, id, 0) {
 		if err != nil {
@@ -60,34 +67,68 @@ func follow(ctx context.Context, rt *runtime, eng *engine.Engine, id engine.Turn
 		}
 	}
 	v.clear()
-	if err := rt.streams.Out.Err(); err != nil {
-		return outputTrouble(err)
+	if rt.streams.Out.Err() != nil {
+		return ending(last) // Main says what is lost
 	}
-	return errors.Join(v.end(), ending(rt, last))
+	return errors.Join(v.end(), ending(last))
 }
 
 // outputTrouble is what a write to standard output that failed means: a reader
 // that went away is no reason to say anything.
 func outputTrouble(err error) error {
-	if errors.Is(err, syscall.EPIPE) {
+	if closedPipe(err) {
 		return exitError{exitClosedPipe}
 	}
-	return fault.Wrap(fault.Failed, "write the answer", err)
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err // the file's name is one that we made up
+	}
+	return fault.Wrap(fault.Failed, "write to standard output", err)
 }
 
 // ending turns the last event into what the program ends with.
-func ending(rt *runtime, last event.Body) error {
+func ending(last event.Body) error {
 	switch b := last.(type) {
 	case event.Error:
-		f := fault.New(fault.Code(b.Code), b.Message, b.Hints...)
-		f.Detail = b.Detail
-		return f
+		return faultOf(b)
 	case event.Cancelled:
 		return exitError{fault.Interrupted.Exit()}
 	case event.Complete:
-		if n := b.Payload.Denied; n > 0 {
-			return deniedFault(b.Payload, n)
+		if b.Payload.Denied > 0 {
+			return deniedFault(b.Payload)
 		}
 	}
 	return nil
+}
+
+func faultOf(e event.Error) *fault.Fault {
+	return &fault.Fault{Code: fault.Code(e.Code), Msg: e.Message, Detail: e.Detail, Hints: e.Hints}
+}
+
+// progress is what views need to know of a turn besides what they show.
+type progress struct {
+	chat engine.Chat // with the number and the model, from the beginning
+	kept bool        // something came from the model, so the chat stays
+	last event.Body
+}
+
+func (p *progress) began(c engine.Chat) { p.chat = c }
+
+func (p *progress) note(e event.Event) {
+	p.last = e.Body
+	switch b := e.Body.(type) {
+	case event.TextDelta, event.Reasoning, event.ToolStart:
+		p.kept = true
+	case event.Meta:
+		p.kept = true
+		p.chat.Model = b.Model
+	}
+}
+
+// number is the chat's, or 0 where nothing is kept.
+func (p *progress) number() int64 {
+	if !p.kept {
+		return 0
+	}
+	return p.chat.Number
 }

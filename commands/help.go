@@ -2,12 +2,14 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
 // overview is what `fettle` alone prints: one screen.
@@ -17,7 +19,7 @@ what came of it.
   ask      git diff | fettle ask "write a commit message"
   demo     fettle demo                a recorded model, nothing to set up
   chats    fettle chats list          what was asked, the last first
-  help     fettle help exit-codes     what the exit status says
+  help     fettle help pipelines      recipes for scripts
   version  fettle version
 
 Every command has --help with examples. fettle help lists the topics.
@@ -27,19 +29,19 @@ Every command has --help with examples. fettle help lists the topics.
 const commandHelp = `{{.HelpName}}{{if .VisibleFlags}} [flags]{{end}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}
   {{.Usage}}
 {{if .Description}}
-{{.Description}}
+{{prose .Description}}
 {{end}}{{with .UsageText}}
 examples
 {{range lines .}}  {{.}}
-{{end}}{{end}}{{if .VisibleFlags}}
-flags
-{{range .VisibleFlags}}  {{flag .}}
+{{end}}{{end}}{{range groups .VisibleFlags}}
+{{.Name}}
+{{range .Flags}}  {{flag .}}
 {{end}}{{end}}`
 
 const groupHelp = `{{.HelpName}} COMMAND
   {{.Usage}}
 {{if .Description}}
-{{.Description}}
+{{prose .Description}}
 {{end}}
 commands
 {{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
@@ -53,7 +55,7 @@ func newHelp(rt *runtime) *cli.Command {
 		Name:      "help",
 		Usage:     "explain a command or a topic",
 		ArgsUsage: "[command or topic]",
-		UsageText: "fettle help ask\nfettle help exit-codes",
+		UsageText: "fettle help ask\nfettle help pipelines",
 		Action: func(c *cli.Context) error {
 			return runHelp(c, rt)
 		},
@@ -74,12 +76,30 @@ func runHelp(c *cli.Context, rt *runtime) error {
 	var found *cli.Command
 	for _, word := range c.Args().Slice() {
 		if found = findCommand(cmds, word); found == nil {
-			return unknownTopic(c, name)
+			return unknownTopic(c, word)
 		}
 		cmds = found.Subcommands
 	}
 	printHelp(rt, found, "fettle "+name)
 	return nil
+}
+
+// unknownTopic says that there is no help on a word, and on what there is.
+func unknownTopic(c *cli.Context, word string) error {
+	var names []string
+	for _, cmd := range c.App.Commands {
+		names = append(names, cmd.Name)
+	}
+	for _, t := range topics() {
+		names = append(names, t.name)
+	}
+	f := fault.New(fault.Usage, "there is no command or topic "+word)
+	if near := nearest.Of(word, names); near != "" {
+		f.Msg += " (did you mean " + near + "?)"
+		f.Hints = append(f.Hints, "fettle help "+near)
+	}
+	f.Hints = append(f.Hints, "fettle help   lists them")
+	return f
 }
 
 // printHelp renders a command's help as cli/v2 would.
@@ -95,9 +115,60 @@ func printHelp(rt *runtime, c *cli.Command, name string) {
 
 func helpFuncs() map[string]any {
 	return map[string]any{
-		"lines": func(s any) []string { return strings.Split(strings.TrimSpace(fmt.Sprint(s)), "\n") },
-		"flag":  flagLine,
+		"lines":  func(s any) []string { return strings.Split(strings.TrimSpace(fmt.Sprint(s)), "\n") },
+		"prose":  prose,
+		"flag":   flagLine,
+		"groups": flagGroups,
 	}
+}
+
+// prose breaks the paragraphs that are too wide for a terminal anew. What is
+// indented, such as a table, stays as it is.
+func prose(text string) string {
+	var out, paragraph []string
+	end := func() {
+		for _, line := range paragraph {
+			if term.Cells(line) > pageWidth {
+				paragraph = term.Wrap(strings.Join(paragraph, " "), pageWidth)
+				break
+			}
+		}
+		out, paragraph = append(out, paragraph...), nil
+	}
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if line == "" || line[0] == ' ' {
+			end()
+			out = append(out, line)
+			continue
+		}
+		paragraph = append(paragraph, line)
+	}
+	end()
+	return strings.Join(out, "\n")
+}
+
+// flagGroup is a heading of the help and the flags below it.
+type flagGroup struct {
+	Name  string
+	Flags []cli.Flag
+}
+
+// flagGroups sorts flags by their category, in the order in which they come.
+func flagGroups(flags []cli.Flag) []flagGroup {
+	var groups []flagGroup
+	for _, f := range flags {
+		name := "flags"
+		if c, ok := f.(cli.CategorizableFlag); ok && c.GetCategory() != "" {
+			name = c.GetCategory()
+		}
+		i := slices.IndexFunc(groups, func(g flagGroup) bool { return g.Name == name })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, flagGroup{Name: name})
+		}
+		groups[i].Flags = append(groups[i].Flags, f)
+	}
+	return groups
 }
 
 // flagLine is one flag in the help: its names and value, then what it does.
@@ -131,103 +202,20 @@ func flagLine(f cli.Flag) string {
 	return fmt.Sprintf("%-*s%s", column, head, wrapAt(head, usage, column))
 }
 
-// helpWidth is where help texts are broken: a terminal of 80 columns less the
-// indent.
-const helpWidth = 78
+// pageWidth is the terminal that help is written for; helpWidth is what it
+// leaves beside the indent of a list.
+const (
+	pageWidth = 80
+	helpWidth = pageWidth - 2
+)
 
+// wrapAt sets a text beside its head, from a column on, and below it where the
+// head is longer than that.
 func wrapAt(head, text string, column int) string {
 	pad := "\n" + strings.Repeat(" ", column+2)
-	var b strings.Builder
-	at := column
+	out := strings.Join(term.Wrap(text, helpWidth-column), pad)
 	if len(head) >= column {
-		b.WriteString(pad)
+		return pad + out
 	}
-	for i, word := range strings.Fields(text) {
-		if i > 0 && at+1+len(word) > helpWidth {
-			b.WriteString(pad)
-			at = column
-		} else if i > 0 {
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(word)
-		at += len(word)
-	}
-	return b.String()
-}
-
-// topic is a help page that belongs to no command.
-type topic struct {
-	name, about string
-	text        func() string
-}
-
-func topics() []topic {
-	return []topic{
-		{"exit-codes", "what the exit status says", exitCodes},
-		{"environment", "the variables and settings that are read", environment},
-	}
-}
-
-func findTopic(name string) (topic, bool) {
-	for _, t := range topics() {
-		if t.name == name {
-			return t, true
-		}
-	}
-	return topic{}, false
-}
-
-func topicList() string {
-	var b strings.Builder
-	b.WriteString("\ntopics\n")
-	for _, t := range topics() {
-		fmt.Fprintf(&b, "  fettle help %-12s %s\n", t.name, t.about)
-	}
-	return b.String()
-}
-
-func unknownTopic(c *cli.Context, name string) error {
-	cmds := append([]*cli.Command(nil), c.App.Commands...)
-	for _, t := range topics() {
-		cmds = append(cmds, &cli.Command{Name: t.name})
-	}
-	err := unknownCommand(cmds, name, "fettle help")
-	return err
-}
-
-// exitCodes is the page that tells what each exit status means.
-func exitCodes() string {
-	var b strings.Builder
-	b.WriteString("The exit status of every fettle command:\n\n    0  answered, or done\n")
-	last := -1
-	for _, code := range fault.Codes() {
-		status := fmt.Sprint(code.Exit())
-		if code.Exit() == last {
-			status = ""
-		}
-		last = code.Exit()
-		fmt.Fprintf(&b, "  %3s  %s\n", status, code.Meaning())
-	}
-	fmt.Fprintf(&b, "  %3d  the reader of a pipe went away\n", exitClosedPipe)
-	b.WriteString("\nA failure never exits 0. With --output json it is an object on standard error\nwhose error.code names the kind.\n")
-	return b.String()
-}
-
-// environment is the page that lists variables and settings.
-func environment() string {
-	var b strings.Builder
-	b.WriteString("Variables:\n\n")
-	for _, v := range config.Variables() {
-		fmt.Fprintf(&b, "  %-24s%s\n", v.Name, wrapAt(v.Name, v.Meaning, 24))
-	}
-	b.WriteString("\nSettings of the configuration file:\n\n")
-	for _, s := range config.Settings() {
-		text := s.Meaning
-		if s.Default != "" {
-			text += " (default " + s.Default + ")"
-		}
-		fmt.Fprintf(&b, "  %-24s%s\n", s.Key, wrapAt(s.Key, text, 24))
-	}
-	return b.String()
+	return out
 }

@@ -57,12 +57,16 @@ func setUp(env *testscript.Env) error {
 		"HOME": home, "USERPROFILE": home, "FETTLE_DATA": filepath.Join(env.WorkDir, "data"),
 		"FETTLE_CONFIG": filepath.Join(env.WorkDir, "config"), "OLLAMA_HOST": "127.0.0.1:1",
 		"OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "NO_COLOR": "", "TERM": "dumb",
-		"XDG_RUNTIME_DIR": filepath.Join(env.WorkDir, "run"),
+		"XDG_RUNTIME_DIR": filepath.Join(env.WorkDir, "run"), "GORACE": raceOptions(),
 	} {
 		env.Setenv(k, v)
 	}
 	return os.MkdirAll(home, 0o700)
 }
+
+// raceOptions spare each process the second that the race detector waits at
+// its end, for goroutines that a program which has ended doesn't care about.
+func raceOptions() string { return strings.TrimSpace(os.Getenv("GORACE") + " atexit_sleep_ms=0") }
 
 // exitStatus runs a command that has to end with a status:
 // `status 2 fettle ask`. Standard input may be named by `<file` at the end.
@@ -137,7 +141,7 @@ func newWorld(t *testing.T, script string) *world {
 	}
 	w.env = append(os.Environ(), runEnv+"=1", "HOME="+t.TempDir(), "FETTLE_DATA="+filepath.Join(w.dir, "data"),
 		"FETTLE_CONFIG="+filepath.Join(w.dir, "config"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_API_KEY=",
-		"OPENAI_BASE_URL=", "FETTLE_MODEL=script/m.yaml", "TERM=dumb")
+		"OPENAI_BASE_URL=", "FETTLE_MODEL=script/m.yaml", "TERM=dumb", "GORACE="+raceOptions())
 	return w
 }
 

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	goruntime "runtime"
 	"sync"
@@ -28,6 +29,7 @@ type runtime struct {
 	jsonErrors bool // failures are JSON on standard error
 	verbose    bool
 	quiet      bool
+	client     *http.Client
 	engine     *engine.Engine
 	dirs       func() (paths.Dirs, error)
 }
@@ -90,7 +92,8 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := newCatalog(cfg, wrap)
+	rt.client = newClient()
+	catalog, err := newCatalog(cfg, rt.client, wrap)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +121,7 @@ func (rt *runtime) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
 	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close())
+	rt.client.CloseIdleConnections()
 	if err != nil && rt.verbose {
 		rt.notice("after the answer: " + err.Error())
 	}

@@ -27,10 +27,13 @@ func newVersion(rt *runtime) *cli.Command {
 		Name:      "version",
 		Usage:     "print the version",
 		UsageText: "fettle version\nfettle version -o json",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print as `FORMAT`: text, json"},
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c, "fettle version"); err != nil {
+				return err
+			}
+			return runVersion(rt, versionOptions{c.String("output")})
 		},
-		Action: func(c *cli.Context) error { return runVersion(rt, versionOptions{c.String("output")}) },
 	}
 }
 
@@ -47,7 +50,7 @@ func runVersion(rt *runtime, o versionOptions) error {
 		rt.streams.Out.Printf("%s\n", text)
 		return nil
 	}
-	return checkOutput(o.output)
+	return checkOutput(o.output, "fettle version")
 }
 
 // buildVersion is what the linker set, else what the go command knew.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // eventsView prints each event as a line of canonical JSON.
@@ -18,8 +17,9 @@ type eventsView struct {
 	err error
 }
 
-func (v *eventsView) status(string) {}
-func (v *eventsView) clear()        {}
+func (v *eventsView) status(string)     {}
+func (v *eventsView) clear()            {}
+func (v *eventsView) began(engine.Chat) {}
 
 func (v *eventsView) show(e event.Event) {
 	if v.buf == nil {
@@ -39,7 +39,8 @@ func (v *eventsView) show(e event.Event) {
 
 func (v *eventsView) end() error { return v.err }
 
-// answerJSON is what --output json prints: one object.
+// answerJSON is what --output json prints: one object. The page "output" of the
+// help says what its fields mean.
 type answerJSON struct {
 	SchemaVersion int            `json:"schema_version"`
 	Status        string         `json:"status"` // complete, error, cancelled
@@ -76,6 +77,7 @@ type toolCallJSON struct {
 }
 
 type jsonView struct {
+	progress
 	rt     *runtime
 	o      askOptions
 	out    answerJSON
@@ -97,6 +99,7 @@ func (v *jsonView) status(string) {}
 func (v *jsonView) clear()        {}
 
 func (v *jsonView) show(e event.Event) {
+	v.note(e)
 	v.out.TurnID = e.TurnID
 	switch b := e.Body.(type) {
 	case event.TextDelta:
@@ -116,17 +119,15 @@ func (v *jsonView) show(e event.Event) {
 			Error: b.Error, DurationMS: b.DurationMS,
 		})
 	case event.Meta:
-		v.out.Model, v.out.StopReason = b.Model, b.StopReason
+		v.out.StopReason = b.StopReason
 		v.out.Usage = v.out.Usage.Add(b.Usage)
 	case event.Footnote:
 		v.out.Footnotes = append(v.out.Footnotes, b.Text)
 	case event.Complete:
-		p := b.Payload
-		v.out.Status, v.out.Chat, v.out.ChatID, v.out.MessageID = "complete", p.ConversationID, p.ChatID, p.MessageID
+		v.out.Status, v.out.MessageID = "complete", b.Payload.MessageID
 	case event.Error:
 		v.out.Status = "error"
-		f := &fault.Fault{Code: fault.Code(b.Code), Msg: b.Message, Detail: b.Detail, Hints: b.Hints}
-		body := bodyOf(f)
+		body := bodyOf(faultOf(b))
 		v.out.Error = &body
 	case event.Cancelled:
 		v.out.Status = "cancelled"
@@ -137,10 +138,14 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (v *jsonView) end() error {
 	v.out.Answer, v.out.Reasoning = v.text.String(), v.think.String()
+	v.out.Model = v.chat.Model
+	if v.out.Chat = v.number(); v.out.Chat > 0 {
+		v.out.ChatID = v.chat.ID
+	}
 	if v.o.extract {
 		block, ok := firstBlock(v.out.Answer)
 		if !ok && v.out.Status == "complete" {
-			return fault.New(fault.InvalidReply, "the answer has no code block")
+			return noBlock(v.out.Chat)
 		}
 		v.out.Answer = block
 	}

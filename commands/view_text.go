@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -9,32 +8,32 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // textView prints the answer as it comes: Markdown on a terminal, the text
 // itself into a pipe. All else goes to standard error, and only where somebody
 // watches or asked for it.
 type textView struct {
+	progress
 	rt     *runtime
 	o      askOptions
 	talk   bool // say what happens on standard error
 	whole  strings.Builder
 	held   bool // the answer is printed at the end
+	plain  bool // the answer is data or code, which is shown as it is
 	out    answerWriter
 	wrote  bool // some of the answer is out
 	broken bool // a tool ran since: the next text begins a paragraph
 	tail   string
-	// thought is what the reasoning on standard error ended with; empty where
-	// none is open.
-	thought string
-	inputs  map[string]string // arguments of running calls, on one line
-	notes   []string
-	chat    int64
-	meta    event.Meta
-	usage   *event.Usage
-	begun   time.Time
-	last    event.Body
+	// thought is where reasoning is written to, nil where none is open;
+	// thinking is the end of it, for the status.
+	thought  *aside
+	thinking string
+	inputs   map[string]string // arguments of running calls, on one line
+	notes    []string
+	stop     string // why the last response stopped
+	usage    *event.Usage
+	begun    time.Time
 }
 
 // answerWriter takes the model's text; Close ends a piece of it.
@@ -45,8 +44,8 @@ type answerWriter interface {
 
 func newTextView(rt *runtime, o askOptions) *textView {
 	return &textView{
-		rt: rt, o: o, begun: time.Now(), held: o.noStream || o.extract, inputs: map[string]string{},
-		talk: !o.quiet && (o.verbose || rt.streams.Err.IsTerminal()),
+		rt: rt, o: o, begun: time.Now(), held: o.noStream || o.extract, plain: o.extract || o.schema != nil,
+		inputs: map[string]string{}, talk: !o.quiet && (o.verbose || rt.streams.Err.IsTerminal()),
 	}
 }
 
@@ -59,7 +58,7 @@ func (v *textView) status(text string) {
 func (v *textView) clear() { v.rt.streams.Status().Clear() }
 
 func (v *textView) show(e event.Event) {
-	v.last = e.Body
+	v.note(e)
 	if _, more := e.Body.(event.Reasoning); !more {
 		v.endThought()
 	}
@@ -67,7 +66,7 @@ func (v *textView) show(e event.Event) {
 	case event.TextDelta:
 		v.text(b.Text, e.More)
 	case event.Status:
-		v.status(b.Message)
+		v.happens(b.Message)
 	case event.Reasoning:
 		v.reasoning(b.Text)
 	case event.ConfirmRequest:
@@ -83,19 +82,19 @@ func (v *textView) show(e event.Event) {
 	case event.Footnote:
 		v.notes = append(v.notes, b.Text)
 	case event.Meta:
-		v.meta = b
+		v.stop = b.StopReason
 		v.usage = v.usage.Add(b.Usage)
-	case event.Complete:
-		v.chat = b.Payload.ConversationID
 	}
 }
 
-// endThought ends the line that reasoning was written to.
-func (v *textView) endThought() {
-	if v.thought != "" && !strings.HasSuffix(v.thought, "\n") {
-		v.rt.streams.Err.WriteString("\n")
+// happens says what is going on, such as a retry: on the status line, or on a
+// line of its own where there is no such line, or all is to be seen.
+func (v *textView) happens(text string) {
+	if v.talk && (v.o.verbose || !v.rt.streams.Status().Shows()) {
+		v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim("· "+term.Clean(text)))
+		return
 	}
-	v.thought = ""
+	v.status(text)
 }
 
 // text prints a piece of the answer. Flushing waits while more is there.
@@ -106,8 +105,10 @@ func (v *textView) text(s string, more bool) {
 	v.clear()
 	if v.broken {
 		v.broken = false
-		if v.wrote {
-			s = paragraphBreak(v.tail) + s
+		if gap := paragraphBreak(v.tail); v.wrote && v.rendered() && !v.held {
+			v.rt.streams.Out.WriteString(gap)
+		} else if v.wrote {
+			s = gap + s
 		}
 	}
 	v.wrote = true
@@ -118,6 +119,9 @@ func (v *textView) text(s string, more bool) {
 	}
 	if v.out == nil {
 		v.out = v.newWriter()
+	}
+	if m, ok := v.out.(*markdown.Writer); ok {
+		m.Resize(v.rt.streams.Out.Width())
 	}
 	// A write that fails is remembered by the output, where follow finds it.
 	_, _ = io.WriteString(v.out, s)
@@ -143,20 +147,29 @@ func lastBytes(s string, n int) string {
 	return s[len(s)-n:]
 }
 
+// newWriter begins a piece of the answer.
 func (v *textView) newWriter() answerWriter {
 	out := v.rt.streams.Out
-	if out.IsTerminal() {
+	if v.rendered() {
 		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style()})
 	}
-	return newPipeWriter(out)
+	return newPlainWriter(out)
 }
+
+// rendered tells whether the answer is shown as Markdown.
+func (v *textView) rendered() bool { return !v.plain && v.rt.streams.Out.IsTerminal() }
 
 // pause closes what was written so far, since something else is shown next.
 func (v *textView) pause() {
 	v.broken = true
-	if v.out != nil && v.rt.streams.Out.IsTerminal() {
-		_ = v.out.Close()
-		v.out, v.wrote = nil, false // the terminal's writer has ended the paragraph
+	if v.out == nil || !v.rendered() {
+		return
+	}
+	_ = v.out.Close() // this ends the line
+	v.out = nil
+	v.tail = "\n"
+	if v.talk {
+		v.wrote = false // what is shown next separates the paragraphs
 	}
 }
 
@@ -166,118 +179,67 @@ func (v *textView) reasoning(text string) {
 		return
 	}
 	if v.o.verbose {
-		v.thought = text
-		v.rt.streams.Err.WriteString(v.rt.streams.Err.Style().Dim(term.CleanText(text)))
+		if v.thought == nil {
+			if v.rendered() {
+				v.pause()
+			}
+			v.clear()
+			v.thought = &aside{out: v.rt.streams.Err}
+		}
+		v.thought.write(text)
 		return
 	}
-	line := strings.TrimSpace(text)
-	if i := strings.LastIndexByte(line, '\n'); i >= 0 {
-		line = line[i+1:]
+	const kept = 1000 // bytes, more than any line shows
+	v.thinking = lastBytes(v.thinking+text, kept)
+	if line := lastLine(v.thinking); line != "" {
+		const label = "thinking: "
+		v.status(label + lastWords(line, v.rt.streams.Err.Width()-len(label)-1))
 	}
-	v.status("thinking: " + line)
+}
+
+// endThought ends the line that reasoning was written to.
+func (v *textView) endThought() {
+	v.thinking = ""
+	if v.thought != nil {
+		v.thought.close()
+		v.thought = nil
+	}
 }
 
 func (v *textView) toolEnd(b event.ToolComplete) {
 	v.clear()
 	v.broken = true
+	args := v.inputs[b.ToolUseID]
+	delete(v.inputs, b.ToolUseID)
 	if !v.talk {
 		return
 	}
-	style := v.rt.streams.Err.Style()
-	mark, what := style.Green("✓"), term.Duration(time.Duration(b.DurationMS)*time.Millisecond)
+	out := v.rt.streams.Err
+	mark, what := out.Style().Green("✓"), term.Duration(time.Duration(b.DurationMS)*time.Millisecond)
+	if n := len(b.Changes); n > 0 {
+		what += ", " + term.Count(n, "file", "files") + " changed"
+	}
 	if b.Status == event.CallError {
-		mark, what = style.Red("✗"), term.Clean(firstOf(b.Error))
+		mark, what = out.Style().Red("✗"), reasonOf(b.Error)
 	}
-	call := term.Clean(b.Tool)
-	if args := v.inputs[b.ToolUseID]; args != "" {
-		call += "  " + args
-	}
-	delete(v.inputs, b.ToolUseID)
-	v.rt.streams.Err.Printf("%s %s  %s\n", mark, call, style.Dim(what))
-	v.status("asking " + v.meta.Model)
+	out.WriteString(callLine(out, mark, b.Tool, args, what))
+	v.status("asking " + v.chat.Model)
 }
 
-func firstOf(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
+// lastLine is the last line of a text that has something in it.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// lastWords is the end of a line, as far as it fits.
+func lastWords(line string, cells int) string {
+	for term.Cells(line) > cells {
+		_, rest, more := strings.Cut(line, " ")
+		if !more {
+			break
+		}
+		line = rest
+	}
 	return line
-}
-
-func (v *textView) end() error {
-	var err error
-	if v.held {
-		err = v.printWhole()
-	} else if v.out != nil {
-		_ = v.out.Close()
-		if !v.rt.streams.Out.IsTerminal() && !strings.HasSuffix(v.tail, "\n") {
-			v.rt.streams.Out.WriteString("\n")
-		}
-	}
-	v.remarks()
-	return err
-}
-
-func (v *textView) printWhole() error {
-	s := v.whole.String()
-	if v.o.extract {
-		block, ok := firstBlock(s)
-		if _, whole := v.last.(event.Complete); !ok && whole {
-			return fault.New(fault.InvalidReply, "the answer has no code block", fmt.Sprintf("fettle chats show %d   shows it", v.chat))
-		}
-		s = block
-	}
-	if s == "" {
-		return nil
-	}
-	w := v.newWriter()
-	if v.o.extract { // code is printed as it is
-		w = newPipeWriter(v.rt.streams.Out)
-	}
-	_, _ = io.WriteString(w, s)
-	_ = w.Close()
-	if !strings.HasSuffix(s, "\n") && (v.o.extract || !v.rt.streams.Out.IsTerminal()) {
-		v.rt.streams.Out.WriteString("\n")
-	}
-	return nil
-}
-
-// remarks are footnotes, usage and the way back to the chat.
-func (v *textView) remarks() {
-	style := v.rt.streams.Err.Style()
-	if v.talk {
-		for _, n := range v.notes {
-			v.rt.streams.Err.Printf("  %s\n", style.Dim("note: "+term.Clean(n)))
-		}
-	}
-	var line []string
-	if v.o.usage && v.usage != nil {
-		line = append(line, usageLine(v.usage), term.Duration(time.Since(v.begun)))
-	} else if v.o.usage {
-		line = append(line, "the provider told no usage")
-	}
-	if v.talk && v.chat > 0 {
-		if v.meta.Model != "" {
-			line = append([]string{v.meta.Model}, line...)
-		}
-		line = append(line, fmt.Sprintf("chat %d", v.chat))
-	}
-	if len(line) > 0 {
-		v.rt.streams.Err.Printf("  %s\n", style.Dim(term.Clean(strings.Join(line, " · "))))
-	}
-}
-
-func usageLine(u *event.Usage) string {
-	s := fmt.Sprintf("%s in, %s out", number(u.InputTokens), number(u.OutputTokens))
-	if u.CachedTokens > 0 {
-		s += ", " + number(u.CachedTokens) + " cached"
-	}
-	return s + " tokens"
-}
-
-// number writes a count with thousands apart.
-func number(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -192,7 +192,10 @@ func TestRulesThatCantBeRead(t *testing.T) {
 func TestARememberedApprovalIsExact(t *testing.T) {
 	t.Parallel()
 	tool := toolset.Tool{ID: "run", InputSchema: json.RawMessage(`{"type":"object","required":["command"]}`), RequiresConfirmation: true}
-	commands := []string{"ls", "ls *", "rm {a,b}", `echo "\\"`, "a=b", "x(y)", "ls, rm", "[a]", "ls ; rm -rf ~", "!x"}
+	commands := []string{
+		"ls", "ls *", "rm {a,b}", `echo "\\"`, "a=b", "x(y)", "ls, rm", "[a]", "ls ; rm -rf ~", "!x", " ls", "ls ",
+		"\tls", "ls\n", "  ", "a//b", "a/b", "/a", "a/", "a/**", "**", "a/c/b", `\`, `a\`, "a\nb", "(x", "x)", "=x", "[!a]", "é",
+	}
 	for _, made := range commands {
 		args, _ := json.Marshal(map[string]string{"command": made})
 		p := Policy{Allow: []string{RuleFor(tool, args)}}

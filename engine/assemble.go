@@ -24,6 +24,8 @@ type assembly struct {
 	name func(toolID string) string
 	// without are features that the model turned out to lack.
 	without map[provider.Feature]bool
+	// since is the step of the answer from which on this model has spoken.
+	since int
 }
 
 // assemble puts a request together in document 002's order: the system
@@ -81,6 +83,9 @@ func (a assembly) asked(m Message) []provider.Message {
 	if len(files) > 0 {
 		out = append(out, provider.Message{Role: provider.User, Parts: files})
 	}
+	if len(files)+len(own) == 0 && len(m.Parts) > 0 { // a request needs a question
+		own = append(own, provider.Part{Kind: provider.TextPart, Text: "(an image, which was left out)"})
+	}
 	if len(own) > 0 {
 		out = append(out, provider.Message{Role: provider.User, Parts: own})
 	}
@@ -128,19 +133,15 @@ func (a assembly) stepMessages(parts []provider.Part, live bool) []provider.Mess
 				said = append(said, p)
 			}
 		case provider.ReasoningPart:
-			if live {
+			if live && p.Step >= a.since {
 				said = append(said, p)
 			}
 		case provider.ToolCallPart:
 			if answered[p.Call.ID] {
-				c := *p.Call
-				c.Name = a.name(c.Name)
-				said = append(said, provider.Part{Kind: p.Kind, Call: &c})
+				said = append(said, a.call(*p.Call))
 			}
 		case provider.ToolResultPart:
-			r := *p.Result
-			r.Name = a.name(r.Name)
-			results = append(results, provider.Part{Kind: p.Kind, Result: &r})
+			results = append(results, a.result(*p.Result))
 		}
 	}
 	if onlyReasoning(said) {
@@ -148,9 +149,31 @@ func (a assembly) stepMessages(parts []provider.Part, live bool) []provider.Mess
 	}
 	out := []provider.Message{{Role: provider.Assistant, Parts: said}}
 	if len(results) > 0 {
-		out = append(out, provider.Message{Role: provider.Tool, Parts: results})
+		role := provider.Tool
+		if a.without[provider.FeatureTools] {
+			role = provider.User
+		}
+		out = append(out, provider.Message{Role: role, Parts: results})
 	}
 	return out
+}
+
+// call is a call of the history as the model is told of it: in words, where it
+// knows no tools and would refuse a request that has some.
+func (a assembly) call(c provider.ToolCall) provider.Part {
+	c.Name = a.name(c.Name)
+	if a.without[provider.FeatureTools] {
+		return provider.Part{Kind: provider.TextPart, Text: "[called " + c.Name + " with " + string(c.Args) + "]"}
+	}
+	return provider.Part{Kind: provider.ToolCallPart, Call: &c}
+}
+
+func (a assembly) result(r provider.ToolResult) provider.Part {
+	r.Name = a.name(r.Name)
+	if a.without[provider.FeatureTools] {
+		return provider.Part{Kind: provider.TextPart, Text: "[" + r.Name + " gave]\n" + r.Text}
+	}
+	return provider.Part{Kind: provider.ToolResultPart, Result: &r}
 }
 
 // answeredCalls tells which calls have a result; a call without one is never

@@ -49,9 +49,10 @@ type Conversation struct {
 	Messages []Message `json:"messages"`
 }
 
-// Chat gives a chat and the messages from its root to its active leaf.
+// Chat gives a chat and the messages from its root to its active leaf. It waits
+// for no live turn: Busy says that the chat's first one has not ended yet.
 func (e *Engine) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
-	chat, err := e.find(ctx, ref, func(string) {})
+	chat, err := e.find(ctx, ref, nil)
 	if err != nil {
 		return Conversation{}, err
 	}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"path/filepath"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -34,7 +35,7 @@ func (e *Engine) converse(ctx context.Context, req TurnRequest) (*conversation, 
 	if err != nil {
 		return nil, err
 	}
-	if req.Workspace != "" && req.Workspace != chat.Workspace && !req.Chat.Fork {
+	if req.Workspace != "" && filepath.Clean(req.Workspace) != chat.Workspace && !req.Chat.Fork {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d works in %s", chat.Number, workspaceName(chat)),
 			"leave -w out, or begin a new chat with it")
 	}
@@ -67,6 +68,9 @@ func workspaceName(c Chat) string {
 
 func (e *Engine) begin(ctx context.Context, req TurnRequest) (*conversation, error) {
 	conv := &conversation{chat: Chat{ID: e.newID()}, isNew: true, unlock: func() {}}
+	if req.Workspace != "" {
+		conv.chat.Workspace = filepath.Clean(req.Workspace)
+	}
 	if req.Ephemeral {
 		return conv, nil // nobody else can know the chat
 	}
@@ -75,7 +79,8 @@ func (e *Engine) begin(ctx context.Context, req TurnRequest) (*conversation, err
 	return conv, err
 }
 
-// forkOf begins a chat that shares the way to a message with another.
+// forkOf begins a chat that shares the way to a message with another, and the
+// folder if that is the user's own.
 func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest) (*conversation, error) {
 	conv, err := e.begin(ctx, req)
 	if err != nil {
@@ -83,85 +88,109 @@ func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest
 	}
 	conv.path, conv.parent = from.path, from.parent
 	conv.chat.System, conv.chat.Model = from.chat.System, from.chat.Model
+	if conv.chat.Workspace == "" {
+		conv.chat.Workspace = from.chat.Workspace
+	}
 	conv.chat.ForkedFrom = &Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent}
 	return conv, nil
 }
 
-// find gives the chat that a ChatRef names.
+// find gives the chat that a ChatRef names. Where its turn has to end first,
+// because the chat is in no store before or because that turn decides which
+// chat is the last, find waits for it and says so; with a nil onWait it
+// doesn't wait.
 func (e *Engine) find(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, error) {
-	if ref.Last {
-		return e.last(ctx, onWait)
+	for {
+		chat, first, err := e.pick(ctx, ref)
+		if first == nil || err != nil {
+			return chat, err
+		}
+		if onWait == nil {
+			if ref.Last && chat.ID != "" {
+				return chat, nil
+			}
+			return Chat{}, fault.New(fault.Busy, fmt.Sprintf("chat %d has no answer yet", first.Chat.Number),
+				"try again when its first turn has ended")
+		}
+		err = e.journals.Wait(ctx, first.TurnID, func(owner string) {
+			onWait(fmt.Sprintf("chat %d is busy, %s", first.Chat.Number, owner))
+		})
+		if err != nil {
+			return Chat{}, err
+		}
+		if _, err := e.Fold(ctx, FoldAll); err != nil {
+			return Chat{}, err
+		}
+		chat, err = e.lookUp(ctx, ChatRef{ID: first.Chat.ID})
+		if fault.CodeOf(err) != fault.NotFound {
+			return chat, err
+		}
+		// The turn left nothing behind: whatever is the answer without it.
+	}
+}
+
+// pick gives the chat that a ChatRef names as far as the store knows, and the
+// live turn that has to end first, if there is one.
+//
+// The live ones are looked at before the second fold: a turn that ends
+// meanwhile is in the store then, and none falls between the two. The first
+// fold is there so that few journals have to be looked at.
+func (e *Engine) pick(ctx context.Context, ref ChatRef) (Chat, *acceptance, error) {
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return Chat{}, nil, err
+	}
+	live, err := e.liveTurns(ctx)
+	if err != nil {
+		return Chat{}, nil, err
 	}
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return Chat{}, err
+		return Chat{}, nil, err
+	}
+	if ref.Last {
+		return e.pickLast(ctx, live)
 	}
 	chat, err := e.lookUp(ctx, ref)
 	if fault.CodeOf(err) != fault.NotFound {
-		return chat, err
-	}
-	// A chat whose first turn is still live is in no store yet.
-	live, liveErr := e.liveTurns()
-	if liveErr != nil {
-		return chat, errors.Join(err, liveErr)
+		return chat, nil, err
 	}
 	for _, a := range live {
 		if a.Chat.ID == ref.ID || ref.Number != 0 && a.Chat.Number == ref.Number {
-			return e.afterTurn(ctx, a, onWait)
+			return chat, a, nil
 		}
 	}
-	return chat, err
+	return chat, nil, err
 }
 
-// last is the chat of the turn that was accepted last; if that turn is live,
-// it waits for it.
-func (e *Engine) last(ctx context.Context, onWait func(string)) (Chat, error) {
-	live, err := e.liveTurns()
-	if err != nil {
-		return Chat{}, err
-	}
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return Chat{}, err
-	}
-	var newest *Turn
-	err = e.view(ctx, func(tx *kv.Tx) error {
+// pickLast gives the chat of the turn that was accepted last of those in the
+// store, and a live turn that was accepted after it.
+func (e *Engine) pickLast(ctx context.Context, live []*acceptance) (Chat, *acceptance, error) {
+	var newest Turn
+	err := e.view(ctx, func(tx *kv.Tx) error {
 		for t, err := range e.tables.turns.ByIndex(tx, "order", nil, kv.Range{Reverse: true, Limit: 1}) {
 			if err != nil {
 				return err
 			}
-			newest = t
+			newest = *t
 		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return Chat{}, err
+		return Chat{}, nil, err
 	}
-	var waitFor *acceptance
+	var first *acceptance
 	for _, a := range live {
-		if waitFor == nil || a.Order > waitFor.Order {
-			waitFor = a
+		if a.Order > newest.Order && (first == nil || a.Order > first.Order) {
+			first = a
 		}
 	}
-	switch {
-	case waitFor != nil && (newest == nil || waitFor.Order > newest.Order):
-		return e.afterTurn(ctx, waitFor, onWait)
-	case newest == nil:
-		return Chat{}, fault.New(fault.NotFound, "there is no chat to continue", `fettle ask "…" begins one`)
+	if newest.ID == "" {
+		if first != nil {
+			return Chat{}, first, nil
+		}
+		return Chat{}, nil, fault.New(fault.NotFound, "there is no chat to continue", `fettle ask "why is the sky blue?"   begins one`)
 	}
-	return e.lookUp(ctx, ChatRef{ID: newest.ChatID})
-}
-
-// afterTurn waits for a live turn and gives its chat.
-func (e *Engine) afterTurn(ctx context.Context, a *acceptance, onWait func(string)) (Chat, error) {
-	err := e.journals.Wait(ctx, a.TurnID, func(owner string) {
-		onWait(fmt.Sprintf("chat %d is busy, %s", a.Chat.Number, owner))
-	})
-	if err != nil {
-		return Chat{}, err
-	}
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return Chat{}, err
-	}
-	return e.lookUp(ctx, ChatRef{ID: a.Chat.ID})
+	chat, err := e.lookUp(ctx, ChatRef{ID: newest.ChatID})
+	return chat, first, err
 }
 
 func (e *Engine) lookUp(ctx context.Context, ref ChatRef) (Chat, error) {
@@ -206,25 +235,51 @@ func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation
 		conv.path, err = e.pathTo(tx, chatID, conv.parent)
 		return err
 	})
-	if errors.Is(err, kv.ErrNotFound) {
+	switch {
+	case !errors.Is(err, kv.ErrNotFound):
+		return conv, err
+	case parent != "":
 		return nil, fault.New(fault.NotFound, "no message "+parent+" in this chat", "fettle chats show")
+	case conv.chat.ID != "":
+		return nil, storeFault(fmt.Sprintf("read chat %d", conv.chat.Number), err)
 	}
-	return conv, err
+	return nil, fault.New(fault.NotFound, "no chat "+chatID, "fettle chats list")
 }
 
-// pathTo gives the messages from the root to one, following parents.
-func (e *Engine) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
-	var path []Message
-	seen := map[string]bool{}
-	for id != "" && !seen[id] {
-		seen[id] = true // a loop of parents would be damage; don't follow it for ever
-		m, err := e.tables.messages.Get(tx, kv.Str(chatID).Str(id))
-		if err != nil {
-			return nil, fmt.Errorf("read message %s: %w", id, err)
-		}
-		path = append(path, *m)
-		id = m.ParentID
+// liveTurns gives the acceptances of the turns whose journal somebody holds:
+// their owners, or at the worst somebody who folds.
+func (e *Engine) liveTurns(ctx context.Context) ([]*acceptance, error) {
+	turns, err := e.journals.Turns()
+	if err != nil {
+		return nil, storeFault("list the journals", err)
 	}
-	slices.Reverse(path)
-	return path, nil
+	var out []*acceptance
+	for _, turn := range turns {
+		_, held, err := e.journals.Owner(ctx, turn)
+		if err != nil {
+			return nil, storeFault("look at turn "+turn, err)
+		}
+		if !held {
+			continue
+		}
+		a, err := e.acceptanceIn(turn)
+		if errors.Is(err, journal.ErrNoJournal) || errors.Is(err, journal.ErrDamaged) {
+			continue // folded meanwhile, or for Fold to set aside
+		}
+		if err != nil {
+			return nil, storeFault("read a journal", err)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func (e *Engine) acceptanceIn(turn string) (*acceptance, error) {
+	r, err := e.journals.Read(turn)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	a := new(acceptance)
+	return a, r.Accept(a)
 }

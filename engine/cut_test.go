@@ -85,7 +85,7 @@ func TestStreamsThatAreCut(t *testing.T) {
 				server.stream.Store(&stream)
 				server.cut.Store(int64(len(stream.Wire)))
 				all := b.cutTurn(format, true)
-				const offsets = 40
+				const offsets = 25
 				step := max(1, len(stream.Wire)/offsets)
 				for cut := len(stream.Wire) % step; cut < len(stream.Wire); cut += step {
 					server.cut.Store(int64(cut))

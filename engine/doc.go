@@ -28,10 +28,49 @@
 //
 //   - Acknowledged means durable: an event that was yielded by Follow survives
 //     kill -9. Power loss can take what came after the last sync point: the
-//     acceptance of the message, before and after each tool call, the end.
-//   - A started tool call is never run again unasked.
+//     acceptance of the message, before and after each tool call, the end. The
+//     one exception is the error with which a turn ends whose journal can no
+//     longer be written: it is shown though it could not be kept.
+//   - A turn that could not be accepted leaves nothing behind, nor does an
+//     ephemeral one, but for what its tools did in the folder of a chat that
+//     was there before.
+//   - A started tool call is never run again unasked, and each call that
+//     started has a result, also where the turn was cut short.
 //   - One turn at a time in a chat, many chats side by side, in one process
 //     or in many on one data directory.
-//   - An Engine is safe for concurrent use. Close cancels its live turns and
-//     waits for them.
+//   - A panic of a provider or a tool ends its turn or its call, not the program.
+//   - An Engine is safe for concurrent use. Close cancels its starts and live
+//     turns and waits for them.
+//
+// # Cancel
+//
+// Cancel returns at once; it ends the turn's context, which closes the model's
+// stream, a wait for a lock, for the store, for a person or between retries.
+// Not interrupted is a sync of the journal that is under way. A tool gets 3.5
+// seconds to end, and none after a second cancel. One that doesn't look at its
+// context is then left behind: its goroutine lives until it does, which nothing
+// waits for, and the workspace is closed under it, so that it changes no file
+// while the chat's next turn runs. A tool that ignores its own time limit ends
+// the turn in the same way.
+//
+// # Locks
+//
+// Who holds one of these takes only those below it, so nobody waits in a ring.
+//
+//  1. locks/chat-<id>: from reading the leaf to the end of a turn. A fork
+//     takes its new chat's with the old one's held; nobody else knows that one.
+//  2. <turn>.lock, the turn's own: from before its acceptance to its end.
+//  3. locks/ws-<hash>: while tools run in a folder of the user's.
+//  4. the fold lock: while journals go into the store. Those of other turns
+//     are only tried with it, never waited for; to wait for a live turn, a
+//     start holds nothing.
+//  5. locks/catalog: while catalog.json is written anew.
+//  6. counter.lock: while numbers are given out.
+//  7. the store (package kv), for one operation at a time. Nothing is waited
+//     for within one.
+//  8. the look lock, for some microseconds: who takes it waits for nothing.
+//
+// Waits for 1 and 3 last as long as another's turn, end with the context, and
+// are announced. The others are bounded: the fold lock and the store by ten
+// seconds, the look lock by five, catalog and counter by fifteen.
 package engine

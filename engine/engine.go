@@ -43,7 +43,8 @@ type Options struct {
 	// Hold keeps the store open for the Engine's whole life, as serve wants.
 	Hold bool
 	// Notice is told one line about what was mended or set aside on the way,
-	// such as a journal with a torn last line; nil says nothing.
+	// such as a journal with a torn last line; nil says nothing. It may be
+	// called from several goroutines at once.
 	Notice func(string)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
@@ -56,12 +57,17 @@ type Engine struct {
 	tables   *tables
 	journals *journal.Dir
 	counter  *journal.Counter
+	folding  chan struct{} // holds one token: the fold of this process
+	grace    time.Duration // toolGrace, but in tests
+	// pause is called at each step of a fold and of a start that a crash or
+	// another process could come between; tests set it.
+	pause func(step string)
 
 	mu     sync.Mutex
 	turns  map[TurnID]*turn // live ones, and the last few that ended
 	ended  []TurnID
 	closed bool
-	wg     sync.WaitGroup
+	wg     sync.WaitGroup // of starts and live turns
 	base   context.Context
 	stop   context.CancelCauseFunc
 }
@@ -92,6 +98,9 @@ func New(o Options) *Engine {
 		tables:   newTables(),
 		journals: journal.Open(filepath.Join(o.DataDir, "journal")),
 		turns:    map[TurnID]*turn{},
+		folding:  make(chan struct{}, 1),
+		grace:    toolGrace,
+		pause:    func(string) {},
 	}
 	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold})
 	e.counter = journal.NewCounter(o.DataDir, e.highest)
@@ -101,7 +110,9 @@ func New(o Options) *Engine {
 
 func (e *Engine) storeDir() string { return filepath.Join(e.o.DataDir, "store") }
 
-// Close cancels live turns, waits for them and lets go of the store.
+// Close cancels live turns and starts, waits for them and lets go of the store.
+// A tool that was left behind (see the package's documentation) is not waited
+// for.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closed = true
@@ -111,20 +122,31 @@ func (e *Engine) Close() error {
 	return e.store.Close()
 }
 
+// enter counts a start, which Close cancels and waits for.
+func (e *Engine) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, nil, fault.Wrap(fault.Interrupted, "start turn", errClosed)
+	}
+	e.wg.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(e.base, func() { cancel(errClosed) })
+	return ctx, func() { stop(); cancel(nil); e.wg.Done() }, nil
+}
+
 // newID makes an id that sorts by time.
 func (e *Engine) newID() string {
 	return ulid.MustNew(ulid.Timestamp(e.o.Now()), rand.Reader).String()
 }
 
-func (e *Engine) remember(t *turn) error {
+// remember takes a turn in that is about to run. Its start is still counted,
+// so Close waits for it.
+func (e *Engine) remember(t *turn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed {
-		return fault.Wrap(fault.Interrupted, "start turn", errClosed)
-	}
 	e.turns[t.id] = t
 	e.wg.Add(1)
-	return nil
 }
 
 // retire keeps an ended turn for late followers and forgets the oldest.

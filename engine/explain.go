@@ -33,7 +33,7 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 	case provider.Unreachable:
 		return unreachable(prov, e)
 	case provider.Unauthorised:
-		return fault.New(fault.Unauthorised, said, "check the key: "+keyHint(prov))
+		return fault.New(fault.Unauthorised, said, keyHint(prov))
 	case provider.UnknownModel:
 		f := fault.New(fault.Unavailable, prov+" has no model "+model)
 		if e.Message != "" {
@@ -42,17 +42,17 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 		if prov == "ollama" {
 			f.Hints = append(f.Hints, "ollama pull "+model)
 		}
-		f.Hints = append(f.Hints, "fettle ask -m "+prov+"/MODEL … with a model it has")
+		f.Hints = append(f.Hints, "fettle ask -m "+prov+"/MODEL …   with a model it has")
 		return f
 	case provider.RateLimited, provider.Overloaded:
-		return fault.New(fault.Overloaded, said, "try again later, or name a fallback model in the configuration")
+		return fault.New(fault.Overloaded, said, "wait a while, or ask another model with -m; the setting fallback does so by itself")
 	case provider.SlowStart:
-		return fault.New(fault.Unavailable, said, "raise limits.first_byte or limits.between_chunks in the configuration")
+		return fault.New(fault.Unavailable, said, "FETTLE_LIMITS_FIRST_BYTE=30m FETTLE_LIMITS_BETWEEN_CHUNKS=10m fettle ask …   waits longer")
 	case provider.ContextFull:
 		return fault.New(fault.Context, ref+": the conversation doesn't fit the model's context: "+said,
 			"send less, begin a new chat, or use a model with a longer context")
 	case provider.Broken:
-		return fault.New(fault.InvalidReply, said, "ask again: fettle ask -c \"go on\"")
+		return fault.New(fault.InvalidReply, said, "fettle ask -c \"go on\"   goes on from what came")
 	case provider.Undecodable:
 		return fault.New(fault.InvalidReply, said, "check that the address speaks "+prov+"'s protocol")
 	case provider.Unsupported:
@@ -80,9 +80,9 @@ func unreachable(prov string, e *provider.Error) *fault.Fault {
 func keyHint(prov string) string {
 	switch prov {
 	case "openai":
-		return "export OPENAI_API_KEY=…"
+		return "export OPENAI_API_KEY=…   with a key that works"
 	case "ollama":
-		return "the address behind OLLAMA_HOST wants one"
+		return "ask whoever runs the address in OLLAMA_HOST for a key"
 	}
-	return "providers." + prov + ".key_env in the configuration"
+	return "set the variable that providers." + prov + ".key_env names, to a key that works"
 }

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine/event"
@@ -11,17 +13,25 @@ import (
 	"github.com/fettle-cli/fettle/engine/journal"
 )
 
-// feedWindow is how many events a live turn keeps in memory; a follower that
-// is further behind reads the journal. A thousand events are some hundred
-// kilobytes, and more than a terminal ever lags.
-const feedWindow = 1024
+const (
+	// feedWindow is how many events a live turn keeps in memory; a follower
+	// that is further behind reads the journal. A thousand events are some
+	// hundred kilobytes, and more than a terminal ever lags.
+	feedWindow = 1024
+	// feedBytes bounds their size, for events that hold results.
+	feedBytes = 4 << 20
+	// feedAll keeps every event: there is no journal to read them from.
+	feedAll = 0
+)
 
 // feed hands a live turn's events to any number of followers. Showing never
 // waits for one.
 type feed struct {
 	mu     sync.Mutex
 	window []event.Event // the last ones
-	keep   int           // how many stay; 0 is all (no journal to read from)
+	size   int           // of the window, in bytes
+	keep   int           // how many stay, or feedAll
+	last   event.Seq     // of the last event shown
 	done   bool
 	news   chan struct{} // closed and replaced when something comes
 }
@@ -31,10 +41,57 @@ func newFeed(keep int) *feed { return &feed{keep: keep, news: make(chan struct{}
 func (f *feed) show(events []event.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.window = append(f.window, events...)
-	if f.keep > 0 && len(f.window) > 2*f.keep { // cut rarely, so that it costs little
-		f.window = append([]event.Event(nil), f.window[len(f.window)-f.keep:]...)
+	for _, e := range events {
+		f.size += weight(e)
+		f.last = e.Seq
 	}
+	f.window = append(f.window, events...)
+	if f.keep != feedAll && (len(f.window) > 2*f.keep || f.size > 2*feedBytes) { // rarely, so that it costs little
+		f.cut()
+	}
+	f.wake()
+}
+
+// cut keeps the last events, the very last one in any case. Followers may hold
+// the old window, so what stays is copied.
+func (f *feed) cut() {
+	from, size := len(f.window), 0
+	for from > 0 && len(f.window)-from < f.keep {
+		w := weight(f.window[from-1])
+		if size+w > feedBytes && from < len(f.window) {
+			break
+		}
+		from, size = from-1, size+w
+	}
+	f.window, f.size = slices.Clone(f.window[from:]), size
+}
+
+// weight is about how many bytes an event takes in memory.
+func weight(e event.Event) int {
+	const header = 200
+	switch b := e.Body.(type) {
+	case event.TextDelta:
+		return header + len(b.Text)
+	case event.Reasoning:
+		return header + len(b.Text) + len(b.Details)
+	case event.ToolStart:
+		return header + len(b.Input)
+	case event.ToolProgress:
+		return header + len(b.Message) + len(b.Data)
+	case event.ToolComplete:
+		return header + len(b.Result) + len(b.Error) + len(b.Data) + len(b.WorkspacePayload) + len(b.Payload)
+	case event.Complete:
+		n := header + len(b.Payload.Message) + len(b.Payload.WorkspacePayload)
+		if b.Payload.CustomPayload != nil {
+			n += len(b.Payload.CustomPayload.Data)
+		}
+		return n
+	}
+	return header
+}
+
+// wake tells followers to look again. The caller has f.mu.
+func (f *feed) wake() {
 	close(f.news)
 	f.news = make(chan struct{})
 }
@@ -43,8 +100,14 @@ func (f *feed) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.done = true
-	close(f.news)
-	f.news = make(chan struct{})
+	f.wake()
+}
+
+// shown is the last event that followers may see.
+func (f *feed) shown() event.Seq {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
 }
 
 // after gives the events behind seq that are in the window. behind is set
@@ -91,10 +154,14 @@ func (t *turn) follow(ctx context.Context, after event.Seq, yield yieldFunc) err
 	for {
 		events, behind, done, news := t.feed.after(after)
 		if behind {
-			var err error
-			if after, err = t.catchUp(ctx, after, yield); err != nil {
+			upTo, err := t.catchUp(ctx, after, yield)
+			if err != nil {
 				return err
 			}
+			if upTo == after { // they were shown but could not be kept
+				return fault.New(fault.Store, fmt.Sprintf("events of turn %s after %d were not kept", t.id, after))
+			}
+			after = upTo
 			continue
 		}
 		for i, e := range events {
@@ -118,7 +185,8 @@ func (t *turn) follow(ctx context.Context, after event.Seq, yield yieldFunc) err
 	}
 }
 
-// catchUp yields from the journal what has left the window.
+// catchUp yields from the journal what has left the window, and goes on as far
+// as events have been shown: what is written may still wait for a sync.
 func (t *turn) catchUp(ctx context.Context, after event.Seq, yield yieldFunc) (event.Seq, error) {
 	r, err := t.eng.journals.Read(string(t.id))
 	if errors.Is(err, journal.ErrNoJournal) { // ended and folded meanwhile
@@ -135,14 +203,17 @@ func (t *turn) catchUp(ctx context.Context, after event.Seq, yield yieldFunc) (e
 		if err != nil {
 			return after, fault.Wrap(fault.Store, "read the turn", err)
 		}
-		if line.Event.Seq <= after {
+		shown := t.feed.shown()
+		switch {
+		case line.Event.Seq <= after:
 			continue
-		}
-		if err := ctx.Err(); err != nil {
+		case line.Event.Seq > shown:
+			return after, nil
+		case ctx.Err() != nil:
 			return after, context.Cause(ctx)
 		}
 		after = line.Event.Seq
-		line.Event.More = true
+		line.Event.More = after < shown
 		if !yield(line.Event, nil) {
 			return after, errStopped
 		}

@@ -1,54 +1,100 @@
 package engine
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
-	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 const (
 	// FoldAll folds whatever there is.
 	FoldAll time.Duration = 0
 	// foldGroup is how many journals share one sync of the store; it bounds
-	// the locks that are held and the size of one transaction.
+	// the locks that are held.
 	foldGroup = 32
+	// foldBytes is how much of a group may be in memory at once. One journal
+	// may have more; a group ends with the one that reaches it.
+	foldBytes = 64 << 20
 	// FoldBacklog is how many journals may wait before a command that has
 	// answered folds some of them.
 	FoldBacklog = 64
 )
 
 // Fold moves the journals of finished and abandoned turns into the store and
-// tells how many. budget bounds the time, by stopping between groups; FoldAll
-// is no bound. Any number of processes may fold at once.
+// tells how many. Any number of processes may fold at once; they do so one
+// after the other.
+//
+// With FoldAll everything that had ended when Fold was called is in the store
+// when it returns, whoever put it there. A budget bounds the time, by taking no
+// further journal after it, and does nothing where somebody else folds.
 func (e *Engine) Fold(ctx context.Context, budget time.Duration) (int, error) {
-	turns, err := e.journals.Turns()
-	if err != nil {
-		return 0, storeFault("list the journals", err)
+	turns, err := e.foldable()
+	if err != nil || len(turns) == 0 {
+		return 0, err
+	}
+	release, ok, err := e.beginFold(ctx, budget)
+	if err != nil || !ok {
+		return 0, err
+	}
+	defer release()
+	if turns, err = e.foldable(); err != nil { // anew: another may have folded meanwhile
+		return 0, err
 	}
 	begun := time.Now()
-	folded := 0
-	for group := range slices.Chunk(turns, foldGroup) {
-		if budget > 0 && time.Since(begun) > budget {
-			break
-		}
-		n, err := e.foldTurns(ctx, group)
-		folded += n
-		if err != nil {
-			return folded, e.storeTrouble(err)
-		}
+	n, err := e.foldTurns(ctx, turns, func() bool { return budget == FoldAll || time.Since(begun) < budget })
+	if err != nil && ctx.Err() == nil {
+		err = e.storeTrouble(err)
 	}
-	return folded, nil
+	return n, err
+}
+
+// foldable lists the journals that may be folded: all but those of turns that
+// live in this process.
+func (e *Engine) foldable() ([]string, error) {
+	turns, err := e.journals.Turns()
+	if err != nil {
+		return nil, storeFault("list the journals", err)
+	}
+	return slices.DeleteFunc(turns, func(id string) bool {
+		t := e.turn(TurnID(id))
+		return t != nil && !t.gone.Load()
+	}), nil
+}
+
+// beginFold lets the caller be the only one who folds, in this process and
+// among all. ok is false where somebody else does and the caller has no time.
+func (e *Engine) beginFold(ctx context.Context, budget time.Duration) (release func(), ok bool, err error) {
+	var unlock func()
+	if budget != FoldAll {
+		select {
+		case e.folding <- struct{}{}:
+		default:
+			return nil, false, nil
+		}
+		unlock, ok, err = e.journals.TryFold()
+	} else {
+		select {
+		case e.folding <- struct{}{}:
+		case <-ctx.Done():
+			return nil, false, context.Cause(ctx)
+		}
+		unlock, err = e.journals.AcquireFold(ctx)
+		ok = err == nil
+	}
+	if !ok {
+		<-e.folding
+		if err != nil && ctx.Err() == nil {
+			err = e.storeTrouble(err)
+		}
+		return nil, false, err
+	}
+	return func() { unlock(); <-e.folding }, true, nil
 }
 
 // Tidy is what a command does after it has answered: it folds for a little
@@ -61,52 +107,81 @@ func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
 	if _, err := e.Fold(ctx, budget); err != nil {
 		return err
 	}
-	return e.journals.Sweep()
+	return e.journals.Sweep(ctx)
 }
 
-// foldTurns folds one group: claim, write, sync, and only then unlink.
-func (e *Engine) foldTurns(ctx context.Context, turns []string) (int, error) {
+// foldTurns folds in groups: claim, write, sync, and only then unlink.
+func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool) (folded int, err error) {
 	var group []*folding
+	size := 0
 	defer func() {
 		for _, f := range group {
 			f.claim.Release()
 		}
 	}()
+	store := func() error {
+		if err := e.storeGroup(ctx, group); err != nil {
+			return err
+		}
+		for _, f := range group {
+			e.finish(f)
+		}
+		folded += len(group)
+		group, size = nil, 0
+		return nil
+	}
 	for _, turn := range turns {
-		claim, ok, err := e.journals.Claim(turn)
+		if !more() {
+			break
+		}
+		f, err := e.claim(ctx, turn)
 		if err != nil {
-			return 0, err
+			return folded, err
 		}
-		if !ok {
+		if f == nil {
 			continue
 		}
-		f, err := e.readFolding(claim)
-		if errors.Is(err, journal.ErrDamaged) {
-			e.setAside(claim, err)
-			continue
-		}
-		if err != nil { // one that can't be read now must not hold up the others
-			claim.Release()
-			e.o.Notice(err.Error())
-			continue
-		}
-		group = append(group, f)
-	}
-	if len(group) == 0 {
-		return 0, nil
-	}
-	slices.SortFunc(group, func(a, b *folding) int { return int(a.accept.Order - b.accept.Order) })
-	if err := e.storeGroup(ctx, group); err != nil {
-		return 0, err
-	}
-	for _, f := range group {
-		if err := f.claim.Remove(); err != nil {
-			return 0, err
+		group, size = append(group, f), size+f.size
+		if len(group) == foldGroup || size >= foldBytes {
+			if err := store(); err != nil {
+				return folded, err
+			}
 		}
 	}
-	n := len(group)
-	group = nil
-	return n, nil
+	return folded, store()
+}
+
+// finish removes a journal that is in the store. One that can't be removed now
+// is met again by the next fold, which finds its turn recorded.
+func (e *Engine) finish(f *folding) {
+	e.pause("fold:synced")
+	if f.damage != nil {
+		e.setAside(f.claim, f.damage)
+		return
+	}
+	if err := f.claim.Remove(); err != nil {
+		e.o.Notice(err.Error())
+	}
+}
+
+// claim takes and reads one journal; nil where there is nothing to fold now.
+func (e *Engine) claim(ctx context.Context, turn string) (*folding, error) {
+	claim, ok, err := e.journals.Claim(ctx, turn)
+	if err != nil || !ok {
+		return nil, err
+	}
+	e.pause("fold:claimed")
+	f, err := e.readFolding(claim)
+	switch {
+	case err == nil:
+		return f, nil
+	case errors.Is(err, journal.ErrDamaged):
+		e.setAside(claim, err)
+	default: // one that can't be read now must not hold up the others
+		claim.Release()
+		e.o.Notice(err.Error())
+	}
+	return nil, nil
 }
 
 func (e *Engine) setAside(claim *journal.Claimed, why error) {
@@ -115,7 +190,7 @@ func (e *Engine) setAside(claim *journal.Claimed, why error) {
 		e.o.Notice(err.Error())
 		return
 	}
-	e.o.Notice("set a journal aside that can't be read: " + name + ": " + why.Error())
+	e.o.Notice("set a damaged journal aside as " + name + ": " + why.Error())
 }
 
 // folding is one journal on its way into the store.
@@ -127,6 +202,11 @@ type folding struct {
 	finished time.Time
 	lastSeq  event.Seq
 	segments [][]byte
+	size     int   // bytes of the events
+	damage   error // why the journal was not read to its end
+	recorded bool  // its turn is in the store already
+	// brought are the messages that a fork brings along.
+	brought []Message
 }
 
 func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
@@ -148,6 +228,10 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 	}
 	red := newReducer(f.accept)
 	for line, err := range r.Events() {
+		if errors.Is(err, journal.ErrDamaged) {
+			f.damage = err // what came before was acknowledged and is kept
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -170,275 +254,20 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 	return f, nil
 }
 
-// keep adds a line to the segments.
+// keep adds a line to the segments. A line that no value of the store could
+// hold is cut into several.
 func (f *folding) keep(raw []byte) {
-	n := len(f.segments)
-	if n == 0 || len(f.segments[n-1])+len(raw) >= segmentSize {
-		f.segments = append(f.segments, nil)
-		n++
-	}
-	f.segments[n-1] = append(append(f.segments[n-1], raw...), '\n')
-}
-
-// storeGroup writes a group, events first: a turn that has its record has all.
-func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
-	err := e.store.Batch(ctx, func(b *kv.Batch) error {
-		for _, f := range group {
-			for i, seg := range f.segments {
-				key := kv.Str(f.accept.TurnID).Int(int64(i))
-				if err := e.tables.events.Put(b, key, seg, kv.WithTTL(eventsKept)); err != nil {
-					return err
-				}
-			}
+	f.size += len(raw) + 1
+	line := slices.Concat(raw, []byte{'\n'})
+	for piece := range slices.Chunk(line, largestPiece) {
+		n := len(f.segments)
+		if n == 0 || len(f.segments[n-1])+len(piece) > segmentSize {
+			f.segments = append(f.segments, nil)
+			n++
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, f := range group {
-		if err := e.store.Update(ctx, func(tx *kv.Tx) error { return e.record(tx, f) }); err != nil {
-			return err
-		}
-	}
-	return e.store.Sync(ctx)
-}
-
-// record writes what a turn adds to its chat. A turn that is there already is
-// left alone: a crash between sync and unlink makes a fold come twice.
-func (e *Engine) record(tx *kv.Tx, f *folding) error {
-	a := f.accept
-	if done, err := e.tables.turns.Has(tx, kv.Str(a.TurnID)); err != nil || done {
-		return err
-	}
-	chat, err := e.tables.chats.Get(tx, kv.Str(a.Chat.ID))
-	if errors.Is(err, kv.ErrNotFound) {
-		chat, err = e.newChat(tx, a)
-	}
-	if err != nil {
-		return err
-	}
-	question, answer := a.question(), f.answer
-	if err := errors.Join(e.tables.messages.Put(tx, &question), e.tables.messages.Put(tx, &answer)); err != nil {
-		return err
-	}
-	for i := range f.calls {
-		if err := e.tables.calls.Put(tx, &f.calls[i]); err != nil {
-			return err
-		}
-	}
-	chat.advance(a, f.finished)
-	turn := Turn{
-		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,
-		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: answer.Model, Status: answer.Status,
-		StartedAt: a.Time, FinishedAt: f.finished, LastSeq: f.lastSeq, Segments: len(f.segments),
-	}
-	return errors.Join(e.tables.chats.Put(tx, chat), e.tables.turns.Put(tx, &turn))
-}
-
-// advance moves the chat on by a turn. The leaf moves only if it still is
-// where the turn began; else the turn is a branch.
-func (c *Chat) advance(a *acceptance, at time.Time) {
-	if c.ActiveLeaf == a.ParentID {
-		c.ActiveLeaf = a.MessageID
-	}
-	c.Messages += 2
-	if a.Order > c.LastTurn {
-		c.LastTurn, c.Model, c.System = a.Order, a.Chat.Model, a.Chat.System
-	}
-	if at.After(c.UpdatedAt) {
-		c.UpdatedAt = at
+		f.segments[n-1] = append(f.segments[n-1], piece...)
 	}
 }
 
-// newChat makes the chat of a first turn, with the messages that a fork
-// brings along.
-func (e *Engine) newChat(tx *kv.Tx, a *acceptance) (*Chat, error) {
-	chat := a.Chat
-	chat.ActiveLeaf, chat.Messages, chat.LastTurn = a.ParentID, 0, a.Order
-	if from := chat.ForkedFrom; from != nil {
-		path, err := e.pathTo(tx, from.ChatID, from.MessageID)
-		if err != nil && !errors.Is(err, kv.ErrNotFound) { // the old chat may be gone by now
-			return nil, err
-		}
-		for _, m := range path {
-			m.ChatID = chat.ID
-			if err := e.tables.messages.Put(tx, &m); err != nil {
-				return nil, err
-			}
-		}
-		chat.Messages = len(path)
-	}
-	return &chat, nil
-}
-
-// liveTurns gives the acceptances of the turns that have an owner.
-func (e *Engine) liveTurns() ([]*acceptance, error) {
-	turns, err := e.journals.Turns()
-	if err != nil {
-		return nil, storeFault("list the journals", err)
-	}
-	var out []*acceptance
-	for _, turn := range turns {
-		if _, live := e.journals.Owner(turn); !live {
-			continue
-		}
-		a, err := e.acceptanceIn(turn)
-		if errors.Is(err, journal.ErrNoJournal) || errors.Is(err, journal.ErrDamaged) {
-			continue // folded meanwhile, or for Fold to set aside
-		}
-		if err != nil {
-			return nil, storeFault("read a journal", err)
-		}
-		out = append(out, a)
-	}
-	return out, nil
-}
-
-func (e *Engine) acceptanceIn(turn string) (*acceptance, error) {
-	r, err := e.journals.Read(turn)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	a := new(acceptance)
-	return a, r.Accept(a)
-}
-
-// highest tells the highest numbers in store and journals, for a counter that
-// was lost.
-func (e *Engine) highest(ctx context.Context) (journal.Numbers, error) {
-	var n journal.Numbers
-	turns, err := e.journals.Turns()
-	if err != nil {
-		return n, err
-	}
-	for _, turn := range turns {
-		if a, err := e.acceptanceIn(turn); err == nil {
-			n.Turn, n.Chat = max(n.Turn, a.Order), max(n.Chat, a.Chat.Number)
-		}
-	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		last := kv.Range{Reverse: true, Limit: 1}
-		for t, err := range e.tables.turns.ByIndex(tx, "order", nil, last) {
-			if err != nil {
-				return err
-			}
-			n.Turn = max(n.Turn, t.Order)
-		}
-		for c, err := range e.tables.chats.ByIndex(tx, "number", nil, last) {
-			if err != nil {
-				return err
-			}
-			n.Chat = max(n.Chat, c.Number)
-		}
-		return nil
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return n, nil
-	}
-	return n, err
-}
-
-// view reads the store; its errors are faults, but for kv.ErrNotFound. A data
-// directory without a store is not given one: nothing is found in it.
-func (e *Engine) view(ctx context.Context, fn func(*kv.Tx) error) error {
-	if _, err := os.Stat(e.storeDir()); errors.Is(err, fs.ErrNotExist) {
-		return kv.ErrNotFound
-	}
-	err := e.store.View(ctx, fn)
-	if err == nil || errors.Is(err, kv.ErrNotFound) || ctx.Err() != nil {
-		return err
-	}
-	return e.storeTrouble(err)
-}
-
-// storeTrouble says what is wrong with the store and what to do.
-func (e *Engine) storeTrouble(err error) error {
-	var busy *kv.BusyError
-	var corrupt *kv.CorruptError
-	var newer *kv.VersionError
-	switch {
-	case errors.As(err, &busy):
-		owner := "another process"
-		if busy.PID != 0 {
-			owner = fmt.Sprintf("pid %d", busy.PID)
-		}
-		return fault.Wrap(fault.Store, "the store is held by "+owner, err, "try again when it has ended")
-	case errors.As(err, &corrupt):
-		return fault.Wrap(fault.Store, "the store is damaged", err,
-			"keep a copy of "+e.o.DataDir+", then set FETTLE_DATA to a new folder")
-	case errors.As(err, &newer):
-		return fault.Wrap(fault.Store, "the store", err, "use the newer fettle that wrote it")
-	}
-	return storeFault("the store", err)
-}
-
-// replay yields the events of a turn that isn't live here: of a journal, else
-// of the store.
-func (e *Engine) replay(ctx context.Context, id TurnID, after event.Seq, yield yieldFunc) error {
-	if owner, live := e.journals.Owner(string(id)); live {
-		return fault.New(fault.Busy, "turn "+string(id)+" belongs to another process, "+owner)
-	}
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return err
-	}
-	turn, err := e.turnRecord(ctx, id)
-	if err != nil {
-		return err
-	}
-	for i := range turn.Segments {
-		events, err := e.segment(ctx, id, i)
-		if err != nil {
-			return err
-		}
-		for _, ev := range events {
-			if ev.Seq <= after {
-				continue
-			}
-			ev.More = ev.Seq < turn.LastSeq
-			if !yield(ev, nil) {
-				return errStopped
-			}
-		}
-	}
-	return nil
-}
-
-func (e *Engine) turnRecord(ctx context.Context, id TurnID) (*Turn, error) {
-	var turn *Turn
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		turn, err = e.tables.turns.Get(tx, kv.Str(string(id)))
-		return err
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil, fault.New(fault.NotFound, "no turn "+string(id))
-	}
-	return turn, err
-}
-
-// segment reads one piece of a turn's log; no transaction stays open while a
-// follower takes its time.
-func (e *Engine) segment(ctx context.Context, id TurnID, i int) ([]event.Event, error) {
-	var raw []byte
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		raw, err = e.tables.events.Get(tx, kv.Str(string(id)).Int(int64(i)))
-		return err
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil, fault.New(fault.NotFound, "the events of turn "+string(id)+" are no longer kept",
-			"fettle chats show still has its messages")
-	}
-	if err != nil {
-		return nil, err
-	}
-	var events []event.Event
-	for line := range bytes.Lines(raw) {
-		var ev event.Event
-		if err := json.Unmarshal(line, &ev); err != nil {
-			return nil, fault.Wrap(fault.Store, "read the events of turn "+string(id), err)
-		}
-		events = append(events, ev)
-	}
-	return events, nil
-}
+// byOrder sorts by acceptance.
+func byOrder(a, b *folding) int { return cmp.Compare(a.accept.Order, b.accept.Order) }

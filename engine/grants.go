@@ -30,11 +30,23 @@ func RuleFor(t toolset.Tool, args json.RawMessage) string {
 	return t.ID
 }
 
-// quoteGlob makes a glob that matches just the text.
+// quoteGlob makes a glob that matches just the text. White space at the ends,
+// which a rule may have for looks, stands in brackets.
 func quoteGlob(s string) string {
-	return strings.NewReplacer(
+	inner := strings.TrimSpace(s)
+	before, after, _ := strings.Cut(s, inner)
+	inner = strings.NewReplacer(
 		`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, ",", `\,`, "=", `\=`,
-	).Replace(s)
+	).Replace(inner)
+	return bracketed(before) + inner + bracketed(after)
+}
+
+func bracketed(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteString("[" + string(r) + "]")
+	}
+	return b.String()
 }
 
 // grant remembers an approval.
@@ -60,8 +72,14 @@ const catalogVersion = 1
 
 func (e *Engine) catalogFile() string { return filepath.Join(e.o.DataDir, "catalog.json") }
 
+// mirrorTime bounds the writing of the catalogue, for which the store may have
+// to be waited for.
+const mirrorTime = 15 * time.Second
+
 // mirror writes the catalogue anew from the store, whose word it repeats.
 func (e *Engine) mirror(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, mirrorTime)
+	defer cancel()
 	release, err := e.lock(ctx, "catalog", nil)
 	if err != nil {
 		return err
@@ -85,12 +103,13 @@ func (e *Engine) mirror(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return storeWrite(e.catalogFile(), data)
+	return replaceFile(e.catalogFile(), data)
 }
 
-// storeWrite replaces a file atomically and durably.
-func storeWrite(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+// replaceFile replaces a file atomically. The caller has a lock on it, so one
+// temporary name is enough, and a crash leaves at most one such file.
+func replaceFile(path string, data []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return storeFault("write "+path, err)
 	}

@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,15 +28,37 @@ func TestMain(m *testing.M) {
 		crashChild(dir)
 		return
 	}
+	if task := os.Getenv(childEnv); task != "" {
+		if err := child(strings.Fields(task)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
 // bench is an engine on a scripted model, in folders of the test's own.
 type bench struct {
 	*Engine
-	t    testing.TB
-	dir  string
-	told []string
+	t   testing.TB
+	dir string
+
+	mu   sync.Mutex
+	told []string // what Notice was told
+}
+
+func (b *bench) notice(s string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told = append(b.told, s)
+}
+
+// notices are what Notice has been told, in one text.
+func (b *bench) notices() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Join(b.told, "\n")
 }
 
 // newBench makes an engine whose model `script/m.yaml` plays the script.
@@ -49,7 +75,7 @@ func openBench(t testing.TB, dir string, tools ...toolset.Entry) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: dir}
 	b.Engine = New(testOptions(t, dir, tools))
-	b.o.Notice = func(s string) { b.told = append(b.told, s) }
+	b.o.Notice = b.notice
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -224,4 +250,100 @@ func files(t testing.TB, dir string) []string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// rogue is a provider whose every response a test writes by hand.
+type rogue struct {
+	name   string // "rogue", where there is none
+	model  provider.Model
+	stream streamFunc
+
+	mu    sync.Mutex
+	asked []*provider.Request
+}
+
+type streamFunc func(ctx context.Context, step int, yield func([]provider.Delta, error) bool)
+
+var _ provider.Provider = (*rogue)(nil)
+
+func (r *rogue) Name() string { return cmp.Or(r.name, "rogue") }
+
+func (r *rogue) Model(_ context.Context, name string) (provider.Model, error) {
+	m := r.model
+	m.Provider, m.Name = r.Name(), name
+	return m, nil
+}
+
+// Stream plays stream, which is told how many requests came before.
+func (r *rogue) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
+	return func(yield func([]provider.Delta, error) bool) {
+		r.mu.Lock()
+		step := len(r.asked)
+		r.asked = append(r.asked, req)
+		r.mu.Unlock()
+		r.stream(ctx, step, yield)
+	}
+}
+
+// requests are those that came so far.
+func (r *rogue) requests() []*provider.Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.asked)
+}
+
+// newRogue makes an engine whose model is the function.
+func newRogue(t testing.TB, stream streamFunc, tools ...toolset.Entry) (*bench, *rogue) {
+	t.Helper()
+	b := &bench{t: t, dir: t.TempDir()}
+	r := &rogue{stream: stream}
+	b.Engine = New(rogueOptions(t, b.dir, r, tools))
+	b.o.Notice = b.notice
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return b, r
+}
+
+func rogueOptions(t testing.TB, dir string, r *rogue, tools []toolset.Entry) Options {
+	o := testOptions(t, dir, tools)
+	reg := new(provider.Registry)
+	if err := reg.Add("rogue", func() (provider.Provider, error) { return r, nil }); err != nil {
+		t.Fatal(err)
+	}
+	o.Models = &Catalog{Registry: reg, Configured: "rogue/m"}
+	return o
+}
+
+func says(text string) provider.Delta { return provider.Delta{Kind: provider.Content, Text: text} }
+
+func calls(id, name, args string) provider.Delta {
+	return provider.Delta{Kind: provider.CallDelta, Call: &provider.ToolCall{ID: id, Name: name, Args: []byte(args)}}
+}
+
+func stops(reason string) provider.Delta {
+	return provider.Delta{Kind: provider.Meta, Meta: &event.Meta{StopReason: reason}}
+}
+
+// tool makes a tool of a function.
+func tool(id string, run toolset.RunnerFunc) toolset.Entry {
+	return toolset.Entry{
+		Tool: toolset.Tool{
+			ID: id, Name: id, Description: "For a test.", Category: "test", Enabled: true,
+			InputSchema: []byte(`{"type":"object"}`),
+		},
+		Runner: run,
+	}
+}
+
+// realPath is a path with its links resolved, as a workspace has it.
+func realPath(t testing.TB, path string) string {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
 }

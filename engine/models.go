@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -113,33 +115,41 @@ func (c *Catalog) Default(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, seekTime)
 	defer cancel()
-	looked := []string{"model in the configuration: not set"}
+	looked := [][2]string{{"model in the configuration", "not set"}}
 	for _, s := range c.Seekers {
 		if s.Ready != nil && !s.Ready() {
-			looked = append(looked, s.Place+": "+s.Missing)
+			looked = append(looked, [2]string{s.Place, s.Missing})
 			continue
 		}
 		ref, err := c.seek(ctx, s)
 		if ref != "" {
 			return ref, nil
 		}
-		looked = append(looked, s.Place+": "+seekResult(err))
+		looked = append(looked, [2]string{s.Place, seekResult(err)})
 	}
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return "", context.Cause(ctx)
 	}
+	return "", nothingFound(looked)
+}
+
+// nothingFound is the fault that shows where a model was looked for, and what
+// was found there, in columns.
+func nothingFound(looked [][2]string) *fault.Fault {
 	f := fault.New(fault.Unavailable, "no model to ask",
 		"ollama serve, then: ollama pull qwen3",
 		"export OPENAI_API_KEY=…",
 		"fettle demo            a recorded model, nothing to set up")
-	for i, line := range looked {
-		label := "            "
-		if i == 0 {
-			label = "looked for  "
-		}
-		f.Detail = append(f.Detail, label+line)
+	width := 0
+	for _, l := range looked {
+		width = max(width, utf8.RuneCountInString(l[0]))
 	}
-	return "", f
+	label := "looked for"
+	for _, l := range looked {
+		f.Detail = append(f.Detail, fmt.Sprintf("%-10s  %-*s  %s", label, width, l[0], l[1]))
+		label = ""
+	}
+	return f
 }
 
 func seekResult(err error) string {

@@ -70,6 +70,9 @@ type Message struct {
 	SuggestedValues  []json.RawMessage `json:"suggested_values,omitempty"`
 	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
 	ManifestID       string            `json:"manifest_id,omitempty"`
+	// Pieces is how many pieces hold the parts where they are too long for
+	// the record; 0 in a message that has been read.
+	Pieces int `json:"pieces,omitempty"`
 }
 
 // Text is the message's own text, without reasoning, files and results.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
 
@@ -144,17 +143,25 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 	})
 }
 
-// ended tells whether a call has its result.
-func (r *reducer) ended(toolUseID string) bool {
-	i, ok := r.byUse[toolUseID]
-	return ok && r.calls[i].FinishedAt != nil
-}
-
 func orNull(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("null")
 	}
 	return raw
+}
+
+// openCalls gives a result to each call that has started and has none.
+func (r *reducer) openCalls(why, result string) []event.Body {
+	var bodies []event.Body
+	for _, c := range r.calls {
+		if c.FinishedAt == nil {
+			bodies = append(bodies, event.ToolComplete{
+				Tool: bareID(c.ToolID), ToolID: c.ToolID, Index: c.Index, ToolUseID: c.ToolUseID, CallID: c.ID,
+				Status: event.CallError, Error: why, Result: result,
+			})
+		}
+	}
+	return bodies
 }
 
 // interrupt gives the events that a turn lacks whose owner died: a result for
@@ -163,19 +170,8 @@ func (r *reducer) interrupt(at time.Time) []event.Event {
 	if r.last.Body != nil && r.last.Ends() {
 		return nil
 	}
-	var bodies []event.Body
-	for _, c := range r.calls {
-		if c.FinishedAt == nil {
-			bodies = append(bodies, event.ToolComplete{
-				Tool: bareID(c.ToolID), ToolID: c.ToolID, Index: c.Index, ToolUseID: c.ToolUseID, CallID: c.ID,
-				Status: event.CallError, Error: "interrupted",
-				Result: "error: the call was interrupted; it may have done part of its work",
-			})
-		}
-	}
-	bodies = append(bodies, event.Error{
-		Message: "the turn was cut short", Code: string(fault.Interrupted), Retryable: true,
-	})
+	bodies := append(r.openCalls("interrupted", "error: the call was interrupted; it may have done part of its work"),
+		event.Error{Message: "the turn was cut short", Code: string(fault.Interrupted), Retryable: true})
 	events := make([]event.Event, len(bodies))
 	for i, b := range bodies {
 		events[i] = event.Event{
@@ -198,70 +194,4 @@ func (r *reducer) message() Message {
 	m := r.answer
 	m.Parts = r.parts
 	return m
-}
-
-// payload is document 000's ChatResponsePayload of the turn.
-func (r *reducer) payload(denied int) event.ResponsePayload {
-	m := r.message()
-	p := event.ResponsePayload{
-		Message:        r.marked(),
-		ConversationID: r.accept.Chat.Number,
-		ChatID:         r.accept.Chat.ID,
-		MessageID:      m.ID,
-		Model:          m.Model,
-		Usage:          m.Usage,
-		StopReason:     m.StopReason,
-		Denied:         denied,
-	}
-	history := r.history()
-	if len(history) == 0 {
-		return p
-	}
-	data, err := json.Marshal(history)
-	if err == nil {
-		p.CustomPayload = &event.CustomPayload{Type: "tool_history", Data: data}
-	}
-	for _, h := range history {
-		if len(h.WorkspacePayload) > 0 {
-			p.WorkspacePayload = h.WorkspacePayload
-		}
-	}
-	return p
-}
-
-// marked is the answer's text with a [[tool:N]] where each call ended.
-func (r *reducer) marked() string {
-	var b strings.Builder
-	for _, p := range r.parts {
-		switch p.Kind {
-		case provider.TextPart:
-			b.WriteString(p.Text)
-		case provider.ToolResultPart:
-			if i, ok := r.byUse[p.Result.ID]; ok {
-				b.WriteString("[[tool:" + strconv.Itoa(r.calls[i].Index) + "]]")
-			}
-		}
-	}
-	return b.String()
-}
-
-func (r *reducer) history() []event.ToolHistory {
-	out := make([]event.ToolHistory, 0, len(r.calls))
-	for _, c := range r.calls {
-		h := event.ToolHistory{
-			ToolName: bareID(c.ToolID), ToolID: c.ToolID, Input: c.Args, Status: c.Status,
-		}
-		var result struct {
-			Text             string          `json:"text"`
-			WorkspacePayload json.RawMessage `json:"workspace_payload"`
-		}
-		if json.Unmarshal(c.Result, &result) == nil {
-			h.Output = result.Text
-			if string(result.WorkspacePayload) != "null" {
-				h.WorkspacePayload = result.WorkspacePayload
-			}
-		}
-		out = append(out, h)
-	}
-	return out
 }

@@ -19,6 +19,9 @@ type TurnRequest struct {
 	// Parts are the person's message: file parts first, then images, then
 	// one text. At least one part is needed.
 	Parts []provider.Part
+	// Title names a new chat; empty takes it from Parts. It is cut and made
+	// one line.
+	Title string
 	// System is the system prompt; empty keeps the chat's.
 	System string
 	// Model is a Ref; empty keeps the chat's model, else Models chooses.

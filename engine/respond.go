@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +24,9 @@ type choice struct {
 	model    provider.Model
 	without  map[provider.Feature]bool
 	fallback []string
+	// since is the step from which on this model has answered. The reasoning
+	// of another one is never sent to it.
+	since int
 }
 
 // choose resolves a Ref and learns what the model can do.
@@ -34,43 +39,59 @@ func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*ch
 	if err != nil {
 		return nil, err
 	}
-	return &choice{
-		ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback,
-		without: map[provider.Feature]bool{},
-	}, nil
+	without := map[provider.Feature]bool{}
+	if m.Tools == provider.No {
+		without[provider.FeatureTools] = true
+	}
+	if m.Images == provider.No {
+		without[provider.FeatureImages] = true
+	}
+	return &choice{ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback, without: without}, nil
 }
+
+// maxReply bounds one response; no model gives as much in a day. It ends one
+// that goes round in circles before it fills the memory.
+const maxReply = 32 << 20
 
 // reply is one whole response of the model.
 type reply struct {
-	text  string
-	calls []provider.ToolCall
-	meta  event.Meta
+	text    strings.Builder // only where it is held back, for a schema
+	calls   []provider.ToolCall
+	dropped int // calls over the limit
+	size    int
+	meta    *event.Meta
 }
 
 // respond gets one response, with a repair round where the answer has to be
 // JSON of a schema, and gives the calls that the model asked for.
 func (t *turn) respond() ([]provider.ToolCall, error) {
 	r, err := t.ask(nil)
-	if err != nil || t.schema == nil || len(r.calls) > 0 {
-		return r.calls, err
+	if err != nil {
+		return nil, err
 	}
-	problems := t.schema.Validate([]byte(jsonText(r.text)))
+	if t.schema == nil || len(r.calls) > 0 {
+		return r.calls, nil
+	}
+	problems := t.schema.Validate([]byte(jsonText(r.text.String())))
 	if len(problems) > 0 {
 		if err := t.emit(event.Status{Message: "the answer doesn't match the schema; asking once more"}); err != nil {
 			return nil, err
 		}
-		if r, err = t.ask(repair(r.text, problems)); err != nil {
+		if r, err = t.ask(repair(r.text.String(), problems)); err != nil {
 			return nil, err
 		}
-		problems = t.schema.Validate([]byte(jsonText(r.text)))
+		problems = t.schema.Validate([]byte(jsonText(r.text.String())))
 	}
-	if len(problems) > 0 || len(r.calls) > 0 {
+	if len(r.calls) > 0 {
+		problems = []schema.Problem{{Message: "it calls a tool instead"}}
+	}
+	if len(problems) > 0 {
 		f := fault.New(fault.InvalidReply, t.model.ref+": the answer doesn't match the schema, twice",
-			"try another model with -m, or a simpler schema")
+			"another model with -m, or a simpler schema")
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
 	}
-	return nil, t.emit(event.TextDelta{Text: jsonText(r.text)})
+	return nil, t.emit(event.TextDelta{Text: jsonText(r.text.String())})
 }
 
 // repair is what the model is told about an answer that doesn't match.
@@ -104,24 +125,27 @@ func jsonText(s string) string {
 
 // ask gets one response from the model or, while nothing of it was shown,
 // from the same model with less (document 002's fallback) or another one.
-func (t *turn) ask(extra []provider.Message) (reply, error) {
+func (t *turn) ask(extra []provider.Message) (*reply, error) {
 	for {
-		t.shownText = false
+		t.shown = false
 		r, err := t.stream(extra)
-		if err == nil || t.ctx.Err() != nil {
+		if err == nil || t.ctx.Err() != nil || t.broken != nil {
 			return r, err
 		}
-		if t.shownText {
+		if t.shown {
 			return r, err // another try would repeat what was shown
 		}
 		again, note := t.withLess(err)
-		if !again {
-			again, note = t.otherModel(err)
+		if again {
+			if err := t.emit(event.Footnote{Text: note}); err != nil {
+				return r, err
+			}
+			continue
 		}
-		if !again {
+		if again, note = t.otherModel(err); !again {
 			return r, err
 		}
-		if err := t.emit(event.Footnote{Text: note}); err != nil {
+		if err := errors.Join(t.emit(event.Footnote{Text: note}), t.noteLeftOut()); err != nil {
 			return r, err
 		}
 	}
@@ -130,11 +154,28 @@ func (t *turn) ask(extra []provider.Message) (reply, error) {
 // withLess drops a feature that the provider's refusal names.
 func (t *turn) withLess(err error) (bool, string) {
 	var pe *provider.Error
-	if !errors.As(err, &pe) || pe.Kind != provider.Unsupported || t.model.without[pe.Feature] {
+	if !errors.As(err, &pe) || pe.Kind != provider.Unsupported || pe.Feature == "" || t.model.without[pe.Feature] {
 		return false, ""
 	}
 	t.model.without[pe.Feature] = true
 	return true, withoutNote(pe.Feature, t.model.ref)
+}
+
+// noteLeftOut says what the person gave or asked for and the model, as is
+// known before it is asked, can't take.
+func (t *turn) noteLeftOut() error {
+	var notes []event.Body
+	isImage := func(p provider.Part) bool { return p.Kind == provider.ImagePart }
+	if t.model.without[provider.FeatureImages] && slices.ContainsFunc(t.req.Parts, isImage) {
+		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureImages, t.model.ref)})
+	}
+	if t.model.without[provider.FeatureTools] && (t.req.Workspace != "" || len(t.req.Tools) > 0) {
+		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureTools, t.model.ref)})
+	}
+	if len(notes) == 0 {
+		return nil // and nothing is waited for
+	}
+	return t.emit(notes...)
 }
 
 // withoutNote is the footnote about a feature that a model lacks.
@@ -166,6 +207,7 @@ func (t *turn) otherModel(err error) (bool, string) {
 			continue
 		}
 		note := t.model.ref + " can't answer (" + firstLine(err) + "); " + c.ref + " takes over"
+		c.since = t.red.step
 		t.model = c
 		return true, note
 	}
@@ -178,48 +220,55 @@ func firstLine(err error) string {
 }
 
 // stream sends one request and turns the response into events as it comes.
-func (t *turn) stream(extra []provider.Message) (reply, error) {
+func (t *turn) stream(extra []provider.Message) (*reply, error) {
 	req := t.request(extra)
 	p := provider.Retry(t.model.prov, t.retryOptions())
-	var r reply
-	var text strings.Builder
+	r := &reply{}
 	for batch, err := range p.Stream(t.ctx, req) {
 		if err != nil {
-			r.text = text.String()
 			return r, err
 		}
-		bodies := t.convert(batch, &r, &text)
-		if len(bodies) == 0 {
-			continue
-		}
-		if err := t.emit(bodies...); err != nil {
+		if err := t.emit(t.convert(batch, r)...); err != nil {
 			return r, err
+		}
+		if r.size > maxReply {
+			return r, fault.New(fault.InvalidReply, fmt.Sprintf("%s: the response went past %d MB and was stopped",
+				t.model.ref, maxReply>>20), "ask for less at a time")
 		}
 	}
-	r.text = text.String()
-	if err := context.Cause(t.ctx); err != nil {
+	switch err := context.Cause(t.ctx); {
+	case err != nil:
 		return r, err // a provider may end its sequence when it is cancelled
+	case r.meta == nil: // its end is missing, so it may be half of one
+		return r, &provider.Error{
+			Kind: provider.Broken, Provider: t.model.prov.Name(), Model: t.model.model.Name, Err: provider.ErrCut,
+		}
 	}
-	return r, t.emit(r.meta)
+	bodies := []event.Body{*r.meta}
+	if r.dropped > 0 {
+		bodies = append(bodies, event.Footnote{Text: fmt.Sprintf(
+			"%s asked for %d calls at once; only the first %d are run", t.model.ref, len(r.calls)+r.dropped, len(r.calls))})
+	}
+	return r, t.emit(bodies...)
 }
 
 func (t *turn) retryOptions() provider.RetryOptions {
 	o := t.eng.o.Retry
 	o.OnRetry = func(err error, wait time.Duration, attempt int) {
 		// The turn's own goroutine is in Stream and calls this, so it may
-		// emit. A write that fails is found by the next emit.
+		// emit. A failure stays, and is found by the next emit.
 		_ = t.emit(event.Status{Message: fmt.Sprintf("%s; trying again in %s (attempt %d)",
 			firstLine(err), wait.Round(100*time.Millisecond), attempt+1)})
 	}
 	return o
 }
 
-// request assembles what is sent, and says once what the model can't take.
+// request assembles what is sent.
 func (t *turn) request(extra []provider.Message) *provider.Request {
 	a := assembly{
 		model: t.model.model.Name, system: t.accept.Chat.System,
 		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
-		tools:   t.toolSpecs(), name: t.names.Name, without: t.model.without,
+		tools:   t.toolSpecs(), name: t.nameFor, without: t.model.without, since: t.model.since,
 	}
 	if t.red.step > 0 {
 		m := t.red.message()
@@ -229,6 +278,19 @@ func (t *turn) request(extra []provider.Message) *provider.Request {
 	req := assemble(a)
 	req.Temperature, req.MaxTokens = t.req.Temperature, t.req.MaxTokens
 	return req
+}
+
+// nameFor is what the model knows a tool of the conversation by. One that isn't
+// offered now, or never was, keeps a name that no other tool has.
+func (t *turn) nameFor(id string) string {
+	if name := t.names.Name(id); name != "" {
+		return name
+	}
+	bare := bareID(id)
+	if _, taken := t.names.Lookup(bare); taken || bare == "" {
+		return id
+	}
+	return bare
 }
 
 func (t *turn) toolSpecs() []provider.ToolSpec {
@@ -244,42 +306,70 @@ func (t *turn) toolSpecs() []provider.ToolSpec {
 
 // convert turns the deltas of one network read into events. Text that came
 // together is one event. Where the answer has to match a schema, its text is
-// held back until it does.
-func (t *turn) convert(batch []provider.Delta, r *reply, text *strings.Builder) []event.Body {
+// held back until it does. What an event can't hold is left out, and what the
+// provider may use again is copied.
+func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 	var bodies []event.Body
 	for i := 0; i < len(batch); i++ {
-		d := batch[i]
+		d, had := batch[i], len(bodies)
 		switch d.Kind {
 		case provider.Content:
 			piece, n := joined(batch[i:])
 			i += n - 1
-			text.WriteString(piece)
-			t.begun = true
-			if t.schema == nil && piece != "" {
+			r.size += len(piece)
+			switch {
+			case t.schema != nil:
+				r.text.WriteString(piece)
+			case piece != "":
 				bodies = append(bodies, event.TextDelta{Text: piece})
-				t.shownText = true
 			}
 		case provider.Reasoning:
 			piece, n := joined(batch[i:])
 			i += n - 1
-			t.begun, t.shownText = true, true
+			r.size += len(piece)
 			bodies = append(bodies, event.Reasoning{Text: piece})
 		case provider.ReasoningDetails:
-			bodies = append(bodies, event.Reasoning{Details: d.Details})
+			if json.Valid(d.Details) {
+				r.size += len(d.Details)
+				bodies = append(bodies, event.Reasoning{Details: slices.Clone(d.Details)})
+			}
 		case provider.CallDelta:
-			t.begun = true
-			r.calls = append(r.calls, t.ownCall(*d.Call))
+			t.addCall(r, *d.Call)
 		case provider.Annotations:
-			bodies = append(bodies, event.Annotations{Annotations: d.Annotations})
+			if kept := validJSON(d.Annotations); len(kept) > 0 {
+				bodies = append(bodies, event.Annotations{Annotations: kept})
+			}
 		case provider.Footnote:
-			bodies = append(bodies, event.Footnote{Text: d.Text})
+			bodies = append(bodies, event.Footnote{Text: clean(d.Text)})
+			continue // it is no part of an answer, and a retry leaves it out
 		case provider.Meta:
-			t.begun = true
-			r.meta = *d.Meta
-			r.meta.Model = t.model.ref
+			meta := *d.Meta
+			meta.Model = t.model.ref
+			r.meta = &meta
 		}
+		t.begun = true
+		t.shown = t.shown || len(bodies) > had
 	}
 	return bodies
+}
+
+func validJSON(all []json.RawMessage) []json.RawMessage {
+	var kept []json.RawMessage
+	for _, raw := range all {
+		if json.Valid(raw) {
+			kept = append(kept, slices.Clone(raw))
+		}
+	}
+	return kept
+}
+
+func (t *turn) addCall(r *reply, c provider.ToolCall) {
+	r.size += len(c.Args)
+	if len(r.calls) == maxCalls {
+		r.dropped++
+		return
+	}
+	r.calls = append(r.calls, t.ownCall(c))
 }
 
 // joined puts the texts of a run of deltas of one kind together.
@@ -289,28 +379,28 @@ func joined(batch []provider.Delta) (string, int) {
 		n++
 	}
 	if n == 1 {
-		return batch[0].Text, 1
+		return clean(batch[0].Text), 1
 	}
 	var b strings.Builder
 	for _, d := range batch[:n] {
 		b.WriteString(d.Text)
 	}
-	return b.String(), n
+	return clean(b.String()), n
 }
 
 // ownCall gives a call an id that no other call of the turn has; some
 // providers count from zero again in each response.
 func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
-	id := c.ID
+	id := clean(c.ID)
 	if id == "" {
 		id = "call"
 	}
-	c.ID = id
+	c.ID, c.Name = id, cutRunes(clean(c.Name), maxName)
 	for n := 2; t.useIDs[c.ID]; n++ {
 		c.ID = id + "-" + strconv.Itoa(n)
 	}
 	t.useIDs[c.ID] = true
-	if len(c.Args) == 0 {
+	if c.Args = bytes.ToValidUTF8(c.Args, []byte("\uFFFD")); len(c.Args) == 0 { // a copy
 		c.Args = json.RawMessage("{}")
 	}
 	return c

@@ -3,16 +3,15 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"sync"
 	"time"
-	"unicode"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
-	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
@@ -20,25 +19,43 @@ import (
 
 // Start begins a turn. It returns once the person's message is accepted, that
 // is, durable in the turn's journal; by then the model has been asked. An
-// error means that nothing was written. ctx bounds the start alone: the turn
+// error means that nothing was kept. ctx bounds the start alone: the turn
 // lives until it ends, is cancelled, or the Engine is closed.
 //
 // A chat has one live turn at a time; Start waits for it and says so through
 // OnWait.
 func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
-	t, err := e.prepare(ctx, req)
+	ctx, leave, err := e.enter(ctx)
 	if err != nil {
 		return "", err
 	}
-	err = t.upload()
+	defer leave()
+	t, err := e.prepare(ctx, req)
 	if err == nil {
-		err = e.accept(ctx, t)
+		err = t.begin(ctx)
 	}
 	if err != nil {
-		t.unlock()
+		if errors.Is(context.Cause(ctx), errClosed) {
+			err = fault.Wrap(fault.Interrupted, "start turn", errClosed)
+		}
 		return "", err
 	}
 	return t.id, nil
+}
+
+// begin accepts the turn and lets it run, or takes back what was done for it.
+func (t *turn) begin(ctx context.Context) error {
+	err := t.upload()
+	if err == nil {
+		err = t.eng.accept(ctx, t)
+	}
+	if err == nil {
+		return nil
+	}
+	// A turn that ran for a moment has done both already.
+	err = errors.Join(err, t.takeBack())
+	t.unlock()
+	return err
 }
 
 // prepare checks the request and gathers what the turn needs; it holds the
@@ -46,7 +63,7 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, error) {
 	t := &turn{
 		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]chan Confirmation{},
-		abandon: make(chan struct{}), followed: make(chan struct{}),
+		abandon: make(chan struct{}),
 	}
 	if err := t.checkRequest(); err != nil {
 		return nil, err
@@ -71,9 +88,20 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, error) {
 	return t, nil
 }
 
+// maxSystem bounds the system prompt, which is kept in each journal and in the
+// chat's record.
+const maxSystem = 1 << 20
+
 func (t *turn) checkRequest() error {
 	if len(t.req.Parts) == 0 {
 		return fault.New(fault.Usage, "there is nothing to ask", `fettle ask "why is the sky blue?"`)
+	}
+	if n := len(t.req.System); n > maxSystem {
+		return fault.New(fault.Usage, fmt.Sprintf("the system prompt has %d bytes; %d are allowed", n, maxSystem),
+			"give the model long texts as files: fettle ask -f FILE …")
+	}
+	if err := t.checkChat(); err != nil {
+		return err
 	}
 	t.policy = t.eng.o.Policy.With(t.req.Policy)
 	if err := t.policy.Check(); err != nil {
@@ -82,11 +110,31 @@ func (t *turn) checkRequest() error {
 	if t.req.Schema != nil {
 		s, err := schema.Compile(t.req.Schema)
 		if err != nil {
-			return fault.Wrap(fault.Usage, "--schema", err, "a JSON Schema is wanted, such as {\"type\":\"object\"}")
+			return fault.Wrap(fault.Usage, "--schema", err, `fettle ask --schema '{"type":"object"}' …`)
 		}
 		t.schema = s
 	}
 	return t.chooseTools()
+}
+
+// checkChat refuses what no chat can be meant by, and a folder that a new chat
+// could not work in: the model would be asked in vain.
+func (t *turn) checkChat() error {
+	r, ws := t.req.Chat, t.req.Workspace
+	switch {
+	case r.Last && (r.Number != 0 || r.ID != ""), r.Number != 0 && r.ID != "", r.Number < 0:
+		return fault.New(fault.Usage, "the request names more than one chat, or none that can be", "fettle chats list")
+	case r.isNew() && (r.Fork || r.Parent != ""):
+		return fault.New(fault.Usage, "a fork or a message to go on from needs the chat it is in", "fettle ask -c --fork …")
+	case ws == "" || !r.isNew() && !r.Fork:
+		return nil
+	case !filepath.IsAbs(ws):
+		return fault.New(fault.Usage, "the workspace "+ws+" is no absolute path", "fettle ask -w DIR …")
+	}
+	if err := toolset.CheckBound(ws, toolset.Places{DataDir: t.eng.o.DataDir}); err != nil {
+		return fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
+	}
+	return nil
 }
 
 func (t *turn) chooseTools() error {
@@ -115,15 +163,8 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 			return err
 		}
 	}
-	t.model, err = t.eng.choose(ctx, ref, t.req.Fallback)
-	if err != nil {
+	if t.model, err = t.eng.choose(ctx, ref, t.req.Fallback); err != nil {
 		return Explain(ref, err)
-	}
-	if t.model.model.Tools == provider.No {
-		t.model.without[provider.FeatureTools] = true
-	}
-	if t.model.model.Images == provider.No {
-		t.model.without[provider.FeatureImages] = true
 	}
 	return nil
 }
@@ -145,8 +186,7 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 		chat.System = t.req.System
 	}
 	if conv.isNew {
-		chat.CreatedAt, chat.Title = now, title(t.req.Parts)
-		chat.Workspace = t.req.Workspace
+		chat.CreatedAt, chat.Title = now, title(t.req)
 	}
 	return &acceptance{
 		Version: journalVersion, TurnID: e.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,
@@ -155,105 +195,93 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	}
 }
 
-// titleLength is what fits a list beside the other columns.
-const titleLength = 80
-
-// title is the first line of the prompt, else the first file's name.
-func title(parts []provider.Part) string {
-	text := ""
-	for _, p := range parts {
-		if p.Kind == provider.TextPart {
-			text = p.Text
-		}
-	}
-	for _, p := range parts {
-		if strings.TrimSpace(text) == "" {
-			text = p.Name
-		}
-	}
-	for line := range strings.Lines(text) {
-		if line = cleanLine(line); line != "" {
-			return cutRunes(line, titleLength)
-		}
-	}
-	return "untitled"
-}
-
-func cleanLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
-func cutRunes(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return strings.TrimSpace(string(runes[:n-1])) + "…"
-}
-
-// accept makes the turn durable while the model is asked.
+// accept makes the turn durable while the model is asked. Once the turn runs,
+// what it holds is let go by its end.
 func (e *Engine) accept(ctx context.Context, t *turn) error {
-	t.ctx, t.cancel = context.WithCancelCause(e.base)
-	published := make(chan error, 1)
 	if err := t.openLog(ctx); err != nil {
-		t.cancel(err)
 		return err
 	}
-	if err := e.remember(t); err != nil {
-		t.cancel(err)
-		return errors.Join(err, t.log.Discard())
-	}
+	e.pause("start:created")
+	t.ctx, t.cancel = context.WithCancelCause(e.base)
+	e.remember(t)
+	published := make(chan error, 1)
 	t.syncSoon(func() error {
 		err := t.log.Publish()
+		if err != nil {
+			err = &notAccepted{err}
+		}
 		published <- err
 		return err
 	})
-	go t.run() // retire, at its end, tells Close
+	followed := make(chan struct{})
+	go func() { // retire, at its end, tells Close
+		defer e.retire(t)
+		defer close(followed)
+		t.run()
+	}()
 	if err := <-published; err != nil {
 		t.cancel(err)
-		<-t.followed
+		<-followed
 		e.forget(t)
-		return fault.Wrap(fault.Store, "keep the question", err, "free disk space or set FETTLE_DATA to another folder")
+		return fault.Wrap(fault.Store, "keep the question", err, roomHint)
 	}
 	return nil
 }
 
+// notAccepted is the error of a turn whose question could not be kept: it
+// leaves nothing behind, however far the model has come meanwhile.
+type notAccepted struct{ error }
+
+func (n *notAccepted) Unwrap() error { return n.error }
+
 // openLog gives the turn its numbers and its journal.
 func (t *turn) openLog(ctx context.Context) error {
 	if t.req.Ephemeral {
-		t.log, t.feed = noLog{}, newFeed(0)
+		t.log, t.feed = noLog{}, newFeed(feedAll)
 		return nil
 	}
 	n, syncNumbers, err := t.eng.counter.Next(ctx, t.accept.NewChat)
 	if err != nil {
-		return storeFault("give the chat a number", err)
+		return waitFault(ctx, "give the chat a number", err)
 	}
+	t.eng.pause("start:numbered")
 	t.accept.Order, t.accept.Chat.LastTurn = n.Turn, n.Turn
 	if t.accept.NewChat {
 		t.accept.Chat.Number = n.Chat
 	}
 	w, err := t.eng.journals.Create(ctx, string(t.id), t.accept)
-	if err != nil {
-		return errors.Join(storeFault("keep the question", err), syncNumbers())
+	var big *journal.TooBigError
+	switch {
+	case errors.As(err, &big):
+		return errors.Join(fault.New(fault.Usage,
+			fmt.Sprintf("the question has %d MB with its files; %d MB can be kept", big.Size>>20, journal.MaxLine>>20),
+			"fettle ask --ephemeral …   keeps nothing"), syncNumbers())
+	case err != nil:
+		return errors.Join(waitFault(ctx, "keep the question", err), syncNumbers())
 	}
-	t.log, t.feed = &numbered{Writer: w, numbers: syncNumbers}, newFeed(feedWindow)
+	t.log, t.feed = &numbered{Writer: w, numbers: sync.OnceValue(syncNumbers)}, newFeed(feedWindow)
 	return nil
 }
 
+// roomHint is what to do where the data directory can't be written.
+const roomHint = "export FETTLE_DATA=DIR   keeps everything in another folder"
+
 func storeFault(doing string, err error) error {
-	return fault.Wrap(fault.Store, doing, err, "fettle needs to write below FETTLE_DATA; set it to a folder with room")
+	return fault.Wrap(fault.Store, doing, err, roomHint)
+}
+
+// waitFault is storeFault for what may also have been stopped while it waited.
+func waitFault(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return storeFault(doing, err)
 }
 
 // numbered is a journal whose numbers are made durable together with it.
 type numbered struct {
 	*journal.Writer
-	numbers func() error
+	numbers func() error // may be called again
 }
 
 // Publish syncs both at once: they are different files, and a disk does two
@@ -279,10 +307,10 @@ func (noLog) Discard() error              { return nil }
 // gives running tools a moment to end; a second one waits for nothing. The
 // turn's stream ends with its cancelled event. A turn that has ended is left
 // as it is.
-func (e *Engine) Cancel(_ context.Context, id TurnID) error {
+func (e *Engine) Cancel(ctx context.Context, id TurnID) error {
 	t := e.turn(id)
 	if t == nil {
-		return e.notMine(id)
+		return e.notMine(ctx, id)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -294,20 +322,21 @@ func (e *Engine) Cancel(_ context.Context, id TurnID) error {
 	return nil
 }
 
-// notMine says why a turn isn't live here.
-func (e *Engine) notMine(id TurnID) error {
-	if owner, live := e.journals.Owner(string(id)); live {
-		return fault.New(fault.Busy, "turn "+string(id)+" belongs to another process, "+owner)
-	}
-	return fault.New(fault.NotFound, "no turn "+string(id)+" is running")
-}
-
 // SyncTime is how long a turn of this process has spent in file syncs.
 func (e *Engine) SyncTime(id TurnID) time.Duration {
 	if t := e.turn(id); t != nil {
 		return t.log.SyncTime()
 	}
 	return 0
+}
+
+// TurnChat is the chat that a turn of this process belongs to, as it was when
+// the turn was accepted; it has no number where the turn keeps nothing.
+func (e *Engine) TurnChat(id TurnID) (Chat, bool) {
+	if t := e.turn(id); t != nil {
+		return t.accept.Chat, true
+	}
+	return Chat{}, false
 }
 
 // lockChat takes the lock that a turn of the chat holds to its end.
@@ -321,8 +350,8 @@ func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (fu
 		return nil, storeFault("make the folder of locks", err)
 	}
 	release, err := lockfile.Acquire(ctx, filepath.Join(dir, name), onWait)
-	if err != nil && ctx.Err() == nil {
-		return nil, storeFault("take the lock "+name, err)
+	if err != nil {
+		return nil, waitFault(ctx, "take the lock "+name, err)
 	}
-	return release, err
+	return release, nil
 }

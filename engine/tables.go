@@ -21,6 +21,7 @@ type tables struct {
 	calls    *kv.Table[ToolCall]
 	grants   *kv.Table[Grant]
 	events   *kv.RawTable // turn id, segment → lines of JSON
+	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 }
 
 func newTables() *tables {
@@ -35,5 +36,6 @@ func newTables() *tables {
 			kv.On("chat", func(c *ToolCall) kv.Key { return kv.Str(c.ChatID) })),
 		grants: kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
 		events: kv.NewRawTable("events"),
+		parts:  kv.NewRawTable("message_parts"),
 	}
 }

@@ -3,7 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
@@ -44,22 +48,27 @@ type turn struct {
 	cancel context.CancelCauseFunc
 
 	pending chan error // a sync that is under way; nil where none is
+	// broken is why nothing can be kept any more; unshown are the events that
+	// were written but not synced then.
+	broken  error
+	unshown []event.Event
 	seq     event.Seq
 	begun   bool // the model has said something
-	// shownText is set once a retry would repeat what was shown.
-	shownText bool
+	// shown is set once a retry would repeat what was shown of a response.
+	shown     bool
 	model     *choice
 	denied    int
 	nextIndex int // of the next call in tool_history
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
-	made      string // a workspace to remove at the end
+	made      string   // a workspace to remove at the end
+	put       []string // the uploads that are in the workspace
 
-	mu       sync.Mutex
-	asking   map[string]chan Confirmation
-	cancels  int
-	abandon  chan struct{} // closed by a second cancel
-	followed chan struct{} // closed when the turn has ended and let go
+	gone    atomic.Bool // the turn has let go of its journal
+	mu      sync.Mutex
+	asking  map[string]chan Confirmation
+	cancels int
+	abandon chan struct{} // closed by a second cancel
 }
 
 // Why a turn's context ended.
@@ -70,14 +79,45 @@ var (
 
 // run does the turn from the first request to the model to its last event.
 func (t *turn) run() {
-	defer t.eng.retire(t)
-	defer close(t.followed)
 	if t.req.Timeout > 0 {
 		timer := time.AfterFunc(t.req.Timeout, func() { t.cancel(errTimedOut) })
 		defer timer.Stop()
 	}
-	err := t.loop()
-	t.end(err)
+	t.end(t.guarded())
+}
+
+// guarded is the loop; a panic in it, a provider's say, ends the turn and not
+// the program with all its turns.
+func (t *turn) guarded() (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		f := fault.New(fault.Failed, t.model.ref+": fettle crashed while it answered: "+
+			cutRunes(cleanLine(fmt.Sprint(p)), crashLength))
+		t.eng.o.Notice("turn " + string(t.id) + " crashed at " + crashPlace() + ": " + f.Msg)
+		err = f
+	}()
+	return t.loop()
+}
+
+// crashLength is how much of a panic's text a person is shown.
+const crashLength = 300
+
+// crashPlace is the line that panicked, as seen from a deferred function.
+func crashPlace() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	panicked := false
+	for f, more := frames.Next(); more; f, more = frames.Next() {
+		if strings.HasPrefix(f.Function, "runtime.") {
+			panicked = true
+		} else if panicked {
+			return fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+	}
+	return "a place that is not known"
 }
 
 // loop asks the model until it stops calling tools: document 002's
@@ -86,6 +126,9 @@ func (t *turn) loop() error {
 	limit := t.req.MaxSteps
 	if limit <= 0 {
 		limit = DefaultMaxSteps
+	}
+	if err := t.noteLeftOut(); err != nil {
+		return err
 	}
 	for step := 0; ; step++ {
 		calls, err := t.respond()
@@ -107,13 +150,21 @@ func (t *turn) loop() error {
 }
 
 // emit writes the events in one piece, and shows them once they are durable
-// enough: after the write, and after a sync that is still under way.
+// enough: after the write, and after a sync that is still under way. After one
+// failure nothing more is emitted, so whoever drops an error loses no more
+// than what it belonged to.
 func (t *turn) emit(bodies ...event.Body) error {
-	events, err := t.append(bodies...)
-	if err != nil {
-		return err
+	if t.broken != nil || len(bodies) == 0 {
+		return t.broken
 	}
-	if err := t.awaitSync(); err != nil {
+	events, err := t.append(bodies...)
+	if err == nil {
+		if err = t.awaitSync(); err != nil {
+			t.unshown = events
+		}
+	}
+	if err != nil {
+		t.broken = err
 		return err
 	}
 	t.feed.show(events)
@@ -121,19 +172,25 @@ func (t *turn) emit(bodies ...event.Body) error {
 }
 
 func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
-	now := t.eng.o.Now()
-	events := make([]event.Event, len(bodies))
-	for i, b := range bodies {
-		events[i] = event.Event{TurnID: string(t.id), Seq: t.seq + event.Seq(i) + 1, Time: now, Body: b}
-	}
+	events := t.number(bodies)
 	if err := t.log.Append(events...); err != nil {
-		return nil, fault.Wrap(fault.Store, "keep the turn", err, "free disk space or set FETTLE_DATA to another folder")
+		return nil, fault.Wrap(fault.Store, "keep the turn", err, roomHint)
 	}
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
 		t.red.add(e)
 	}
 	return events, nil
+}
+
+// number makes the next events of bodies.
+func (t *turn) number(bodies []event.Body) []event.Event {
+	now := t.eng.o.Now()
+	events := make([]event.Event, len(bodies))
+	for i, b := range bodies {
+		events[i] = event.Event{TurnID: string(t.id), Seq: t.seq + event.Seq(i) + 1, Time: now, Body: b}
+	}
+	return events
 }
 
 // syncSoon starts a sync point that overlaps what the turn does next.
@@ -153,60 +210,91 @@ func (t *turn) awaitSync() error {
 	err := <-t.pending
 	t.pending = nil
 	if err != nil {
-		return fault.Wrap(fault.Store, "keep the turn", err, "free disk space or set FETTLE_DATA to another folder")
+		return fault.Wrap(fault.Store, "keep the turn", err, roomHint)
 	}
 	return nil
 }
 
 // end writes the last event, lets go of everything, and only then shows it:
-// whoever sees the end can go on with the chat.
+// whoever sees the end can go on with the chat. Calls that have no result get
+// one first.
 func (t *turn) end(err error) {
-	err = errors.Join(err, t.awaitSync())
-	last := t.lastBody(err)
-	var events []event.Event
-	discard := t.req.Ephemeral || t.req.DiscardUnanswered && !t.begun && err != nil
-	events, logErr := t.append(last)
+	if syncErr := t.awaitSync(); syncErr != nil && t.broken == nil {
+		t.broken = syncErr
+	}
+	err = errors.Join(err, t.broken)
+	bodies := append(t.red.openCalls(t.unfinished(), "error: "+t.unfinished()), t.lastBody(err))
+	var refused *notAccepted
+	discard := t.req.Ephemeral || t.req.DiscardUnanswered && !t.begun && err != nil || errors.As(err, &refused)
+	events, logErr := t.append(bodies...)
 	if logErr == nil && !discard {
 		logErr = t.log.Sync()
 	}
 	if logErr != nil { // the stream still ends, with what is true now
-		last = errorBody(fault.Wrap(fault.Store, "keep the turn", logErr))
-		events = []event.Event{{TurnID: string(t.id), Seq: t.seq + 1, Time: t.eng.o.Now(), Body: last}}
+		if events == nil {
+			events = t.number(bodies)
+		}
+		events[len(events)-1].Body = errorBody(fault.Wrap(fault.Store, "keep the turn", logErr, roomHint))
 	}
 	t.letGo(discard)
-	t.feed.show(events)
+	t.feed.show(append(t.unshown, events...))
 	t.feed.end()
+	t.forget()
+}
+
+// unfinished is why the turn's open calls have no result of their own.
+func (t *turn) unfinished() string {
+	switch cause := context.Cause(t.ctx); {
+	case t.broken != nil:
+		return "the turn could not be kept"
+	case cause == nil:
+		return "the turn ended before the call did"
+	case errors.Is(cause, errTimedOut):
+		return "the turn's time limit was reached"
+	}
+	return "cancelled"
 }
 
 func (t *turn) lastBody(err error) event.Body {
 	cause := context.Cause(t.ctx)
 	switch {
+	case err == nil:
+		return event.Complete{Payload: t.red.payload(t.denied)}
+	case t.broken != nil:
+		return errorBody(t.broken)
 	case errors.Is(cause, errTimedOut):
 		return errorBody(fault.New(fault.Timeout, "the time limit of "+t.req.Timeout.String()+" was reached",
 			"--timeout 10m gives it longer"))
-	case cause != nil:
+	case errors.Is(cause, errCancelled), errors.Is(cause, errClosed):
 		return event.Cancelled{}
-	case err != nil:
-		return errorBody(t.explain(err))
 	}
-	return event.Complete{Payload: t.red.payload(t.denied)}
+	return errorBody(t.explain(err))
 }
 
 // letGo closes what the turn holds. Nothing here can lose what was written.
 func (t *turn) letGo(discard bool) {
 	var errs []error
-	if t.ws != nil {
-		errs = append(errs, t.ws.Close())
-	}
 	if discard {
-		errs = append(errs, t.log.Discard(), t.removeMade())
+		errs = append(errs, t.takeBack(), t.log.Discard())
 	} else {
 		errs = append(errs, t.log.Close())
+		if t.ws != nil {
+			errs = append(errs, t.ws.Close())
+		}
 	}
+	t.gone.Store(true)
 	t.unlock()
 	if err := errors.Join(errs...); err != nil {
-		t.eng.o.Notice("after the turn: " + err.Error())
+		t.eng.o.Notice("after the turn: " + cleanLine(err.Error()))
 	}
+}
+
+// forget drops what an ended turn no longer needs while it is kept for late
+// followers: a history with its images may be far larger than the answer.
+func (t *turn) forget() {
+	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
+	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
+	t.unshown, t.model = nil, nil
 }
 
 func errorBody(err error) event.Error {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -25,7 +26,8 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 		t.ws, err = t.openManaged()
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Failed, "open the workspace", err)
+		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err,
+			"fettle ask -c --fork -w DIR …   goes on in another folder")
 	}
 	return t.ws, nil
 }
@@ -46,14 +48,15 @@ func (t *turn) upload() error {
 		return err
 	}
 	for _, up := range t.req.Uploads {
-		if err := putNew(ws.Root, up); err != nil {
-			return errors.Join(fault.Wrap(fault.Failed, "put "+up.Name+" into the workspace", err), t.removeMade())
+		if err := t.putNew(ws.Root, up); err != nil {
+			return fault.Wrap(fault.Failed, "put "+up.Name+" into the workspace", err)
 		}
 	}
+	t.req.Uploads = nil // they are on the disk now, and may be large
 	return nil
 }
 
-func putNew(root *os.Root, up Upload) error {
+func (t *turn) putNew(root *os.Root, up Upload) error {
 	name := filepath.FromSlash(up.Name)
 	if dir := filepath.Dir(name); dir != "." {
 		if err := root.MkdirAll(dir, 0o755); err != nil {
@@ -64,8 +67,29 @@ func putNew(root *os.Root, up Upload) error {
 	if err != nil {
 		return err
 	}
+	t.put = append(t.put, name)
 	_, err = f.Write(up.Data)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// takeBack removes what a turn that leaves nothing behind has brought into the
+// workspace, and closes it: the folder itself if the chat is new, else the
+// uploads. What tools did in a chat's folder stays.
+func (t *turn) takeBack() error {
+	var errs []error
+	if t.ws != nil {
+		for _, name := range t.put {
+			if err := t.ws.Root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+		errs = append(errs, t.ws.Close())
+		t.ws = nil
+	}
+	if t.made != "" && t.accept.NewChat {
+		errs = append(errs, os.RemoveAll(t.made))
+	}
+	return errors.Join(errs...)
 }
 
 // WorkspacePath is the folder that the chat's tools work in. A managed one
@@ -79,14 +103,6 @@ func (e *Engine) WorkspacePath(c Chat) string {
 
 func (e *Engine) managedDir(chatID string) string {
 	return filepath.Join(e.o.DataDir, "chats", chatID, "workspace")
-}
-
-// removeMade removes the managed folder of a turn that leaves nothing behind.
-func (t *turn) removeMade() error {
-	if t.made == "" || !t.accept.NewChat {
-		return nil
-	}
-	return os.RemoveAll(t.made)
 }
 
 // lockWorkspace keeps two chats that bind one folder from running tools in it

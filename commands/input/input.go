@@ -141,5 +141,5 @@ func raise(key, variable string, want int64) string {
 		return key + " can be raised to 1 GiB at most; a part of it may do"
 	}
 	mib := (want + 1<<20 - 1) >> 20
-	return fmt.Sprintf("%s=%dMiB fettle ask …   raises the limit, as %s does in the configuration", variable, mib, key)
+	return fmt.Sprintf("%s=%dMiB fettle ask …   raises the limit", variable, mib)
 }

@@ -337,7 +337,7 @@ func TestTheLimitIsExact(t *testing.T) {
 			continue
 		}
 		f := wantFault(t, err, want)
-		if want := "FETTLE_LIMITS_STDIN_BYTES=1MiB fettle ask …   raises the limit, as limits.stdin_bytes does in the configuration"; f.Hints[0] != want {
+		if want := "FETTLE_LIMITS_STDIN_BYTES=1MiB fettle ask …   raises the limit"; f.Hints[0] != want {
 			t.Errorf("hint %q, want %q", f.Hints[0], want)
 		}
 	}

@@ -22,6 +22,10 @@ var ErrNoTerminal = errors.New("no terminal to ask on")
 // ErrNoAnswer says that the question was put and not answered.
 var ErrNoAnswer = errors.New("the question was not answered")
 
+// errResumed says that the program was stopped and is in the foreground again:
+// the question is no longer on the screen's last line.
+var errResumed = errors.New("resumed in the middle of a question")
+
 // Choice is one answer.
 type Choice struct {
 	Key   rune   // what is typed
@@ -47,7 +51,8 @@ type Question struct {
 type console interface {
 	io.Writer
 	// read gives what was typed in one go: a key or a paste, or a line where
-	// the question wants words. It returns the cause as soon as ctx is done.
+	// the question wants words. It returns the cause as soon as ctx is done,
+	// and errResumed where the question has to be put anew.
 	read(ctx context.Context) ([]byte, error)
 	columns() int
 	// restore puts the terminal's modes back and drops what was typed since.
@@ -141,7 +146,7 @@ func (s *Streams) giveWay(con io.Writer) (done func()) {
 	defer sc.mu.Unlock()
 	switch {
 	case st.hide():
-		_, _ = io.WriteString(con, eraseLine)
+		_, _ = io.WriteString(con, st.erase())
 	case sc.owner != nil:
 		_, _ = io.WriteString(con, "\n")
 	}
@@ -187,11 +192,15 @@ func (q Question) failed(err error) error {
 }
 
 func (q Question) put(ctx context.Context, con console, style Style) (rune, error) {
-	for range maxTries {
+	for tries := 0; tries < maxTries; tries++ {
 		if _, err := io.WriteString(con, q.line(con.columns(), style)); err != nil {
 			return 0, q.failed(err)
 		}
 		in, err := con.read(ctx)
+		if errors.Is(err, errResumed) {
+			tries--
+			continue
+		}
 		if err != nil {
 			_, _ = io.WriteString(con, "\n") // the shell's prompt begins a line
 			if errors.Is(err, io.EOF) {

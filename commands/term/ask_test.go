@@ -144,8 +144,9 @@ func TestAskTakesTheScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Status().Clear()
-	status := eraseLine + "thinking"
-	want := status + eraseLine + consentLine + "n\n" + status + eraseLine + "half a line" + "\n" + consentLine + "n\n" + status + eraseLine
+	blank := "\r" + strings.Repeat(" ", len("thinking")) + "\r" // without colours there are no escape codes
+	want := "\rthinking" + blank + consentLine + "n\n" +
+		blank + "thinking" + blank + "half a line" + "\n" + consentLine + "n\n" + blank + "thinking" + blank
 	if got := b.String(); got != want {
 		t.Errorf("got\n%q, want\n%q", got, want)
 	}

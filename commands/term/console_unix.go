@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"sync"
 	"time"
 
@@ -24,8 +25,9 @@ const maxTyped = 4096
 // ttyConsole is /dev/tty. It is opened blocking and apart from the standard
 // streams, so that no other reader's modes are touched.
 type ttyConsole struct {
-	f     *os.File
-	words bool
+	f       *os.File
+	words   bool
+	resumed chan os.Signal // SIGCONT, as after Ctrl-Z and fg
 
 	mu   sync.Mutex
 	old  unix.Termios
@@ -65,7 +67,7 @@ func openConsole(words bool) (console, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &ttyConsole{f: f, words: words}
+	c := &ttyConsole{f: f, words: words, resumed: make(chan os.Signal, 1)}
 	old, err := unix.IoctlGetTermios(c.fd(), getTermios)
 	if err != nil {
 		_ = f.Close()
@@ -77,6 +79,7 @@ func openConsole(words bool) (console, error) {
 		return nil, err
 	}
 	flushInput(c.fd())
+	signal.Notify(c.resumed, unix.SIGCONT)
 	return c, nil
 }
 
@@ -136,6 +139,11 @@ func (c *ttyConsole) read(ctx context.Context) ([]byte, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
+		case taken(c.resumed) && foreground(c.fd()):
+			if err := c.apply(); err != nil {
+				return nil, err
+			}
+			return nil, errResumed
 		case err != nil && !errors.Is(err, unix.EINTR):
 			return nil, fmt.Errorf("wait for an answer: %w", err)
 		case !foreground(c.fd()):
@@ -150,6 +158,16 @@ func (c *ttyConsole) read(ctx context.Context) ([]byte, error) {
 		if err := c.apply(); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// taken tells whether a signal has come, and takes it.
+func taken(signals <-chan os.Signal) bool {
+	select {
+	case <-signals:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -179,4 +197,7 @@ func (c *ttyConsole) restore() {
 	_ = unix.IoctlSetTermios(c.fd(), setTermios, &c.old) // nothing better can be done
 }
 
-func (c *ttyConsole) close() error { return c.f.Close() }
+func (c *ttyConsole) close() error {
+	signal.Stop(c.resumed)
+	return c.f.Close()
+}

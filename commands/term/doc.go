@@ -32,6 +32,6 @@
 // # Style of what is printed
 //
 // Results go to stdout and everything else to stderr, without capitals or full
-// stops after "fettle:". Escape codes are written only where colour is on, the
-// status line and Restore excepted, which need a terminal that isn't dumb.
+// stops after "fettle:". Escape codes are written only where colour is on; without
+// it the status line is taken off with blanks, and a dumb terminal has none.
 package term

@@ -89,11 +89,12 @@ func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return thousands(n) + " " + many
+	return Number(int64(n)) + " " + many
 }
 
-func thousands(n int) string {
-	s := strconv.Itoa(n)
+// Number writes a count with its thousands apart: "2,000".
+func Number(n int64) string {
+	s := strconv.FormatInt(n, 10)
 	first := 0
 	if n < 0 {
 		first = 1

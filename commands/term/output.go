@@ -57,7 +57,7 @@ func (o *Output) writeScreen(p []byte) (int, error) {
 	pre := ""
 	switch {
 	case sc.line.hide():
-		pre = eraseLine
+		pre = sc.line.erase()
 	case sc.owner != nil && sc.owner != o:
 		pre = "\n"
 	}

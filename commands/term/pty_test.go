@@ -205,6 +205,24 @@ func TestAskOnATerminalWhileStdinIsAPipe(t *testing.T) {
 	}
 }
 
+// After Ctrl-Z and fg the shell's words are on the screen: the question is put
+// anew, and that is none of the three times.
+func TestAResumedQuestionIsPutAnew(t *testing.T) {
+	t.Parallel()
+	c := startChild(t, "ask", pty.Winsize{Cols: 80}, func(cmd *exec.Cmd) { cmd.Stdin = strings.NewReader("") })
+	const times = maxTries + 1
+	question := NewStyle(Colours16).Bold("Allow this?") + strings.TrimPrefix(consentLine, "Allow this?")
+	for n := 1; n <= times; n++ {
+		c.until(strings.Repeat(question, n))
+		if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.until(strings.Repeat(question, times+1))
+	c.typed("y")
+	c.until("key=y")
+}
+
 func TestAskInWords(t *testing.T) {
 	t.Parallel()
 	c := startChild(t, "words", pty.Winsize{Cols: 80}, func(cmd *exec.Cmd) { cmd.Stdin = strings.NewReader("") })

@@ -1,6 +1,9 @@
 package term
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // frameGap is the shortest time between two frames of the status line: faster
 // than four a second nobody reads.
@@ -18,6 +21,7 @@ type Status struct {
 	// All under out.screen.mu.
 	text  string
 	shown bool
+	cells int // how wide it was drawn
 	mute  int // questions that are being asked
 	drawn time.Time
 	timer *time.Timer // draws the frame that came too soon
@@ -59,6 +63,10 @@ func (s *Status) Set(text string) {
 	}
 }
 
+// Shows tells whether there is a status line at all: stderr is a terminal
+// that can take a line back.
+func (s *Status) Shows() bool { return s.out.movable() }
+
 // Clear takes the line off.
 func (s *Status) Clear() {
 	s.out.screen.mu.Lock()
@@ -70,9 +78,21 @@ func (s *Status) clear() {
 	s.text = ""
 	s.stop()
 	if s.hide() {
-		_, err := s.out.w.Write([]byte(eraseLine))
+		_, err := s.out.w.Write([]byte(s.erase()))
 		_ = s.out.keep(err)
 	}
+}
+
+// erase takes the line off: by an escape code, or with blanks where colours,
+// and so escape codes, aren't wanted.
+func (s *Status) erase() string {
+	if s.out.Depth() != NoColour {
+		return eraseLine
+	}
+	if s.cells == 0 {
+		return "\r"
+	}
+	return "\r" + strings.Repeat(" ", s.cells) + "\r"
 }
 
 // abandon is Clear for a program that is being killed: no waiting for the lock.
@@ -117,7 +137,9 @@ func (s *Status) frame() string {
 	}
 	s.shown = true
 	s.drawn = time.Now()
-	return eraseLine + s.out.Style().Dim(CutEnd(s.text, s.out.Width()-1))
+	erase, text := s.erase(), CutEnd(s.text, s.out.Width()-1)
+	s.cells = Cells(text)
+	return erase + s.out.Style().Dim(text)
 }
 
 // hide counts the line as gone and tells whether it has to be erased. It may

@@ -59,6 +59,8 @@ type ConfirmRequest struct {
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
 	Reason    string          `json:"reason"`
+	// Rule is what AllowChat and AllowAlways would allow from then on.
+	Rule string `json:"rule,omitempty"`
 }
 
 // ConfirmResult is the answer to a ConfirmRequest, whoever gave it.

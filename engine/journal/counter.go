@@ -8,9 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
+
+// counterTime bounds the wait for the counter's lock. Its holder is done in a
+// moment, unless the file was lost and it has to ask the store, for which
+// processes wait for ten seconds.
+const counterTime = 15 * time.Second
 
 // Counter gives out a data directory's numbers: those of chats, which people
 // type, and the order in which turns were accepted.
@@ -40,28 +46,48 @@ func (c *Counter) Next(ctx context.Context, newChat bool) (n Numbers, sync func(
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return n, nil, fmt.Errorf("make data directory: %w", err)
 	}
-	release, err := lockfile.Acquire(ctx, c.path+".lock", nil)
+	sync, err = c.change(ctx, func(last *Numbers) {
+		last.Turn++
+		n.Turn = last.Turn
+		if newChat {
+			last.Chat++
+			n.Chat = last.Chat
+		}
+	})
+	return n, sync, err
+}
+
+// Raise lets all numbers from now on be above these, for when numbers turn up
+// that the file, put back from a copy perhaps, doesn't know of.
+func (c *Counter) Raise(ctx context.Context, above Numbers) error {
+	sync, err := c.change(ctx, func(last *Numbers) {
+		last.Chat, last.Turn = max(last.Chat, above.Chat), max(last.Turn, above.Turn)
+	})
 	if err != nil {
-		return n, nil, fmt.Errorf("lock counter: %w", err)
+		return err
+	}
+	return sync()
+}
+
+// change replaces the file under its lock.
+func (c *Counter) change(ctx context.Context, how func(last *Numbers)) (sync func() error, err error) {
+	limited, cancel := context.WithTimeout(ctx, counterTime)
+	defer cancel()
+	release, err := lockfile.Acquire(limited, c.path+".lock", nil)
+	if err != nil {
+		return nil, fmt.Errorf("lock counter: %w", err)
 	}
 	defer release()
 	last, err := c.read(ctx)
 	if err != nil {
-		return n, nil, err
+		return nil, err
 	}
-	last.Turn++
-	if newChat {
-		last.Chat++
-	}
+	how(&last)
 	f, err := c.replace(last)
 	if err != nil {
-		return n, nil, fmt.Errorf("write counter: %w", err)
+		return nil, fmt.Errorf("write counter: %w", err)
 	}
-	n = Numbers{Turn: last.Turn}
-	if newChat {
-		n.Chat = last.Chat
-	}
-	return n, func() error {
+	return func() error {
 		return errors.Join(f.Sync(), f.Close(), syncDir(filepath.Dir(c.path)))
 	}, nil
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
@@ -17,6 +19,23 @@ const (
 	suffix     = ".jsonl"
 	tempSuffix = ".jsonl.new"
 	lockSuffix = ".lock"
+	// lookName and foldName are locks of the folder as a whole. They have no
+	// suffix, so that no turn's can be taken for them.
+	lookName = "look"
+	foldName = "fold"
+)
+
+const (
+	// lookTime bounds the wait for the look lock. It is held for some
+	// microseconds at a time; past this something is wrong with the folder.
+	lookTime = 5 * time.Second
+	// foldTime bounds the wait for another process's fold. It is as long as
+	// an operation waits for the store, which a fold can't do without.
+	foldTime = 10 * time.Second
+	// firstPoll and lastPoll are the waits between two looks at a live turn's
+	// lock: a person doesn't notice the longer one.
+	firstPoll = time.Millisecond
+	lastPoll  = 50 * time.Millisecond
 )
 
 // Dir is the folder of journals of one data directory. It is safe for
@@ -26,12 +45,18 @@ type Dir struct {
 	// pause is called at each step that another process could come between;
 	// tests set it, see stress_test.go.
 	pause func(step string)
+	// maxLine is MaxLine, but in tests.
+	maxLine int
 }
 
 // Open makes a Dir of the folder, which Create makes when it is first needed.
 func Open(path string) *Dir {
-	return &Dir{path: path, pause: func(string) {}}
+	return &Dir{path: path, pause: func(string) {}, maxLine: MaxLine}
 }
+
+// Hook lets fn be called at each step that another process could come between.
+// It is for tests of those who use a Dir, and is set before the Dir is used.
+func (d *Dir) Hook(fn func(step string)) { d.pause = fn }
 
 func (d *Dir) file(turn string) string { return filepath.Join(d.path, turn+suffix) }
 func (d *Dir) temp(turn string) string { return filepath.Join(d.path, turn+tempSuffix) }
@@ -70,37 +95,96 @@ func (d *Dir) names() ([]string, error) {
 	return names, nil
 }
 
-// Owner says who holds the journal of a live turn, such as "pid 12"; live is
-// false where nobody does.
-func (d *Dir) Owner(turn string) (owner string, live bool) {
-	if _, err := os.Stat(d.lock(turn)); err != nil {
-		return "", false
+// look takes a turn's lock if nobody has it, and gives it to use, which may
+// keep it. Those who look do so one after the other, by the look lock: a look
+// holds the lock for a moment, and another one would take that for an owner.
+func (d *Dir) look(ctx context.Context, turn string, use func(release func())) (free bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	done, err := lockfile.Acquire(ctx, filepath.Join(d.path, lookName), nil)
+	if err != nil {
+		return false, fmt.Errorf("look at turn %s: %w", turn, err)
 	}
-	release, ok, err := lockfile.Try(d.lock(turn))
-	if err == nil && ok {
-		release()
-		return "", false
+	defer done()
+	release, free, err := lockfile.Try(d.lock(turn))
+	if err != nil || !free {
+		return false, err
 	}
-	return lockfile.Owner(d.lock(turn)), true
+	use(release)
+	return true, nil
 }
 
-// Wait returns once the turn's owner has let go of it, or when ctx ends.
-// onWait is called once, with the owner, if there is something to wait for.
+// Owner says who holds the journal of a turn, such as "pid 12"; held is false
+// where nobody does. A holder is the owner of a live turn, or somebody who
+// folds.
+func (d *Dir) Owner(ctx context.Context, turn string) (owner string, held bool, err error) {
+	if _, err := os.Lstat(d.lock(turn)); errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil // a holder's lock has a file
+	}
+	free, err := d.look(ctx, turn, func(release func()) { release() })
+	if err != nil || free {
+		return "", false, err
+	}
+	return lockfile.Owner(d.lock(turn)), true, nil
+}
+
+// Wait returns once nobody holds the turn's journal, or when ctx ends. onWait,
+// which may be nil, is called once, with the holder, if there is something to
+// wait for.
 func (d *Dir) Wait(ctx context.Context, turn string, onWait func(owner string)) error {
-	if _, err := os.Stat(d.lock(turn)); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	for wait := firstPoll; ; wait = min(2*wait, lastPoll) {
+		owner, held, err := d.Owner(ctx, turn)
+		if err != nil || !held {
+			return err
+		}
+		if onWait != nil {
+			onWait(owner)
+			onWait = nil
+		}
+		t := time.NewTimer(wait/2 + rand.N(wait)) // jitter, so that waiters don't march in step
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return fmt.Errorf("wait for turn %s: %w", turn, ctx.Err())
+		}
 	}
-	release, err := lockfile.Acquire(ctx, d.lock(turn), onWait)
-	if err != nil {
-		return err
+}
+
+// BusyError means that another process's fold took longer than folds wait.
+type BusyError struct{ Owner string }
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("fold journals: %s has been at it for %s", e.Owner, foldTime)
+}
+
+// AcquireFold lets the caller be the only one who folds. With it, a journal
+// that can't be claimed is a live one: what was finished before the call has
+// been folded by somebody or can be claimed now. The folder has to be there.
+func (d *Dir) AcquireFold(ctx context.Context) (release func(), err error) {
+	path := filepath.Join(d.path, foldName)
+	limited, cancel := context.WithTimeout(ctx, foldTime)
+	defer cancel()
+	release, err = lockfile.Acquire(limited, path, nil)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		owner := lockfile.Owner(path)
+		if owner == "" {
+			owner = "another process"
+		}
+		return nil, &BusyError{Owner: owner}
 	}
-	release()
-	return nil
+	return release, err
+}
+
+// TryFold is AcquireFold for those who have no time: ok is false where
+// somebody else folds.
+func (d *Dir) TryFold() (release func(), ok bool, err error) {
+	return lockfile.Try(filepath.Join(d.path, foldName))
 }
 
 // Sweep removes what owners that died before Publish left behind, and locks
 // without a journal. It never touches what a live owner holds.
-func (d *Dir) Sweep() error {
+func (d *Dir) Sweep(ctx context.Context) error {
 	names, err := d.names()
 	if err != nil {
 		return err
@@ -114,22 +198,23 @@ func (d *Dir) Sweep() error {
 				continue
 			}
 		}
-		errs = append(errs, d.sweep(turn))
+		errs = append(errs, d.sweep(ctx, turn))
 	}
 	return errors.Join(errs...)
 }
 
-func (d *Dir) sweep(turn string) error {
-	release, ok, err := lockfile.Try(d.lock(turn))
-	if err != nil || !ok {
-		return err
-	}
-	defer release() // unlinks the lock
-	d.pause("sweep:locked")
-	if err := os.Remove(d.temp(turn)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (d *Dir) sweep(ctx context.Context, turn string) (err error) {
+	_, lookErr := d.look(ctx, turn, func(release func()) {
+		defer release() // unlinks the lock
+		d.pause("sweep:locked")
+		if err = os.Remove(d.temp(turn)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	})
+	if err != nil {
 		return fmt.Errorf("remove abandoned journal: %w", err)
 	}
-	return nil
+	return lookErr
 }
 
 // syncDir makes renames in a folder durable. Windows can't open a folder for

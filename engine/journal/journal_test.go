@@ -61,20 +61,20 @@ func TestAFinishedJournalIsClaimedReadAndRemoved(t *testing.T) {
 	t.Parallel()
 	d := Open(filepath.Join(t.TempDir(), "journal"))
 	w := create(t, d, "A", 3)
-	if _, live := d.Owner("A"); !live {
+	if _, live, _ := d.Owner(t.Context(), "A"); !live {
 		t.Error("a journal with a writer has no owner")
 	}
-	if _, ok, err := d.Claim("A"); ok || err != nil {
+	if _, ok, err := d.Claim(t.Context(), "A"); ok || err != nil {
 		t.Errorf("a live journal was claimed: %v, %v", ok, err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c, ok, err := d.Claim("A")
+	c, ok, err := d.Claim(t.Context(), "A")
 	if !ok || err != nil {
 		t.Fatalf("claim: %v, %v", ok, err)
 	}
-	if _, again, _ := d.Claim("A"); again {
+	if _, again, _ := d.Claim(t.Context(), "A"); again {
 		t.Error("one journal was claimed twice")
 	}
 	r, err := c.Read()
@@ -96,7 +96,7 @@ func TestAFinishedJournalIsClaimedReadAndRemoved(t *testing.T) {
 	if len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if _, ok, err := d.Claim("A"); ok || err != nil {
+	if _, ok, err := d.Claim(t.Context(), "A"); ok || err != nil {
 		t.Errorf("a journal that is gone was claimed: %v, %v", ok, err)
 	}
 }
@@ -111,7 +111,7 @@ func TestWhatIsNotPublishedIsNotThere(t *testing.T) {
 	if turns, _ := d.Turns(); len(turns) != 0 {
 		t.Errorf("turns %v", turns)
 	}
-	if err := d.Sweep(); err != nil { // a live owner's file stays
+	if err := d.Sweep(t.Context()); err != nil { // a live owner's file stays
 		t.Fatal(err)
 	}
 	if err := w.Publish(); err != nil {
@@ -138,7 +138,7 @@ func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 	}
 	w := create(t, d, "C", 1)
 	defer w.Close()
-	if err := d.Sweep(); err != nil {
+	if err := d.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -155,7 +155,7 @@ func TestATornLastLineIsDropped(t *testing.T) {
 	t.Parallel()
 	d := Open(t.TempDir())
 	w := create(t, d, "A", 2)
-	if _, err := w.f.Write([]byte(`{"type":"text_delta","tu`)); err != nil {
+	if _, err := w.f.WriteAt([]byte(`{"type":"text_delta","tu`), w.size); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
@@ -213,7 +213,7 @@ func TestReadingALiveJournalGoesOn(t *testing.T) {
 		t.Fatalf("%d events, %v", n, err)
 	}
 	line, _ := text("A", 2).Append(nil)
-	for _, b := range append(line, '\n') {
+	for i, b := range append(line, '\n') {
 		if n := 0; true {
 			for range r.Events() {
 				n++
@@ -222,7 +222,7 @@ func TestReadingALiveJournalGoesOn(t *testing.T) {
 				t.Fatal("an event was read before its end was written")
 			}
 		}
-		if _, err := w.f.Write([]byte{b}); err != nil {
+		if _, err := w.f.WriteAt([]byte{b}, w.size+int64(i)); err != nil {
 			t.Fatal(err)
 		}
 	}

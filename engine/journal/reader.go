@@ -3,6 +3,7 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,15 +13,15 @@ import (
 	"os"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 // ErrNoJournal says that the turn has no journal: it was never accepted, or
 // has been folded.
 var ErrNoJournal = errors.New("no journal of this turn")
 
-// ErrDamaged says that a journal holds something else than whole lines of
-// JSON before its last line.
+// ErrDamaged says that a journal holds something else than an acceptance and
+// the turn's events 1, 2, 3 and so on, each a whole line, before its last line.
+// What was read up to there is as it was written.
 var ErrDamaged = errors.New("journal is damaged")
 
 // Claimed is a finished or abandoned journal whose lock is held.
@@ -32,9 +33,10 @@ type Claimed struct {
 
 // Claim takes a turn's journal for folding. ok is false where its owner is
 // alive, where somebody else folds it, and where it is gone.
-func (d *Dir) Claim(turn string) (c *Claimed, ok bool, err error) {
-	release, ok, err := lockfile.Try(d.lock(turn))
-	if err != nil || !ok {
+func (d *Dir) Claim(ctx context.Context, turn string) (c *Claimed, ok bool, err error) {
+	var release func()
+	free, err := d.look(ctx, turn, func(r func()) { release = r })
+	if err != nil || !free {
 		return nil, false, err
 	}
 	d.pause("claim:locked")
@@ -79,10 +81,13 @@ func (c *Claimed) Release() { c.release() }
 // Reader reads one journal from its start. The journal may be live: the reader
 // then ends at the last whole line so far and can go on later.
 type Reader struct {
+	turn   string
 	f      *os.File
 	r      *bufio.Reader
 	accept json.RawMessage
-	part   []byte // a line whose end was not there yet
+	part   []byte    // a line whose end was not there yet
+	last   event.Seq // of the event read last
+	ended  bool      // that one ended the turn
 	// Torn is set when Events has ended and bytes without a line end remain.
 	Torn bool
 }
@@ -96,7 +101,7 @@ func (d *Dir) Read(turn string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	r := &Reader{f: f, r: bufio.NewReaderSize(f, 64<<10)}
+	r := &Reader{turn: turn, f: f, r: bufio.NewReaderSize(f, 64<<10)}
 	line, err := r.line()
 	if err == nil && !json.Valid(line) {
 		err = ErrDamaged
@@ -135,9 +140,9 @@ func (r *Reader) Events() iter.Seq2[Line, error] {
 				yield(Line{}, fmt.Errorf("read journal: %w", err))
 				return
 			}
-			var e event.Event
-			if err := json.Unmarshal(line, &e); err != nil {
-				yield(Line{}, fmt.Errorf("%w: %w", ErrDamaged, err))
+			e, err := r.decode(line)
+			if err != nil {
+				yield(Line{}, fmt.Errorf("read journal %s: %w: %w", r.turn, ErrDamaged, err))
 				return
 			}
 			if !yield(Line{Event: e, Raw: line}, nil) {
@@ -145,6 +150,25 @@ func (r *Reader) Events() iter.Seq2[Line, error] {
 			}
 		}
 	}
+}
+
+// decode reads an event and checks that it is the next one. After a loss of
+// power whole lines may be missing, or hold what was there before.
+func (r *Reader) decode(line []byte) (event.Event, error) {
+	var e event.Event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return e, err
+	}
+	switch {
+	case r.ended:
+		return e, errors.New("an event behind the turn's end")
+	case e.TurnID != r.turn:
+		return e, errors.New("an event of another turn")
+	case e.Seq != r.last+1:
+		return e, fmt.Errorf("event %d follows event %d", e.Seq, r.last)
+	}
+	r.last, r.ended = e.Seq, e.Ends()
+	return e, nil
 }
 
 // Line is one event with the bytes it was read from.

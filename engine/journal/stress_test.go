@@ -35,7 +35,7 @@ func TestFoldersAndWritersAtOnce(t *testing.T) {
 				folded[turn]++
 			})
 		}
-		if err := d.Sweep(); err != nil {
+		if err := d.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestFoldersAndWritersAtOnce(t *testing.T) {
 }
 
 func foldOne(t *testing.T, d *Dir, turn string, events int, count func()) {
-	c, ok, err := d.Claim(turn)
+	c, ok, err := d.Claim(t.Context(), turn)
 	if err != nil {
 		t.Error(err)
 	}

@@ -9,10 +9,14 @@ import (
 func syncFolder(*os.File) error { return nil }
 
 // renameOpen closes the file for the rename, which Windows refuses to do to an
-// open one, and opens it again at its end.
+// open one, and opens it again.
 func renameOpen(f *os.File, from, to string) (*os.File, error) {
 	if err := errors.Join(f.Close(), os.Rename(from, to)); err != nil {
 		return f, err
 	}
-	return os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0o600)
+	again, err := os.OpenFile(to, os.O_WRONLY, 0o600)
+	if err != nil {
+		return f, errors.Join(err, os.Remove(to))
+	}
+	return again, nil
 }

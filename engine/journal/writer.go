@@ -1,12 +1,12 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,8 +15,16 @@ import (
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
-// MaxLine bounds one line; a tool's output is bounded far below it.
+// MaxLine bounds one line with its end. A reader takes a longer one for
+// damage, so a writer refuses it.
 const MaxLine = 128 << 20
+
+// TooBigError means that an acceptance or an event is longer than a line may be.
+type TooBigError struct{ Size int }
+
+func (e *TooBigError) Error() string {
+	return fmt.Sprintf("write journal: a line of %d MB, and %d MB are the limit", e.Size>>20, MaxLine>>20)
+}
 
 // Writer appends to the journal of one live turn.
 type Writer struct {
@@ -41,9 +49,9 @@ func (d *Dir) Create(ctx context.Context, turn string, accept any) (*Writer, err
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return nil, fmt.Errorf("make journal folder: %w", err)
 	}
-	line, err := json.Marshal(accept)
+	line, err := d.encode(accept)
 	if err != nil {
-		return nil, fmt.Errorf("encode acceptance: %w", err)
+		return nil, err
 	}
 	release, err := lockfile.Acquire(ctx, d.lock(turn), nil)
 	if err != nil {
@@ -57,10 +65,25 @@ func (d *Dir) Create(ctx context.Context, turn string, accept any) (*Writer, err
 	}
 	w := &Writer{dir: d, turn: turn, f: f, release: release}
 	d.pause("create:made")
-	if err := w.write(append(line, '\n')); err != nil {
+	if err := w.write(line); err != nil {
 		return nil, errors.Join(err, w.Discard())
 	}
 	return w, nil
+}
+
+// encode makes a line of an acceptance. A long prompt may be a page of HTML,
+// whose every bracket the usual encoding would make six characters of.
+func (d *Dir) encode(accept any) ([]byte, error) {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(accept); err != nil { // ends in a line break
+		return nil, fmt.Errorf("encode acceptance: %w", err)
+	}
+	if line.Len() > d.maxLine {
+		return nil, &TooBigError{Size: line.Len()}
+	}
+	return line.Bytes(), nil
 }
 
 // Publish makes the journal durable and visible. After it the turn is
@@ -110,10 +133,14 @@ func (w *Writer) Append(events ...event.Event) error {
 	buf := w.buf[:0]
 	for _, e := range events {
 		var err error
+		start := len(buf)
 		if buf, err = e.Append(buf); err != nil {
 			return err
 		}
 		buf = append(buf, '\n')
+		if n := len(buf) - start; n > w.dir.maxLine {
+			return &TooBigError{Size: n}
+		}
 	}
 	w.buf = keep(buf)
 	return w.write(buf)
@@ -131,7 +158,7 @@ func keep(buf []byte) []byte {
 func (w *Writer) write(line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, err := w.f.Write(line)
+	n, err := w.f.WriteAt(line, w.size) // behind the last whole line, whatever came of the write before
 	if err == nil {
 		w.size += int64(n)
 		return nil
@@ -139,7 +166,7 @@ func (w *Writer) write(line []byte) error {
 	if n > 0 {
 		err = errors.Join(err, w.takeBack())
 	}
-	return fmt.Errorf("write journal %s: %w", filepath.Base(w.f.Name()), err)
+	return fmt.Errorf("write journal of turn %s: %w", w.turn, err)
 }
 
 // takeBack removes a torn line, so that a later write can't be glued to it.
@@ -148,8 +175,7 @@ func (w *Writer) takeBack() error {
 		w.broken = fmt.Errorf("journal has a torn line: %w", err)
 		return w.broken
 	}
-	_, err := w.f.Seek(w.size, 0)
-	return err
+	return nil
 }
 
 // Sync is a sync point: what was appended before it survives power loss.
@@ -165,9 +191,6 @@ func (w *Writer) Sync() error {
 
 // SyncTime is the time spent in file syncs so far, for the figures.
 func (w *Writer) SyncTime() time.Duration { return time.Duration(w.syncNanos.Load()) }
-
-// Path is where the journal is: for followers that fell behind.
-func (w *Writer) Path() string { return w.dir.file(w.turn) }
 
 // Close lets go of the journal, which stays for a fold. One that was never
 // published is removed: nobody was told of it.

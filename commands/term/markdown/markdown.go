@@ -15,8 +15,7 @@ const (
 
 // Options says how an answer is shown.
 type Options struct {
-	// Width is the terminal's, 80 where 0; it is held to 40–300 columns and
-	// stays the same for the whole answer.
+	// Width is the terminal's, 80 where 0; it is held to 40–300 columns.
 	Width int
 	// Style tells whether escape codes may be written.
 	Style term.Style
@@ -36,13 +35,20 @@ var errClosed = errors.New("write Markdown: the writer is closed")
 
 // New gives a Writer that renders to w.
 func New(w io.Writer, o Options) *Writer {
-	if o.Width == 0 {
-		o.Width = defaultWidth
-	}
-	lay := &layout{width: min(max(o.Width, minWidth), maxWidth), on: o.Style.Enabled()}
+	lay := &layout{on: o.Style.Enabled()}
 	m := &Writer{w: w, lay: lay, blocks: newBlocks(lay)}
+	m.Resize(o.Width)
 	m.clean = term.NewCleaner(feeder{m.blocks}, term.ToTerminal)
 	return m
+}
+
+// Resize takes the terminal's new width; what is written already stays as it
+// is. A table that was begun keeps its columns.
+func (m *Writer) Resize(width int) {
+	if width == 0 {
+		width = defaultWidth
+	}
+	m.lay.width = min(max(width, minWidth), maxWidth)
 }
 
 // feeder hands clean text to the blocks.

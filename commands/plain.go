@@ -8,9 +8,9 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 )
 
-// pipeWriter puts the model's text into a pipe: control characters shown, and
-// as few writes as the text's arrival allows.
-type pipeWriter struct {
+// plainWriter gives the model's text as it is: control characters shown, and as
+// few writes as the text's arrival allows.
+type plainWriter struct {
 	clean *term.Cleaner
 	buf   *bufio.Writer
 }
@@ -18,18 +18,21 @@ type pipeWriter struct {
 // pipeBuffer is what a pipe takes in one write on Linux.
 const pipeBuffer = 64 << 10
 
-func newPipeWriter(out *term.Output) *pipeWriter {
-	buf := bufio.NewWriterSize(out, pipeBuffer)
-	return &pipeWriter{clean: term.NewCleaner(buf, term.ToPipe), buf: buf}
+func newPlainWriter(out *term.Output) *plainWriter {
+	buf, to := bufio.NewWriterSize(out, pipeBuffer), term.ToPipe
+	if out.IsTerminal() {
+		to = term.ToTerminal
+	}
+	return &plainWriter{clean: term.NewCleaner(buf, to), buf: buf}
 }
 
-func (w *pipeWriter) Write(p []byte) (int, error) { return w.clean.Write(p) }
+func (w *plainWriter) Write(p []byte) (int, error) { return w.clean.Write(p) }
 
 // Flush hands on what is complete; half a character is held back.
-func (w *pipeWriter) Flush() error { return w.buf.Flush() }
+func (w *plainWriter) Flush() error { return w.buf.Flush() }
 
 // Close hands on everything.
-func (w *pipeWriter) Close() error { return errors.Join(w.clean.Flush(), w.buf.Flush()) }
+func (w *plainWriter) Close() error { return errors.Join(w.clean.Flush(), w.buf.Flush()) }
 
 // firstBlock gives the content of the first fenced code block of a Markdown
 // text; one that isn't closed goes to the end.

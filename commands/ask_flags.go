@@ -1,0 +1,198 @@
+package commands
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// askOptions are the flags of ask, as values.
+type askOptions struct {
+	prompt    string
+	model     string
+	system    string
+	hasSystem bool
+	files     []string
+	chat      engine.ChatRef
+	workspace string
+	toolsets  []string
+	tools     []string
+	noTools   bool
+	allow     []string
+	yes       bool
+	schema    json.RawMessage
+	output    string // text, json, events
+	extract   bool
+	quiet     bool
+	verbose   bool
+	noStream  bool
+	noStdin   bool
+	usage     bool
+	maxTurns  int
+	timeout   time.Duration
+	ephemeral bool
+	record    string
+	color     string
+}
+
+// askFlags are the flags of ask, in the groups in which its help shows them.
+func askFlags() []cli.Flag {
+	const question, chat, tools, answer, limits = "question", "chat", "tools", "answer", "limits"
+	return []cli.Flag{
+		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
+		&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
+		listFlag("file", "f", question, "show the model a text, an image or a folder; `PATH` - is standard input; may be repeated"),
+		&cli.BoolFlag{Name: "no-stdin", Category: question, Usage: "don't read standard input"},
+
+		&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
+		&cli.Int64Flag{Name: "chat", Category: chat, Usage: "go on with chat `N`"},
+		&cli.BoolFlag{Name: "fork", Category: chat, Usage: "with -c or --chat: go on in a new chat, and leave the old one as it is"},
+		&cli.BoolFlag{Name: "ephemeral", Category: chat, Usage: "keep nothing of this"},
+
+		&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Category: tools, Usage: "let tools work in folder `DIR` instead of one of the chat's own; changes ask first"},
+		listFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),
+		listFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
+		&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
+		listFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
+		&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
+
+		&cli.StringFlag{Name: "schema", Category: answer, Usage: "want JSON that matches the JSON Schema in `FILE`, or given itself"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Category: answer, Usage: "print `FORMAT` text, json (one object) or events (a line of JSON each)"},
+		&cli.BoolFlag{Name: "extract", Aliases: []string{"x"}, Category: answer, Usage: "print only the first code block"},
+		&cli.BoolFlag{Name: "no-stream", Category: answer, Usage: "print the answer when it is complete"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: answer, Usage: "print nothing but the answer and errors, and ask nothing"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: answer, Usage: "show tools, reasoning and notes on standard error, also where that is no terminal"},
+		&cli.BoolFlag{Name: "usage", Aliases: []string{"u"}, Category: answer, Usage: "show the tokens used on standard error"},
+		&cli.StringFlag{Name: "color", Value: "auto", Category: answer, Usage: "use colour `WHEN`: auto, always or never"},
+		&cli.StringFlag{Name: "record", Category: answer, Usage: "append the model's responses to `FILE`, for replay as script/FILE"},
+
+		&cli.IntFlag{Name: "max-turns", Category: limits, Usage: "let the model respond at most `N` times; it does so again after each round of tools"},
+		&cli.DurationFlag{Name: "timeout", Category: limits, Usage: "stop after `TIME`, such as 90s or 5m"},
+	}
+}
+
+// listFlag is a flag that may be repeated; alias may be empty.
+func listFlag(name, alias, category, usage string) cli.Flag {
+	f := &cli.GenericFlag{Name: name, Category: category, Usage: usage, Value: new(values)}
+	if alias != "" {
+		f.Aliases = []string{alias}
+	}
+	return f
+}
+
+func readAsk(c *cli.Context) (askOptions, error) {
+	o := askOptions{
+		prompt: strings.Join(c.Args().Slice(), " "),
+		model:  c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"),
+		files: listOf(c, "file"), workspace: c.String("workspace"),
+		toolsets: listOf(c, "toolset"), tools: listOf(c, "tool"), noTools: c.Bool("no-tools"),
+		allow: listOf(c, "allow"), yes: c.Bool("yes"), output: c.String("output"),
+		extract: c.Bool("extract"), quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
+		noStream: c.Bool("no-stream"), noStdin: c.Bool("no-stdin"), usage: c.Bool("usage"),
+		maxTurns: c.Int("max-turns"), timeout: c.Duration("timeout"),
+		ephemeral: c.Bool("ephemeral"), record: c.String("record"),
+		chat: engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
+	}
+	if c.IsSet("color") {
+		o.color = c.String("color")
+	}
+	if err := o.check(c); err != nil {
+		return o, err
+	}
+	var err error
+	if o.workspace != "" {
+		if o.workspace, err = filepath.Abs(o.workspace); err != nil {
+			return o, fault.Wrap(fault.Usage, "-w", err)
+		}
+	}
+	if c.IsSet("schema") {
+		o.schema, err = readSchema(c.String("schema"))
+	}
+	return o, err
+}
+
+// check refuses flags that can't be meant together.
+func (o askOptions) check(c *cli.Context) error {
+	const help = "fettle ask --help"
+	if err := checkEmpty(c, help); err != nil {
+		return err
+	}
+	switch {
+	case o.chat.Last && c.IsSet("chat"):
+		return usagef(help, "-c and --chat both say which chat to go on with; give one")
+	case c.IsSet("chat") && o.chat.Number <= 0:
+		return usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+	case o.chat.Fork && !o.chat.Last && o.chat.Number == 0:
+		return usagef("fettle ask -c --fork …", "--fork needs -c or --chat")
+	case o.noTools && (len(o.tools) > 0 || len(o.toolsets) > 0):
+		return usagef(help, "--no-tools can't be given with --tool or --toolset")
+	case c.IsSet("max-turns") && o.maxTurns <= 0:
+		return usagef(help, "--max-turns wants a number above 0")
+	case c.IsSet("timeout") && o.timeout <= 0:
+		return usagef("fettle ask --timeout 90s …", "--timeout wants a time above 0")
+	case o.output != "text" && o.output != "json" && o.output != "events":
+		return usagef("fettle ask -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
+	case o.extract && o.output == "events":
+		return usagef(help, "-x takes a code block out of the answer, and --output events has none")
+	case o.extract && c.IsSet("schema"):
+		return usagef(help, "-x and --schema both change the answer; give one")
+	}
+	return nil
+}
+
+// checkEmpty refuses flags that were given nothing, as an unset variable of a
+// script does: taken for flags that were not given, they would ask another
+// model or work in another folder than was meant.
+func checkEmpty(c *cli.Context, help string) error {
+	for _, name := range []string{"model", "workspace", "schema", "record", "color"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return usagef(help, "--%s is empty", name)
+		}
+	}
+	for _, name := range []string{"toolset", "tool", "allow"} {
+		for _, v := range listOf(c, name) {
+			if v == "" {
+				return usagef(help, "--%s is empty", name)
+			}
+		}
+	}
+	return nil
+}
+
+// maxSchema bounds a schema; real ones have a few kilobytes.
+const maxSchema = 1 << 20
+
+// readSchema takes JSON itself, or the file of that name.
+func readSchema(arg string) (json.RawMessage, error) {
+	text := strings.TrimSpace(arg)
+	if strings.HasPrefix(text, "{") || json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil
+	}
+	f, err := os.Open(arg)
+	if err != nil {
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, fault.Wrap(fault.Usage, "--schema: read "+arg, err, `fettle ask --schema '{"type":"object"}' …`)
+	}
+	defer f.Close() // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, maxSchema+1))
+	switch {
+	case err != nil:
+		return nil, fault.Wrap(fault.Usage, "--schema", err)
+	case len(data) > maxSchema:
+		return nil, usagef("", "--schema: %s is larger than 1 MiB, the limit", arg)
+	}
+	return data, nil
+}

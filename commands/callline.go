@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/commands/term"
+)
+
+// shownArgs is how much of a call's arguments is looked at for its line: more
+// than any terminal is wide.
+const shownArgs = 400
+
+// mainArgs are the names of arguments that say by themselves what a call is
+// about, the strongest first.
+func mainArgs() []string { return []string{"command", "query", "pattern", "path", "url", "filename"} }
+
+// argLine shows a call's arguments on one line: the one that matters, or all.
+func argLine(input json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil {
+		return oneLine(string(input))
+	}
+	for _, name := range mainArgs() {
+		var s string
+		if raw, ok := fields[name]; ok && json.Unmarshal(raw, &s) == nil {
+			return oneLine(s)
+		}
+	}
+	var parts []string
+	for _, name := range sortedKeys(fields) {
+		value := string(fields[name])
+		var s string
+		if json.Unmarshal(fields[name], &s) == nil {
+			value = s
+		}
+		if value = oneLine(value); len(fields) > 1 {
+			value = oneLine(name) + "=" + term.CutEnd(value, 60)
+		}
+		parts = append(parts, value)
+	}
+	return term.CutEnd(strings.Join(parts, " "), shownArgs)
+}
+
+// oneLine is the begin of a text, on one line and harmless.
+func oneLine(s string) string {
+	if len(s) > 4*shownArgs {
+		s = strings.ToValidUTF8(s[:4*shownArgs], "") + "…"
+	}
+	return term.CutEnd(term.Clean(s), shownArgs)
+}
+
+// callLine is one call of a tool: a mark, its name, the argument that matters
+// and a short note. It fits the width of out; what doesn't is cut out of the
+// argument. A note that is too long for that, such as an error, stands below.
+func callLine(out *term.Output, mark, tool, args, note string) string {
+	const gap = "  "
+	style, width := out.Style(), out.Width()
+	tool = term.Clean(tool)
+	head := 2 + term.Cells(tool)
+	below := false
+	if width > 0 {
+		room := width - head - 2*len(gap)
+		if below = term.Cells(note) > max(room-term.Cells(args), 16); !below {
+			room -= term.Cells(note)
+		}
+		args = term.CutMiddle(args, max(room, 8))
+	}
+	var b strings.Builder
+	b.WriteString(mark + " " + tool)
+	if args != "" {
+		b.WriteString(gap + args)
+	}
+	switch {
+	case note == "":
+	case !below:
+		b.WriteString(gap + style.Dim(note))
+	default:
+		for _, line := range term.Wrap(note, width-len(gap)) {
+			b.WriteString("\n" + gap + style.Dim(line))
+		}
+	}
+	return b.String() + "\n"
+}
+
+// reasonOf shows why a call failed on one line: the first of the error's, and
+// the next where the first only announces it.
+func reasonOf(text string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if strings.HasSuffix(first, ":") {
+		next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+		first += " " + strings.TrimSpace(next)
+	}
+	return oneLine(first)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

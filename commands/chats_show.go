@@ -1,0 +1,135 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/term/markdown"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// showChat prints a chat for reading: who said what, which tools ran, and what
+// went wrong. A write that fails is remembered by the output.
+func showChat(out *term.Output, conv engine.Conversation) {
+	now, style := time.Now(), out.Style()
+	c := conv.Chat
+	title := term.Clean(c.Title)
+	if width := out.Width(); width > 0 {
+		title = term.CutEnd(title, width)
+	}
+	out.Printf("%s\n", style.Bold(title))
+	facts := []string{fmt.Sprintf("chat %d", c.Number), c.Model, term.Ago(now, c.UpdatedAt)}
+	if c.Workspace != "" {
+		facts = append(facts, "works in "+c.Workspace)
+	}
+	if c.ForkedFrom != nil {
+		facts = append(facts, fmt.Sprintf("forked from chat %d", c.ForkedFrom.Number))
+	}
+	showLabel(out, strings.Join(facts, " · "))
+	for _, m := range conv.Messages {
+		who, when := style.Cyan("you"), ""
+		if m.Role != provider.User {
+			who = style.Green(term.Clean(m.Model))
+		} else {
+			when = style.Dim(", " + term.Ago(now, m.CreatedAt))
+		}
+		out.Printf("\n%s %s%s\n", style.Dim("──"), who, when)
+		showMessage(out, m)
+	}
+}
+
+func showMessage(out *term.Output, m engine.Message) {
+	results := map[string]*provider.ToolResult{}
+	for _, p := range m.Parts {
+		if p.Result != nil {
+			results[p.Result.ID] = p.Result
+		}
+	}
+	for i, p := range m.Parts {
+		switch p.Kind {
+		case provider.TextPart:
+			if i > 0 && m.Parts[i-1].Kind == provider.TextPart {
+				out.WriteString("\n")
+			}
+			showText(out, p.Text, m.Role)
+		case provider.FilePart:
+			showLabel(out, "file "+p.Name+", "+term.Size(int64(len(p.Text))))
+		case provider.ImagePart:
+			showLabel(out, "image "+p.Name+", "+term.Size(int64(len(p.Data))))
+		case provider.ToolCallPart:
+			showCall(out, *p.Call, results[p.Call.ID])
+		}
+	}
+	showEnd(out, m)
+}
+
+func showLabel(out *term.Output, text string) {
+	for _, line := range term.Wrap(term.Clean(text), out.Width()) {
+		out.Printf("%s\n", out.Style().Dim(line))
+	}
+}
+
+// showCall shows a call together with its result, as a turn does while it
+// runs.
+func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult) {
+	mark, note := out.Style().Cyan("→"), ""
+	switch {
+	case res == nil:
+	case res.Error:
+		mark, note = out.Style().Red("✗"), reasonOf(strings.TrimPrefix(res.Text, "error: "))
+	default:
+		mark, note = out.Style().Green("✓"), resultNote(res.Text)
+	}
+	out.WriteString(callLine(out, mark, call.Name, argLine(call.Args), note))
+}
+
+// resultNote is what a result says where it is one line, else how long it is.
+func resultNote(text string) string {
+	text = strings.TrimSpace(text)
+	if n := strings.Count(text, "\n"); n > 0 {
+		return term.Count(n+1, "line", "lines")
+	}
+	return term.CutEnd(oneLine(text), 60)
+}
+
+// showText shows what a model wrote as Markdown on a terminal, and what a
+// person wrote as it is.
+func showText(out *term.Output, text string, role provider.Role) {
+	if out.IsTerminal() && role != provider.User {
+		w := markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style()})
+		_, _ = w.Write([]byte(text))
+		_ = w.Close()
+		return
+	}
+	w := newPlainWriter(out)
+	_, _ = w.Write([]byte(text))
+	_ = w.Close()
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		out.WriteString("\n")
+	}
+}
+
+// showEnd says why an answer is not whole, and what was remarked on it.
+func showEnd(out *term.Output, m engine.Message) {
+	style := out.Style()
+	for _, note := range m.Notes {
+		showLabel(out, "note: "+note)
+	}
+	switch m.Status {
+	case engine.Failed:
+		why := "an error"
+		if m.Error != nil {
+			why = "an error: " + m.Error.Message
+		}
+		for _, line := range term.Wrap("stopped by "+term.Clean(why), out.Width()) {
+			out.Printf("%s\n", style.Red(line))
+		}
+	case engine.Stopped:
+		out.Printf("%s\n", style.Yellow("cancelled"))
+	case engine.CutShort:
+		out.Printf("%s\n", style.Yellow("interrupted"))
+	}
+}

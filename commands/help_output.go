@@ -1,0 +1,133 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+)
+
+// shape is one JSON object of the page "output": what prints it, and what its
+// fields mean.
+type shape struct {
+	title  string
+	fields []field
+}
+
+type field struct{ name, meaning string }
+
+// outputPage is the page that tells the JSON of commands. A test holds it
+// against the types.
+func outputPage() string {
+	const column = 24
+	var b strings.Builder
+	b.WriteString(`The JSON that commands print. Read what you know and ignore the rest: fields are
+added in time. schema_version rises when one goes or changes its meaning. Times
+are RFC 3339; what is empty is left out where that tells nothing.
+`)
+	for _, s := range append(askShapes(), storeShapes()...) {
+		fmt.Fprintf(&b, "\n%s\n", s.title)
+		for _, f := range s.fields {
+			fmt.Fprintf(&b, "  %-*s%s\n", column, f.name, wrapAt(f.name, f.meaning, column))
+		}
+	}
+	return b.String()
+}
+
+func askShapes() []shape {
+	return []shape{
+		{"fettle ask -o json: one object on one line", []field{
+			{"schema_version", "1"},
+			{"status", "complete, error or cancelled"},
+			{"answer", "the answer's text, as -o text prints it; with -x the first code block"},
+			{"value", "with --schema: the answer as JSON"},
+			{"chat, chat_id", "the chat that was kept, by number (for --chat) and by id"},
+			{"turn_id, message_id", "the ids of the turn and, once complete, of the answer's message"},
+			{"model", "who answered, as PROVIDER/NAME"},
+			{"usage", "tokens as the provider told them: input_tokens, output_tokens, cached_tokens, reasoning_tokens"},
+			{"stop_reason", "why the last response stopped: stop, tool_use, length, refusal, other"},
+			{"reasoning", "what the model thought"},
+			{"tool_calls", "the calls in the order in which they ended: tool, input, status (success or error), result (what the model was told), error, duration_ms"},
+			{"footnotes", "remarks, such as that images were left out"},
+			{"timing", "total_ms, and sync_ms of it for making things durable, beside the model's work"},
+			{"error", "what went wrong: see failures"},
+		}},
+		{"fettle ask -o events: an object on a line for each event, as it comes", []field{
+			{"type", "one of those below; exactly one of complete, error and cancelled comes last"},
+			{"turn_id, seq, time", "of each event; seq counts from 1 without gaps"},
+			{"status", "what is waited for: message"},
+			{"reasoning", "a piece of thought: text; reasoning_details is the provider's own"},
+			{"text_delta", "a piece of the answer: text, agent"},
+			{"tool_start", "a call begins: tool, tool_id, input, tool_use_id, tool_call_id, agent, index"},
+			{"confirm_request", "it needs an approval: tool, tool_id, input, tool_use_id, reason, rule"},
+			{"confirm_result", "and got it or not: tool_use_id, decision (allow, allow_chat, allow_always, deny), reason"},
+			{"tool_progress", "it goes on: tool, tool_use_id, stage, message, progress (0 to 1), data"},
+			{"tool_complete", "it ended: as tool_start, and status (success or error), result, error, data, duration_ms, changes (path, kind), pre_manifest_id, post_manifest_id, payload, workspace_payload, render_plan"},
+			{"meta", "a response of the model ended: model, usage, stop_reason, context_length"},
+			{"footnote", "a remark: text"},
+			{"annotations", "citations: annotations"},
+			{"agent_start, handoff", "who speaks: agent; from, to"},
+			{"payload", "data for a page: payload_id, payload_type, data, source"},
+			{"workflow", "a step of one: instance, step, state, progress, data"},
+			{"complete", "the turn was answered: payload has message (with [[tool:N]] where call N stood), conversation_id (the chat's number), chat_id, message_id, model, usage, stop_reason, denied (calls that needed an approval), custom_payload (type, data: the calls with tool_name, tool_id, input, output, status, workspace_payload), workspace_payload, suggested_values, suggested_actions"},
+			{"error", "it was not: message, code, retryable, detail, hints"},
+			{"cancelled", "somebody stopped it"},
+		}},
+		{"failures, with -o json or -o events: an object on standard error", []field{
+			{"schema_version", "1"},
+			{"error", "code (see fettle help exit-codes), exit (the status), message, detail and hints (lists of lines)"},
+		}},
+	}
+}
+
+func storeShapes() []shape {
+	return []shape{
+		{"fettle chats list -o json", []field{
+			{"schema_version", "1"},
+			{"chats", "the last used first, each a chat as below"},
+		}},
+		{"a chat", []field{
+			{"number, id", "the number for people and --chat; the id"},
+			{"title", "the first line that was asked"},
+			{"model", "the model that was asked last"},
+			{"system", "its system prompt"},
+			{"workspace", "the folder that -w bound it to"},
+			{"messages", "how many there are, on all branches"},
+			{"active_leaf_message_id", "the message that the next turn goes on from"},
+			{"active_manifest_id", "the state of its workspace"},
+			{"created_at, updated_at", "when it began, and when it was last used"},
+			{"last_turn", "the place of its last turn among all turns"},
+			{"forked_from", "where --fork took it from: chat_id, number, message_id"},
+		}},
+		{"fettle chats show -o json", []field{
+			{"schema_version", "1"},
+			{"chat", "a chat as above"},
+			{"messages", "on the way to the last one, each a message as below"},
+		}},
+		{"a message", []field{
+			{"id, chat_id, turn_id", "its ids"},
+			{"parent_id", "the message before it"},
+			{"role", "user or assistant"},
+			{"status", "complete, error, cancelled or interrupted (by a crash)"},
+			{"parts", "what it holds, in order: see below"},
+			{"model, usage, stop_reason", "of an answer, as for ask"},
+			{"error", "why an answer broke off, as the event error"},
+			{"footnotes, annotations", "remarks and citations"},
+			{"suggested_values", "and suggested_actions: what a page offers next"},
+			{"manifest_id", "the state of the workspace after it"},
+			{"created_at", "when it was asked"},
+		}},
+		{"a part", []field{
+			{"type", "text, reasoning, image, file, tool_call or tool_result"},
+			{"step", "the response of the model that it belongs to, from 0"},
+			{"text, details", "of text, reasoning and file"},
+			{"name, mime, data", "of a file or an image; data is base64"},
+			{"call", "id, name, args"},
+			{"result", "id (the call's), name, text, error (true where it failed)"},
+			{"agent", "who spoke, where there are several"},
+		}},
+		{"fettle version -o json", []field{
+			{"schema_version", "1"},
+			{"version, revision", "of fettle; revision is the commit, where known"},
+			{"go, os, arch", "what it was built with and for"},
+		}},
+	}
+}

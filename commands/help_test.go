@@ -1,0 +1,165 @@
+package commands
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// helpPages are all pages of the help, by the command line that prints them.
+func helpPages(t *testing.T) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	show := func(args ...string) {
+		streams := term.Test(term.TestOptions{})
+		if status := Main(t.Context(), append([]string{"fettle"}, args...), streams.Streams); status != 0 {
+			t.Errorf("fettle %s: status %d, %s", strings.Join(args, " "), status, streams.Stderr)
+		}
+		pages[strings.Join(args, " ")] = streams.Stdout.String()
+	}
+	var walk func(cmds []*cli.Command, path []string)
+	walk = func(cmds []*cli.Command, path []string) {
+		for _, c := range cmds {
+			if !c.Hidden {
+				args := append(path[:len(path):len(path)], c.Name)
+				show(append(args, "--help")...)
+				walk(c.Subcommands, args)
+			}
+		}
+	}
+	walk(newApp(newRuntime(term.Test(term.TestOptions{}).Streams)).Commands, nil)
+	for _, topic := range topics() {
+		show("help", topic.name)
+	}
+	show()
+	show("help")
+	return pages
+}
+
+func TestHelpFitsATerminal(t *testing.T) {
+	t.Parallel()
+	pages := helpPages(t)
+	if len(pages) < 12 {
+		t.Errorf("only %d pages", len(pages))
+	}
+	for name, page := range pages {
+		for line := range strings.Lines(page) {
+			line = strings.TrimSuffix(line, "\n")
+			if n := term.Cells(line); n > 80 {
+				t.Errorf("fettle %s: %d columns: %s", name, n, line)
+			}
+			if strings.TrimRight(line, " ") != line {
+				t.Errorf("fettle %s: blanks at the end of %q", name, line)
+			}
+		}
+		if strings.HasSuffix(name, "--help") && !strings.Contains(page, "\nexamples\n") {
+			t.Errorf("fettle %s has no examples", name)
+		}
+	}
+}
+
+// jsonNames are the names under which a type's fields are printed, those of
+// the types inside it included.
+func jsonNames(t reflect.Type, names map[string]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		jsonNames(t.Elem(), names)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name != "" && name != "-" {
+				names[name] = true
+			}
+			if f.Type != t && (name != "" || f.Anonymous) {
+				jsonNames(f.Type, names)
+			}
+		}
+	}
+}
+
+// The page of shapes names every field that a program can meet, and no shape
+// is printed that it doesn't tell.
+func TestTheOutputPageNamesEveryField(t *testing.T) {
+	t.Parallel()
+	page := outputPage()
+	internal := map[string]bool{"pieces": true} // only in the store
+	for what, v := range map[string]any{
+		"ask":     answerJSON{},
+		"failure": faultJSON{},
+		"list":    chatsJSON{},
+		"show":    chatJSON{},
+		"version": versionJSON{},
+		"part":    provider.Part{},
+		"message": engine.Message{},
+		"history": event.ToolHistory{},
+	} {
+		names := map[string]bool{}
+		jsonNames(reflect.TypeOf(v), names)
+		for name := range names {
+			if !internal[name] && !regexp.MustCompile(`\b`+name+`\b`).MatchString(page) {
+				t.Errorf("%s: %s is not on the page", what, name)
+			}
+		}
+	}
+	for _, b := range eventBodies() {
+		if !strings.Contains(page, string(b.Type())) {
+			t.Errorf("the event %s is not on the page", b.Type())
+		}
+		names := map[string]bool{}
+		jsonNames(reflect.TypeOf(b), names)
+		for name := range names {
+			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(page) {
+				t.Errorf("event %s: %s is not on the page", b.Type(), name)
+			}
+		}
+	}
+}
+
+func eventBodies() []event.Body {
+	return []event.Body{
+		event.Status{}, event.AgentStart{}, event.Handoff{}, event.Reasoning{}, event.TextDelta{}, event.ToolStart{},
+		event.ConfirmRequest{}, event.ConfirmResult{}, event.ToolProgress{}, event.ToolComplete{}, event.Payload{},
+		event.Workflow{}, event.Annotations{}, event.Meta{}, event.Footnote{}, event.Complete{}, event.Error{}, event.Cancelled{},
+	}
+}
+
+// What the page says of the fields of `ask -o json` is what is printed.
+func TestTheOutputPageIsTrueOfAsk(t *testing.T) {
+	t.Parallel()
+	var all map[string]json.RawMessage
+	full := answerJSON{
+		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, StopReason: "x", Reasoning: "x",
+		Footnotes: []string{"x"}, Error: &faultBody{},
+	}
+	line, err := json.Marshal(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(line, &all); err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, f := range askShapes()[0].fields {
+		for _, name := range strings.Split(f.name, ", ") {
+			told[name] = true
+			if _, ok := all[name]; !ok {
+				t.Errorf("%s is told and not printed", name)
+			}
+		}
+	}
+	for name := range all {
+		if !told[name] {
+			t.Errorf("%s is printed and not told", name)
+		}
+	}
+}

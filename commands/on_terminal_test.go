@@ -1,0 +1,298 @@
+//go:build linux || darwin
+
+package commands_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// looks are the escape codes of colours and the like.
+var looks = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// A paragraph is rendered before the answer is complete; Ctrl-C keeps what
+// came, says so, and takes the status line off.
+func TestMarkdownStreamsAndCtrlCKeepsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+responses:
+  - deltas: [{reasoning: "Let me see.\nThis is "}, {reasoning: the question}, {wait: 300ms, content: "Some **bold"}, {content: "** words.\n\nAnd `+"`code`"+` "}]
+    hang: true
+`)
+	c := w.onTerminal(nil, "ask", "go")
+	c.until("thinking: This is the question")
+	c.until("Some bold words.")
+	c.until("And code")
+	if raw := c.raw(); !strings.Contains(raw, "\x1b[1mbold") || strings.Contains(raw, "**") {
+		t.Errorf("not rendered: %q", raw)
+	}
+	c.typed("\x03")
+	if got, want := c.ends(130), "Some bold words.\n\nAnd code^C\n  stopped · chat 1 keeps what came\n"; got != want {
+		t.Errorf("the screen shows\n%q, want\n%q", got, want)
+	}
+	if shown, _ := w.run(0, "chats", "show"); !strings.HasSuffix(shown, "And `code` \ncancelled\n") {
+		t.Errorf("kept:\n%s", shown)
+	}
+}
+
+const askingScript = `
+responses:
+  - {step: 0, text: I write., calls: [{name: write_file, args: {path: a.txt, content: "one\ntwo\n"}}]}
+  - {step: 1, text: The **end**.}
+`
+
+const question = "  [y] once  [c] this chat  [a] always: write_file(a.txt)  [n] no  [?] details"
+
+func TestTheKeysOfAnApproval(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys   []string // each typed when the question was put once more
+		status int
+		writes bool
+		shows  []string
+	}{
+		"once":               {[]string{"y"}, 0, true, []string{"✓ write_file  a.txt", "The end."}},
+		"no":                 {[]string{"n"}, 0, false, []string{"✗ write_file  a.txt  denied by the user", "The end."}},
+		"a stray Enter":      {[]string{"\r", "y"}, 0, true, []string{"answer y, c, a, n or ?"}},
+		"a pasted text":      {[]string{"yes please", "n"}, 0, false, []string{"yes please", "denied by the user"}},
+		"three wrong ones":   {[]string{"x", "\r", "q"}, 0, false, []string{"denied by the user: nobody answered"}},
+		"details":            {[]string{"?", "y"}, 0, true, []string{"  content:\n    one\n    two\n  path: a.txt\nc and a allow from now on\n  write_file(a.txt)\n"}},
+		"Ctrl-C":             {[]string{"\x03"}, 130, false, []string{"✗ write_file  a.txt  cancelled before it ran", "stopped · chat 1"}},
+		"Ctrl-D is no yes":   {[]string{"\x04"}, 0, false, []string{"nobody answered"}},
+		"this chat":          {[]string{"c"}, 0, true, nil},
+		"always, everywhere": {[]string{"a"}, 0, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, askingScript)
+			file := w.folder()
+			term := w.onTerminal(nil, "ask", "-w", "project", "go")
+			for n, keys := range c.keys {
+				term.untilAsked(n + 1)
+				if n == 0 && exists(file) {
+					t.Error("it ran before it was approved")
+				}
+				term.typed(keys)
+			}
+			screen := term.ends(c.status)
+			for _, want := range append(c.shows, "→ write_file  a.txt\n  needs your approval: it can change") {
+				if !strings.Contains(screen, want) {
+					t.Errorf("%q is not on the screen:\n%s", want, screen)
+				}
+			}
+			if exists(file) != c.writes {
+				t.Errorf("the file is there: %v, want %v", !c.writes, c.writes)
+			}
+		})
+	}
+}
+
+// What was approved for a chat holds in that chat, and what was approved for
+// always holds everywhere: a pipe, which can't be asked, tells.
+func TestApprovalsAreRemembered(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]struct{ same, other int }{"y": {8, 8}, "c": {0, 8}, "a": {0, 0}} {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, askingScript)
+			w.folder()
+			c := w.onTerminal(nil, "ask", "-w", "project", "go")
+			c.untilAsked(1)
+			c.typed(key)
+			c.ends(0)
+			w.run(want.same, "ask", "-c", "--no-stdin", "again")
+			w.run(want.other, "ask", "-w", "project", "--no-stdin", "elsewhere")
+		})
+	}
+}
+
+// untilAsked waits until the question was put n times. Its choices may be
+// wrapped.
+func (c *terminal) untilAsked(n int) {
+	c.t.Helper()
+	deadline := time.Now().Add(screenWait)
+	for strings.Count(strings.ReplaceAll(c.screen(), "\n  [", "  ["), question) < n {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("the question wasn't put %d times:\n%s", n, c.screen())
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// folder makes a folder to bind, and names the file that the script writes.
+func (w *world) folder() string {
+	w.t.Helper()
+	if err := os.MkdirAll(filepath.Join(w.dir, "project"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	return filepath.Join(w.dir, "project", "a.txt")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Without colours there is no escape code at all, the status line included.
+func TestNoEscapeCodesWithoutColour(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+responses:
+  - {step: 0, reasoning: Hm., pace: 300ms, calls: [{name: list_files, args: {}}]}
+  - {step: 1, text: "# Title\n\nA **word**.\n"}
+`)
+	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
+		c := w.onTerminal([]string{env}, "ask", "go")
+		screen := c.ends(0)
+		if strings.Contains(c.raw(), "\x1b") {
+			t.Errorf("%s: escape codes in %q", env, c.raw())
+		}
+		if lines := strings.Split(screen, "\n"); len(lines) < 4 || !strings.HasPrefix(lines[0], "✓ list_files  ") ||
+			strings.Join(lines[1:4], "\n") != "# Title\n\nA **word**." {
+			t.Errorf("%s: the screen shows\n%s", env, screen)
+		}
+		if shown := strings.Contains(c.raw(), "thinking: Hm."); shown != (env == "NO_COLOR=1") {
+			t.Errorf("%s: the status line was shown: %v", env, shown)
+		}
+	}
+}
+
+// Whatever a model says, a terminal is sent looks and nothing else.
+func TestAHostileModelOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+responses:
+  - step: 0
+    reasoning: "\e]0;title\a"
+    calls: [{name: "list_files", args: {path: "a\e[2J\u202eb\nc"}}]
+  - {step: 1, text: "a\e]0;t\ab\u009b2Jc\u202ed **\e[5mx** e\rf\n\n`+"```\\n\\e[31m\\u202e\\n```"+`\n"}
+`)
+	codes := regexp.MustCompile("\x1b\\[([0-9;]*m|K)")
+	for _, flags := range [][]string{nil, {"-v"}, {"-x"}, {"--no-stream"}} {
+		c := w.onTerminal(nil, append([]string{"ask", "go"}, flags...)...)
+		c.ends(0)
+		rest := codes.ReplaceAllString(c.raw(), "")
+		for _, bad := range []string{"\x1b", "\a", "\u009b", "\u202e"} {
+			if strings.Contains(rest, bad) {
+				t.Errorf("%q: %q in %q", flags, bad, rest)
+			}
+		}
+	}
+	c := w.onTerminal(nil, "chats", "show")
+	if screen := c.ends(0); strings.Contains(codes.ReplaceAllString(c.raw(), ""), "\x1b") || !strings.Contains(screen, "‹U+202E›") {
+		t.Errorf("shown:\n%q", c.raw())
+	}
+}
+
+// JSON and code are no Markdown.
+func TestDataIsNotRendered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{text: '{"a": "*b* _c_ <d>"}'}]}`)
+	c := w.onTerminal(nil, "ask", "-q", "--schema", `{"type":"object"}`, "go")
+	if got, want := c.ends(0), `{"a": "*b* _c_ <d>"}`+"\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A terminal that was made narrower gets lines that fit from then on.
+func TestResizing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(askingScript, "The **end**.", strings.Repeat("words of an answer ", 20), 1))
+	w.folder()
+	c := w.onTerminal(nil, "ask", "-q", "-v", "--yes", "go")
+	c.ends(0)
+	c = w.onTerminal(nil, "ask", "-w", "project", "go")
+	c.untilAsked(1)
+	if err := pty.Setsize(c.pty, &pty.Winsize{Cols: 44, Rows: 24}); err != nil {
+		t.Fatal(err)
+	}
+	c.typed("y")
+	screen := c.ends(0)
+	_, answer, _ := strings.Cut(screen, "✓ write_file")
+	if strings.Count(answer, "words") != 20 {
+		t.Errorf("the screen shows\n%s", screen)
+	}
+	for line := range strings.Lines(answer) {
+		if len(line) > 45 {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+}
+
+// With -q the paragraphs between calls stay apart, and nothing is said.
+func TestQuietOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, askingScript)
+	c := w.onTerminal(nil, "ask", "-q", "go")
+	if got, want := c.ends(0), "I write.\n\nThe end.\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Reasoning that is shown is set apart, and broken between words.
+func TestReasoningOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+responses:
+  - {reasoning: "`+strings.Repeat("word ", 20)+`\n\n\nand so.", text: Yes.}
+`)
+	c := w.onTerminal(nil, "ask", "-v", "go")
+	want := " " + strings.Repeat(" word", 15) + "\n " + strings.Repeat(" word", 5) +
+		"\n\n  and so.\nYes.\n  script/m.yaml · chat 1\n"
+	if got := c.ends(0); got != want {
+		t.Errorf("the screen shows\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The terminal is closed: the turn is cancelled and kept.
+func TestAClosedTerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{text: Half an answer, hang: true}]}`)
+	c := w.startOnTerminal(nil, "ask", "go") // a read that waits would keep it open
+	for buf := make([]byte, 4096); !strings.Contains(c.screen(), "Half an"); {
+		n, err := c.pty.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.shown.Write(buf[:n])
+	}
+	if err := c.pty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	close(c.done)
+	c.ends(130)
+	if shown, _ := w.run(0, "chats", "show"); !strings.HasSuffix(shown, "Half an answer\ncancelled\n") {
+		t.Errorf("kept:\n%s", shown)
+	}
+}
+
+// What is shown goes through a pager, and leaving it is no failure.
+func TestThePager(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{deltas: [{content: "`+strings.Repeat(`line\n\n`, 20000)+`"}]}]}`)
+	w.run(0, "ask", "--no-stdin", "go")
+	for script, want := range map[string]string{
+		"head -n 2 | sed s/^/paged:/": "paged:go\npaged:chat 1 · script/m.yaml · ",
+		"exec cat":                    "line\n",
+		"exit 3":                      "",
+	} {
+		pager := filepath.Join(t.TempDir(), "pager")
+		if err := os.WriteFile(pager, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		c := w.onTerminal([]string{"PAGER=" + pager}, "chats", "show")
+		if screen := c.ends(0); !strings.Contains(screen, want) || (script != "exec cat") == strings.HasSuffix(screen, "line\n") {
+			t.Errorf("%s: the screen shows\n%.200s", script, screen)
+		}
+	}
+	c := w.onTerminal([]string{"PAGER=/nosuch/pager"}, "chats", "show")
+	if screen := c.ends(0); !strings.HasPrefix(screen, "go\n") || !strings.HasSuffix(screen, "line\n") {
+		t.Errorf("without a pager the screen shows\n%.200s", screen)
+	}
+}

@@ -1,0 +1,126 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// end prints what was held back, and what there is to say about the turn.
+func (v *textView) end() error {
+	v.endThought()
+	var err error
+	if v.held {
+		err = v.printWhole()
+	} else {
+		v.endAnswer()
+	}
+	if err == nil {
+		v.remarks()
+	}
+	return err
+}
+
+// endAnswer ends the answer's last line.
+func (v *textView) endAnswer() {
+	if v.out == nil {
+		return
+	}
+	_ = v.out.Close()
+	if !v.rendered() && !strings.HasSuffix(v.tail, "\n") {
+		v.rt.streams.Out.WriteString("\n")
+	}
+}
+
+func (v *textView) printWhole() error {
+	s := v.whole.String()
+	if v.o.extract {
+		block, ok := firstBlock(s)
+		if _, whole := v.last.(event.Complete); !ok && whole {
+			return noBlock(v.number())
+		}
+		s = block
+	}
+	if s == "" {
+		return nil
+	}
+	v.out, v.tail = v.newWriter(), lastBytes(s, 1)
+	_, _ = io.WriteString(v.out, s)
+	v.endAnswer()
+	return nil
+}
+
+// noBlock is the fault of an answer that -x finds nothing in.
+func noBlock(chat int64) error {
+	f := fault.New(fault.InvalidReply, "the answer has no code block")
+	if chat > 0 {
+		f.Hints = []string{fmt.Sprintf("fettle chats show %d   shows it", chat)}
+	}
+	return f
+}
+
+// remarks are footnotes, usage and the way back to the chat.
+func (v *textView) remarks() {
+	out := v.rt.streams.Err
+	dim := out.Style().Dim
+	if v.talk {
+		for _, n := range v.footnotes() {
+			for _, line := range term.Wrap("note: "+term.Clean(n), out.Width()-2) {
+				out.Printf("  %s\n", dim(line))
+			}
+		}
+	}
+	var line []string
+	if v.talk && v.number() > 0 {
+		line = v.wayBack()
+	}
+	if v.o.usage && v.usage != nil {
+		line = append(line, usageLine(v.usage), term.Duration(time.Since(v.begun)))
+	} else if v.o.usage && v.kept {
+		line = append(line, "the provider told no usage")
+	}
+	if len(line) > 0 {
+		out.Printf("  %s\n", dim(term.Clean(strings.Join(line, " · "))))
+	}
+}
+
+// footnotes are the turn's, and what only the whole of it tells.
+func (v *textView) footnotes() []string {
+	notes := v.notes
+	if _, whole := v.last.(event.Complete); !whole {
+		return notes
+	}
+	switch {
+	case v.stop == provider.StopLength:
+		notes = append(notes, `the answer stops at the model's limit of output; fettle ask -c "go on" goes on`)
+	case v.tail == "":
+		notes = append(notes, "the answer has no text")
+	}
+	return notes
+}
+
+// wayBack names the chat.
+func (v *textView) wayBack() []string {
+	chat := fmt.Sprintf("chat %d", v.number())
+	switch v.last.(type) {
+	case event.Cancelled:
+		return []string{"stopped", chat + " keeps what came"}
+	case event.Error:
+		return []string{chat + " keeps what came"}
+	}
+	return []string{v.chat.Model, chat}
+}
+
+func usageLine(u *event.Usage) string {
+	s := fmt.Sprintf("%s in, %s out", term.Number(u.InputTokens), term.Number(u.OutputTokens))
+	if u.CachedTokens > 0 {
+		s += ", " + term.Number(u.CachedTokens) + " cached"
+	}
+	return s + " tokens"
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package engine
+
+import (
+	"context"
+	"errors"
+)
+
+func childFull(context.Context, string) error {
+	return errors.New("only Linux lets a test have its own disk")
+}

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+const (
+	// inlineParts is how long a message's parts may be within its record.
+	// Longer ones are pieces of their own: a question may bring 64 MB of
+	// files, and a value of the store holds 16.
+	inlineParts = 256 << 10
+	// largestPiece is the largest value that the engine stores.
+	largestPiece = 4 << 20
+	// largestArgs bounds what a tool_calls record keeps of arguments and of a
+	// result. The message and the events have the whole.
+	largestArgs = 1 << 20
+)
+
+// putMessage stores a message, with long parts in pieces of their own. Pieces
+// come first, so that a message that is there is whole.
+func (e *Engine) putMessage(w kv.Writer, m Message) error {
+	var parts bytes.Buffer
+	enc := json.NewEncoder(&parts)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m.Parts); err != nil {
+		return fmt.Errorf("encode message %s: %w", m.ID, err)
+	}
+	if parts.Len() > inlineParts {
+		m.Parts, m.Pieces = nil, 0
+		for piece := range slices.Chunk(parts.Bytes(), largestPiece) {
+			if err := e.tables.parts.Put(w, pieceKey(m, m.Pieces), piece); err != nil {
+				return err
+			}
+			m.Pieces++
+		}
+	}
+	return e.tables.messages.Put(w, &m)
+}
+
+func pieceKey(m Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(int64(i)) }
+
+// message reads one message.
+func (e *Engine) message(tx *kv.Tx, chatID, id string) (*Message, error) {
+	m, err := e.tables.messages.Get(tx, kv.Str(chatID).Str(id))
+	if err != nil || m.Pieces == 0 {
+		return m, err
+	}
+	var parts []byte
+	for i := range m.Pieces {
+		err := e.tables.parts.Read(tx, pieceKey(*m, i), func(piece []byte) error {
+			parts = append(parts, piece...)
+			return nil
+		})
+		if errors.Is(err, kv.ErrNotFound) { // damage, and not "no such message"
+			return nil, fmt.Errorf("piece %d of %d is missing", i+1, m.Pieces)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	m.Pieces = 0
+	return m, json.Unmarshal(parts, &m.Parts)
+}
+
+// pathTo gives the messages from the root to one, following parents.
+func (e *Engine) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
+	var path []Message
+	seen := map[string]bool{}
+	for id != "" && !seen[id] {
+		seen[id] = true // a loop of parents would be damage; don't follow it for ever
+		m, err := e.message(tx, chatID, id)
+		if err != nil {
+			return nil, fmt.Errorf("read message %s: %w", id, err)
+		}
+		path = append(path, *m)
+		id = m.ParentID
+	}
+	slices.Reverse(path)
+	return path, nil
+}
+
+// bounded is the record without what is too long for one.
+func (c ToolCall) bounded() *ToolCall {
+	if len(c.Args) > largestArgs {
+		c.Args = json.RawMessage(`{}`)
+	}
+	if len(c.Result) > largestArgs {
+		c.Result = nil
+	}
+	return &c
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// historyBytes bounds the outputs in a payload's tool_history together. It is
+// far more than a page shows, and the tool_complete events have the whole.
+const historyBytes = 16 << 20
+
+// payload is document 000's ChatResponsePayload of the turn.
+func (r *reducer) payload(denied int) event.ResponsePayload {
+	m := r.message()
+	p := event.ResponsePayload{
+		Message:        r.marked(),
+		ConversationID: r.accept.Chat.Number,
+		ChatID:         r.accept.Chat.ID,
+		MessageID:      m.ID,
+		Model:          m.Model,
+		Usage:          m.Usage,
+		StopReason:     m.StopReason,
+		Denied:         denied,
+	}
+	history := r.history()
+	for _, h := range history {
+		if len(h.WorkspacePayload) > 0 {
+			p.WorkspacePayload = h.WorkspacePayload
+		}
+	}
+	if len(history) > 0 {
+		boundHistory(history)
+		data, _ := json.Marshal(history) // strings and valid JSON can't fail
+		p.CustomPayload = &event.CustomPayload{Type: "tool_history", Data: data}
+	}
+	return p
+}
+
+// marked is the answer's text with a [[tool:N]] where each call ended. What
+// looks like one in the model's own words is escaped.
+func (r *reducer) marked() string {
+	var b, own strings.Builder // own is the model's text since the last marker
+	for _, p := range r.parts {
+		switch p.Kind {
+		case provider.TextPart:
+			own.WriteString(p.Text)
+		case provider.ToolResultPart:
+			if i, ok := r.byUse[p.Result.ID]; ok {
+				b.WriteString(escapeMarkers(own.String()) + "[[tool:" + strconv.Itoa(r.calls[i].Index) + "]]")
+				own.Reset()
+			}
+		}
+	}
+	return b.String() + escapeMarkers(own.String())
+}
+
+// marker finds what a page would take for a tool's card.
+var marker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\[(tool:\d+\]\])`) })
+
+// escapeMarkers puts Markdown's escape before both brackets, so that a person
+// still reads what the model wrote.
+func escapeMarkers(text string) string {
+	if !strings.Contains(text, "[[tool:") {
+		return text
+	}
+	return marker().ReplaceAllString(text, `\[\[$1`)
+}
+
+// history lists the calls by their index, which is the N of their marker;
+// calls that ran side by side started in another order.
+func (r *reducer) history() []event.ToolHistory {
+	calls := slices.Clone(r.calls)
+	slices.SortStableFunc(calls, func(a, b ToolCall) int { return a.Index - b.Index })
+	out := make([]event.ToolHistory, 0, len(calls))
+	for _, c := range calls {
+		h := event.ToolHistory{
+			ToolName: bareID(c.ToolID), ToolID: c.ToolID, Input: c.Args, Status: c.Status,
+		}
+		var result struct {
+			Text             string          `json:"text"`
+			WorkspacePayload json.RawMessage `json:"workspace_payload"`
+		}
+		if json.Unmarshal(c.Result, &result) == nil {
+			h.Output = result.Text
+			if string(result.WorkspacePayload) != "null" {
+				h.WorkspacePayload = result.WorkspacePayload
+			}
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// boundHistory cuts outputs, and drops payloads, where they are more than one
+// event should hold. Each call has the same share.
+func boundHistory(history []event.ToolHistory) {
+	total := 0
+	for _, h := range history {
+		total += len(h.Input) + len(h.Output) + len(h.WorkspacePayload)
+	}
+	if total <= historyBytes {
+		return
+	}
+	share := historyBytes / len(history) / 3
+	for i := range history {
+		h := &history[i]
+		h.Output = clip(h.Output, share)
+		if len(h.WorkspacePayload) > share {
+			h.WorkspacePayload = nil
+		}
+		if len(h.Input) > share {
+			h.Input = json.RawMessage(`{}`)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// storeGroup writes a group and syncs. What may be large goes first, in as many
+// transactions as it takes; each turn's record comes last, together with its
+// chat, so that a turn that has its record has all.
+func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
+	if len(group) == 0 {
+		return nil
+	}
+	slices.SortFunc(group, byOrder)
+	err := e.store.Update(ctx, func(tx *kv.Tx) error { // reads, and opens the store for what follows
+		for _, f := range group {
+			if err := e.lookBefore(tx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = e.store.Batch(ctx, func(b *kv.Batch) error {
+		for _, f := range group {
+			if err := e.putParts(b, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.pause("fold:parts")
+	for _, f := range group {
+		var given journal.Numbers
+		err := e.store.Update(ctx, func(tx *kv.Tx) (err error) {
+			given, err = e.record(tx, f)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		e.raise(ctx, given)
+	}
+	e.pause("fold:written")
+	return e.store.Sync(ctx)
+}
+
+// lookBefore finds what the store knows of a turn that is to be folded.
+func (e *Engine) lookBefore(tx *kv.Tx, f *folding) (err error) {
+	a := f.accept
+	if f.recorded, err = e.tables.turns.Has(tx, kv.Str(a.TurnID)); err != nil || f.recorded {
+		return err // a crash between sync and unlink makes a fold come twice
+	}
+	from := a.Chat.ForkedFrom
+	there, err := e.tables.chats.Has(tx, kv.Str(a.Chat.ID))
+	if err != nil || there || from == nil || a.ParentID == "" {
+		return err
+	}
+	f.brought, err = e.pathTo(tx, from.ChatID, from.MessageID)
+	if errors.Is(err, kv.ErrNotFound) {
+		e.o.Notice(fmt.Sprintf("chat %d begins anew: chat %d, which it was forked from, is gone", a.Chat.Number, from.Number))
+		a.ParentID, err = "", nil
+	}
+	return err
+}
+
+// putParts writes the events, messages and calls of a turn.
+func (e *Engine) putParts(b *kv.Batch, f *folding) error {
+	if f.recorded {
+		return nil
+	}
+	for i, seg := range f.segments {
+		key := kv.Str(f.accept.TurnID).Int(int64(i))
+		if err := e.tables.events.Put(b, key, seg, kv.WithTTL(eventsKept)); err != nil {
+			return err
+		}
+	}
+	for _, m := range append(f.brought, f.accept.question(), f.answer) {
+		m.ChatID = f.accept.Chat.ID
+		if err := e.putMessage(b, m); err != nil {
+			return err
+		}
+	}
+	for i := range f.calls {
+		if err := e.tables.calls.Put(b, f.calls[i].bounded()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record writes the turn's record and moves its chat on. It gives the numbers
+// that the counter has to be told of, if any.
+func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error) {
+	if f.recorded {
+		return given, nil
+	}
+	a := f.accept
+	chat, err := e.tables.chats.Get(tx, kv.Str(a.Chat.ID))
+	if errors.Is(err, kv.ErrNotFound) {
+		chat, given, err = e.newChat(tx, f)
+	}
+	if err != nil {
+		return given, err
+	}
+	chat.advance(a, f.finished)
+	turn := Turn{
+		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,
+		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: f.answer.Model, Status: f.answer.Status,
+		StartedAt: a.Time, FinishedAt: f.finished, LastSeq: f.lastSeq, Segments: len(f.segments),
+	}
+	return given, errors.Join(e.tables.chats.Put(tx, chat), e.tables.turns.Put(tx, &turn))
+}
+
+// advance moves the chat on by a turn. The leaf moves only if it still is
+// where the turn began; else the turn is a branch.
+func (c *Chat) advance(a *acceptance, at time.Time) {
+	if c.ActiveLeaf == a.ParentID {
+		c.ActiveLeaf = a.MessageID
+	}
+	c.Messages += 2
+	if a.Order > c.LastTurn {
+		c.LastTurn, c.Model, c.System = a.Order, a.Chat.Model, a.Chat.System
+	}
+	if at.After(c.UpdatedAt) {
+		c.UpdatedAt = at
+	}
+}
+
+// newChat makes the chat of a first turn. A number that another chat has is
+// not what stops it: the chat gets the next free one.
+func (e *Engine) newChat(tx *kv.Tx, f *folding) (*Chat, journal.Numbers, error) {
+	var given journal.Numbers
+	chat := f.accept.Chat
+	chat.ActiveLeaf, chat.Messages, chat.LastTurn = f.accept.ParentID, len(f.brought), f.accept.Order
+	_, err := e.tables.chats.Find(tx, "number", kv.Int(chat.Number))
+	if errors.Is(err, kv.ErrNotFound) {
+		return &chat, given, nil
+	}
+	if err != nil {
+		return nil, given, err
+	}
+	if given, err = e.highestStored(tx); err != nil {
+		return nil, given, err
+	}
+	given.Chat++
+	e.o.Notice(fmt.Sprintf("chat %d is now chat %d: the number was given twice, since %s was lost or put back",
+		chat.Number, given.Chat, "counter.json"))
+	chat.Number, f.accept.Chat.Number = given.Chat, given.Chat
+	return &chat, given, nil
+}
+
+// raise tells the counter of numbers that it doesn't know. No operation of the
+// store runs meanwhile: a counter that was lost asks the store.
+func (e *Engine) raise(ctx context.Context, above journal.Numbers) {
+	if above == (journal.Numbers{}) {
+		return
+	}
+	if err := e.counter.Raise(ctx, above); err != nil {
+		e.o.Notice(err.Error())
+	}
+}
+
+// highest tells the highest numbers in store and journals, for a counter that
+// was lost.
+func (e *Engine) highest(ctx context.Context) (journal.Numbers, error) {
+	var n journal.Numbers
+	turns, err := e.journals.Turns()
+	if err != nil {
+		return n, err
+	}
+	for _, turn := range turns {
+		if a, err := e.acceptanceIn(turn); err == nil {
+			n.Turn, n.Chat = max(n.Turn, a.Order), max(n.Chat, a.Chat.Number)
+		}
+	}
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		stored, err := e.highestStored(tx)
+		n.Turn, n.Chat = max(n.Turn, stored.Turn), max(n.Chat, stored.Chat)
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return n, nil
+	}
+	return n, err
+}
+
+func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
+	last := kv.Range{Reverse: true, Limit: 1}
+	for t, err := range e.tables.turns.ByIndex(tx, "order", nil, last) {
+		if err != nil {
+			return n, err
+		}
+		n.Turn = t.Order
+	}
+	for c, err := range e.tables.chats.ByIndex(tx, "number", nil, last) {
+		if err != nil {
+			return n, err
+		}
+		n.Chat = c.Number
+	}
+	return n, nil
+}

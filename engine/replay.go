@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// replay yields the events of a turn that isn't live here.
+func (e *Engine) replay(ctx context.Context, id TurnID, after event.Seq, yield yieldFunc) error {
+	turn, err := e.endedTurn(ctx, id)
+	if err != nil {
+		return err
+	}
+	var rest []byte // a line that goes on in the next segment
+	for i := range turn.Segments {
+		raw, err := e.segment(ctx, id, i)
+		if err != nil {
+			return err
+		}
+		whole := bytes.LastIndexByte(raw, '\n') + 1
+		lines := append(rest, raw[:whole]...)
+		if whole == 0 {
+			rest = append(rest, raw...)
+			continue
+		}
+		rest = bytes.Clone(raw[whole:])
+		for line := range bytes.Lines(lines) {
+			var ev event.Event
+			if err := json.Unmarshal(line, &ev); err != nil {
+				return fault.Wrap(fault.Store, "read the events of turn "+string(id), err)
+			}
+			if ev.Seq <= after {
+				continue
+			}
+			ev.More = ev.Seq < turn.LastSeq
+			if !yield(ev, nil) {
+				return errStopped
+			}
+		}
+	}
+	return nil
+}
+
+// endedTurn gives the record of a turn that has ended, which may have to be folded
+// first. Busy says that another process has it.
+func (e *Engine) endedTurn(ctx context.Context, id TurnID) (*Turn, error) {
+	for {
+		_, held, err := e.journals.Owner(ctx, string(id))
+		if err != nil {
+			return nil, storeFault("look at turn "+string(id), err)
+		}
+		if _, err := e.Fold(ctx, FoldAll); err != nil {
+			return nil, err
+		}
+		turn, err := e.turnRecord(ctx, id)
+		if err == nil || fault.CodeOf(err) != fault.NotFound || !held {
+			return turn, err
+		}
+		// Somebody had it: its owner, who has it still or has just ended.
+		if busy := e.notMine(ctx, id); fault.CodeOf(busy) != fault.NotFound {
+			return nil, busy
+		}
+	}
+}
+
+// notMine says why a turn isn't live here.
+func (e *Engine) notMine(ctx context.Context, id TurnID) error {
+	owner, held, err := e.journals.Owner(ctx, string(id))
+	if err != nil {
+		return storeFault("look at turn "+string(id), err)
+	}
+	if held {
+		return fault.New(fault.Busy, "turn "+string(id)+" belongs to another process, "+owner)
+	}
+	return fault.New(fault.NotFound, "no turn "+string(id)+" is running")
+}
+
+func (e *Engine) turnRecord(ctx context.Context, id TurnID) (*Turn, error) {
+	var turn *Turn
+	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+		turn, err = e.tables.turns.Get(tx, kv.Str(string(id)))
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, fault.New(fault.NotFound, "no turn "+string(id))
+	}
+	return turn, err
+}
+
+// segment reads one piece of a turn's log; no transaction stays open while a
+// follower takes its time.
+func (e *Engine) segment(ctx context.Context, id TurnID, i int) (raw []byte, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) (err error) {
+		raw, err = e.tables.events.Get(tx, kv.Str(string(id)).Int(int64(i)))
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, fault.New(fault.NotFound, "the events of turn "+string(id)+" are no longer kept",
+			"fettle chats show   still has its messages")
+	}
+	return raw, err
+}
+
+// view reads the store; its errors are faults, but for kv.ErrNotFound. A data
+// directory without a store is not given one: nothing is found in it.
+func (e *Engine) view(ctx context.Context, fn func(*kv.Tx) error) error {
+	if _, err := os.Stat(e.storeDir()); errors.Is(err, fs.ErrNotExist) {
+		return kv.ErrNotFound
+	}
+	err := e.store.View(ctx, fn)
+	if err == nil || errors.Is(err, kv.ErrNotFound) || ctx.Err() != nil {
+		return err
+	}
+	return e.storeTrouble(err)
+}
+
+// storeTrouble says what is wrong with the store and what to do.
+func (e *Engine) storeTrouble(err error) error {
+	var busy *kv.BusyError
+	var folding *journal.BusyError
+	var corrupt *kv.CorruptError
+	var newer *kv.VersionError
+	switch {
+	case errors.Is(err, kv.ErrClosed):
+		return fault.Wrap(fault.Interrupted, "use the store", errClosed)
+	case errors.As(err, &busy):
+		owner := "another process"
+		if busy.PID != 0 {
+			owner = fmt.Sprintf("pid %d", busy.PID)
+		}
+		return fault.Wrap(fault.Store, "the store is held by "+owner, err, "try again when it has ended")
+	case errors.As(err, &folding):
+		return fault.Wrap(fault.Store, "the store is kept busy by "+folding.Owner, err, "try again when it has ended")
+	case errors.As(err, &corrupt):
+		return fault.Wrap(fault.Store, "the store is damaged", err,
+			"keep a copy of "+e.o.DataDir+", then set FETTLE_DATA to a new folder")
+	case errors.As(err, &newer):
+		return fault.Wrap(fault.Store, "the store", err, "use the newer fettle that wrote it")
+	}
+	return storeFault("the store", err)
+}

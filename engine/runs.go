@@ -1,0 +1,250 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/schema"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// runNow starts the calls, passes on their progress, and records their ends.
+// What a call does to the world begins only after its start is durable.
+func (t *turn) runNow(calls []*call, ws *toolset.Workspace) error {
+	starts := make([]event.Body, len(calls))
+	for i, c := range calls {
+		c.started = t.eng.o.Now()
+		starts[i] = t.startOf(c)
+	}
+	if err := t.emit(starts...); err != nil {
+		return err
+	}
+	if err := t.log.Sync(); err != nil {
+		t.broken = fault.Wrap(fault.Store, "keep the turn", err, roomHint)
+		return t.broken
+	}
+	return t.await(calls, t.launch(calls, ws))
+}
+
+// await passes on what the running calls report until each has ended, or is
+// left behind after a cancel.
+func (t *turn) await(calls []*call, run *running) error {
+	cancelled := t.ctx.Done()
+	var grace <-chan time.Time
+	limit := time.Duration(0)
+	for _, c := range calls {
+		limit = max(limit, c.limit())
+	}
+	late := time.After(limit + t.eng.grace)
+	for left := len(calls); left > 0; {
+		select {
+		case p := <-run.progress:
+			t.report(p)
+		case e := <-run.ends:
+			left--
+			t.drain(run) // what it reported comes before its end
+			t.report(t.endOf(e))
+		case <-cancelled:
+			cancelled, grace = nil, time.After(t.eng.grace)
+		case <-grace:
+			return t.leaveBehind(run)
+		case <-t.abandon:
+			return t.leaveBehind(run)
+		case <-late: // a tool that doesn't look at its context would hold the turn for ever
+			return errors.Join(t.leaveBehind(run),
+				fault.New(fault.Failed, "a tool did not stop at its time limit of "+limit.String()))
+		}
+	}
+	if t.broken != nil {
+		return t.broken
+	}
+	t.syncSoon(t.log.Sync)
+	return context.Cause(t.ctx)
+}
+
+// report emits what a running call says. Where that fails the turn can't go
+// on, and neither should its tools.
+func (t *turn) report(b event.Body) {
+	if err := t.emit(b); err != nil {
+		t.cancel(err)
+	}
+}
+
+// drain reports the updates that are there.
+func (t *turn) drain(run *running) {
+	for {
+		select {
+		case p := <-run.progress:
+			t.report(p)
+		default:
+			return
+		}
+	}
+}
+
+// running are the goroutines of a group of calls. Both channels have room for
+// all that is sent, so a call that is left behind ends by itself.
+type running struct {
+	progress chan event.ToolProgress
+	ends     chan ended
+}
+
+// ended is how a call's run ended.
+type ended struct {
+	call   *call
+	result toolset.Result
+	err    error
+}
+
+func (t *turn) launch(calls []*call, ws *toolset.Workspace) *running {
+	run := &running{
+		progress: make(chan event.ToolProgress, progressBuffer),
+		ends:     make(chan ended, len(calls)),
+	}
+	for _, c := range calls {
+		go func() {
+			res, err := t.runOne(c, ws, run.progress)
+			run.ends <- ended{c, res, err}
+		}()
+	}
+	return run
+}
+
+func (t *turn) runOne(c *call, ws *toolset.Workspace, progress chan<- event.ToolProgress) (res toolset.Result, err error) {
+	ctx, cancel := context.WithTimeout(t.ctx, c.limit())
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil { // a tool of ours must not end the program and all its turns
+			err = toolset.Errorf("the tool crashed: %v", p)
+		}
+	}()
+	res, err = c.entry.Runner.Run(ctx, toolset.Call{
+		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: ws,
+		Progress: func(p toolset.Progress) {
+			select {
+			case progress <- c.progress(p):
+			default:
+			}
+		},
+	})
+	if err == nil {
+		err = checkResult(c.entry.Tool, res)
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && t.ctx.Err() == nil {
+		err = toolset.Errorf("the tool took longer than %s and was stopped", c.limit())
+	}
+	return res, err
+}
+
+// limit is how long the call may take.
+func (c *call) limit() time.Duration {
+	if d := time.Duration(c.entry.Tool.Timeout); d > 0 {
+		return d
+	}
+	return defaultToolTimeout
+}
+
+// progress makes an event of an update. The tool may change what it passed, so
+// that is copied; what no event can hold is left out.
+func (c *call) progress(p toolset.Progress) event.ToolProgress {
+	e := event.ToolProgress{
+		Tool: bareID(c.entry.Tool.ID), Stage: clip(p.Stage, progressData), Message: clip(p.Message, progressData),
+		ToolUseID: c.use.ID,
+	}
+	if p.Progress != nil && !math.IsNaN(*p.Progress) {
+		part := min(max(*p.Progress, 0), 1)
+		e.Progress = &part
+	}
+	if len(p.Data) <= progressData && json.Valid(p.Data) {
+		e.Data = slices.Clone(p.Data)
+	}
+	return e
+}
+
+// checkResult refuses a result that events can't hold, and holds its data
+// against the tool's output_schema.
+func checkResult(t toolset.Tool, res toolset.Result) error {
+	for _, part := range []struct {
+		name string
+		raw  json.RawMessage
+	}{{"data", res.Data}, {"workspace_payload", res.WorkspacePayload}, {"payload", res.Payload}} {
+		switch {
+		case len(part.raw) > maxData:
+			return toolset.Errorf("the tool's %s has %d MB; %d MB are allowed: put it into a file of the workspace",
+				part.name, len(part.raw)>>20, maxData>>20)
+		case len(part.raw) > 0 && !json.Valid(part.raw):
+			return toolset.Errorf("the tool's %s is no JSON", part.name)
+		}
+	}
+	if len(t.OutputSchema) == 0 || len(res.Data) == 0 {
+		return nil
+	}
+	s, err := schema.Compile(t.OutputSchema)
+	if err != nil {
+		return toolset.Errorf("the tool's output_schema can't be used: %v", err)
+	}
+	if problems := s.Validate(res.Data); len(problems) > 0 {
+		return toolset.Errorf("the tool's result doesn't fit its output_schema:\n%s", schema.Explain(problems))
+	}
+	return nil
+}
+
+// leaveBehind passes on the ends that are there and leaves the other calls to
+// the turn's end, which gives them a result. Their goroutines go on until the
+// tool looks at its context; nothing waits for them, and the workspace is
+// closed under them, so that they can change no file any more.
+func (t *turn) leaveBehind(run *running) error {
+	for {
+		select {
+		case e := <-run.ends:
+			t.drain(run)
+			t.report(t.endOf(e))
+		default:
+			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
+		}
+	}
+}
+
+func (t *turn) startOf(c *call) event.ToolStart {
+	return event.ToolStart{
+		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
+		ToolUseID: c.use.ID, CallID: c.id, Index: c.index,
+	}
+}
+
+// endOf is the event that ends a call that ran.
+func (t *turn) endOf(end ended) event.ToolComplete {
+	c := end.call
+	e := event.ToolComplete{
+		Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
+		Status: event.CallSuccess, DurationMS: t.eng.o.Now().Sub(c.started).Milliseconds(),
+	}
+	if end.err == nil {
+		e.Result = clean(clip(end.result.Text, maxResult))
+		e.Data, e.WorkspacePayload, e.Payload = end.result.Data, end.result.WorkspacePayload, end.result.Payload
+		return e
+	}
+	var own *toolset.ToolError
+	switch {
+	case errors.As(end.err, &own):
+		e.Error = own.Message
+	case context.Cause(t.ctx) != nil:
+		e.Error = t.unfinished()
+	default:
+		e.Error = end.err.Error()
+	}
+	e.Error = clean(clip(e.Error, maxResult))
+	e.Status, e.Result = event.CallError, "error: "+e.Error
+	return e
+}
+
+// clean makes valid UTF-8 of a text, as the journal would, so that what is
+// shown now is what is read later.
+func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
