@@ -94,7 +94,10 @@ func newApp(rt *runtime) *cli.App {
 		},
 		HideHelp: true,
 		Commands: []*cli.Command{
-			newAsk(rt), newDemo(rt), newChats(rt), newVersion(rt), newHelp(rt),
+			newAsk(rt), newDemo(rt), newChats(rt), newPrompts(rt), newUsage(rt), newDoctor(rt),
+			newModels(rt), newCompletion(rt), newComplete(rt), newMan(rt),
+			newConfig(rt), newKeys(rt), newTrust(rt),
+			newVersion(rt), newHelp(rt),
 		},
 		Action: func(c *cli.Context) error {
 			switch {

@@ -21,6 +21,7 @@ behind -- is prompt. fettle help exit-codes tells what the exit status says.`
 const askExamples = `fettle ask "why is the sky blue?"
 git diff | fettle ask "write a commit message" -m ollama/qwen3
 fettle ask -f report.md -f chart.png "what does the chart add?"
+fettle ask -p review -f diff.patch "mind the tests"
 fettle ask "name three birds" --schema '{"type":"array"}'
 fettle ask "draft a haiku" | fettle ask -c "make it rhyme"
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"`
@@ -85,7 +86,7 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 		}
 	}
 	req := engine.TurnRequest{
-		Chat: o.chat, Title: strings.TrimSpace(o.prompt), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
+		Chat: o.chat, Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
 		Policy: engine.Policy{AllowAll: o.yes}, MaxSteps: cfg.Limits.MaxTurns, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true,
 		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
@@ -133,10 +134,14 @@ func (o askOptions) toolGlobs(cfg *config.Config) ([]string, error) {
 // runAsk asks and prints the answer.
 func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	rt.quiet, rt.verbose = o.quiet, o.verbose
+	if err := o.usePrompt(rt); err != nil {
+		return err
+	}
 	cfg, err := rt.config(o.flags())
 	if err != nil {
 		return err
 	}
+	o.choosePromptTools(rt, cfg)
 	req, err := o.request(rt, cfg)
 	if err != nil {
 		return err

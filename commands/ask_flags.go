@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -19,6 +20,8 @@ import (
 // askOptions are the flags of ask, as values.
 type askOptions struct {
 	prompt    string
+	named     string // the prompt of -p
+	vars      []string
 	model     string
 	system    string
 	hasSystem bool
@@ -43,6 +46,11 @@ type askOptions struct {
 	ephemeral bool
 	record    string
 	color     string
+
+	// What the named prompt says, once it was read.
+	template    *prompts.Prompt
+	filling     map[string]string
+	promptTools []string
 }
 
 // askFlags are the flags of ask, in the groups in which its help shows them.
@@ -51,6 +59,8 @@ func askFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
 		&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
+		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Category: question, Usage: "fill the prompt `NAME`, such as one that fettle prompts list has"},
+		listFlag("var", "", question, "set a variable of the prompt: `NAME=VALUE`; may be repeated"),
 		listFlag("file", "f", question, "show the model a text, an image or a folder; `PATH` - is standard input; may be repeated"),
 		&cli.BoolFlag{Name: "no-stdin", Category: question, Usage: "don't read standard input"},
 
@@ -92,8 +102,8 @@ func listFlag(name, alias, category, usage string) cli.Flag {
 
 func readAsk(c *cli.Context) (askOptions, error) {
 	o := askOptions{
-		prompt: strings.Join(c.Args().Slice(), " "),
-		model:  c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"),
+		prompt: strings.Join(c.Args().Slice(), " "), named: c.String("prompt"), vars: listOf(c, "var"),
+		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"),
 		files: listOf(c, "file"), workspace: c.String("workspace"),
 		toolsets: listOf(c, "toolset"), tools: listOf(c, "tool"), noTools: c.Bool("no-tools"),
 		allow: listOf(c, "allow"), yes: c.Bool("yes"), output: c.String("output"),
@@ -128,6 +138,8 @@ func (o askOptions) check(c *cli.Context) error {
 		return err
 	}
 	switch {
+	case len(o.vars) > 0 && o.named == "":
+		return usagef("fettle ask -p NAME --var …", "--var sets a variable of a prompt, and -p names none")
 	case o.chat.Last && c.IsSet("chat"):
 		return usagef(help, "-c and --chat both say which chat to go on with; give one")
 	case c.IsSet("chat") && o.chat.Number <= 0:
@@ -154,7 +166,7 @@ func (o askOptions) check(c *cli.Context) error {
 // script does: taken for flags that were not given, they would ask another
 // model or work in another folder than was meant.
 func checkEmpty(c *cli.Context, help string) error {
-	for _, name := range []string{"model", "workspace", "schema", "record", "color"} {
+	for _, name := range []string{"model", "prompt", "workspace", "schema", "record", "color"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return usagef(help, "--%s is empty", name)
 		}

@@ -45,7 +45,11 @@ func readParts(ctx context.Context, rt *runtime, cfg *config.Config, o askOption
 		}
 	}
 	parts := append(files, images...)
-	if text := input.Compose(piped, o.prompt); strings.TrimSpace(text) != "" {
+	text, err := o.text(piped, len(parts) > 0)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(text) != "" {
 		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
 	}
 	if len(parts) == 0 {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"maps"
@@ -10,8 +11,12 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/anthropic"
+	"github.com/fettle-cli/fettle/engine/provider/mistral"
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -20,7 +25,7 @@ import (
 // newCatalog puts together the providers that the configuration knows. None of
 // them is asked anything, or even made, before a turn wants it.
 func newCatalog(
-	cfg *config.Config, client *http.Client, wrap func(provider.Provider) provider.Provider,
+	cfg *config.Config, ring *keys.Keys, client *http.Client, wrap func(provider.Provider) provider.Provider,
 ) (*engine.Catalog, error) {
 	if wrap == nil {
 		wrap = func(p provider.Provider) provider.Provider { return p }
@@ -44,12 +49,12 @@ func newCatalog(
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		p := cfg.Providers[name]
-		if err := add(name, func() (provider.Provider, error) { return newOpenAI(cfg, p, client) }); err != nil {
+		if err := add(name, func() (provider.Provider, error) { return newRemote(cfg, p, ring.For(p), client) }); err != nil {
 			return nil, err
 		}
 	}
 	return &engine.Catalog{
-		Registry: reg, Configured: cfg.Model, Seekers: seekers(cfg),
+		Registry: reg, Configured: cfg.Model, Seekers: seekers(cfg, ring),
 		Settings: func(name, model string) provider.Model {
 			s := cfg.ModelSettings(name, model)
 			return provider.Model{
@@ -81,20 +86,37 @@ func newScript() (provider.Provider, error) {
 }
 
 // seekers are the places where a model is looked for when none was named.
-func seekers(cfg *config.Config) []engine.Seeker {
+func seekers(cfg *config.Config, ring *keys.Keys) []engine.Seeker {
 	host := cfg.Ollama.Host
 	if u, err := url.Parse(host); err == nil && u.Host != "" {
 		host = u.Host
 	}
 	out := []engine.Seeker{{Place: "Ollama at " + host, Provider: "ollama"}}
-	if p, ok := cfg.Providers["openai"]; ok {
+	for _, name := range []string{"anthropic", "openai", "mistral"} {
+		p, ok := cfg.Providers[name]
+		if !ok {
+			continue
+		}
 		out = append(out, engine.Seeker{
-			Place: "OPENAI_API_KEY", Provider: "openai", Missing: "not set",
-			Ready:  func() bool { return !p.Key.Empty() },
-			Prefer: []string{"gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"},
+			Place: cmp.Or(p.KeyEnv, "a key for "+name), Provider: name, Missing: "not set",
+			Ready: func() bool { return ring.Ready(p) }, Prefer: preferred(name),
 		})
 	}
 	return out
+}
+
+// preferred are models of a provider that are taken first where no model was
+// named: what its own programs would take, newest first.
+func preferred(name string) []string {
+	switch name {
+	case "anthropic":
+		return []string{"claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5"}
+	case "openai":
+		return []string{"gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"}
+	case "mistral":
+		return []string{"mistral-medium-latest", "mistral-large-latest", "mistral-small-latest"}
+	}
+	return nil
 }
 
 func newOllama(cfg *config.Config, client *http.Client) (provider.Provider, error) {
@@ -104,14 +126,28 @@ func newOllama(cfg *config.Config, client *http.Client) (provider.Provider, erro
 	})
 }
 
-func newOpenAI(cfg *config.Config, p config.Provider, client *http.Client) (provider.Provider, error) {
+// newRemote makes a provider of the configuration by its type.
+func newRemote(
+	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), client *http.Client,
+) (provider.Provider, error) {
 	headers := make(map[string]string, len(p.Headers))
 	for name, value := range p.Headers {
 		headers[name] = value.Reveal()
 	}
-	return openai.New(openai.Options{
-		Name: p.Name, BaseURL: p.BaseURL, Headers: headers, Client: client,
-		Key:       func(context.Context) (string, error) { return p.Key.Reveal(), nil },
-		FirstByte: cfg.Limits.FirstByte, Between: cfg.Limits.BetweenChunks,
-	})
+	first, between := cfg.Limits.FirstByte, cfg.Limits.BetweenChunks
+	switch p.Type {
+	case config.TypeAnthropic:
+		return anthropic.New(anthropic.Options{
+			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
+		})
+	case config.TypeMistral:
+		return mistral.New(mistral.Options{
+			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
+		})
+	case config.TypeOpenAI:
+		return openai.New(openai.Options{
+			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
+		})
+	}
+	return nil, fault.New(fault.Config, "provider "+p.Name+" has the type "+p.Type+", which fettle doesn't speak")
 }

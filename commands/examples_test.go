@@ -29,7 +29,8 @@ func TestExamplesRun(t *testing.T) {
 	w := newWorld(t, exampleScript)
 	w.shell()
 	examples := map[string][]string{"README": readmeCommands(t)}
-	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show", "version", "help"} {
+	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show", "prompts", "prompts list", "prompts show",
+		"prompts new", "prompts edit", "prompts rm", "prompts path", "usage", "doctor", "version", "help"} {
 		args := append(strings.Fields(name), "--help")
 		out, _ := w.run(0, args...)
 		examples[name] = helpExamples(out)
@@ -80,7 +81,9 @@ func (w *world) shell() {
 	wrapper := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", os.Args[0])
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
-		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n",
+		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n", "diff.patch": "-a\n+b\n",
+		filepath.Join(w.dir, "config", "prompts", "review.md"): "---\nvariables: {focus: {required: false}}\n---\nReview this. {{focus}} {{input}}\n",
+		filepath.Join(w.dir, "config", "prompts", "draft.md"):  "Draft it.\n",
 	} {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(w.project(), path)
@@ -95,7 +98,7 @@ func (w *world) shell() {
 	if out, err := exec.Command("git", "init", "-q", w.project()).CombinedOutput(); err != nil {
 		w.t.Fatalf("git init: %v: %s", err, out)
 	}
-	w.env = append(w.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	w.env = append(w.env, "EDITOR=true", "VISUAL=", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	w.run(0, "ask", "--no-stdin", "so that there is a chat")
 }
 

@@ -19,6 +19,7 @@ func topics() []topic {
 	return []topic{
 		{"environment", "the variables and settings that are read", environment},
 		{"exit-codes", "what the exit status says", exitCodes},
+		{"models", "how models are named, found and described", modelsPage},
 		{"output", "the JSON that commands print, field by field", outputPage},
 		{"pipelines", "recipes for scripts and pipes", pipelines},
 	}
@@ -90,7 +91,7 @@ func environment() string {
 	}
 	b.WriteString(`
 Variables win over the file and flags over variables; allow, deny and ask have
-no variable. Maps are read from the file alone: providers, models.
+no variable. Maps are read from the file alone: providers, models, prices.
 `)
 	return b.String()
 }

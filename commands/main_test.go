@@ -165,3 +165,14 @@ func (w *world) run(status int, args ...string) (stdout, stderr string) {
 	}
 	return out.String(), errs.String()
 }
+
+// put writes a file, and the folders that it is in.
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -92,8 +92,12 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
+	ring, err := rt.keyRing()
+	if err != nil {
+		return nil, err
+	}
 	rt.client = newClient()
-	catalog, err := newCatalog(cfg, rt.client, wrap)
+	catalog, err := newCatalog(cfg, ring, rt.client, wrap)
 	if err != nil {
 		return nil, err
 	}

@@ -199,6 +199,7 @@ type folding struct {
 	accept   *acceptance
 	answer   Message
 	calls    []ToolCall
+	tokens   tokensOf
 	finished time.Time
 	lastSeq  event.Seq
 	segments [][]byte
@@ -215,7 +216,7 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 		return nil, err
 	}
 	defer r.Close()
-	f := &folding{claim: claim, accept: new(acceptance)}
+	f := &folding{claim: claim, accept: new(acceptance), tokens: tokensOf{}}
 	if err := r.Accept(f.accept); err != nil {
 		return nil, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
 	}
@@ -236,6 +237,7 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 			return nil, err
 		}
 		red.add(line.Event)
+		f.tokens.add(line.Event)
 		f.keep(line.Raw)
 	}
 	if r.Torn {

@@ -137,8 +137,8 @@ func (c *Catalog) Default(ctx context.Context) (string, error) {
 // was found there, in columns.
 func nothingFound(looked [][2]string) *fault.Fault {
 	f := fault.New(fault.Unavailable, "no model to ask",
-		"ollama serve, then: ollama pull qwen3",
-		"export OPENAI_API_KEY=…",
+		"ollama serve, then: fettle models pull qwen3",
+		"export ANTHROPIC_API_KEY=…   or: fettle keys set anthropic",
 		"fettle demo            a recorded model, nothing to set up")
 	width := 0
 	for _, l := range looked {

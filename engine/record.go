@@ -119,9 +119,9 @@ func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error
 	turn := Turn{
 		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,
 		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: f.answer.Model, Status: f.answer.Status,
-		StartedAt: a.Time, FinishedAt: f.finished, LastSeq: f.lastSeq, Segments: len(f.segments),
+		StartedAt: a.Time, FinishedAt: f.finished, LastSeq: f.lastSeq, Segments: len(f.segments), Counted: true,
 	}
-	return given, errors.Join(e.tables.chats.Put(tx, chat), e.tables.turns.Put(tx, &turn))
+	return given, errors.Join(e.tables.chats.Put(tx, chat), e.tables.turns.Put(tx, &turn), e.countTurn(tx, f, chat))
 }
 
 // advance moves the chat on by a turn. The leaf moves only if it still is

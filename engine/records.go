@@ -107,6 +107,8 @@ type Turn struct {
 	// LastSeq is the number of events; Segments how many pieces hold them.
 	LastSeq  event.Seq `json:"last_seq"`
 	Segments int       `json:"segments"`
+	// Counted tells that its tokens are in the sums of [Spent].
+	Counted bool `json:"counted,omitempty"`
 }
 
 // ToolCall is document 004's tool_calls record (§1.7).

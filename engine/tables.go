@@ -22,6 +22,7 @@ type tables struct {
 	grants   *kv.Table[Grant]
 	events   *kv.RawTable // turn id, segment → lines of JSON
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
+	usage    *usageTables
 }
 
 func newTables() *tables {
@@ -37,5 +38,6 @@ func newTables() *tables {
 		grants: kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
 		events: kv.NewRawTable("events"),
 		parts:  kv.NewRawTable("message_parts"),
+		usage:  newUsageTables(),
 	}
 }

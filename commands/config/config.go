@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -15,21 +16,26 @@ type Config struct {
 	System    string
 	Color     string // auto, always or never; never for auto where NO_COLOR is set
 	Ollama    Ollama
-	Providers map[string]Provider // OpenAI-compatible addresses; "openai" is always there
+	Providers map[string]Provider // by name; openai, anthropic and mistral are always there
 	Models    map[string]Model    // by provider/model; ModelSettings has the merged view
+	Prices    map[string]Price    // by provider/model
 	Tools     Tools
 	Allow     []string // rules of all sources, the strongest source's first
 	Deny      []string
 	Ask       []string
 	Limits    Limits
 	Retries   int // after the first attempt
+	// Profile is the profile in force; empty where none is.
+	Profile string
 
 	// Warnings are problems that the configuration can be used with.
 	Warnings []Problem
 	// Files are those that were read.
 	Files []string
+	// Project is the project's file; nil where there is none.
+	Project *Project
 
-	origins map[string]string
+	origins map[string][]Origin
 }
 
 // Ollama is the settings of the built-in provider ollama.
@@ -39,18 +45,24 @@ type Ollama struct {
 	MaxNumCtx int    // 0: the model's own length
 }
 
-// Provider is one OpenAI-compatible address.
+// Provider is one address that models are asked at.
 type Provider struct {
 	Name    string
-	Type    string // "openai"
+	Type    string // one of the Type constants
 	BaseURL string // without a slash at its end
+	// Default tells that BaseURL is the builtin provider's own address, which
+	// answers nobody without a key.
+	Default bool
 	// KeyEnv is the variable that should hold the key, for messages; empty
 	// where none was named.
 	KeyEnv string
 	// Key is the variable's value, else the file's; empty where there is none.
-	Key     Secret
-	Headers map[string]Secret
-	Models  map[string]Model // by the model's name alone
+	Key Secret
+	// KeyCommand is a command that prints the key, as it stands in the file
+	// behind a !; empty where there is none, or the variable is set.
+	KeyCommand string
+	Headers    map[string]Secret
+	Models     map[string]Model // by the model's name alone
 }
 
 // Model is what the user knows better than the provider about a model. Zero
@@ -89,6 +101,26 @@ func (m Model) over(under Model) Model {
 	return m
 }
 
+// over gives p with the gaps filled from under.
+func (p Provider) over(under Provider) Provider {
+	p.Name = cmp.Or(p.Name, under.Name)
+	p.Type = cmp.Or(p.Type, under.Type)
+	p.BaseURL = cmp.Or(p.BaseURL, under.BaseURL)
+	p.KeyEnv = cmp.Or(p.KeyEnv, under.KeyEnv)
+	if p.Key.Empty() && p.KeyCommand == "" {
+		p.Key, p.KeyCommand = under.Key, under.KeyCommand
+	}
+	headers, models := map[string]Secret{}, map[string]Model{}
+	maps.Copy(headers, under.Headers)
+	maps.Copy(headers, p.Headers)
+	maps.Copy(models, under.Models)
+	for name, m := range p.Models {
+		models[name] = m.over(under.Models[name])
+	}
+	p.Headers, p.Models = headers, models
+	return p
+}
+
 // Tools says which tools a model is offered.
 type Tools struct {
 	Enabled bool
@@ -115,7 +147,10 @@ func (c *Config) ModelSettings(providerName, model string) Model {
 // file, a variable or a flag; several where rules add up. Keys have dots
 // between their parts: "ollama.host", "providers.local.base_url",
 // "models.ollama/Qwen2.5:7B.tools". A key without a value has no origin.
-func (c *Config) Origin(key string) string { return c.origins[key] }
+func (c *Config) Origin(key string) string { return joinOrigins(c.origins[key]) }
+
+// Origins tells the same in parts, the strongest source first.
+func (c *Config) Origins(key string) []Origin { return slices.Clone(c.origins[key]) }
 
 // Keys lists the keys that have an origin, sorted.
 func (c *Config) Keys() []string { return slices.Sorted(maps.Keys(c.origins)) }

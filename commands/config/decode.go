@@ -15,7 +15,7 @@ import (
 // can't make a small file a long read. A configuration has a few hundred.
 const maxVisits = 50_000
 
-// decoder turns the nodes of one file into a layer.
+// decoder turns the nodes of one file into layers.
 type decoder struct {
 	src     *source
 	project bool
@@ -23,7 +23,11 @@ type decoder struct {
 	visits  int
 	secret  *yaml.Node // where the file's first secret stands; nil: it has none
 	sink    *problems
-	out     *layer
+	file    *fileParts
+
+	// part is where values go now: the top of the file, or the profile's.
+	part    *part
+	profile string
 }
 
 // field is an entry of a mapping: where it stands and what it holds.
@@ -63,21 +67,33 @@ func headWord(name string) string {
 	return name
 }
 
-// file decodes the top mapping.
-func (d *decoder) file(root *yaml.Node) {
+// decode reads the top mapping.
+func (d *decoder) decode(root *yaml.Node) {
+	d.part = &d.file.top
 	top := field{node: d.resolve(root), key: root}
 	d.mapping(top, topLevel(), func(f field) {
-		switch f.name {
-		case "providers":
-			d.providers(f)
-		case "models":
-			d.models(f, "", d.out.models)
-		case "ollama", "limits":
-			d.mapping(f, section(f.name), d.setting)
-		default:
-			d.setting(f)
+		if f.name == "profiles" {
+			d.profiles(f)
+			return
 		}
+		d.entry(f)
 	})
+}
+
+// entry decodes what may stand at the top and in a profile.
+func (d *decoder) entry(f field) {
+	switch f.name {
+	case "providers":
+		d.providers(f)
+	case "models":
+		d.models(f, "", d.part.data)
+	case "prices":
+		d.prices(f)
+	case "ollama", "limits":
+		d.mapping(f, section(f.name), d.setting)
+	default:
+		d.setting(f)
+	}
 }
 
 // topLevel is the keys that may stand at the top of a file.
@@ -89,7 +105,7 @@ var topLevel = sync.OnceValue(func() []string {
 			names = append(names, name)
 		}
 	}
-	return append(names, "providers", "models")
+	return append(names, "providers", "models", "prices", "profiles")
 })
 
 // section is the names below a key of the table.
@@ -110,7 +126,7 @@ func (d *decoder) setting(f field) {
 		return // mapping has reported it
 	}
 	s := &table()[i]
-	if d.project && !s.Project {
+	if d.project && !s.Project && !s.Trust {
 		d.refuse(f, s.refused)
 		return
 	}
@@ -118,11 +134,14 @@ func (d *decoder) setting(f field) {
 	if !ok {
 		return
 	}
-	if d.project && playsRecording(value) {
-		d.refuse(f, "a recording would answer in the model's place")
-		return
+	to := d.part.data
+	switch {
+	case d.project && s.Trust:
+		to = d.hold(f, s.grants)
+	case d.project && playsRecording(value):
+		to = d.hold(f, grantsRecording)
 	}
-	d.out.settings[s.Key] = entry{value: value, origin: d.origin(f)}
+	to.settings[s.Key] = entry{value: value, origin: d.origin(f)}
 }
 
 // playsRecording tells whether a value names a model of the provider that
@@ -146,8 +165,12 @@ func (d *decoder) refuse(f field, why string) {
 	d.sink.add(*p)
 }
 
-func (d *decoder) origin(f field) string {
-	return fmt.Sprintf("%s:%d:%d", d.src.path, f.key.Line, f.key.Column)
+func (d *decoder) origin(f field) Origin {
+	kind := FromFile
+	if d.project {
+		kind = FromProject
+	}
+	return Origin{Kind: kind, File: d.src.path, Line: f.key.Line, Column: f.key.Column, Profile: d.profile}
 }
 
 // value reads a field's value as k says.
@@ -260,7 +283,7 @@ func (d *decoder) mapping(f field, known []string, each func(field)) {
 		return
 	}
 	if f.node.Kind != yaml.MappingNode || f.node.ShortTag() != tagMap {
-		if f.path == "" {
+		if f.label == "" {
 			d.notAMapping(f)
 			return
 		}
@@ -301,7 +324,10 @@ func (d *decoder) field(parent field, key, value *yaml.Node) (field, bool) {
 	f := field{name: key.Value, key: key, node: value, hide: parent.hide}
 	f.path, f.label = f.name, showName(f.name, parent.free)
 	if parent.path != "" {
-		f.path, f.label = parent.path+"."+f.path, parent.label+"."+f.label
+		f.path = parent.path + "." + f.path
+	}
+	if parent.label != "" { // a profile's settings have the paths that they have at the top
+		f.label = parent.label + "." + f.label
 	}
 	switch {
 	case key.Kind != yaml.ScalarNode || key.ShortTag() == tagNull:
@@ -316,6 +342,7 @@ func (d *decoder) field(parent field, key, value *yaml.Node) (field, bool) {
 		d.at(f, "a key can't hold control characters or begin or end with a space")
 		return f, false
 	}
+	d.file.keyLines = append(d.file.keyLines, key.Line)
 	return f, true
 }
 
@@ -335,13 +362,13 @@ func (d *decoder) unknown(parent, f field, known []string) {
 	switch near := nearest.Of(f.name, known); {
 	case glued && slices.Contains(known, head):
 		msg = "a space is missing after " + head + ":"
-	case near != "" && parent.path != "":
+	case near != "" && parent.label != "":
 		msg += "; did you mean " + parent.label + "." + near + "?"
 	case near != "":
 		msg += "; did you mean " + near + "?"
 	case elsewhere(f.name) != "":
 		msg += "; did you mean " + elsewhere(f.name) + "?"
-	case parent.path == "":
+	case parent.label == "":
 		msg += "; known are " + strings.Join(known, ", ")
 	default:
 		msg += "; " + parent.label + " has " + strings.Join(known, ", ")

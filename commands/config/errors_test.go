@@ -144,7 +144,7 @@ func TestNoMessageShowsASecret(t *testing.T) {
 			return
 		}
 		l := loader{}
-		l.decode(&decoder{sink: &l.sink, out: newLayer()}, "config.yaml", []byte(text))
+		decodeText(&l, "config.yaml", text, false)
 		err := l.sink.err()
 		if err == nil {
 			return
@@ -183,12 +183,9 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, user, project []byte) {
 		l := loader{}
-		userLayer, projectLayer := newLayer(), newLayer()
-		l.decode(&decoder{sink: &l.sink, out: userLayer}, "user.yaml", user)
-		l.decode(&decoder{sink: &l.sink, out: projectLayer, project: true}, "project.yaml", project)
-		l.narrow(userLayer, projectLayer)
-		l.layers = []*layer{userLayer, projectLayer}
-		c := l.merge()
+		mine, theirs := decodeText(&l, "user.yaml", string(user), false), decodeText(&l, "project.yaml", string(project), true)
+		theirs.showLines()
+		c := l.combine([]*fileParts{mine, theirs}, nil)
 		if err := l.sink.err(); err != nil {
 			checkPrintable(t, render(err))
 			return
@@ -208,9 +205,29 @@ func FuzzLoad(f *testing.F) {
 				t.Errorf("provider %+v has no address", p)
 			}
 		}
-		// A project adds no provider, no address, no permission.
-		if len(c.Providers) > len(userLayer.providers)+1 || len(projectLayer.providers) > 0 || projectLayer.settings["allow"].value != nil {
-			t.Errorf("the project's file did what it may not: %+v", projectLayer)
+		// A project that isn't trusted adds no provider, no address, no permission.
+		for _, lay := range l.layers {
+			for _, e := range lay.settings {
+				if e.origin.Kind == FromProject && playsRecording(e.value) {
+					t.Errorf("the project's file plays a recording: %+v", e)
+				}
+			}
+			for key, o := range lay.origins {
+				if o.Kind == FromProject && strings.HasPrefix(key, "providers") {
+					t.Errorf("the project's file set %s", key)
+				}
+			}
+			for _, key := range []string{"allow", "ollama.host", "profile", "color"} {
+				if e, ok := lay.settings[key]; ok && e.origin.Kind == FromProject {
+					t.Errorf("the project's file set %s", key)
+				}
+			}
+		}
+		for _, g := range theirs.grants {
+			if len(g.Lines) == 0 || g.Does == "" || g.Key == "" {
+				t.Errorf("a grant shows nothing: %+v", g)
+			}
+			checkPrintable(t, g.Text+"\n"+strings.Join(g.Lines, "\n"))
 		}
 	})
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -69,7 +70,7 @@ func (s *source) excerpt(line, column, width int, hide bool) string {
 }
 
 // private tells whether a line may hold what must not be shown: it belongs to
-// the block of `providers`, or to no block that can be told.
+// a block that may hold providers, or to no block that can be told.
 func (s *source) private(line int) bool {
 	for n := min(line, len(s.lines)); n >= 1; n-- {
 		l := s.line(n)
@@ -86,7 +87,7 @@ func (s *source) private(line int) bool {
 func publicBlock(name string) bool {
 	for _, known := range topLevel() {
 		if name == known {
-			return name != "providers"
+			return name != "providers" && name != "profiles"
 		}
 	}
 	return false
@@ -112,7 +113,7 @@ var patterns = sync.OnceValue(func() (p struct{ word, credentials, known, long *
 	p.word = regexp.MustCompile(`(?i)providers|headers|key|secret|token|passw|auth|bearer|cookie|credential`)
 	p.credentials = regexp.MustCompile(`://[^/\s]*@`)
 	// the keys of known services, by their beginnings
-	p.known = regexp.MustCompile(`\b(sk-|pk-|gh[opsur]_|github_pat_|glpat-|gsk_|hf_|r8_|xox[a-z]-|AKIA|AIza|ya29\.|eyJ)[A-Za-z0-9_.+/=-]*`)
+	p.known = regexp.MustCompile(`\b(sk-|pk-|gh[opsur]_|github_pat_|glpat-|gsk_|hf_|r8_|xox[a-z]-|AKIA|AIza|ya29\.|eyJ)[A-Za-z0-9_.+/=\\-]*`)
 	p.long = regexp.MustCompile(`[A-Za-z0-9_+=]{24,}`)
 	return p
 })
@@ -125,12 +126,54 @@ func mask(line string, hide bool) string {
 		if !ok {
 			return "…"
 		}
-		return redactWords(name) + ": …"
+		return redactWords(cutName(name)) + ": …"
 	}
 	if loc := patterns().word.FindStringIndex(line); loc != nil {
 		return redactWords(line[:loc[1]]) + "…"
 	}
 	return redactWords(line)
+}
+
+// Redact makes a line of someone else's text fit to be shown: printable, and
+// without what may be a key. It rather leaves out too much.
+func Redact(line string) string { return mask(clean(line), false) }
+
+// cutName leaves out what follows the first word of a name: names are words,
+// and a key that stands where a name should may have several.
+func cutName(name string) string {
+	begin := len(name) - len(strings.TrimLeft(name, " \"'-?"))
+	if end := strings.IndexAny(strings.TrimRight(name[begin:], " \"'"), " \\"); end >= 0 {
+		return name[:begin+end] + "…"
+	}
+	return name
+}
+
+// LooksLikeKey tells whether what should be a name is likely to be a key: it
+// begins as the keys of known services do, or is a long word of capitals and
+// small letters. It is asked of each name, so it builds no patterns.
+func LooksLikeKey(s string) bool {
+	const (
+		long = 24 // a word of a name that is longer has one case
+		tail = 6  // what follows a known begin at least
+	)
+	for _, begin := range keyBegins() {
+		if strings.HasPrefix(s, begin) && len(s) >= len(begin)+tail {
+			return true
+		}
+	}
+	words := strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_+=", r)
+	})
+	return slices.ContainsFunc(words, func(word string) bool {
+		return len(word) >= long && strings.ToUpper(word) != word && strings.ToLower(word) != word
+	})
+}
+
+// keyBegins is how the keys of known services begin.
+func keyBegins() []string {
+	return []string{
+		"sk-", "pk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "gsk_", "hf_", "r8_", "xox", "AKIA", "AIza", "ya29.", "eyJ",
+	}
 }
 
 // redactWords replaces what looks like a key; runes stay as many as they were.

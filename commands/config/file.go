@@ -74,6 +74,25 @@ const maxParents = 256
 // the home: elsewhere anyone may have put a file there. The home itself is no
 // project, except for who works in it.
 func findProject(workDir, home string) string {
+	return findInProject(workDir, home, projectName)
+}
+
+// ProjectDir gives the folder whose .fettle/name counts as the project's in
+// workDir, or "" where there is none. One that strangers may have put there
+// doesn't count; refused is its path then.
+func ProjectDir(workDir, home, name string) (dir, refused string) {
+	file := findInProject(workDir, home, name)
+	if file == "" {
+		return "", ""
+	}
+	if stranger(file) || openToAll(file) {
+		return "", file
+	}
+	return filepath.Dir(filepath.Dir(file)), ""
+}
+
+// findInProject gives the .fettle/name that counts in workDir, or "".
+func findInProject(workDir, home, name string) string {
 	if workDir == "" {
 		return ""
 	}
@@ -86,7 +105,7 @@ func findProject(workDir, home string) string {
 			return found
 		}
 		if found == "" {
-			if file := filepath.Join(dir, projectDir, projectName); exists(file) {
+			if file := filepath.Join(dir, projectDir, name); exists(file) {
 				if i == 0 {
 					return file
 				}

@@ -28,6 +28,9 @@ type kind struct {
 	parse func(text string) (any, error)
 	// word reads a text that stands for a whole list, where there is one.
 	word func(text string) (any, bool)
+	// canon is how a value is written into a file, where people may give it in
+	// several ways.
+	canon func(text string) string
 	// gather makes a list's value of its elements; nil keeps them as []string.
 	gather func(elems []string) any
 	// wants is what a list must look like, for messages.
@@ -37,6 +40,7 @@ type kind struct {
 const (
 	tagText  = "!!str"
 	tagInt   = "!!int"
+	tagFloat = "!!float"
 	tagBool  = "!!bool"
 	tagNull  = "!!null"
 	tagMerge = "!!merge"
@@ -162,6 +166,12 @@ func boolKind() kind {
 			return provider.No, nil
 		}
 		return nil, errors.New(want)
+	}, canon: func(s string) string {
+		switch strings.ToLower(s) {
+		case "true", "yes", "on":
+			return "true"
+		}
+		return "false"
 	}}
 }
 
@@ -171,6 +181,9 @@ func boolKind() kind {
 func validProvider(name string) bool {
 	return len(name) <= 64 && word(name, "._-") && !strings.ContainsRune("._-", rune(name[0]))
 }
+
+// ValidProvider tells whether a provider may have a name.
+func ValidProvider(name string) bool { return validProvider(name) }
 
 // word tells whether s is one or more ASCII letters and digits or one of more.
 func word(s, more string) bool {

@@ -138,11 +138,12 @@ func TestTheTableHolds(t *testing.T) {
 	for _, m := range Maps() {
 		_, field, _ := strings.Cut(m.Key, ">.")
 		if strings.HasPrefix(m.Key, "providers") && !slices.Contains(providerFields(), field) ||
-			strings.HasPrefix(m.Key, "models") && !slices.Contains(modelFields(), field) {
+			strings.HasPrefix(m.Key, "models") && !slices.Contains(modelFields(), field) ||
+			strings.HasPrefix(m.Key, "prices") && !slices.Contains(priceFields(), field) {
 			t.Errorf("%s isn't a field", m.Key)
 		}
 	}
-	if len(Maps()) != len(providerFields())+len(modelFields()) {
+	if len(Maps()) != len(providerFields())+len(modelFields())+len(priceFields()) {
 		t.Error("a field of a map isn't described")
 	}
 }

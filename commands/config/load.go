@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -23,6 +24,9 @@ type Options struct {
 	Env func(string) (string, bool)
 	// Flags are those that were given, by the key of the setting they set.
 	Flags map[string]Flag
+	// Trusted tells whether the user trusts a project's file of that name and
+	// digest; nil trusts none.
+	Trusted func(file, sum string) bool
 }
 
 // Flag is a flag that was given.
@@ -36,62 +40,112 @@ type layer struct {
 	settings  map[string]entry
 	providers map[string]Provider
 	models    map[string]Model
-	origins   map[string]string // of providers and models, field by field
+	prices    map[string]Price
+	origins   map[string]Origin // of what stands in maps, field by field
 }
 
 // entry is a setting's value in one source.
 type entry struct {
 	value  any
-	origin string
+	origin Origin
 }
 
 func newLayer() *layer {
 	return &layer{
 		settings: map[string]entry{}, providers: map[string]Provider{},
-		models: map[string]Model{}, origins: map[string]string{},
+		models: map[string]Model{}, prices: map[string]Price{}, origins: map[string]Origin{},
 	}
 }
 
 // loader gathers the layers, weakest first.
 type loader struct {
 	Options
-	sink   problems
-	layers []*layer
-	files  []string
+	sink    problems
+	layers  []*layer
+	files   []string
+	profile string
+	project *Project
+	// text stands for the user's file, where that isn't written yet.
+	text *string
 }
 
 // Load reads and merges all sources. An error is a *fault.Fault whose cause is
 // an *Error with every problem that was found; then there is no Config.
 func Load(o Options) (*Config, error) {
 	l := &loader{Options: o}
-	user := l.readUser()
-	project := l.readProject()
-	l.narrow(user, project)
-	l.layers = []*layer{user, project, l.readEnv(), l.readFlags()}
-	c := l.merge()
+	c := l.load()
 	if err := l.sink.err(); err != nil {
 		return nil, err
 	}
 	c.Warnings = l.sink.warnings
-	c.Files = l.files
 	return c, nil
 }
 
-func (l *loader) readUser() *layer {
-	out := newLayer()
+// Check reads all sources as Load does and gives every problem, errors and
+// warnings, in the order of the sources; and the files that were read.
+func Check(o Options) ([]Problem, []string) {
+	l := &loader{Options: o}
+	l.load()
+	return l.sink.all(), l.files
+}
+
+func (l *loader) load() *Config {
+	files := []*fileParts{l.readUser(), l.readProject()}
+	return l.combine(files, []*layer{l.readEnv(), l.readFlags()})
+}
+
+// combine makes one configuration of the user's file, the project's, and what
+// is outside of files.
+func (l *loader) combine(files []*fileParts, outer []*layer) *Config {
+	l.profile = l.chooseProfile(files, outer)
+	l.narrow(files[0], files[1])
+	for _, f := range files {
+		l.layers = append(l.layers, f.top.layers(f.trusted)...)
+	}
+	for _, f := range files {
+		if p, ok := f.profiles[l.profile]; ok {
+			l.layers = append(l.layers, p.layers(f.trusted)...)
+		}
+	}
+	l.layers = append(l.layers, outer...)
+	l.checkAddresses(files)
+	c := l.merge()
+	c.Files, c.Profile, c.Project = l.files, l.profile, l.project
+	return c
+}
+
+// checkAddresses reports providers that have a base_url nowhere.
+func (l *loader) checkAddresses(files []*fileParts) {
+	for _, f := range files {
+		for _, p := range f.pending {
+			addressed := func(o *fileParts) bool {
+				return o.top.data.providers[p.name].BaseURL != "" || o.top.held.providers[p.name].BaseURL != ""
+			}
+			if !slices.ContainsFunc(files, addressed) {
+				l.sink.add(p.problem)
+			}
+		}
+	}
+}
+
+func (l *loader) readUser() *fileParts {
+	out := newFileParts()
 	if l.File == "" {
 		return out
 	}
 	data, info, err := readFile(l.File)
+	if l.text != nil {
+		data, err = []byte(*l.text), nil
+	}
 	switch {
 	case err != nil:
 		l.sink.add(Problem{File: l.File, Msg: err.Error()})
 	case data == nil && l.Named:
 		l.sink.add(Problem{File: l.File, Msg: "there is no such file", Hint: "unset FETTLE_CONFIG to use the usual place"})
 	case data != nil:
-		d := &decoder{sink: &l.sink, out: out}
+		d := &decoder{sink: &l.sink, file: out}
 		l.decode(d, l.File, data)
-		if d.secret != nil && readableByOthers(info) {
+		if d.secret != nil && info != nil && readableByOthers(info) {
 			l.sink.add(Problem{
 				File: l.File, Line: d.secret.Line, Column: d.secret.Column, Warning: true,
 				Msg:  fmt.Sprintf("other users of this machine can read the secret here (mode %04o)", info.Mode().Perm()),
@@ -102,22 +156,38 @@ func (l *loader) readUser() *layer {
 	return out
 }
 
-func (l *loader) readProject() *layer {
-	out := newLayer()
+func (l *loader) readProject() *fileParts {
 	file := findProject(l.WorkDir, l.Home)
 	if file == "" || l.sameAsUser(file) {
+		return newFileParts()
+	}
+	if out := l.readProjectFile(file); out != nil {
 		return out
 	}
+	return newFileParts()
+}
+
+// readProjectFile reads a file that comes with a project; nil where it can't
+// be read.
+func (l *loader) readProjectFile(file string) *fileParts {
 	if stranger(file) {
 		l.sink.add(Problem{File: file, Warning: true, Msg: "not read: anyone may write to this folder"})
-		return out
+		return nil
 	}
 	data, _, err := readFile(file)
-	switch {
-	case err != nil:
+	if err != nil {
 		l.sink.add(Problem{File: file, Msg: err.Error()})
-	case data != nil:
-		l.decode(&decoder{project: true, move: l.File, sink: &l.sink, out: out}, file, data)
+	}
+	if err != nil || data == nil {
+		return nil
+	}
+	out, sum := newFileParts(), sumOf(data)
+	out.trusted = l.Trusted != nil && l.Trusted(file, sum)
+	l.decode(&decoder{project: true, move: l.File, sink: &l.sink, file: out}, file, data)
+	out.showLines()
+	l.project = out.project(sum)
+	if len(out.grants) > 0 && !out.trusted {
+		l.untrusted(out)
 	}
 	return out
 }
@@ -132,29 +202,42 @@ func (l *loader) decode(d *decoder, path string, data []byte) {
 	l.files = append(l.files, path)
 	before := len(l.sink.errors)
 	d.src = newSource(path, string(data))
+	d.file.src = d.src
 	root, p := parseYAML(data, d.src)
 	switch {
 	case p != nil:
 		l.sink.add(*p)
 	case root != nil && !isNull(root):
-		d.file(root)
+		d.decode(root)
 	}
 	l.sink.sortFrom(before)
 }
 
-// narrow keeps a project from widening the tools: where the user's file says
-// something about them, the project's can only switch them off.
-func (l *loader) narrow(user, project *layer) {
-	mine, ok := user.settings["tools"]
-	theirs, both := project.settings["tools"]
-	if !ok || !both || !theirs.value.(Tools).Enabled {
-		return
+// narrow keeps a project from widening the tools: where the user's file, or the
+// profile in force of it, says something about them, the project's can only
+// switch them off.
+func (l *loader) narrow(user, project *fileParts) {
+	mine, ok := user.top.data.settings["tools"]
+	if p, chosen := user.profiles[l.profile]; chosen {
+		if e, has := p.data.settings["tools"]; has {
+			mine, ok = e, true
+		}
 	}
-	delete(project.settings, "tools")
-	l.sink.add(Problem{
-		Source: theirs.origin, Key: "tools", Warning: true,
-		Msg: "tools is not read: a project can't widen what " + mine.origin + " says",
-	})
+	theirs := []*layer{project.top.data}
+	if p, chosen := project.profiles[l.profile]; chosen {
+		theirs = append(theirs, p.data)
+	}
+	for _, lay := range theirs {
+		e, both := lay.settings["tools"]
+		if !ok || !both || !e.value.(Tools).Enabled {
+			continue
+		}
+		delete(lay.settings, "tools")
+		l.sink.add(Problem{
+			Source: e.origin.String(), Key: "tools", Warning: true,
+			Msg: "tools is not read: a project can't widen what " + mine.origin.String() + " says",
+		})
+	}
 }
 
 // readEnv reads the variables of the table, the strongest that is set.
@@ -183,6 +266,9 @@ func (l *loader) readEnv() *layer {
 // env is a variable's value without the spaces and quotes around it that shells
 // and service files leave there, as Ollama reads its own.
 func (l *loader) env(name string) string {
+	if name == "" {
+		return ""
+	}
 	v := strings.TrimSpace(l.raw(name))
 	for _, q := range []string{`"`, `'`} {
 		if len(v) >= 2 && strings.HasPrefix(v, q) && strings.HasSuffix(v, q) {
@@ -223,12 +309,16 @@ func (l *loader) readFlags() *layer {
 
 // fromText reads a setting from a variable or a flag.
 func (l *loader) fromText(out *layer, s setting, source string, values []string, flag bool) {
+	origin := Origin{Kind: FromEnvironment, Name: source}
+	if flag {
+		origin.Kind = FromFlag
+	}
 	report := func(msg string) {
 		l.sink.add(Problem{Source: source, Key: s.Key, Msg: msg, flag: flag})
 	}
 	if s.kind.list && s.kind.word != nil && len(values) == 1 {
 		if v, ok := s.kind.word(values[0]); ok {
-			out.settings[s.Key] = entry{v, source}
+			out.settings[s.Key] = entry{v, origin}
 			return
 		}
 	}
@@ -244,29 +334,32 @@ func (l *loader) fromText(out *layer, s setting, source string, values []string,
 			return
 		}
 		if !s.kind.list {
-			out.settings[s.Key] = entry{v, source}
+			out.settings[s.Key] = entry{v, origin}
 			return
 		}
 		elems = append(elems, v.(string))
 	}
 	if s.kind.gather != nil {
-		out.settings[s.Key] = entry{s.kind.gather(elems), source}
+		out.settings[s.Key] = entry{s.kind.gather(elems), origin}
 		return
 	}
-	out.settings[s.Key] = entry{elems, source}
+	out.settings[s.Key] = entry{elems, origin}
 }
 
-// resolveProviders fills in what the environment says about the providers.
-func (l *loader) resolveProviders(named map[string]Provider, origins map[string]string) map[string]Provider {
+// resolveProviders fills in what is built in, and what the environment says.
+func (l *loader) resolveProviders(named map[string]Provider, origins map[string][]Origin) map[string]Provider {
 	out := maps.Clone(named)
-	if _, ok := out[openaiName]; !ok {
-		out[openaiName] = Provider{Name: openaiName, Type: typeOpenAI, Headers: map[string]Secret{}, Models: map[string]Model{}}
+	for _, b := range builtins() {
+		if _, ok := out[b.name]; !ok {
+			out[b.name] = Provider{Name: b.name, Headers: map[string]Secret{}, Models: map[string]Model{}}
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(out)) {
 		p := out[name]
-		if name == openaiName {
-			l.openaiAddress(&p, origins)
+		if b, ok := builtinOf(name, p.Type); ok {
+			l.builtin(&p, b, origins)
 		}
+		p.Type = cmp.Or(p.Type, TypeOpenAI)
 		l.key(&p, origins)
 		l.warnClear(p)
 		out[name] = p
@@ -274,27 +367,27 @@ func (l *loader) resolveProviders(named map[string]Provider, origins map[string]
 	return out
 }
 
-func (l *loader) openaiAddress(p *Provider, origins map[string]string) {
-	if p.KeyEnv == "" {
-		p.KeyEnv = openaiKeyEnv
-	}
-	const key = "providers." + openaiName + ".base_url"
-	if text := l.env(openaiURLEnv); text != "" {
+// builtin fills in what is known of a builtin provider.
+func (l *loader) builtin(p *Provider, b builtin, origins map[string][]Origin) {
+	p.Type, p.KeyEnv = b.kind, cmp.Or(p.KeyEnv, b.keyEnv)
+	key := "providers." + b.name + ".base_url"
+	if text := l.env(b.urlEnv); text != "" {
 		address, err := parseBaseURL(text)
 		if err != nil {
-			l.sink.add(Problem{Source: openaiURLEnv, Key: key, Msg: err.Error()})
+			l.sink.add(Problem{Source: b.urlEnv, Key: key, Msg: err.Error()})
 		}
-		p.BaseURL, origins[key] = address, openaiURLEnv
+		p.BaseURL, origins[key] = address, []Origin{{Kind: FromEnvironment, Name: b.urlEnv}}
 	}
 	if p.BaseURL == "" {
-		p.BaseURL, origins[key] = openaiAddress, originDefault
+		p.BaseURL, origins[key] = b.address, []Origin{{Kind: FromDefault}}
 	}
+	p.Default = p.BaseURL == b.address
 }
 
 // key takes a provider's key from its variable, if that is set. A variable that
 // can't be a key is passed over with a warning: it may hold a placeholder for a
 // provider that nobody is asking, and the others must go on working.
-func (l *loader) key(p *Provider, origins map[string]string) {
+func (l *loader) key(p *Provider, origins map[string][]Origin) {
 	if p.KeyEnv == "" {
 		return
 	}
@@ -308,13 +401,14 @@ func (l *loader) key(p *Provider, origins map[string]string) {
 		l.sink.add(Problem{Source: p.KeyEnv, Key: key, Warning: true, Msg: "not used as the key of " + p.Name + ": " + err.Error()})
 		return
 	}
-	p.Key, origins[key] = NewSecret(value), p.KeyEnv
+	p.Key, p.KeyCommand = NewSecret(value), ""
+	origins[key] = []Origin{{Kind: FromEnvironment, Name: p.KeyEnv}}
 }
 
 // warnClear warns of a key that would cross a network unencrypted.
 func (l *loader) warnClear(p Provider) {
 	u, err := url.Parse(p.BaseURL)
-	if err != nil || u.Scheme != "http" || p.Key.Empty() || onThisNet(u.Hostname()) {
+	if err != nil || u.Scheme != "http" || p.Key.Empty() && p.KeyCommand == "" || onThisNet(u.Hostname()) {
 		return
 	}
 	l.sink.add(Problem{

@@ -11,17 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
+func defaultProviders() map[string]Provider {
+	return map[string]Provider{
+		"openai":    {Name: "openai", Type: "openai", BaseURL: "https://api.openai.com/v1", Default: true, KeyEnv: "OPENAI_API_KEY"},
+		"anthropic": {Name: "anthropic", Type: "anthropic", BaseURL: "https://api.anthropic.com", Default: true, KeyEnv: "ANTHROPIC_API_KEY"},
+		"mistral":   {Name: "mistral", Type: "mistral", BaseURL: "https://api.mistral.ai/v1", Default: true, KeyEnv: "MISTRAL_API_KEY"},
+	}
+}
+
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	got := mustLoad(t, Options{File: filepath.Join(t.TempDir(), "none.yaml"), WorkDir: t.TempDir()})
 	want := &Config{
-		Color:  "auto",
-		Ollama: Ollama{Host: "http://127.0.0.1:11434"},
-		Providers: map[string]Provider{"openai": {
-			Name: "openai", Type: "openai", BaseURL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY",
-		}},
-		Models: map[string]Model{},
-		Tools:  Tools{Enabled: true},
+		Color:     "auto",
+		Ollama:    Ollama{Host: "http://127.0.0.1:11434"},
+		Providers: defaultProviders(),
+		Models:    map[string]Model{},
+		Tools:     Tools{Enabled: true},
 		Limits: Limits{
 			MaxTurns: 50, FirstByte: 10 * time.Minute, BetweenChunks: 2 * time.Minute,
 			StdinBytes: 16 << 20, FileBytes: 16 << 20,
@@ -100,7 +106,7 @@ func TestEverything(t *testing.T) {
 			StdinBytes: 64 << 20, FileBytes: 500_000,
 		},
 		Providers: map[string]Provider{
-			"openai": {Name: "openai", Type: "openai", BaseURL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
+			"openai": defaultProviders()["openai"], "anthropic": defaultProviders()["anthropic"], "mistral": defaultProviders()["mistral"],
 			"local": {
 				Name: "local", Type: "openai", BaseURL: "http://127.0.0.1:8000/v1", KeyEnv: "LOCAL_KEY",
 				Key:     NewSecret("file-key"),

@@ -84,3 +84,10 @@ func render(err error) string {
 	}
 	return b.String()
 }
+
+// decodeText reads one text as a file.
+func decodeText(l *loader, path, text string, project bool) *fileParts {
+	out := newFileParts()
+	l.decode(&decoder{sink: &l.sink, file: out, project: project}, path, []byte(text))
+	return out
+}

@@ -4,21 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"go.yaml.in/yaml/v4"
-)
-
-// typeOpenAI is the protocol of a named provider: chat completions as OpenAI
-// has them.
-const typeOpenAI = "openai"
-
-// The provider that is there without any configuration.
-const (
-	openaiName    = "openai"
-	openaiAddress = "https://api.openai.com/v1"
-	openaiKeyEnv  = "OPENAI_API_KEY"
-	openaiURLEnv  = "OPENAI_BASE_URL"
 )
 
 // maxSecret bounds keys and header values; servers refuse longer headers.
@@ -32,16 +21,15 @@ func modelFields() []string {
 	return []string{"context_length", "tools", "images", "thinking", "schema"}
 }
 
-// providers decodes the named providers.
+// providers decodes the named providers. All of a project's are held back: they
+// decide where data and keys go.
 func (d *decoder) providers(f field) {
-	if d.project {
-		d.refuse(f, "it would decide where your data and keys go")
-		return
-	}
 	d.mapping(f, nil, func(f field) {
 		switch {
 		case !validProvider(f.name):
 			d.at(f, "a provider's name is of letters, digits, dots, dashes and underscores, and at most 64 long")
+		case LooksLikeKey(f.name):
+			d.at(f, "a provider's name stands here, and this looks like a key")
 		case f.name == "ollama":
 			d.at(f, "ollama is built in; set ollama.host, or choose another name")
 		case f.name == "script":
@@ -54,58 +42,111 @@ func (d *decoder) providers(f field) {
 
 func (d *decoder) provider(f field) {
 	before := len(d.sink.errors)
-	p := Provider{Name: f.name, Type: typeOpenAI, Headers: map[string]Secret{}, Models: map[string]Model{}}
+	p := Provider{Name: f.name, Headers: map[string]Secret{}, Models: map[string]Model{}}
+	to := d.part.data
+	if d.project {
+		to = d.part.held
+	}
 	d.mapping(f, providerFields(), func(f field) {
 		switch f.name {
 		case "models":
-			d.models(f, p.Name, p.Models)
-			return
+			d.models(f, p.Name, &layer{models: p.Models, origins: to.origins})
 		case "headers":
 			f.hide = true
 			d.headers(f, p.Headers)
-			return
-		}
-		f.hide = f.name != "type"
-		v, ok := d.scalar(f, f.node, providerKind(f.name))
-		if !ok {
-			return
-		}
-		d.out.origins[f.path] = d.origin(f)
-		switch f.name {
-		case "type":
-			p.Type = v.(string)
-		case "base_url":
-			p.BaseURL = v.(string)
-		case "key_env":
-			p.KeyEnv = v.(string)
-		case "key":
-			p.Key = NewSecret(v.(string))
-			d.hasSecret(f)
+		default:
+			d.providerField(f, &p)
 		}
 	})
-	if p.BaseURL == "" && p.Name != openaiName && len(d.sink.errors) == before && f.node.Kind == yaml.MappingNode {
-		d.at(f, f.label+" has no base_url")
+	if _, ok := builtinOf(p.Name, p.Type); p.BaseURL == "" && !ok && len(d.sink.errors) == before && f.node.Kind == yaml.MappingNode {
+		d.noAddress(f)
 	}
-	d.out.providers[p.Name] = p
+	to.providers[p.Name] = p
+}
+
+// providerField decodes a field that is one text.
+func (d *decoder) providerField(f field, p *Provider) {
+	f.hide = f.name != "type"
+	v, ok := d.scalar(f, f.node, providerKind(f.name))
+	if !ok {
+		return
+	}
+	text := v.(string)
+	to, command := d.part.data, false
+	switch f.name {
+	case "type":
+		p.Type = text
+	case "base_url":
+		p.BaseURL = text
+	case "key_env":
+		p.KeyEnv = text
+	case "key":
+		if p.KeyCommand, command = strings.CutPrefix(text, "!"); command {
+			p.KeyCommand = strings.TrimSpace(p.KeyCommand)
+			break
+		}
+		p.KeyCommand, p.Key = "", NewSecret(text)
+		d.hasSecret(f)
+	}
+	if d.project {
+		to = d.hold(f, grantOf(f.name, command))
+	}
+	to.origins[f.path] = d.origin(f)
+}
+
+// noAddress reports a provider without a base_url. What stands in a profile or
+// in a project's file may rest on an entry of the same name elsewhere, so it is
+// judged when all files are read.
+func (d *decoder) noAddress(f field) {
+	width := utf8.RuneCountInString(f.name)
+	p := d.src.problem(f.key.Line, f.key.Column, width, true, f.label+" has no base_url")
+	p.Key = f.label
+	if d.project || d.profile != "" {
+		d.file.pending = append(d.file.pending, pending{f.name, *p})
+		return
+	}
+	d.sink.add(*p)
 }
 
 // providerKind is how the scalar fields of a provider are read.
 func providerKind(name string) kind {
 	switch name {
 	case "type":
-		return choiceKind(typeOpenAI)
+		return choiceKind(TypeOpenAI, TypeAnthropic, TypeMistral)
 	case "base_url":
 		return kind{tags: []string{tagText}, want: wantBaseURL, parse: func(s string) (any, error) { return parseBaseURL(s) }}
 	case "key_env":
 		const want = "expected the name of a variable, not the key itself"
 		return kind{tags: []string{tagText}, want: want, parse: func(s string) (any, error) {
-			if !word(s, "_") || s[0] >= '0' && s[0] <= '9' {
+			if !word(s, "_") || s[0] >= '0' && s[0] <= '9' || LooksLikeKey(s) {
 				return nil, errors.New(want)
 			}
 			return s, nil
 		}}
 	}
-	return kind{tags: []string{tagText}, want: "expected the key as text", parse: func(s string) (any, error) { return parseKey(s) }}
+	return kind{tags: []string{tagText}, want: "expected the key as text", parse: func(s string) (any, error) {
+		if command, ok := strings.CutPrefix(s, "!"); ok {
+			return s, checkCommand(command)
+		}
+		return parseKey(s)
+	}}
+}
+
+// maxCommand bounds a key's command: nobody judges a longer one by reading it.
+const maxCommand = 2 << 10
+
+// ParseKey checks a text that should be a key, and gives it. Its errors don't
+// show what was found.
+func ParseKey(s string) (string, error) { return parseKey(s) }
+
+// checkCommand looks at a key's command. It is shown before it is run, so what
+// is shown must be what runs.
+func checkCommand(s string) error {
+	s = strings.TrimSpace(s)
+	if s == "" || len(s) > maxCommand || !plain(s) {
+		return errors.New("expected a command on one line behind the !")
+	}
+	return nil
 }
 
 // parseKey checks a key. What isn't one is refused here, where the message
@@ -113,45 +154,63 @@ func providerKind(name string) kind {
 func parseKey(s string) (string, error) {
 	switch {
 	case strings.HasPrefix(s, "!"):
-		return "", errors.New("a key that begins with ! would be a command, and none is run here; use key_env")
+		return "", errors.New("a key that begins with ! would be a command, and only the configuration can name one")
 	case s == "" || len(s) > maxSecret || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", errors.New("expected a key of printable ASCII characters without spaces")
 	}
 	return s, nil
 }
 
-// headers decodes the headers of a provider.
-func (d *decoder) headers(f field, out map[string]Secret) {
-	k := kind{tags: []string{tagText, tagInt, tagBool}, want: "expected text on one line"}
-	k.parse = func(s string) (any, error) {
+func validHeader(name string) bool { return word(name, "!#$%&'*+-.^_`|~") }
+
+func headerKind() kind {
+	const want = "expected text on one line"
+	return kind{tags: []string{tagText, tagInt, tagBool}, want: want, parse: func(s string) (any, error) {
 		if len(s) > maxSecret || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return nil, errors.New(k.want)
+			return nil, errors.New(want)
 		}
 		return s, nil
-	}
+	}}
+}
+
+// headers decodes the headers of a provider.
+func (d *decoder) headers(f field, out map[string]Secret) {
+	k := headerKind()
 	d.mapping(f, nil, func(f field) {
-		if !word(f.name, "!#$%&'*+-.^_`|~") {
+		if !validHeader(f.name) {
 			d.at(f, "a header's name is of letters, digits and dashes")
 			return
 		}
 		if v, ok := d.scalar(f, f.node, k); ok {
 			out[f.name] = NewSecret(v.(string))
-			d.out.origins[f.path] = d.origin(f)
 			d.hasSecret(f)
+			to := d.part.data
+			if d.project {
+				to = d.hold(f, grantsHeader)
+			}
+			to.origins[f.path] = d.origin(f)
 		}
 	})
 }
 
-// hasSecret notes where the file's first secret stands.
+// hasSecret notes where the file's secrets stand.
 func (d *decoder) hasSecret(f field) {
 	if d.secret == nil {
 		d.secret = f.key
 	}
+	d.file.secrets = append(d.file.secrets, f.key.Line)
+}
+
+func modelFieldKind(name string) kind {
+	if name == "context_length" {
+		return countKind(1, maxContext, " of tokens")
+	}
+	return boolKind()
 }
 
 // models decodes what is known of models: by model name within a provider,
 // else by provider/model.
-func (d *decoder) models(f field, within string, out map[string]Model) {
+func (d *decoder) models(f field, within string, out *layer) {
 	f.free = true
 	d.mapping(f, nil, func(f field) {
 		if within == "" {
@@ -166,21 +225,17 @@ func (d *decoder) models(f field, within string, out map[string]Model) {
 		}
 		m := Model{}
 		d.mapping(f, modelFields(), func(f field) {
-			k := boolKind()
-			if f.name == "context_length" {
-				k = countKind(1, maxContext, " of tokens")
-			}
-			v, ok := d.scalar(f, f.node, k)
+			v, ok := d.scalar(f, f.node, modelFieldKind(f.name))
 			if !ok {
 				return
 			}
-			d.out.origins[f.path] = d.origin(f)
+			out.origins[f.path] = d.origin(f)
 			if n, isLength := v.(int); isLength {
 				m.ContextLength = n
 				return
 			}
 			*m.known(f.name) = v.(provider.Known)
 		})
-		out[f.name] = m
+		out.models[f.name] = m
 	})
 }

@@ -3,49 +3,50 @@ package config
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/viper"
 )
-
-// originDefault is the origin of a value that nobody set.
-const originDefault = "default"
 
 // merge makes one configuration of the layers. viper merges the settings of
 // the table; their keys are flat for it ("ollama.num_ctx" is one name), and no
 // key or value of a map ever reaches it.
 func (l *loader) merge() *Config {
 	v := viper.NewWithOptions(viper.KeyDelimiter("::"))
-	origins := map[string]string{}
+	origins := map[string][]Origin{}
 	for _, s := range table() {
 		if value, ok := defaultOf(s); ok {
 			v.SetDefault(s.Key, value)
-			origins[s.Key] = originDefault
+			origins[s.Key] = []Origin{{Kind: FromDefault}}
 		}
 	}
 	for _, lay := range l.layers {
 		values := map[string]any{}
 		for key, e := range lay.settings {
 			values[key] = e.value
-			origins[key] = e.origin
+			origins[key] = []Origin{e.origin}
 		}
 		// The maps are our own and flat: there is nothing that could fail.
 		_ = v.MergeConfigMap(values)
 	}
 	c := settingsOf(v)
 	c.Allow, c.Deny, c.Ask = l.rules("allow", origins), l.rules("deny", origins), l.rules("ask", origins)
-	c.Models = map[string]Model{}
+	c.Models, c.Prices = map[string]Model{}, map[string]Price{}
 	named := map[string]Provider{}
 	for _, lay := range l.layers {
-		maps.Copy(origins, lay.origins)
-		maps.Copy(named, lay.providers)
+		for key, o := range lay.origins {
+			origins[key] = []Origin{o}
+		}
+		for name, p := range lay.providers {
+			named[name] = p.over(named[name])
+		}
+		maps.Copy(c.Prices, lay.prices)
 		for ref, m := range lay.models {
 			c.Models[ref] = m.over(c.Models[ref])
 		}
 	}
 	c.Providers = l.resolveProviders(named, origins)
 	if c.Color == "auto" && l.env("NO_COLOR") != "" {
-		c.Color, origins["color"] = "never", "NO_COLOR"
+		c.Color, origins["color"] = "never", []Origin{{Kind: FromEnvironment, Name: "NO_COLOR"}}
 	}
 	c.origins = origins
 	return c
@@ -91,8 +92,9 @@ func settingsOf(v *viper.Viper) *Config {
 }
 
 // rules adds up a list of rules, the strongest source's first.
-func (l *loader) rules(key string, origins map[string]string) []string {
-	var all, from []string
+func (l *loader) rules(key string, origins map[string][]Origin) []string {
+	var all []string
+	var from []Origin
 	for _, lay := range slices.Backward(l.layers) {
 		e, ok := lay.settings[key]
 		if !ok {
@@ -106,7 +108,7 @@ func (l *loader) rules(key string, origins map[string]string) []string {
 		}
 	}
 	if len(from) > 0 {
-		origins[key] = strings.Join(from, ", ")
+		origins[key] = from
 	}
 	return all
 }

@@ -113,6 +113,9 @@ func (ps *problems) sortFrom(n int) {
 	})
 }
 
+// all is the errors, then the warnings.
+func (ps *problems) all() []Problem { return slices.Concat(ps.errors, ps.warnings) }
+
 // err is the errors as a fault; nil where there are none.
 func (ps *problems) err() error {
 	if len(ps.errors) == 0 {

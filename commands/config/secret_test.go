@@ -63,6 +63,20 @@ func TestSecretValues(t *testing.T) {
 	}
 }
 
+func TestLooksLikeKey(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{
+		"sk-EXAMPLEnotreal": true, "ghp_EXAMPLEnotreal": true, "AKIAEXAMPLENOTREAL00": true, "eyJhbGciOiJIUzI1NiJ9": true,
+		"c2stYW50LWFwaTAzLUVYQU1QTEVub3RyZWFs": true, "x.AbCdEfGhIjKlMnOpQrStUvWx": true,
+		"openai": false, "sk-1": false, "COMPANY_OPENAI_API_KEY_2024": false, "my-very-long-provider-name-of-the-company": false,
+		"AWS_ACCESS_KEY_ID": false, "OPENAI_API_KEY": false, "hf_local": false, "LM_Studio": false, "": false,
+	} {
+		if got := LooksLikeKey(s); got != want {
+			t.Errorf("LooksLikeKey(%s) = %v", s, got)
+		}
+	}
+}
+
 func BenchmarkLoad(b *testing.B) {
 	file := userFile(b, everything)
 	o := Options{File: file, WorkDir: b.TempDir(), Env: env("FETTLE_MODEL", "a/b")}

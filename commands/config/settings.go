@@ -6,7 +6,7 @@ import (
 )
 
 // Setting is one row of the table of settings: those that have one value or
-// one list. The maps, providers and models, are described by [Maps].
+// one list. The maps are described by [Maps].
 type Setting struct {
 	Key     string // as in the file, with a dot between section and name
 	Type    string
@@ -15,6 +15,7 @@ type Setting struct {
 	Env     []string // the variables that set it, strongest first
 	Flag    string   // the flag of `ask` that sets it; "" where there is none
 	Project bool     // whether a project's file may set it
+	Trust   bool     // whether it may once the user trusts the file
 }
 
 // setting is a row with what reading it needs.
@@ -24,6 +25,8 @@ type setting struct {
 	adds bool // a list whose sources add up
 	// refused is why a project can't set it.
 	refused string
+	// grants is what it lets a trusted project do.
+	grants string
 }
 
 // The bounds of the settings. They keep slips (a zero too many) from turning
@@ -48,11 +51,15 @@ var table = sync.OnceValue(func() []setting {
 			Meaning: "models to try, in order, when the first one stays out of reach"}, kind: modelsKind()},
 		{Setting: Setting{Key: "system", Flag: "--system", Project: true, Env: []string{"FETTLE_SYSTEM"},
 			Meaning: "what every model is told first"}, kind: textKind()},
+		{Setting: Setting{Key: "profile", Flag: "--profile", Trust: true, Env: []string{"FETTLE_PROFILE"},
+			Meaning: "the profile that overlays the rest of the files"},
+			kind: profileKind(), refused: "it would choose among your own profiles", grants: grantsProfile},
 		{Setting: Setting{Key: "color", Default: "auto", Flag: "--color", Env: []string{"FETTLE_COLOR"},
 			Meaning: "colour and Markdown on the terminal; auto is never with NO_COLOR"},
 			kind: choiceKind("auto", "always", "never"), refused: "it is about your terminal"},
 		{Setting: Setting{Key: "ollama.host", Default: defaultHost, Env: []string{"FETTLE_OLLAMA_HOST", "OLLAMA_HOST"},
-			Meaning: "where Ollama listens"}, kind: hostKind(), refused: "it decides where your data goes"},
+			Meaning: "where Ollama listens", Trust: true},
+			kind: hostKind(), refused: "it decides where your data goes", grants: grantsSending},
 		{Setting: Setting{Key: "ollama.num_ctx", Default: "0", Project: true,
 			Env:     []string{"FETTLE_OLLAMA_NUM_CTX", "OLLAMA_CONTEXT_LENGTH"},
 			Meaning: "the context length to load Ollama's models with, in tokens; 0: what the conversation needs"},
@@ -62,9 +69,9 @@ var table = sync.OnceValue(func() []setting {
 			kind: countKind(0, maxContext, " of tokens")},
 		{Setting: Setting{Key: "tools", Default: "on", Project: true, Flag: "--no-tools, --tool", Env: []string{"FETTLE_TOOLS"},
 			Meaning: "which tools a model is offered; a project can only narrow it"}, kind: toolsKind()},
-		{Setting: Setting{Key: "allow", Flag: "--allow",
+		{Setting: Setting{Key: "allow", Flag: "--allow", Trust: true,
 			Meaning: "tool calls to run without asking; sources add up"}, kind: rulesKind(), adds: true,
-			refused: "whoever wrote the project would decide what runs on your machine"},
+			refused: "whoever wrote the project would decide what runs on your machine", grants: grantsCalls},
 		{Setting: Setting{Key: "deny", Project: true,
 			Meaning: "tool calls never to run; sources add up"}, kind: rulesKind(), adds: true},
 		{Setting: Setting{Key: "ask", Project: true,
@@ -106,7 +113,7 @@ func Settings() []Setting {
 // MapField is a field of an entry of one of the maps.
 type MapField struct{ Key, Type, Meaning string }
 
-// Maps describes the settings that are maps: providers and models.
+// Maps describes the settings that are maps: providers, models and prices.
 func Maps() []MapField {
 	return []MapField{
 		{"providers.<name>.type", "openai", "the protocol; openai where it is left out"},
@@ -120,6 +127,10 @@ func Maps() []MapField {
 		{"models.<provider/model>.images", "true | false", "whether the model takes images"},
 		{"models.<provider/model>.thinking", "true | false", "whether the model can think first"},
 		{"models.<provider/model>.schema", "true | false", "whether the model can answer by a JSON Schema"},
+		{"prices.<provider/model>.input", "amount", "what a million input tokens cost"},
+		{"prices.<provider/model>.output", "amount", "what a million output tokens cost"},
+		{"prices.<provider/model>.cached", "amount", "what a million cached input tokens cost; input where it is left out"},
+		{"prices.<provider/model>.currency", "currency", "in which currency; USD where it is left out"},
 	}
 }
 
@@ -135,9 +146,15 @@ func Variables() []Variable {
 			out = append(out, Variable{name, s.Key + ": " + s.Meaning})
 		}
 	}
+	for _, b := range builtins() {
+		out = append(out, Variable{b.keyEnv, "providers." + b.name + ".key: the key of the provider " + b.name})
+		if b.urlEnv != "" {
+			out = append(out, Variable{b.urlEnv, "providers." + b.name + ".base_url: where the provider " + b.name + " listens"})
+		}
+	}
 	return append(out,
-		Variable{"OPENAI_API_KEY", "providers.openai.key: the key of the provider openai"},
-		Variable{"OPENAI_BASE_URL", "providers.openai.base_url: where the provider openai listens"},
+		Variable{"VISUAL, EDITOR", "what opens a file to edit, the first that is set (default vi, on Windows notepad)"},
+		Variable{"FETTLE_KEYRING", "off: keys are not kept in the system's keyring, nor looked for there"},
 		Variable{"NO_COLOR", "if it isn't empty, color: auto means never"},
 		Variable{"FETTLE_CONFIG", "the folder of config.yaml, or the file itself if it ends in .yaml"},
 		Variable{"FETTLE_DATA", "the folder of chats and workspaces"},

@@ -25,16 +25,20 @@ func Compose(stdin []byte, prompt string) string {
 	if strings.TrimSpace(prompt) == "" {
 		return string(stdin)
 	}
+	return Block(stdin) + "\n\n" + prompt
+}
+
+// Block is the block that Compose sets before the prompt.
+func Block(stdin []byte) string {
 	tag := fence(stdin)
 	var b strings.Builder
-	b.Grow(len(stdin) + len(prompt) + 2*len(tag) + 16)
+	b.Grow(len(stdin) + 2*len(tag) + 8)
 	b.WriteString("<" + tag + ">\n")
 	b.Write(stdin)
-	if stdin[len(stdin)-1] != '\n' {
+	if !bytes.HasSuffix(stdin, []byte{'\n'}) {
 		b.WriteByte('\n')
 	}
-	b.WriteString("</" + tag + ">\n\n")
-	b.WriteString(prompt)
+	b.WriteString("</" + tag + ">")
 	return b.String()
 }
 

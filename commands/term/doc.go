@@ -1,6 +1,6 @@
 // Package term is the terminal: the three standard streams and what each of
 // them is, colour, model text made harmless, questions to a person, the status
-// line, and the small formatters that commands share.
+// line with the progress bar on it, and the small formatters that commands share.
 //
 // It knows nothing of turns, chats or providers, and holds no words of any
 // command. Markdown is rendered by the package markdown below it.

@@ -3,7 +3,16 @@ package term
 import (
 	"io"
 	"os"
+	"os/exec"
 )
+
+// Attach gives a program these streams, so that a person can use it as if it
+// had been started by hand: an editor, say. Nothing else may use them before
+// it has ended.
+func (s *Streams) Attach(cmd *exec.Cmd) {
+	s.status.Clear()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In.r, s.Out.w, s.Err.w
+}
 
 // File is the open file behind the input, for readers that wait for it with
 // the system's means; nil where there is none, as in tests.

@@ -56,6 +56,9 @@ type Model struct {
 	Size int64
 	// Details are further facts for people, such as "8.2B" or "Q4_K_M".
 	Details string
+	// Remote tells that the address only passes the model on from elsewhere,
+	// as Ollama does with those of its cloud.
+	Remote bool
 }
 
 // Ref is the name by which people call the model.

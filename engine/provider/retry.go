@@ -37,13 +37,7 @@ type RetryOptions struct {
 	OnRetry func(err error, wait time.Duration, attempt int)
 }
 
-// Retry wraps a provider so that a retryable failure is tried again, as long
-// as nothing was yielded that a second try would repeat: no content, reasoning
-// or call. The wait is what the provider asks for, else doubles with each try
-// and varies at random, so that many clients don't come back at once. Ending
-// the context ends a wait. What p can do beyond Provider stays reachable
-// through Unwrap; a Lister stays one.
-func Retry(p Provider, o RetryOptions) Provider {
+func (o RetryOptions) orDefault() RetryOptions {
 	if o.Attempts <= 0 {
 		o.Attempts = DefaultAttempts
 	}
@@ -56,7 +50,17 @@ func Retry(p Provider, o RetryOptions) Provider {
 	if o.LongestAsked <= 0 {
 		o.LongestAsked = DefaultLongestAsked
 	}
-	r := &retrier{Provider: p, o: o}
+	return o
+}
+
+// Retry wraps a provider so that a retryable failure is tried again, as long
+// as nothing was yielded that a second try would repeat: no content, reasoning
+// or call. The wait is what the provider asks for, else doubles with each try
+// and varies at random, so that many clients don't come back at once. Ending
+// the context ends a wait. What p can do beyond Provider stays reachable
+// through Unwrap; a Lister stays one.
+func Retry(p Provider, o RetryOptions) Provider {
+	r := &retrier{Provider: p, o: o.orDefault()}
 	if l, ok := p.(Lister); ok {
 		return &retryLister{retrier: r, Lister: l}
 	}

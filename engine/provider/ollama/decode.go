@@ -69,11 +69,19 @@ func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder,
 	if o.names == nil {
 		o.names = provider.NewNames()
 	}
-	if strings.HasPrefix(strings.ToLower(contentType), "text/html") {
-		head, _ := io.ReadAll(io.LimitReader(body, 512))
-		return nil, &wire.FormatError{Chunk: head, Err: errors.New("it is a web page; does Ollama listen there?")}
+	if err := notAPage(body, contentType); err != nil {
+		return nil, err
 	}
 	return &decoder{o: o, lines: lines{src: body}}, nil
+}
+
+// notAPage refuses what a browser would show: a router's or a proxy's words.
+func notAPage(body io.Reader, contentType string) error {
+	if !strings.HasPrefix(strings.ToLower(contentType), "text/html") {
+		return nil
+	}
+	head, _ := io.ReadAll(io.LimitReader(body, 512))
+	return &wire.FormatError{Chunk: head, Err: errors.New("it is a web page; does Ollama listen there?")}
 }
 
 // Read takes what one network read brought.

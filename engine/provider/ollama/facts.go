@@ -128,6 +128,7 @@ func describe(show *api.ShowResponse) info {
 	a := info{remote: show.RemoteHost != "", numCtx: parameter(show.Parameters, "num_ctx")}
 	a.model.ContextLength = contextLength(show.ModelInfo)
 	a.model.Details = details(show.Details)
+	a.model.Remote = a.remote
 	a.model.Schema = provider.Yes // by a grammar, whatever the model
 	if len(show.Capabilities) > 0 {
 		has := func(c model.Capability) provider.Known {
@@ -209,7 +210,7 @@ func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
 	for _, m := range list.Models {
 		models = append(models, provider.Model{
 			Provider: p.o.Name, Name: strings.TrimSuffix(m.Name, ":latest"), Size: m.Size,
-			Details: details(m.Details),
+			Details: details(m.Details), Remote: m.RemoteHost != "",
 		})
 	}
 	return models, nil

@@ -27,6 +27,9 @@ type Wire struct {
 	Seen func(body []byte) (Seen, error)
 	// Facts answers requests to other paths; nil answers them with 404.
 	Facts http.HandlerFunc
+	// Key reads the key that a request came with, in the form of an
+	// Authorization header; nil reads that header.
+	Key func(http.Header) string
 }
 
 // Key is the key that providers of the suite send, and ModelName the model
@@ -99,6 +102,9 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	seen.Key = r.Header.Get("Authorization")
+	if s.wire.Key != nil {
+		seen.Key = s.wire.Key(r.Header)
+	}
 	s.play(w, r, s.take(seen))
 }
 

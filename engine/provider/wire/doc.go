@@ -1,8 +1,8 @@
 // Package wire holds what every provider that speaks HTTP needs: one exchange
 // from request to the last delta, its time limits, the reading of failures,
 // and the tolerance for JSON as servers really send it. The wire formats
-// themselves are in the rooms beside this one; nothing here knows a path or a
-// field of a particular one.
+// themselves are in the rooms beside this one; nothing here knows a path, or a
+// field that only one of them has.
 //
 // # Vocabulary
 //
@@ -11,6 +11,9 @@
 //     brought and gives it as one batch of deltas.
 //   - Source: whose failures these are: provider, model, address, and the keys
 //     that must not show in a message.
+//   - Call: a tool call as the model wrote it, before it is known to be whole.
+//   - Node: a JSON value that keeps the order of its members, for schemas that
+//     have to be changed before a server takes them.
 //
 // # Promises
 //

@@ -60,6 +60,17 @@ type Exchange struct {
 	Request *http.Request
 	// Decode makes the reader of a response with a status of 200.
 	Decode func(*http.Response) (Decoder, error)
+	// Refuse reads the body of any other response, for a wire format that knows
+	// more of it than Source.Refused does; nil is that.
+	Refuse func(resp *http.Response, body []byte) *provider.Error
+}
+
+// refused is the error of a response whose status is not 200.
+func (x *Exchange) refused(resp *http.Response, body []byte) *provider.Error {
+	if x.Refuse != nil {
+		return x.Refuse(resp, body)
+	}
+	return x.Source.Refused(resp, body)
 }
 
 // Run makes the exchange and hands each batch to yield, until the response
@@ -76,7 +87,7 @@ func (x *Exchange) Run(ctx context.Context, yield func([]provider.Delta) bool) e
 		if err != nil && len(body) == 0 {
 			return f.fail(err)
 		}
-		return x.Source.Refused(f.resp, body)
+		return x.refused(f.resp, body)
 	}
 	dec, err := x.Decode(f.resp)
 	if err != nil {
@@ -98,7 +109,7 @@ func (x *Exchange) Fetch(ctx context.Context) ([]byte, error) {
 	case err != nil:
 		return nil, f.fail(err)
 	case f.resp.StatusCode != http.StatusOK:
-		return nil, x.Source.Refused(f.resp, body[:min(len(body), maxRefusal)])
+		return nil, x.refused(f.resp, body[:min(len(body), maxRefusal)])
 	case len(body) > MaxBody:
 		return nil, x.Source.Undecodable(&FormatError{Err: errors.New("it is longer than 16 MiB")})
 	}

@@ -1,0 +1,201 @@
+package commands
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/input"
+	"github.com/fettle-cli/fettle/commands/prompts"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// library is the prompts that can be used where the program was started.
+func (rt *runtime) library() (*prompts.Library, error) {
+	dirs, err := rt.dirs()
+	if err != nil {
+		return nil, err
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return nil, fault.Wrap(fault.Failed, "find the current folder", err)
+	}
+	project, refused := config.ProjectDir(wd, dirs.Home, "prompts")
+	if refused != "" {
+		rt.notice("the prompts in " + refused + " are not used: anyone may write to this folder")
+	}
+	own := prompts.New(prompts.Places{Config: dirs.Config})
+	all := prompts.New(prompts.Places{Config: dirs.Config, Project: project})
+	if sameFolder(own.Dir(prompts.User), all.Dir(prompts.Project)) {
+		return own, nil
+	}
+	return all, nil
+}
+
+func sameFolder(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(ia, ib)
+}
+
+// usePrompt takes what the prompt that -p names says, where no flag says it.
+func (o *askOptions) usePrompt(rt *runtime) error {
+	if o.named == "" {
+		return nil
+	}
+	library, err := rt.library()
+	if err != nil {
+		return err
+	}
+	p, err := library.Load(o.named)
+	if err != nil {
+		return promptFault(o.named, err)
+	}
+	vars, err := readVars(o.vars)
+	if err != nil {
+		return err
+	}
+	if err := p.Check(vars); err != nil {
+		return promptFault(o.named, err)
+	}
+	o.template, o.filling = p, vars
+	if p.Hides != "" {
+		rt.notice("prompt " + p.Name + " is the project's, " + shortPath(p.Path) + "; it hides yours")
+	}
+	if o.model == "" {
+		o.model = p.Model
+	}
+	if !o.hasSystem && p.System != "" {
+		o.system, o.hasSystem = p.System, true
+	}
+	if p.Tools != nil && !o.noTools && len(o.tools)+len(o.toolsets) == 0 {
+		o.noTools, o.promptTools = !p.Tools.Enabled, p.Tools.Globs
+	}
+	if o.schema == nil && !o.extract {
+		schema, err := library.Schema(p)
+		if err == nil && p.Schema != "" && !json.Valid(schema) {
+			err = errors.New(p.Schema + " is no JSON")
+		}
+		if err != nil {
+			return fault.Wrap(fault.Config, "prompt "+p.Name, err, "fettle prompts edit "+p.Name)
+		}
+		o.schema = schema
+	}
+	return nil
+}
+
+// choosePromptTools takes the tools that the prompt chooses. One of a project
+// can't widen what the configuration says.
+func (o *askOptions) choosePromptTools(rt *runtime, cfg *config.Config) {
+	if len(o.promptTools) == 0 {
+		return
+	}
+	if from := cfg.Origin("tools"); o.template.Source == prompts.Project && from != string(config.FromDefault) {
+		rt.notice("the tools of prompt " + o.named + " are not used: a project can't widen what " + from + " says")
+		return
+	}
+	o.tools = o.promptTools
+}
+
+// text is the question: what was piped in and the prompt, or a named prompt
+// that is filled with them. shown tells that files are shown beside it.
+func (o *askOptions) text(piped []byte, shown bool) (string, error) {
+	all := input.Compose(piped, o.prompt)
+	if o.template == nil {
+		return all, nil
+	}
+	tail := all
+	if len(piped) > 0 && strings.TrimSpace(o.prompt) == "" {
+		tail = input.Block(piped)
+	}
+	text, err := o.template.Fill(prompts.Values{Vars: o.filling, Input: all, Tail: tail, Shown: shown})
+	if err != nil {
+		return "", promptFault(o.named, err)
+	}
+	return text, nil
+}
+
+func readVars(given []string) (map[string]string, error) {
+	vars := map[string]string{}
+	for _, v := range given {
+		name, value, ok := strings.Cut(v, "=")
+		_, twice := vars[name]
+		switch {
+		case !ok || name == "":
+			return nil, usagef("fettle ask -p review --var lang=go", "--var wants NAME=VALUE, not %s", shellWord(v))
+		case name == prompts.InputName:
+			return nil, usagef(`git diff | fettle ask -p review "extra words"`,
+				"--var can't set %s: it is what is piped in or written behind", name)
+		case twice:
+			return nil, usagef("", "--var sets %s twice", name)
+		}
+		vars[name] = value
+	}
+	return vars, nil
+}
+
+// promptFault says what is wrong with a prompt, and what to do about it.
+func promptFault(name string, err error) error {
+	var broken *prompts.Error
+	var none *prompts.NotFoundError
+	var unknown *prompts.UnknownError
+	var missing *prompts.MissingError
+	var long *prompts.TooLongError
+	switch {
+	case errors.As(err, &broken):
+		f := &fault.Fault{Code: fault.Config, Msg: broken.Error(), Hints: []string{"fettle prompts edit " + name}, Err: err}
+		for _, p := range broken.Problems[1:] {
+			f.Detail = append(f.Detail, p.String())
+		}
+		return f
+	case errors.As(err, &none):
+		f := fault.New(fault.NotFound, none.Error(), "fettle prompts list")
+		if none.Near != "" {
+			f.Hints = append([]string{"fettle prompts show " + none.Near}, f.Hints...)
+		}
+		return f
+	case errors.As(err, &unknown):
+		return fault.New(fault.Usage, unknown.Error(), "fettle prompts show "+name)
+	case errors.As(err, &missing):
+		return missingFault(name, missing)
+	case errors.As(err, &long):
+		return fault.New(fault.Usage, long.Error())
+	}
+	return fault.Wrap(fault.Failed, "prompt "+name, err)
+}
+
+func missingFault(name string, missing *prompts.MissingError) error {
+	f := fault.New(fault.Usage, missing.Error())
+	call := "fettle ask -p " + name
+	for _, v := range missing.Vars {
+		if v.Description != "" {
+			f.Detail = append(f.Detail, fmt.Sprintf("%s  %s", v.Name, v.Description))
+		}
+		if v.Name != prompts.InputName {
+			call += " --var " + v.Name + "=…"
+		}
+	}
+	f.Hints = []string{call}
+	if missing.Vars[len(missing.Vars)-1].Name == prompts.InputName || missing.Vars[0].Name == prompts.InputName {
+		f.Hints = []string{call + " -f FILE", "git diff | " + call}
+	}
+	return f
+}
+
+// shortPath is a path as people would write it: relative below the current
+// folder.
+func shortPath(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	rel, err := filepath.Rel(wd, path)
+	if err != nil || strings.HasPrefix(rel, "..") {
+		return path
+	}
+	return rel
+}

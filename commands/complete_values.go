@@ -1,0 +1,333 @@
+package commands
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/toolset/builtin"
+)
+
+const (
+	// glanceTime bounds the look into the store: a person waits for a key.
+	glanceTime = 300 * time.Millisecond
+	// mostChats is how many chats are offered, the last used first.
+	mostChats = 50
+)
+
+// completer finds live values. Nothing in it asks an address, and what can't be
+// had, by a broken configuration say, is left out.
+type completer struct {
+	ctx context.Context
+	rt  *runtime
+	app *cli.App
+}
+
+// flagValue suggests values of a flag: by what its help calls them, so that a
+// new flag is completed without a word here.
+func (c *completer) flagValue(p place, f cli.Flag) suggestions {
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return suggestions{}
+	}
+	_, marked, _ := strings.Cut(d.GetUsage(), "`")
+	placeholder, after, _ := strings.Cut(marked, "`")
+	if list := enumerated(after); list != nil {
+		return suggestions{list: list}
+	}
+	switch f.Names()[0] {
+	case "chat":
+		return c.chats()
+	case "prompt":
+		return c.prompts()
+	case "provider":
+		return c.providers()
+	case "tool", "allow", "deny":
+		return tools()
+	case "toolset":
+		return suggestions{list: []suggestion{{"builtin", "the tools of fettle itself"}}}
+	}
+	return c.named(p, placeholder)
+}
+
+// enumerated reads the values that a flag's help lists: "text, json (one
+// object) or events". nil where it lists none.
+func enumerated(usage string) []suggestion {
+	usage, _, _ = strings.Cut(usage, ";")
+	var out []suggestion
+	for usage = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(usage), ":")); usage != ""; {
+		end := strings.IndexAny(usage, ", (")
+		if end < 0 {
+			end = len(usage)
+		}
+		s := suggestion{value: usage[:end]}
+		usage = strings.TrimSpace(usage[end:])
+		if strings.HasPrefix(usage, "(") {
+			s.about, usage, _ = strings.Cut(usage[1:], ")")
+			usage = strings.TrimSpace(usage)
+		}
+		out = append(out, s)
+		rest, comma := strings.CutPrefix(usage, ",")
+		rest, or := strings.CutPrefix(strings.TrimSpace(rest), "or ")
+		if usage != "" && !comma && !or || s.value == "" {
+			return nil // prose
+		}
+		usage = strings.TrimSpace(rest)
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+// argument suggests what a command's next argument could be, by what its help
+// calls it.
+func (c *completer) argument(p place) suggestions {
+	if p.command == nil {
+		return suggestions{}
+	}
+	switch p.path {
+	case "fettle help":
+		return c.helpWords(p.args)
+	case "fettle man":
+		return c.commandWords(p.args)
+	case "fettle completion":
+		return suggestions{list: shellNames(p.args)}
+	}
+	names := strings.Fields(strings.NewReplacer("[", "", "]", "", "…", "").Replace(p.command.ArgsUsage))
+	if len(names) == 0 {
+		return suggestions{}
+	}
+	n := len(p.args)
+	if n >= len(names) {
+		if !strings.Contains(p.command.ArgsUsage, "…") {
+			return suggestions{}
+		}
+		n = len(names) - 1 // the last one may be repeated
+	}
+	return c.named(p, names[n])
+}
+
+// named suggests values for a name that help gives to one.
+func (c *completer) named(p place, name string) suggestions {
+	within := func(group string) bool { return strings.HasPrefix(p.path+" ", "fettle "+group+" ") }
+	switch {
+	case name == "FILE" || name == "PATH":
+		return suggestions{paths: "files"}
+	case name == "DIR" || name == "FOLDER":
+		return suggestions{paths: "dirs"}
+	case strings.HasPrefix(name, "PROVIDER/"):
+		return c.models("")
+	case name == "NAME" && p.path == "fettle models rm":
+		return c.models("ollama/")
+	case name == "PROVIDER", name == "NAME" && within("keys"):
+		return c.providers()
+	case name == "N" && within("chats"), name == "CHAT":
+		return c.chats()
+	case name == "NAME" && within("prompts") && p.path != "fettle prompts new":
+		return c.prompts()
+	case (name == "KEY" || name == "PREFIX") && within("config"):
+		return settingNames()
+	case name == "VALUE" && within("config"):
+		return c.settingValues(p.args[0])
+	}
+	return suggestions{}
+}
+
+func shellNames(args []string) (out []suggestion) {
+	if len(args) == 0 {
+		for _, s := range shells() {
+			out = append(out, suggestion{value: s})
+		}
+	}
+	return out
+}
+
+// helpWords are the commands and topics of `fettle help`.
+func (c *completer) helpWords(args []string) suggestions {
+	out := c.commandWords(args)
+	if len(args) == 0 {
+		for _, t := range topics() {
+			out.add(t.name, t.about)
+		}
+	}
+	return out
+}
+
+// commandWords are the commands below those that args name.
+func (c *completer) commandWords(args []string) suggestions {
+	cmds := c.app.Commands
+	for _, arg := range args {
+		next := findCommand(cmds, arg)
+		if next == nil {
+			return suggestions{}
+		}
+		cmds = next.Subcommands
+	}
+	return commandNames(cmds)
+}
+
+func settingNames() suggestions {
+	var out suggestions
+	for _, s := range config.Settings() {
+		out.add(s.Key, s.Meaning)
+	}
+	return out
+}
+
+// settingValues are those of a setting that has a few, or is a model.
+func (c *completer) settingValues(key string) suggestions {
+	var out suggestions
+	for _, s := range config.Settings() {
+		if s.Key != key {
+			continue
+		}
+		if values := strings.Split(s.Type, " | "); len(values) > 1 {
+			for _, v := range values {
+				out.add(v, "")
+			}
+		}
+	}
+	if key == "model" || key == "fallback" {
+		return c.models("")
+	}
+	return out
+}
+
+func tools() suggestions {
+	var out suggestions
+	for _, e := range builtin.Entries(builtin.Options{}) {
+		about, _, _ := strings.Cut(e.Tool.Description, "\n")
+		out.add(e.Tool.ID, about)
+	}
+	return out
+}
+
+// models are those that the configuration names and that providers told of
+// before. Without its prefix a model of one provider stands for itself.
+func (c *completer) models(prefix string) suggestions {
+	var out suggestions
+	room, err := c.rt.models()
+	if err != nil {
+		return out
+	}
+	defer room.close()
+	seen := map[string]bool{}
+	add := func(ref, about string) {
+		name, ok := strings.CutPrefix(ref, prefix)
+		if ok && name != "" && !seen[ref] && !(prefix != "" && name[0] == '-') {
+			seen[ref] = true
+			out.add(name, about)
+		}
+	}
+	kept := room.index.Kept()
+	about := map[string]string{}
+	for _, m := range kept {
+		about[m.Ref()] = modelAbout(m)
+	}
+	if prefix == "" {
+		for _, ref := range append([]string{room.cfg.Model}, room.cfg.Fallback...) {
+			add(ref, about[ref])
+		}
+	}
+	for _, m := range kept {
+		add(m.Ref(), about[m.Ref()])
+	}
+	if prefix == "" {
+		for _, ref := range room.configured() {
+			add(ref, about[ref])
+		}
+	}
+	return out
+}
+
+// modelAbout is what is said of a model in a list: "40k context, tools".
+func modelAbout(m engine.ListedModel) string {
+	var parts []string
+	if m.ContextLength > 0 {
+		parts = append(parts, contextText(m.ContextLength)+" context")
+	}
+	if can := modelAbilities(m); can != "" && can != "?" {
+		parts = append(parts, can)
+	}
+	if m.Size > 0 {
+		parts = append(parts, term.Size(m.Size))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// configured are the models that the configuration has settings of.
+func (m *modelRoom) configured() []string {
+	out := slices.Sorted(maps.Keys(m.cfg.Models))
+	for _, name := range slices.Sorted(maps.Keys(m.cfg.Providers)) {
+		for _, model := range slices.Sorted(maps.Keys(m.cfg.Providers[name].Models)) {
+			out = append(out, name+"/"+model)
+		}
+	}
+	return out
+}
+
+func (c *completer) providers() suggestions {
+	var out suggestions
+	room, err := c.rt.models()
+	if err != nil {
+		return out
+	}
+	defer room.close()
+	for _, name := range room.index.Catalog.Registry.Names() {
+		if name != "script" { // it plays files: nothing to list, and no key
+			out.add(name, "")
+		}
+	}
+	return out
+}
+
+func (c *completer) prompts() suggestions {
+	var out suggestions
+	library, err := c.rt.library()
+	if err != nil {
+		return out
+	}
+	for _, name := range library.Names() {
+		out.add(name, "")
+	}
+	return out
+}
+
+// chats gives the last used chats. The look into the store may take its time,
+// on a slow disk say, and is not waited for then: the program ends, which the
+// store is made for.
+func (c *completer) chats() suggestions {
+	var out suggestions
+	dirs, err := c.rt.dirs()
+	if err != nil {
+		return out
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, glanceTime)
+	defer cancel()
+	found := make(chan []engine.Chat, 1)
+	go func() { // is left behind where it is late
+		eng := engine.New(engine.Options{DataDir: dirs.Data})
+		chats, err := eng.Glance(ctx, mostChats)
+		if eng.Close() != nil || err != nil {
+			chats = nil
+		}
+		found <- chats
+	}()
+	select {
+	case <-ctx.Done():
+	case chats := <-found:
+		for _, chat := range chats {
+			out.add(strconv.FormatInt(chat.Number, 10), chat.Title)
+		}
+	}
+	return out
+}

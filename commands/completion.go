@@ -1,0 +1,67 @@
+package commands
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/nearest"
+)
+
+// shellScripts are what shells read; each calls `fettle __complete`.
+//
+//go:embed shells/fettle.bash shells/fettle.zsh shells/fettle.fish shells/fettle.ps1
+var shellScripts embed.FS
+
+const completionDescription = `Prints a script that the shell reads. It completes commands, flags, the values of
+flags, models, chats, prompts and settings; it asks no provider, and a list of
+models is the one that models list had last.
+
+For one session:
+  bash         source <(fettle completion bash)
+  zsh          source <(fettle completion zsh)             after compinit
+  fish         fettle completion fish | source
+  powershell   fettle completion powershell | Out-String | Invoke-Expression
+
+For all: add that line to ~/.bashrc, ~/.zshrc, ~/.config/fish/config.fish or the
+file that PowerShell calls $PROFILE.`
+
+func newCompletion(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:        "completion",
+		Usage:       "print what makes a shell complete fettle's words",
+		ArgsUsage:   "SHELL",
+		Description: completionDescription,
+		UsageText:   "fettle completion bash\nfettle completion fish",
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usagef("fettle completion bash", "completion wants a shell: %s", strings.Join(shells(), ", "))
+			}
+			return runCompletion(rt, c.Args().First())
+		},
+	}
+}
+
+// shells are those that there is a script for.
+func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
+
+func runCompletion(rt *runtime, shell string) error {
+	name := "shells/fettle." + shell
+	if shell == "powershell" || shell == "pwsh" {
+		name = "shells/fettle.ps1"
+	}
+	script, err := shellScripts.ReadFile(name)
+	if err == nil {
+		rt.streams.Out.WriteString(string(script))
+		return nil
+	}
+	f := fault.New(fault.Usage, "there is no completion for "+shell)
+	if near := nearest.Of(shell, shells()); near != "" {
+		f.Msg += " (did you mean " + near + "?)"
+		f.Hints = append(f.Hints, "fettle completion "+near)
+	}
+	f.Hints = append(f.Hints, "fettle completion --help")
+	return f
+}

@@ -1,0 +1,208 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// Entry is a key that has a value, as `config list` shows it.
+type Entry struct {
+	Key string
+	// Value is the value for JSON: a string, a number, true or false, or a list
+	// of strings. A secret is the word that stands for one.
+	Value any
+	// Text is the value on one line or several, as the file would hold it.
+	Text string
+	// Secret tells that the value isn't shown.
+	Secret  bool
+	Origins []Origin
+}
+
+// Entries lists the keys that have a value: the table's first, in its order,
+// then providers, models and prices by name.
+func (c *Config) Entries() []Entry {
+	var out []Entry
+	for _, s := range table() {
+		if _, ok := c.origins[s.Key]; ok {
+			out = append(out, c.entry(s.Key, c.setting(s.Key)))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		out = append(out, c.providerEntries("providers."+name, c.Providers[name])...)
+	}
+	for _, ref := range slices.Sorted(maps.Keys(c.Models)) {
+		out = append(out, c.modelEntries("models."+ref, c.Models[ref])...)
+	}
+	for _, ref := range slices.Sorted(maps.Keys(c.Prices)) {
+		p, key := c.Prices[ref], "prices."+ref+"."
+		for _, name := range priceFields() {
+			if _, ok := c.origins[key+name]; ok {
+				out = append(out, c.entry(key+name, p.field(name)))
+			}
+		}
+	}
+	return out
+}
+
+// Entry is the entry of one key.
+func (c *Config) Entry(key string) (Entry, bool) {
+	all := c.Entries()
+	i := slices.IndexFunc(all, func(e Entry) bool { return e.Key == key })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return all[i], true
+}
+
+func (c *Config) entry(key string, value any) Entry {
+	e := Entry{Key: key, Value: value, Origins: c.Origins(key)}
+	switch v := value.(type) {
+	case Secret:
+		e.Secret, e.Value, e.Text = true, redacted, redacted
+	case time.Duration:
+		e.Text = short(v)
+		e.Value = e.Text
+	case int64:
+		e.Text = FormatSize(v)
+		e.Value = e.Text
+	case provider.Known:
+		e.Value = v == provider.Yes
+		e.Text = plainText(e.Value)
+	case Tools:
+		e.Value = v.setting()
+		e.Text = plainText(e.Value)
+	case []string:
+		e.Value = append([]string{}, v...)
+		e.Text = plainText(v)
+	default:
+		e.Text = plainText(v)
+	}
+	return e
+}
+
+// setting is a value of the table, by its key.
+func (c *Config) setting(key string) any {
+	switch key {
+	case "model":
+		return c.Model
+	case "fallback":
+		return c.Fallback
+	case "system":
+		return c.System
+	case "profile":
+		return c.Profile
+	case "color":
+		return c.Color
+	case "ollama.host":
+		return c.Ollama.Host
+	case "ollama.num_ctx":
+		return c.Ollama.NumCtx
+	case "ollama.max_num_ctx":
+		return c.Ollama.MaxNumCtx
+	case "tools":
+		return c.Tools
+	case "allow":
+		return c.Allow
+	case "deny":
+		return c.Deny
+	case "ask":
+		return c.Ask
+	case "limits.max_turns":
+		return c.Limits.MaxTurns
+	case "limits.timeout":
+		return c.Limits.Timeout
+	case "limits.first_byte":
+		return c.Limits.FirstByte
+	case "limits.between_chunks":
+		return c.Limits.BetweenChunks
+	case "limits.stdin_bytes":
+		return c.Limits.StdinBytes
+	case "limits.file_bytes":
+		return c.Limits.FileBytes
+	case "retries":
+		return c.Retries
+	}
+	return nil
+}
+
+// setting is the tools as the file would have them.
+func (t Tools) setting() any {
+	switch {
+	case !t.Enabled:
+		return "off"
+	case len(t.Globs) == 0:
+		return "on"
+	}
+	return slices.Clone(t.Globs)
+}
+
+func (c *Config) providerEntries(key string, p Provider) []Entry {
+	var out []Entry
+	add := func(name string, value any) {
+		if _, ok := c.origins[key+"."+name]; ok {
+			out = append(out, c.entry(key+"."+name, value))
+		}
+	}
+	add("type", p.Type)
+	add("base_url", p.BaseURL)
+	add("key_env", p.KeyEnv)
+	if p.KeyCommand != "" {
+		// A command may hold a token, and is no key: it is shown before it is
+		// run, and nowhere else.
+		e := c.entry(key+".key", "a command")
+		e.Secret = true
+		out = append(out, e)
+	} else if !p.Key.Empty() {
+		add("key", p.Key)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
+		add("headers."+name, p.Headers[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Models)) {
+		out = append(out, c.modelEntries(key+".models."+name, p.Models[name])...)
+	}
+	return out
+}
+
+func (c *Config) modelEntries(key string, m Model) []Entry {
+	var out []Entry
+	for _, name := range modelFields() {
+		if _, ok := c.origins[key+"."+name]; !ok {
+			continue
+		}
+		if name == "context_length" {
+			out = append(out, c.entry(key+"."+name, m.ContextLength))
+			continue
+		}
+		out = append(out, c.entry(key+"."+name, *m.known(name)))
+	}
+	return out
+}
+
+// field is a price's field as the file would have it.
+func (p Price) field(name string) string {
+	amount := p.Cached
+	switch name {
+	case "currency":
+		return p.Currency
+	case "input":
+		amount = p.Input
+	case "output":
+		amount = p.Output
+	}
+	text := strings.TrimRight(amount.Rat().FloatString(6), "0")
+	return strings.TrimSuffix(text, ".")
+}
+
+// plainText is a value as a line of text; a list has commas.
+func plainText(v any) string {
+	if list, ok := v.([]string); ok {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprint(v)
+}

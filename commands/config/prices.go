@@ -1,0 +1,117 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// Price is what a model's tokens cost.
+type Price struct {
+	// Input and Output are what a million tokens cost. Cached is for input
+	// tokens that the provider had kept; it is Input where nothing is set.
+	Input, Output, Cached Amount
+	Currency              string // three capital letters
+}
+
+// Amount is a sum of money, in millionths of the currency's unit.
+type Amount int64
+
+// Rat is the amount in the currency's unit.
+func (a Amount) Rat() *big.Rat { return big.NewRat(int64(a), 1_000_000) }
+
+// defaultCurrency is the one in which providers publish their prices.
+const defaultCurrency = "USD"
+
+func priceFields() []string { return []string{"input", "output", "cached", "currency"} }
+
+// maxPrice bounds a price: a thousand times what a token has ever cost.
+const maxPrice = 1_000_000
+
+const wantAmount = "expected what a million tokens cost, such as 1.25, with up to 6 decimals"
+
+var amountForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,7}(\.[0-9]{1,6})?$`) })
+
+func amountKind() kind {
+	return kind{name: "amount", tags: []string{tagInt, tagFloat, tagText}, want: wantAmount, parse: func(s string) (any, error) {
+		r, ok := new(big.Rat).SetString(s)
+		if !ok || !amountForm().MatchString(s) || r.Cmp(big.NewRat(maxPrice, 1)) > 0 {
+			return nil, errors.New(wantAmount)
+		}
+		r.Mul(r, big.NewRat(1_000_000, 1))
+		return Amount(r.Num().Int64()), nil
+	}}
+}
+
+func currencyKind() kind {
+	const want = "expected three capital letters, such as USD or EUR"
+	return kind{name: "currency", tags: []string{tagText}, want: want, parse: func(s string) (any, error) {
+		if len(s) != 3 || slices.ContainsFunc([]byte(s), func(c byte) bool { return c < 'A' || c > 'Z' }) {
+			return nil, errors.New(want)
+		}
+		return s, nil
+	}}
+}
+
+func priceKind(field string) kind {
+	if field == "currency" {
+		return currencyKind()
+	}
+	return amountKind()
+}
+
+// prices decodes what models cost, by provider/model.
+func (d *decoder) prices(f field) {
+	if d.project {
+		d.refuse(f, "what a model costs you is between you and its provider")
+		return
+	}
+	f.free = true
+	d.mapping(f, nil, func(f field) {
+		if _, err := parseRef(f.name); err != nil {
+			d.at(f, fmt.Sprintf("%s: %s", f.label, err))
+			return
+		}
+		d.price(f)
+	})
+}
+
+func (d *decoder) price(f field) {
+	before := len(d.sink.errors)
+	p := Price{Currency: defaultCurrency}
+	has := map[string]bool{}
+	d.mapping(f, priceFields(), func(f field) {
+		v, ok := d.scalar(f, f.node, priceKind(f.name))
+		if !ok {
+			return
+		}
+		has[f.name] = true
+		d.part.data.origins[f.path] = d.origin(f)
+		switch f.name {
+		case "input":
+			p.Input = v.(Amount)
+		case "output":
+			p.Output = v.(Amount)
+		case "cached":
+			p.Cached = v.(Amount)
+		case "currency":
+			p.Currency = v.(string)
+		}
+	})
+	if len(d.sink.errors) > before {
+		return
+	}
+	for _, name := range []string{"input", "output"} {
+		if !has[name] {
+			d.at(f, f.label+" has no "+name+"; 0 is a price too")
+			return
+		}
+	}
+	if !has["cached"] {
+		p.Cached = p.Input
+	}
+	d.part.data.prices[f.name] = p
+}

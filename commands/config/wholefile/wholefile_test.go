@@ -1,0 +1,146 @@
+package wholefile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fettle-cli/fettle/commands/config/wholefile"
+)
+
+func mode(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode()
+}
+
+func TestModesAndLinks(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no mode bits")
+	}
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "dotfiles", "c.yaml"), filepath.Join(dir, "c.yaml")
+	if err := wholefile.Replace(real, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if got := mode(t, real); got != 0o600 {
+		t.Errorf("a new file has mode %v", got)
+	}
+	if err := errors.Join(os.Chmod(real, 0o644), os.Symlink(real, link), wholefile.Replace(link, []byte("again"))); err != nil {
+		t.Fatal(err)
+	}
+	if mode(t, link)&os.ModeSymlink == 0 || mode(t, real) != 0o644 {
+		t.Errorf("the link became %v and the file %v", mode(t, link), mode(t, real))
+	}
+	if data, info, err := wholefile.Read(link, 10); string(data) != "again" || err != nil || !wholefile.Exposed(info) {
+		t.Errorf("read %q, %v", data, err)
+	}
+	if err := wholefile.ReplacePrivate(link, []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	if _, info, err := wholefile.Read(link, 10); err != nil || wholefile.Exposed(info) || mode(t, real) != 0o600 {
+		t.Errorf("a private file has mode %v, %v", mode(t, real), err)
+	}
+	dangling := filepath.Join(dir, "dangling")
+	if err := os.Symlink(filepath.Join(dir, "nowhere", "x"), dangling); err != nil {
+		t.Fatal(err)
+	}
+	if err := wholefile.Replace(dangling, nil); err == nil || !strings.Contains(err.Error(), "leads to no file") {
+		t.Errorf("a link to nowhere: %v", err)
+	}
+	left, err := os.ReadDir(filepath.Dir(real))
+	if err != nil || len(left) != 1 {
+		t.Errorf("files are left behind: %v, %v", left, err)
+	}
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "f")
+	if data, info, err := wholefile.Read(path, 3); data != nil || info != nil || err != nil {
+		t.Errorf("a missing file: %q, %v, %v", data, info, err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, _, err := wholefile.Read(path, 3); data == nil || err != nil {
+		t.Errorf("an empty file: %v, %v", data, err)
+	}
+	if err := os.WriteFile(path, []byte("1234"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := wholefile.Read(path, 3); err == nil || !strings.Contains(err.Error(), "limit") {
+		t.Errorf("a file that is too large: %v", err)
+	}
+	if _, _, err := wholefile.Read(filepath.Dir(path), 3); err == nil {
+		t.Error("a folder was read")
+	}
+}
+
+// Changes under the lock don't lose each other, and a reader never sees half.
+func TestNoChangeIsLost(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sub", "n")
+	const workers, each = 4, 10
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for range each {
+				if err := increment(t.Context(), path); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	data, _, err := wholefile.Read(path, 100)
+	if err != nil || string(data) != fmt.Sprint(workers*each) {
+		t.Errorf("counted %q, %v", data, err)
+	}
+}
+
+func increment(ctx context.Context, path string) error {
+	release, err := wholefile.Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	data, _, err := wholefile.Read(path, 100)
+	if err != nil {
+		return err
+	}
+	n := 0
+	if data != nil {
+		if n, err = strconv.Atoi(string(data)); err != nil {
+			return err
+		}
+	}
+	return wholefile.Replace(path, []byte(strconv.Itoa(n+1)))
+}
+
+func TestLockEnds(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "n")
+	release, err := wholefile.Lock(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("gone")
+	cancel(gone)
+	if _, err := wholefile.Lock(ctx, path); !errors.Is(err, gone) {
+		t.Errorf("a wait that was given up: %v", err)
+	}
+}

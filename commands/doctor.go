@@ -1,0 +1,178 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+)
+
+// doctorOptions are the flags of doctor.
+type doctorOptions struct {
+	output string
+	online bool
+}
+
+const doctorDescription = `Looks at what fettle rests on, and says what to do where something is missing:
+✓ is well, ! is worth a look, ✗ can't work. Nothing is written or mended, and no
+address is asked but an Ollama on this machine. The exit status is 0 where there
+is no ✗, and 1 where there is one.`
+
+func newDoctor(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:        "doctor",
+		Usage:       "see what works here, and what to do about the rest",
+		Description: doctorDescription,
+		UsageText:   "fettle doctor\nfettle doctor -o json",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "online", Usage: "also ask each provider that has a key, or needs none; a command that prints a key is run"},
+			outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			const path = "fettle doctor"
+			o := doctorOptions{output: c.String("output"), online: c.Bool("online")}
+			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+				return err
+			}
+			return runDoctor(c.Context, rt, o)
+		},
+	}
+}
+
+// doctorJSON is what `doctor --output json` prints.
+type doctorJSON struct {
+	SchemaVersion int             `json:"schema_version"`
+	Status        doctor.Status   `json:"status"` // the worst of the checks
+	Version       string          `json:"version"`
+	Checks        []doctor.Result `json:"checks"`
+}
+
+func runDoctor(ctx context.Context, rt *runtime, o doctorOptions) error {
+	visit, err := rt.visit(o)
+	if err != nil {
+		return err
+	}
+	if o.output == "text" {
+		rt.streams.Status().Set("looking")
+	}
+	results := doctor.Run(ctx, visit.checks())
+	rt.streams.Status().Clear()
+	visit.client.CloseIdleConnections()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	worst := doctor.Worst(results)
+	if o.output == "json" {
+		err = printJSON(rt, doctorJSON{outputVersion, worst, buildVersion().Version, results})
+	} else {
+		showResults(rt.streams.Out, results)
+	}
+	if err == nil && worst == doctor.Error {
+		err = exitError{1}
+	}
+	return err
+}
+
+// visit is one look at everything.
+type visit struct {
+	rt      *runtime
+	online  bool
+	cfg     *config.Config
+	broken  error // why cfg is without the files
+	catalog *engine.Catalog
+	client  *http.Client
+	keys    []keys.Found // those that are anywhere, by provider
+	noKeys  error        // why nobody knows
+}
+
+// visit gathers what the checks look at. A configuration that is broken is one
+// of the findings, and the others go by the environment alone.
+func (rt *runtime) visit(o doctorOptions) (*visit, error) {
+	rt.quiet = true // warnings are findings, too
+	v := &visit{rt: rt, online: o.online, client: newClient()}
+	if v.cfg, v.broken = rt.config(nil); v.broken != nil {
+		var err error
+		if v.cfg, err = config.Load(config.Options{Env: os.LookupEnv}); err != nil {
+			if v.cfg, err = config.Load(config.Options{}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	ring, err := rt.keyRing()
+	if err != nil {
+		return nil, err
+	}
+	v.keys, v.noKeys = ring.List(v.cfg.Providers)
+	v.catalog, err = newCatalog(v.cfg, ring, v.client, nil)
+	return v, err
+}
+
+// showResults prints a line for each result, and below it what else there is
+// to say. A write that fails is remembered by the output.
+func showResults(out *term.Output, results []doctor.Result) {
+	style, width := out.Style(), 0
+	for _, r := range results {
+		width = max(width, term.Cells(r.Title))
+	}
+	count := map[doctor.Status]int{}
+	for _, r := range results {
+		count[r.Status]++
+		mark := style.Green("✓")
+		switch r.Status {
+		case doctor.Warning:
+			mark = style.Yellow("!")
+		case doctor.Error:
+			mark = style.Red("✗")
+		}
+		indent := strings.Repeat(" ", width+4)
+		title := term.Clean(r.Title)
+		first := mark + " " + title + strings.Repeat(" ", width-term.Cells(title)+2)
+		for i, line := range term.Wrap(term.Clean(r.Detail), room(out, len(indent))) {
+			if i > 0 {
+				first = indent
+			}
+			out.Printf("%s\n", first+line)
+		}
+		for _, more := range r.More {
+			for _, line := range term.Wrap(term.Clean(more), room(out, len(indent))) {
+				out.Printf("%s%s\n", indent, style.Dim(line))
+			}
+		}
+		if r.Hint != "" { // whole, so that it can be pasted
+			out.Printf("%s%s  %s\n", indent, style.Dim("try"), term.Clean(r.Hint))
+		}
+	}
+	out.Printf("\n%s\n", verdict(count))
+}
+
+// room is how many columns there are behind an indent; 0 is no limit.
+func room(out *term.Output, indent int) int {
+	if out.Width() == 0 {
+		return 0
+	}
+	return max(out.Width()-indent, 20)
+}
+
+func verdict(count map[doctor.Status]int) string {
+	var parts []string
+	if n := count[doctor.Error]; n > 0 {
+		parts = append(parts, term.Count(n, "error", "errors"))
+	}
+	if n := count[doctor.Warning]; n > 0 {
+		parts = append(parts, term.Count(n, "warning", "warnings"))
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("all %d are well", count[doctor.OK])
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,236 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// shortContext is a context length, in tokens, with which a model forgets what
+// its tools have just told it.
+const shortContext = 8192
+
+// ollamaName is the name of the built-in provider.
+const ollamaName = "ollama"
+
+// mayAskOllama tells whether Ollama is on this machine, or the network may be
+// used.
+func (v *visit) mayAskOllama() bool {
+	if v.online {
+		return true
+	}
+	u, err := url.Parse(v.cfg.Ollama.Host)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// uses tells whether the configuration names a model of a provider.
+func (v *visit) uses(name string) bool {
+	return slices.ContainsFunc(append([]string{v.cfg.Model}, v.cfg.Fallback...), func(ref string) bool {
+		return strings.HasPrefix(ref, name+"/")
+	})
+}
+
+// listed asks a provider for its models.
+func (v *visit) listed(ctx context.Context, name string) ([]provider.Model, error) {
+	p, err := v.catalog.Registry.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	lister, ok := p.(provider.Lister)
+	if !ok {
+		return nil, errNoList
+	}
+	models, err := lister.Models(ctx)
+	return models, engine.Explain(name+"/", err)
+}
+
+var errNoList = errors.New("it can't tell its models")
+
+func (v *visit) ollama(ctx context.Context) doctor.Result {
+	r := doctor.Result{ID: ollamaName, Title: "Ollama", Status: doctor.OK}
+	if !v.mayAskOllama() {
+		r.Detail = "at " + v.cfg.Ollama.Host + ", which is not this machine and wasn't asked: --online asks it"
+		return v.contextLength(r)
+	}
+	p, err := v.catalog.Registry.Get(ollamaName)
+	if err != nil {
+		return failedResult(r, err)
+	}
+	asked, ok := p.(interface {
+		Version(ctx context.Context) (string, error)
+	})
+	if !ok {
+		return failedResult(r, errors.New("this provider tells no version"))
+	}
+	version, err := asked.Version(ctx)
+	if err != nil {
+		r = failedResult(r, engine.Explain(ollamaName+"/", err))
+		if !v.uses(ollamaName) {
+			r.Status = doctor.Warning
+		}
+		return v.contextLength(r)
+	}
+	models, err := v.listed(ctx, ollamaName)
+	if err != nil {
+		return failedResult(r, err)
+	}
+	r.Detail = fmt.Sprintf("version %s at %s, %s", version, v.cfg.Ollama.Host, term.Count(len(models), "model", "models"))
+	if len(models) == 0 {
+		r.Status, r.Hint = doctor.Warning, "fettle models pull qwen3"
+	}
+	return v.contextLength(r)
+}
+
+// contextLength adds what is odd about the lengths of contexts that are set.
+func (v *visit) contextLength(r doctor.Result) doctor.Result {
+	const variable = "OLLAMA_CONTEXT_LENGTH"
+	warn := func(hint, format string, args ...any) {
+		if r.Status == doctor.OK {
+			r.Status = doctor.Warning
+		}
+		if r.Hint == "" {
+			r.Hint = hint
+		}
+		r.More = append(r.More, fmt.Sprintf(format, args...))
+	}
+	from := v.cfg.Origin("ollama.num_ctx")
+	fixed, most := v.cfg.Ollama.NumCtx, v.cfg.Ollama.MaxNumCtx
+	if fixed > 0 && fixed < shortContext {
+		hint := "fettle config unset ollama.num_ctx   lets fettle measure what is needed"
+		if from == variable {
+			hint = "unset " + variable + "   lets fettle measure what is needed"
+		}
+		warn(hint, "every context is %s tokens long, by %s: a model forgets what its tools have just told it", term.Number(int64(fixed)), from)
+	}
+	if fixed > 0 && most > 0 && fixed > most {
+		warn("", "ollama.num_ctx, %s by %s, is above ollama.max_num_ctx, %s by %s",
+			term.Number(int64(fixed)), from, term.Number(int64(most)), v.cfg.Origin("ollama.max_num_ctx"))
+	}
+	if value, set := os.LookupEnv(variable); set && value != "" && value != "0" && from != variable {
+		warn("", "%s=%s isn't used by fettle: %s comes before it", variable, value, from)
+	}
+	return r
+}
+
+// model tells which model a question would go to.
+func (v *visit) model(ctx context.Context) doctor.Result {
+	r := doctor.Result{ID: "model", Title: "model", Status: doctor.OK}
+	if ref := v.cfg.Model; ref != "" {
+		p, model, err := v.catalog.Resolve(ref)
+		if err != nil {
+			return failedResult(r, err)
+		}
+		r.Detail = ref + ", by " + v.cfg.Origin("model")
+		if v.online || p.Name() == "script" || p.Name() == ollamaName && v.mayAskOllama() {
+			if _, err := v.catalog.Describe(ctx, p, model); err != nil {
+				return failedResult(r, engine.Explain(ref, err))
+			}
+		}
+		return r
+	}
+	if v.online {
+		ref, err := v.catalog.Default(ctx)
+		if err != nil {
+			return failedResult(r, err)
+		}
+		r.Detail = ref + ", chosen since the configuration names none"
+		return r
+	}
+	if v.mayAskOllama() {
+		if models, err := v.listed(ctx, ollamaName); err == nil && len(models) > 0 {
+			r.Detail = "none named: one of Ollama's is chosen"
+			return r
+		}
+	}
+	for _, found := range v.keys {
+		if found.Known && found.Name != ollamaName {
+			r.Detail = "none named: one of " + found.Name + "'s is chosen"
+			return r
+		}
+	}
+	r.Status, r.Detail = doctor.Error, "no model to ask: none is named, no Ollama has one, and no provider has a key"
+	r.More = []string{"ollama serve, then: fettle models pull qwen3", "export ANTHROPIC_API_KEY=…, or OPENAI_API_KEY, or MISTRAL_API_KEY"}
+	r.Hint = "fettle demo   a recorded model, nothing to set up"
+	return r
+}
+
+// provider tells whether there is a key, and with --online whether the address
+// takes it. The key itself is never told.
+func (v *visit) provider(ctx context.Context, p config.Provider) doctor.Result {
+	r := doctor.Result{ID: "provider." + p.Name, Title: p.Name, Status: doctor.OK}
+	i := slices.IndexFunc(v.keys, func(f keys.Found) bool { return f.Name == p.Name })
+	switch {
+	case i < 0 && v.noKeys != nil:
+		return failedResult(r, v.noKeys)
+	case i < 0:
+		r = v.withoutKey(r, p)
+	default:
+		r = v.withKey(r, p, v.keys[i].Sources[0])
+	}
+	if !v.online || i < 0 && p.Default || r.Status == doctor.Error {
+		return r
+	}
+	models, err := v.listed(ctx, p.Name)
+	switch {
+	case errors.Is(err, errNoList):
+		return r
+	case err != nil:
+		had := r.Detail
+		r = failedResult(r, err)
+		r.More = append(r.More, had)
+		return r
+	}
+	r.Detail += ", answers: " + term.Count(len(models), "model", "models")
+	return r
+}
+
+func (v *visit) withoutKey(r doctor.Result, p config.Provider) doctor.Result {
+	switch {
+	case p.Default && v.uses(p.Name):
+		r.Status, r.Detail = doctor.Error, "no key, and the configuration names a model of it"
+		r.Hint = "fettle keys set " + p.Name
+		if p.KeyEnv != "" {
+			r.Hint = "export " + p.KeyEnv + "=…   or: " + r.Hint
+		}
+	case p.Default:
+		r.Detail = "not set up: no key"
+	case p.KeyEnv != "":
+		r.Status, r.Detail = doctor.Warning, p.BaseURL+" is asked without a key: "+p.KeyEnv+" is not set"
+		r.Hint = "export " + p.KeyEnv + "=…"
+	default:
+		r.Detail = p.BaseURL + ", asked without a key"
+	}
+	return r
+}
+
+func (v *visit) withKey(r doctor.Result, p config.Provider, s keys.Source) doctor.Result {
+	where := map[keys.Place]string{
+		keys.Environment:   "in " + s.Name,
+		keys.Configuration: "in " + v.cfg.Origin("providers."+p.Name+".key"),
+		keys.CommandOutput: "by the command in " + v.cfg.Origin("providers."+p.Name+".key"),
+		keys.InKeyring:     "in the keyring",
+		keys.InFile:        "in " + keys.FileName,
+	}[s.Place]
+	r.Detail = "key " + where
+	if s.Exposed {
+		r.Status, r.Hint = doctor.Warning, "chmod 600 on the file, and a new key: others could read this one"
+		r.Detail += " isn't used: others can read the file"
+	}
+	return r
+}

@@ -1,0 +1,42 @@
+package commands
+
+// modelsPage is the page about models.
+func modelsPage() string {
+	return `How models are named, found and described.
+
+A model is named PROVIDER/NAME, as in ollama/qwen3:8b or openai/gpt-5. The name
+is the provider's own: it may have capitals, dots, colons and further slashes.
+
+Who is asked where -m names no model, the first that there is:
+  the setting model          FETTLE_MODEL, or model in the configuration
+  a running Ollama           its models that call tools come first
+  a provider with a key      such as OPENAI_API_KEY in the environment
+fettle models show tells which one that is.
+
+Providers:
+  ollama      models on this machine, or where OLLAMA_HOST says
+  script      script/FILE plays a recorded or written model: no network, no key
+  others      those of the configuration, and those that have a key:
+                providers:
+                  local: {base_url: "http://127.0.0.1:8080/v1"}
+
+What there is, and what is known of it:
+  fettle models list                     all providers, side by side
+  fettle models list --tools --local     that call tools, and run here
+  fettle models show ollama/qwen3        each fact, and who told it
+
+Models for Ollama:
+  fettle models pull qwen3               a pull that was stopped goes on
+  fettle models rm qwen3                 asks first
+
+A list from elsewhere is believed for an hour; --refresh asks now. A provider on
+this machine is asked each time. Completion of model names in the shell takes
+what was listed last, and asks nobody.
+
+A provider may not tell, or not know, what a model can do. What nobody told is
+tried, and left out where the model refuses it. The configuration has the last
+word:
+  models:
+    openai/my-model: {context_length: 131072, tools: true, images: false}
+`
+}

@@ -1,0 +1,339 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/internal/nearest"
+)
+
+// keysOptions are the flags and arguments of keys' commands.
+type keysOptions struct {
+	name   string
+	inFile bool
+	output string
+}
+
+const keysDescription = `A provider's key is looked for in this order, when a question needs it:
+
+  its variable           OPENAI_API_KEY, or what providers.NAME.key_env names
+  the configuration      providers.NAME.key: it, or "!COMMAND" that prints it
+  what is kept here      in the system's keyring, else in a file for you alone
+
+A command is shown before it runs, and has to be allowed once (fettle trust).
+FETTLE_KEYRING=off keeps everything in the file.`
+
+func newKeys(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:        "keys",
+		Usage:       "keep the keys of providers",
+		Description: keysDescription,
+		UsageText:   "fettle keys list\nfettle keys path",
+		Subcommands: []*cli.Command{newKeysSet(rt), newKeysList(rt), newKeysRm(rt), newKeysPath(rt)},
+	}
+}
+
+func newKeysSet(rt *runtime) *cli.Command {
+	const path = "fettle keys set"
+	return &cli.Command{
+		Name:      "set",
+		Usage:     "keep a provider's key",
+		ArgsUsage: "NAME",
+		Description: `Asks for the key on the terminal without showing it, or reads it from standard
+input. It is never an argument: the shell's history would keep it.`,
+		UsageText: "fettle keys set openai < key.txt\nfettle keys rm openai",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "file", Usage: "keep it in the file, not in the keyring"}, outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			o := keysOptions{name: c.Args().First(), inFile: c.Bool("file"), output: c.String("output")}
+			switch {
+			case c.NArg() == 0:
+				return usagef(path+" openai", "%s takes the name of a provider", path)
+			case c.NArg() > 1: // what follows is likely to be the key
+				return usagef(path+" "+shellWord(o.name)+"   asks for the key",
+					"%s takes one name; a key is no argument, since the shell's history would keep it", path)
+			}
+			if err := checkOutput(o.output, path); err != nil {
+				return err
+			}
+			return runKeysSet(c.Context, rt, o)
+		},
+	}
+}
+
+func newKeysList(rt *runtime) *cli.Command {
+	const path = "fettle keys list"
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list which keys there are, and where; never a key",
+		Description: `The first of several places is the one that is used. A long key is told apart by
+its last four characters. No command is run and no keyring asked.`,
+		UsageText: "fettle keys list\nfettle keys list -o json",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			o := keysOptions{output: c.String("output")}
+			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+				return err
+			}
+			return runKeysList(rt, o)
+		},
+	}
+}
+
+func newKeysRm(rt *runtime) *cli.Command {
+	const path = "fettle keys rm"
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "forget a key that was kept",
+		ArgsUsage: "NAME",
+		UsageText: "fettle keys set openai < key.txt\nfettle keys rm openai",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			o := keysOptions{name: c.Args().First(), output: c.String("output")}
+			if c.NArg() != 1 {
+				return usagef(path+" openai", "%s takes the name of a provider", path)
+			}
+			if err := checkOutput(o.output, path); err != nil {
+				return err
+			}
+			return runKeysRm(c.Context, rt, o)
+		},
+	}
+}
+
+func newKeysPath(rt *runtime) *cli.Command {
+	const path = "fettle keys path"
+	return &cli.Command{
+		Name:      "path",
+		Usage:     "print where the file of keys is",
+		UsageText: "fettle keys path\nfettle keys path -o json",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			o := keysOptions{output: c.String("output")}
+			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+				return err
+			}
+			return runKeysPath(rt, o)
+		},
+	}
+}
+
+// keyRing is what finds and keeps keys. Nothing is read before it is asked.
+func (rt *runtime) keyRing() (*keys.Keys, error) {
+	dirs, err := rt.dirs()
+	if err != nil {
+		return nil, err
+	}
+	ring, _ := keys.SystemKeyring(os.LookupEnv)
+	return keys.New(keys.Options{
+		Dir: dirs.Config, Env: os.LookupEnv, Keyring: ring, Notice: rt.notice,
+		Allow: rt.allowKeyCommand(trustStore(dirs)),
+	}), nil
+}
+
+// keyJSON is where a key was put or taken from.
+type keyJSON struct {
+	SchemaVersion int        `json:"schema_version"`
+	Name          string     `json:"name"`
+	Place         keys.Place `json:"place"`
+}
+
+func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
+	ring, err := rt.keyRing()
+	if err != nil {
+		return err
+	}
+	if err := keys.CheckName(o.name); err != nil { // before a key is typed for nothing
+		return err
+	}
+	cfg, err := rt.loadConfig(nil)
+	if err != nil {
+		return err
+	}
+	key, err := rt.givenKey(ctx, o.name)
+	if err != nil {
+		return err
+	}
+	place, err := ring.Set(ctx, o.name, key, o.inFile)
+	if err != nil {
+		return err
+	}
+	p, known := cfg.Providers[o.name]
+	if o.output == "json" {
+		return printJSON(rt, keyJSON{outputVersion, o.name, place})
+	}
+	rt.notice("the key of " + o.name + " is kept in " + placeName(keys.Source{Place: place}, ring))
+	switch near := nearest.Of(o.name, sortedKeys(cfg.Providers)); {
+	case !known && near != "":
+		rt.notice("no provider is called " + o.name + " yet; did you mean " + near + "?")
+	case !known:
+		rt.notice("no provider is called " + o.name + " yet; providers." + o.name + ".base_url says where it is")
+	case !p.Key.Empty() || p.KeyCommand != "":
+		rt.notice("another one comes first: " + cfg.Origin("providers."+o.name+".key"))
+	}
+	return nil
+}
+
+// maxKey is the most that is read of standard input; keys are much shorter.
+const maxKey = 64 << 10
+
+// givenKey is the key that a person types, or that standard input has.
+func (rt *runtime) givenKey(ctx context.Context, name string) (string, error) {
+	switch rt.streams.In.Kind() {
+	case term.InputPipe, term.InputFile:
+		text, err := readStdin(ctx, rt, maxKey)
+		if err == nil && strings.TrimSpace(text) == "" {
+			err = usagef("fettle keys set "+name+"   in a terminal asks for it", "standard input is empty, and a key was expected there")
+		}
+		return text, err
+	}
+	if !rt.streams.CanAsk() {
+		return "", usagef("fettle keys set "+name+" < FILE", "nobody can be asked for the key here, and standard input has none")
+	}
+	return rt.streams.ReadSecret(ctx, "key of "+name+" (it doesn't show): ")
+}
+
+// placeName is where a key is, in words.
+func placeName(s keys.Source, ring *keys.Keys) string {
+	switch s.Place {
+	case keys.Environment:
+		return "the variable " + s.Name
+	case keys.Configuration:
+		return "the configuration"
+	case keys.CommandOutput:
+		return "a command of the configuration"
+	case keys.InKeyring:
+		return "the keyring"
+	}
+	return ring.Path()
+}
+
+// keysListJSON is what `keys list --output json` prints.
+type keysListJSON struct {
+	SchemaVersion int           `json:"schema_version"`
+	File          string        `json:"file"`
+	Keyring       bool          `json:"keyring"` // whether there is one to use
+	WhyNoKeyring  string        `json:"why_no_keyring,omitempty"`
+	Keys          []keyListJSON `json:"keys"`
+}
+
+type keyListJSON struct {
+	Name    string          `json:"name"`
+	Known   bool            `json:"known"` // the configuration has a provider of that name
+	Sources []keySourceJSON `json:"sources"`
+}
+
+type keySourceJSON struct {
+	Place keys.Place `json:"place"` // environment, configuration, command, keyring, file
+	Name  string     `json:"name,omitempty"`
+	Ends  string     `json:"ends,omitempty"`
+	Used  bool       `json:"used"`
+	// Exposed tells that others can read the file, so that the key isn't used.
+	Exposed bool `json:"exposed,omitempty"`
+}
+
+func runKeysList(rt *runtime, o keysOptions) error {
+	ring, err := rt.keyRing()
+	if err != nil {
+		return err
+	}
+	cfg, err := rt.loadConfig(nil)
+	if err != nil {
+		return err
+	}
+	found, err := ring.List(cfg.Providers)
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		return printJSON(rt, describeKeys(ring, found))
+	}
+	if len(found) == 0 {
+		rt.notice("no keys yet; fettle keys set openai   keeps one")
+		return nil
+	}
+	style := rt.streams.Out.Style()
+	table := term.NewTable(rt.streams.Out,
+		term.Column{Title: "name", Cut: true}, term.Column{Title: "from", Cut: true},
+		term.Column{Title: "ends in"}, term.Column{Title: "note", Cut: true, Style: style.Dim})
+	for _, f := range found {
+		for i, s := range f.Sources {
+			note := ""
+			switch {
+			case s.Exposed:
+				note = "not used: others can read it; chmod 600"
+			case i > 0:
+				note = "not used: the one above comes first"
+			case !f.Known:
+				note = "no provider has this name"
+			}
+			table.Row(f.Name, placeName(s, ring), s.Ends, note)
+		}
+	}
+	return table.Flush()
+}
+
+func describeKeys(ring *keys.Keys, found []keys.Found) keysListJSON {
+	system, why := keys.SystemKeyring(os.LookupEnv)
+	out := keysListJSON{
+		SchemaVersion: outputVersion, File: ring.Path(), Keyring: system != nil, WhyNoKeyring: why, Keys: []keyListJSON{},
+	}
+	for _, f := range found {
+		k := keyListJSON{Name: f.Name, Known: f.Known}
+		for i, s := range f.Sources {
+			k.Sources = append(k.Sources, keySourceJSON{s.Place, s.Name, s.Ends, i == 0 && !s.Exposed, s.Exposed})
+		}
+		out.Keys = append(out.Keys, k)
+	}
+	return out
+}
+
+func runKeysRm(ctx context.Context, rt *runtime, o keysOptions) error {
+	ring, err := rt.keyRing()
+	if err != nil {
+		return err
+	}
+	place, err := ring.Remove(ctx, o.name)
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		return printJSON(rt, keyJSON{outputVersion, o.name, place})
+	}
+	rt.notice("the key of " + o.name + " is forgotten; it was in " + placeName(keys.Source{Place: place}, ring))
+	if cfg, err := rt.loadConfig(nil); err == nil {
+		found, _ := ring.List(cfg.Providers) // for a remark alone
+		if i := slices.IndexFunc(found, func(f keys.Found) bool { return f.Name == o.name }); i >= 0 {
+			rt.notice("there still is one in " + placeName(found[i].Sources[0], ring))
+		}
+	}
+	return nil
+}
+
+// keysPathJSON is what `keys path --output json` prints.
+type keysPathJSON struct {
+	SchemaVersion int    `json:"schema_version"`
+	File          string `json:"file"`
+	Exists        bool   `json:"exists"`
+}
+
+func runKeysPath(rt *runtime, o keysOptions) error {
+	ring, err := rt.keyRing()
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		_, err := os.Stat(ring.Path())
+		return printJSON(rt, keysPathJSON{outputVersion, ring.Path(), err == nil})
+	}
+	rt.streams.Out.Printf("%s\n", ring.Path())
+	return nil
+}

@@ -1,0 +1,194 @@
+package commands
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fettle-cli/fettle/commands/term"
+)
+
+func testPages(t *testing.T) []manPage {
+	t.Helper()
+	return manPages(newApp(newRuntime(term.Test(term.TestOptions{}).Streams)))
+}
+
+func TestEveryCommandHasAPage(t *testing.T) {
+	t.Parallel()
+	pages := testPages(t)
+	names := map[string]bool{}
+	for _, p := range pages {
+		names[p.name] = true
+		text := p.text()
+		for _, want := range []string{".TH ", ".SH \"NAME\"\n", ".SH \"SYNOPSIS\"\n", ".SH \"EXIT STATUS\"\n", ".SH \"SEE ALSO\"\n"} {
+			if strings.Count(text, want) != 1 {
+				t.Errorf("%s has %s %d times", p.name, strings.TrimSpace(want), strings.Count(text, want))
+			}
+		}
+		if p.command != nil && len(p.command.VisibleFlags()) > 0 && !strings.Contains(text, ".SH \"OPTIONS\"\n") {
+			t.Errorf("%s has no options", p.name)
+		}
+		if p.command != nil && !strings.Contains(text, ".SH \"EXAMPLES\"\n") {
+			t.Errorf("%s has no examples", p.name)
+		}
+		for line := range strings.Lines(text) {
+			if strings.ContainsFunc(line, func(r rune) bool { return r > 0x7e || r < ' ' && r != '\n' }) {
+				t.Errorf("%s: not plain ASCII: %q", p.name, line)
+			}
+		}
+	}
+	for _, want := range []string{"fettle", "fettle-ask", "fettle-chats-list", "fettle-models-pull", "fettle-man"} {
+		if !names[want] {
+			t.Errorf("no page %s", want)
+		}
+	}
+	if names["fettle-"+completeCommand] {
+		t.Error("what is hidden has a page")
+	}
+	// A page that is named in another one is there.
+	for _, p := range pages {
+		for _, ref := range strings.Split(p.text(), `\fB`)[1:] {
+			name, rest, ok := strings.Cut(ref, `\fR`)
+			if name = strings.ReplaceAll(name, `\-`, "-"); ok && strings.HasPrefix(rest, "(1)") && !names[name] {
+				t.Errorf("%s names %s, which isn't there", p.name, name)
+			}
+		}
+	}
+}
+
+// groff takes every page without a warning, and what it shows is what was
+// meant: backslashes, dots, quotes and dashes.
+func TestPagesAreReadByGroff(t *testing.T) {
+	t.Parallel()
+	groff := roffProgram(t, "groff")
+	for _, p := range testPages(t) {
+		cmd := exec.CommandContext(t.Context(), groff, "-ww", "-man", "-Tutf8", "-P-c")
+		cmd.Stdin = strings.NewReader(p.text())
+		var warnings strings.Builder
+		cmd.Stderr = &warnings
+		out, err := cmd.Output()
+		if err != nil || warnings.Len() > 0 {
+			t.Errorf("%s: %v %s", p.name, err, warnings.String())
+		}
+		shown := strings.NewReplacer("\u2212", "-", "\u2010", "-", "\u2019", "'").Replace(string(out))
+		if p.command == nil {
+			continue
+		}
+		for line := range strings.Lines(p.command.UsageText) {
+			if line = strings.TrimSpace(line); len(line) < 70 && !strings.Contains(shown, line) {
+				t.Errorf("%s doesn't show its example %q:\n%s", p.name, line, shown)
+			}
+		}
+	}
+}
+
+func TestManReadsAPage(t *testing.T) {
+	t.Parallel()
+	man := roffProgram(t, "man")
+	file := filepath.Join(t.TempDir(), "fettle-ask.1")
+	for _, p := range testPages(t) {
+		if p.name == "fettle-ask" {
+			if err := os.WriteFile(file, []byte(p.text()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), man, "-l", file)
+	cmd.Env = append(os.Environ(), "MANPAGER=cat", "PAGER=cat", "MANWIDTH=80", "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "fettle-ask - ask a model one thing") || !strings.Contains(string(out), "--no-stdin") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func roffProgram(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
+	}
+	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+		t.Fatalf("%s is not on the PATH", name)
+	}
+	t.Skipf("%s is not on the PATH", name)
+	return ""
+}
+
+func TestRoffEscapes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		".TH evil":           "\\&.TH evil\n",
+		"'br":                "\\(aqbr\n",
+		`a\fBb`:              `a\efBb` + "\n",
+		"--flag":             `\-\-flag` + "\n",
+		"~/x ^ `y`":          `\(ti/x \(ha \(gay\(ga` + "\n",
+		"größe…":             `gr\[u00F6]\[u00DF]e\[u2026]` + "\n",
+		"\x1b[31mred\x07":    "[31mred\n",
+		"":                   "\\&\n",
+		"a\tb":               "a    b\n",
+		"plain, \"quoted\".": "plain, \"quoted\".\n",
+	} {
+		if got := roffLine(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := roffArg(`a "b" c`); got != `"a \(dqb\(dq c"` {
+		t.Errorf("%s", got)
+	}
+}
+
+// Whatever stands in a help text, no line of a page is a request that wasn't
+// written by us.
+func FuzzRoff(f *testing.F) {
+	f.Add(".so /etc/passwd\n'sy rm\n\\!x\n\n  code .x\n\na   b")
+	f.Fuzz(func(t *testing.T, text string) {
+		var r roff
+		r.paragraphs(text)
+		r.item(bold(text), text)
+		r.section(text)
+		for line := range strings.Lines(r.b.String()) {
+			request, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			switch {
+			case !strings.HasPrefix(line, ".") && !strings.HasPrefix(line, "'"):
+			case request == ".PP" || request == ".nf" || request == ".fi" || request == ".TP" || request == ".SH":
+			default:
+				t.Fatalf("%q gives the request %q", text, line)
+			}
+		}
+	})
+}
+
+func TestManOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"man nosuch":         "nosuch",
+		"man chats lsit":     "did you mean list?",
+		"man __complete":     "__complete",
+		"man --all":          "--all needs a value",
+		"man --all x ask":    "--all wants a folder and no command",
+		"completion":         "completion wants a shell: bash, zsh, fish, powershell",
+		"completion bahs":    "did you mean bash?",
+		"completion a b":     "completion wants a shell",
+		"completion /../x.y": "there is no completion for",
+	} {
+		ts := term.Test(term.TestOptions{})
+		status := Main(t.Context(), append([]string{"fettle"}, strings.Fields(args)...), ts.Streams)
+		if status != 2 || !strings.Contains(ts.Stderr.String(), want) || ts.Stdout.String() != "" {
+			t.Errorf("fettle %s: status %d, %q %q", args, status, ts.Stdout, ts.Stderr)
+		}
+	}
+}
+
+func TestCompletionPrintsAScriptForEachShell(t *testing.T) {
+	t.Parallel()
+	for _, shell := range append(shells(), "pwsh") {
+		ts := term.Test(term.TestOptions{})
+		status := Main(t.Context(), []string{"fettle", "completion", shell}, ts.Streams)
+		call := "fettle __complete " + strings.Replace(shell, "pwsh", "powershell", 1) + " -- "
+		if status != 0 || !strings.Contains(ts.Stdout.String(), call) {
+			t.Errorf("%s: status %d, %s", shell, status, ts.Stderr)
+		}
+	}
+}

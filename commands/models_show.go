@@ -1,0 +1,237 @@
+package commands
+
+import (
+	"context"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+type modelsShowOptions struct {
+	ref    string // "" is the model that ask would ask
+	output string
+}
+
+func newModelsShow(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show what is known of a model, and who told it",
+		ArgsUsage: "[PROVIDER/NAME]",
+		Description: `Without a name it is the model that fettle ask would ask. Beside each fact stands
+where it comes from: the provider, now or when it was last asked, or the
+configuration, whose word is the last. In a pipe the columns have tabs between.`,
+		UsageText: "fettle models show\nfettle models show ollama/qwen3\nfettle models show ollama/qwen3 -o json",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			const path = "fettle models show"
+			if c.NArg() > 1 {
+				return usagef(path+" ollama/qwen3", "models show takes one model")
+			}
+			o := modelsShowOptions{ref: c.Args().First(), output: c.String("output")}
+			if err := checkOutput(o.output, path); err != nil {
+				return err
+			}
+			return runModelsShow(c.Context, rt, o)
+		},
+	}
+}
+
+// shownModelJSON is what `models show --output json` prints.
+type shownModelJSON struct {
+	SchemaVersion int `json:"schema_version"`
+	modelJSON
+	Address string `json:"address,omitempty"`
+	Listed  bool   `json:"listed"` // the provider's list has it
+	// AskedAt is when the provider was asked, by an earlier command if Cached.
+	AskedAt *time.Time `json:"asked_at"`
+	Cached  bool       `json:"cached"`
+	// Sources says of each fact who told it: provider, cache, configuration.
+	Sources map[string]modelFactJSON `json:"sources"`
+	// Problem is why the provider couldn't be asked now.
+	Problem *faultBody `json:"problem,omitempty"`
+	Example string     `json:"example"`
+}
+
+type modelFactJSON struct {
+	From   string         `json:"from"`
+	Origin *config.Origin `json:"origin,omitempty"` // of the configuration
+}
+
+func runModelsShow(ctx context.Context, rt *runtime, o modelsShowOptions) error {
+	room, err := rt.models()
+	if err != nil {
+		return err
+	}
+	defer room.close()
+	if o.ref == "" {
+		if o.ref, err = room.index.Catalog.Default(ctx); err != nil {
+			return err
+		}
+	}
+	found, err := room.index.Find(ctx, o.ref)
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		return printJSON(rt, room.shown(found))
+	}
+	room.print(rt, found)
+	return nil
+}
+
+// modelFact is one line of `models show`.
+type modelFact struct {
+	name, value string
+	from        engine.Source
+	setting     string // its name in the configuration; "" where that has none
+}
+
+func modelFacts(m engine.ListedModel) []modelFact {
+	length, size := "", ""
+	if m.ContextLength > 0 {
+		length = term.Count(m.ContextLength, "token", "tokens")
+	}
+	if m.Size > 0 {
+		size = term.Size(m.Size)
+	}
+	s := m.Sources
+	return []modelFact{
+		{"context", length, s.ContextLength, "context_length"},
+		{"tools", knownText(m.Tools), s.Tools, "tools"},
+		{"images", knownText(m.Images), s.Images, "images"},
+		{"thinking", knownText(m.Thinking), s.Thinking, "thinking"},
+		{"schema", knownText(m.Schema), s.Schema, "schema"},
+		{"size", size, s.Size, ""},
+	}
+}
+
+func knownText(k provider.Known) string {
+	switch k {
+	case provider.Yes:
+		return "yes"
+	case provider.No:
+		return "no"
+	}
+	return ""
+}
+
+// origin is where the configuration says a fact: of models, else of the
+// provider's own list of them.
+func (m *modelRoom) origin(model engine.FoundModel, setting string) (config.Origin, bool) {
+	for _, key := range []string{
+		"models." + model.Ref() + "." + setting,
+		"providers." + model.Provider + ".models." + model.Name + "." + setting,
+	} {
+		if origins := m.cfg.Origins(key); len(origins) > 0 {
+			return origins[0], true
+		}
+	}
+	return config.Origin{}, false
+}
+
+func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
+	out := shownModelJSON{
+		SchemaVersion: outputVersion, modelJSON: describeModel(found.ListedModel), Address: found.List.Address,
+		Listed: found.Listed, Cached: found.List.Cached, Sources: map[string]modelFactJSON{}, Example: modelExample(found),
+	}
+	if !found.List.Asked.IsZero() {
+		asked := found.List.Asked.UTC()
+		out.AskedAt = &asked
+	}
+	if trouble := listTrouble(found.List); trouble != nil {
+		body := bodyOf(trouble)
+		out.Problem = &body
+	}
+	for _, f := range modelFacts(found.ListedModel) {
+		name := f.setting
+		if name == "" {
+			name = f.name
+		}
+		switch f.from {
+		case engine.FromProvider:
+			out.Sources[name] = modelFactJSON{From: "provider"}
+		case engine.FromCache:
+			out.Sources[name] = modelFactJSON{From: "cache"}
+		case engine.FromConfiguration:
+			said := modelFactJSON{From: "configuration"}
+			if origin, ok := m.origin(found, f.setting); ok {
+				said.Origin = &origin
+			}
+			out.Sources[name] = said
+		}
+	}
+	return out
+}
+
+// print shows a model for reading.
+func (m *modelRoom) print(rt *runtime, found engine.FoundModel) {
+	out := rt.streams.Out
+	style := out.Style()
+	out.Printf("%s\n", style.Bold(term.Clean(found.Ref())))
+	table := term.NewTable(out, term.Column{}, term.Column{Cut: true}, term.Column{Cut: true, Style: style.Dim})
+	row := func(name, value, from string) {
+		if out.IsTerminal() {
+			name = "  " + name
+		}
+		table.Row(name, value, from)
+	}
+	for _, f := range modelFacts(found.ListedModel) {
+		switch {
+		case f.value != "":
+			row(f.name, f.value, m.from(found, f))
+		case f.setting != "":
+			row(f.name, "unknown", "")
+		}
+	}
+	if found.Details != "" {
+		row("details", found.Details, "")
+	}
+	if found.List.Address != "" {
+		row("address", found.List.Address, "")
+	}
+	if found.Remote {
+		row("runs", "elsewhere; the address passes it on", "")
+	}
+	_ = table.Flush() // Main looks at what went wrong with writing
+	if out.IsTerminal() {
+		out.Printf("\n  %s\n", style.Dim(term.Clean(modelExample(found))))
+	}
+	m.remarks(rt, found)
+}
+
+// remarks says on standard error what there is to say of how it is known.
+func (m *modelRoom) remarks(rt *runtime, found engine.FoundModel) {
+	if trouble := listTrouble(found.List); trouble != nil {
+		rt.notice(trouble.Msg)
+		return
+	}
+	if !found.Listed {
+		rt.notice("the list of " + found.Provider + " doesn't have it")
+	}
+}
+
+// from says where a fact comes from.
+func (m *modelRoom) from(found engine.FoundModel, f modelFact) string {
+	switch f.from {
+	case engine.FromProvider:
+		return found.Provider
+	case engine.FromCache:
+		return found.Provider + ", " + term.Ago(time.Now(), found.List.Asked)
+	case engine.FromConfiguration:
+		if origin, ok := m.origin(found, f.setting); ok {
+			return origin.String()
+		}
+		return "the configuration"
+	}
+	return ""
+}
+
+// modelExample is a command that asks the model.
+func modelExample(found engine.FoundModel) string {
+	return "fettle ask -m " + shellWord(found.Ref()) + ` "why is the sky blue?"`
+}

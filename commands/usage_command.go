@@ -1,0 +1,214 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/engine"
+)
+
+// usageOptions are the flags of usage.
+type usageOptions struct {
+	by     string // model, day, chat
+	since  time.Time
+	output string
+}
+
+const usageDescription = `Tokens are those that the providers told, never an estimate. Cached tokens are a
+part of the input, reasoning tokens of the output. The cost is that of the
+prices in the configuration; what has no price there is left out and said:
+
+  prices:
+    openai/gpt-5: {input: 1.25, output: 10, cached: 0.125, currency: USD}
+
+A price is for a million tokens. --ephemeral questions keep nothing, so they
+aren't counted; the tokens of chats that were deleted stay counted. A day ends
+at midnight where the machine was. What nobody knows is –. In a pipe each row is
+a line with tabs between, the numbers without commas and without a sum.`
+
+func newUsage(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:        "usage",
+		Usage:       "sum up the tokens that were used, and what they cost",
+		Description: usageDescription,
+		UsageText:   "fettle usage\nfettle usage --by day --since 7d\nfettle usage --by chat -o json",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "by", Value: "model", Usage: "sum up by `WHAT`: model, day or chat"},
+			&cli.StringFlag{Name: "since", Usage: "leave out what is older than `TIME`: 7d (today and the six days before), 4w, or a date such as 2026-01-31"},
+			outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			o, err := readUsage(c)
+			if err != nil {
+				return err
+			}
+			return runUsage(c.Context, rt, o)
+		},
+	}
+}
+
+func readUsage(c *cli.Context) (usageOptions, error) {
+	const path = "fettle usage"
+	o := usageOptions{by: c.String("by"), output: c.String("output")}
+	if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+		return o, err
+	}
+	if !slices.Contains([]string{"model", "day", "chat"}, o.by) {
+		return o, usagef(path+" --by day", "--by sums up by model, day or chat, not by %s", strconv.Quote(o.by))
+	}
+	if !c.IsSet("since") {
+		return o, nil
+	}
+	since, err := parseSince(c.String("since"), time.Now())
+	if err != nil {
+		return o, usagef(path+" --since 7d", "--since wants %s, not %s", err, strconv.Quote(c.String("since")))
+	}
+	o.since = since
+	return o, nil
+}
+
+var errSince = errors.New("a number of days or weeks such as 7d or 4w, or a date such as 2026-01-31")
+
+// maxSince bounds the number of days or weeks; who wants all leaves it out.
+const maxSince = 10_000
+
+// parseSince gives the begin of the first day that is meant. Days are counted
+// by the calendar, and today is one of them.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	year, month, day := now.Date()
+	today := time.Date(year, month, day, 0, 0, 0, 0, now.Location())
+	if m := regexp.MustCompile(`^([0-9]{1,5})([dw])$`).FindStringSubmatch(text); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if err != nil || n == 0 || n > maxSince {
+			return time.Time{}, errSince
+		}
+		if m[2] == "w" {
+			n *= 7
+		}
+		return today.AddDate(0, 0, 1-n), nil
+	}
+	date, err := time.ParseInLocation(time.DateOnly, text, now.Location())
+	if err != nil || date.After(now) {
+		return time.Time{}, errSince
+	}
+	return date, nil
+}
+
+func runUsage(ctx context.Context, rt *runtime, o usageOptions) error {
+	cfg, err := rt.config(nil)
+	if err != nil {
+		return err
+	}
+	eng, err := rt.engineFor(cfg, nil)
+	if err != nil {
+		return err
+	}
+	read := eng.UsageByDay
+	if o.by == "chat" {
+		read = eng.UsageByChat
+	}
+	spent, err := read(ctx, o.since)
+	if err != nil {
+		return err
+	}
+	sums := sumUsage(spent, o.by, cfg.Prices)
+	if o.output == "json" {
+		return printJSON(rt, sums.json(o))
+	}
+	if len(sums.rows) == 0 {
+		rt.notice(noUsage(o))
+		return nil
+	}
+	err = rt.streams.Page(func() error {
+		sums.list(rt.streams.Out, o.by)
+		return rt.streams.Out.Err()
+	})
+	for _, note := range sums.notes() {
+		rt.notice(note)
+	}
+	return err
+}
+
+func noUsage(o usageOptions) string {
+	if !o.since.IsZero() {
+		return "no tokens since " + o.since.Format(time.DateOnly)
+	}
+	return `no tokens yet; fettle ask "why is the sky blue?" uses some`
+}
+
+// usageJSON is what `usage --output json` prints.
+type usageJSON struct {
+	SchemaVersion int            `json:"schema_version"`
+	By            string         `json:"by"`              // model, day, chat
+	Since         string         `json:"since,omitempty"` // the first day
+	Rows          []usageRowJSON `json:"rows"`
+	Total         usageRowJSON   `json:"total"`
+}
+
+// usageRowJSON is one row; of Model, Day and Chat it has the one that rows are
+// by, and the total none.
+type usageRowJSON struct {
+	Model string         `json:"model,omitempty"`
+	Day   string         `json:"day,omitempty"`
+	Chat  *usageChatJSON `json:"chat,omitempty"`
+	Turns int64          `json:"turns"`
+	// Untold are the turns of which the provider told no tokens, or not all.
+	Untold          int64      `json:"untold"`
+	InputTokens     int64      `json:"input_tokens"`
+	OutputTokens    int64      `json:"output_tokens"`
+	CachedTokens    int64      `json:"cached_tokens"`    // a part of input_tokens
+	ReasoningTokens int64      `json:"reasoning_tokens"` // a part of output_tokens
+	Cost            []costJSON `json:"cost"`             // one for each currency
+	// Unpriced are the models whose tokens Cost leaves out.
+	Unpriced []string `json:"unpriced"`
+}
+
+type usageChatJSON struct {
+	ID      string `json:"id"`
+	Number  int64  `json:"number"`
+	Title   string `json:"title"`
+	Deleted bool   `json:"deleted"`
+}
+
+func (s *usageSums) json(o usageOptions) usageJSON {
+	out := usageJSON{SchemaVersion: outputVersion, By: o.by, Rows: []usageRowJSON{}, Total: s.total.json()}
+	if !o.since.IsZero() {
+		out.Since = o.since.Format(time.DateOnly)
+	}
+	for _, row := range s.rows {
+		r := row.json()
+		switch o.by {
+		case "model":
+			r.Model = row.first.Model
+		case "day":
+			r.Day = row.first.Day
+		case "chat":
+			r.Chat = chatOf(row.first)
+		}
+		out.Rows = append(out.Rows, r)
+	}
+	return out
+}
+
+func chatOf(s engine.Spent) *usageChatJSON {
+	return &usageChatJSON{ID: s.ChatID, Number: s.Number, Title: s.Title, Deleted: s.Gone}
+}
+
+func (r *usageRow) json() usageRowJSON {
+	out := usageRowJSON{
+		Turns: r.turns, Untold: r.untold, InputTokens: r.tokens.InputTokens, OutputTokens: r.tokens.OutputTokens,
+		CachedTokens: r.tokens.CachedTokens, ReasoningTokens: r.tokens.ReasoningTokens,
+		Cost: r.cost.json(), Unpriced: r.cost.unpriced,
+	}
+	if out.Unpriced == nil {
+		out.Unpriced = []string{}
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package commands
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+func TestSince(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skipf("no zones here: %v", err)
+	}
+	now := time.Date(2026, 3, 31, 0, 30, 0, 0, berlin) // two days after the clocks went forward
+	for text, want := range map[string]string{
+		"1d": "2026-03-31", "2d": "2026-03-30", "7d": "2026-03-25", "4w": "2026-03-04", "365d": "2025-04-01",
+		"2026-03-31": "2026-03-31", "2024-02-29": "2024-02-29",
+		"": "", "0d": "", "-1d": "", "d": "", "7": "", "7h": "", "1.5d": "", "99999d": "", "2026-04-01": "", "2025-02-29": "", "today": "", "7d ": "",
+	} {
+		got, err := parseSince(text, now)
+		if (err != nil) != (want == "") {
+			t.Errorf("%q: %v, %v", text, got, err)
+		} else if err == nil && (got.Format(time.DateTime) != want+" 00:00:00" || got.Location() != berlin) {
+			t.Errorf("%q is since %s, want %s", text, got, want)
+		}
+	}
+}
+
+func spentOn(day, model string, in, out int64) engine.Spent {
+	return engine.Spent{Day: day, Model: model, Turns: 1, Tokens: event.Usage{InputTokens: in, OutputTokens: out}}
+}
+
+// prices are of a million tokens, in millionths.
+func testPrices() map[string]config.Price {
+	return map[string]config.Price{
+		"a/dear":  {Input: 1_250_000, Output: 10_000_000, Cached: 125_000, Currency: "USD"},
+		"b/euro":  {Input: 1_000_000, Output: 2_000_000, Cached: 1_000_000, Currency: "EUR"},
+		"c/local": {Currency: "USD"},
+		"d/least": {Input: 1, Output: 1, Cached: 1, Currency: "USD"},
+	}
+}
+
+func TestCost(t *testing.T) {
+	t.Parallel()
+	const day = "2026-03-01"
+	cached := spentOn(day, "a/dear", 1_000_000, 100_000)
+	cached.Tokens.CachedTokens = 400_000
+	odd := spentOn(day, "a/dear", 100, 0)
+	odd.Tokens.CachedTokens = 1_000_000 // more cached than there was
+	for _, c := range []struct {
+		name  string
+		spent []engine.Spent
+		text  string
+		exact string
+	}{
+		{"input, cached input and output", []engine.Spent{cached}, "1.80 USD", `[{"currency":"USD","amount":1.8}]`},
+		{"more cached than there was", []engine.Spent{odd}, "< 0.0001 USD", `[{"currency":"USD","amount":0.0000125}]`},
+		{"two currencies", []engine.Spent{spentOn(day, "a/dear", 4_000_000, 0), spentOn(day, "b/euro", 0, 500_000)}, "1.00 EUR + 5.00 USD",
+			`[{"currency":"EUR","amount":1},{"currency":"USD","amount":5}]`},
+		{"nothing is a price", []engine.Spent{spentOn(day, "c/local", 5, 5)}, "0.00 USD", `[{"currency":"USD","amount":0}]`},
+		{"no price", []engine.Spent{spentOn(day, "x/y", 5, 5)}, "–", `[]`},
+		{"no price for a part", []engine.Spent{spentOn(day, "x/y", 5, 5), spentOn(day, "a/dear", 0, 500)}, "≥ 0.0050 USD", `[{"currency":"USD","amount":0.005}]`},
+		{"no price, and no tokens", []engine.Spent{spentOn(day, "x/y", 0, 0), spentOn(day, "a/dear", 0, 50_000)}, "0.50 USD", `[{"currency":"USD","amount":0.5}]`},
+		{"the least there is", []engine.Spent{spentOn(day, "d/least", 1, 0)}, "< 0.0001 USD", `[{"currency":"USD","amount":0.000000000001}]`},
+		{"more than fits an int64", []engine.Spent{spentOn(day, "a/dear", 1<<62, 0)}, "5764607523034.23 USD", `[{"currency":"USD","amount":5764607523034.23488}]`},
+	} {
+		sums := sumUsage(c.spent, "day", testPrices())
+		exact, err := json.Marshal(sums.total.cost.json())
+		if got := sums.total.cost.String(); got != c.text || string(exact) != c.exact || err != nil {
+			t.Errorf("%s: %s and %s, %v; want %s and %s", c.name, got, exact, err, c.text, c.exact)
+		}
+	}
+}
+
+func TestUsageRows(t *testing.T) {
+	t.Parallel()
+	spent := []engine.Spent{
+		spentOn("2026-03-01", "x/y", 10, 1), spentOn("2026-03-02", "a/dear", 5, 0), spentOn("2026-03-02", "x/y", 1, 1),
+		spentOn("2026-03-03", "c/local", 13, 0),
+	}
+	names := func(by string) (out []string) {
+		for _, row := range sumUsage(spent, by, testPrices()).rows {
+			out = append(out, row.names(by)...)
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"2026-03-03", "2026-03-02", "2026-03-01"}, names("day")); diff != "" {
+		t.Errorf("days (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"c/local", "x/y", "a/dear"}, names("model")); diff != "" {
+		t.Errorf("models (-want +got):\n%s", diff)
+	}
+	many := sumUsage([]engine.Spent{
+		spentOn("", "a/dear", 1, 0), spentOn("", "w/1", 1, 0), spentOn("", "w/2", 1, 0), spentOn("", "w/3", 1, 0), spentOn("", "w/4", 1, 0),
+	}, "model", testPrices())
+	if notes := many.notes(); len(notes) != 1 || notes[0] != "the cost leaves out w/1, w/2, w/3 and 1 more, which have no price in the configuration" {
+		t.Errorf("notes %q", notes)
+	}
+	if notes := sumUsage(spent[:1], "day", nil).notes(); len(notes) != 0 {
+		t.Errorf("notes where nothing has a price: %q", notes)
+	}
+}
+
+// On a terminal there are a head and a sum, and titles from anywhere are
+// harmless.
+func TestUsageOnATerminal(t *testing.T) {
+	t.Parallel()
+	chat := func(n int64, title string, s engine.Spent) engine.Spent {
+		s.ChatID, s.Number, s.Title = strings.Repeat("I", int(n)), n, title
+		return s
+	}
+	gone := chat(3, "", spentOn("", "x/y", 12_345, 67))
+	gone.Gone = true
+	mute := chat(4, "Said nothing", spentOn("", "x/y", 0, 0))
+	mute.Untold = 1
+	s := term.Test(term.TestOptions{OutTerminal: true, Width: 78, Env: map[string]string{"NO_COLOR": "1"}})
+	sumUsage([]engine.Spent{
+		chat(1, "A very long title that has to be cut \x1b[31msomewhere in its middle", spentOn("", "a/dear", 1_234_567, 890)), gone, mute,
+	}, "chat", testPrices()).list(s.Out, "chat")
+	want := `chat  title            turns      input  output  cached  reasoning        cost
+   1  A very … middle      1  1,234,567     890       0          0    1.55 USD
+   3  (deleted)            1     12,345      67       0          0           –
+   4  Said nothing         1          –       –       –          –           –
+      total                3  1,246,912     957       0          0  ≥ 1.55 USD
+`
+	if diff := cmp.Diff(want, s.Stdout.String()); diff != "" {
+		t.Errorf("the list (-want +got):\n%s", diff)
+	}
+}

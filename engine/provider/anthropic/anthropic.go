@@ -1,0 +1,249 @@
+package anthropic
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+const (
+	// DefaultBaseURL is Anthropic's own address.
+	DefaultBaseURL = "https://api.anthropic.com"
+	// version is the version of the API that is spoken.
+	version = "2023-06-01"
+	// listLimit bounds the wait for a list of models: people look at it.
+	listLimit = 30 * time.Second
+)
+
+// Options say which address a Provider speaks to, and how.
+type Options struct {
+	// Name is the provider's name in a Ref; "" is anthropic.
+	Name string
+	// BaseURL ends where /v1/messages begins, or with that /v1; "" is
+	// Anthropic's.
+	BaseURL string
+	// Key gives the API key before each request; nil or an empty key sends
+	// none. Its error is the request's, of kind Unauthorised.
+	Key func(context.Context) (string, error)
+	// Headers are sent with each request.
+	Headers map[string]string
+	// Client makes the requests; nil is one of the Provider's own.
+	Client *http.Client
+	// FirstByte and Between bound the waits for an answer and for each further
+	// piece of it; 0 is 10 minutes and 2 minutes. Where Between is 0, a model
+	// that thinks is given as long as for the first piece, since it may do so
+	// in silence.
+	FirstByte, Between time.Duration
+}
+
+// Provider is one address that serves the Messages API. It is safe for
+// concurrent use.
+type Provider struct {
+	o      Options
+	base   *url.URL // with the /v1
+	client *http.Client
+
+	mu      sync.Mutex
+	learnt  map[string]quirks         // by model
+	refused map[string]string         // tools that were refused, by toolKey
+	listed  map[string]provider.Model // what Models saw last
+}
+
+var (
+	_ provider.Provider = (*Provider)(nil)
+	_ provider.Lister   = (*Provider)(nil)
+)
+
+// New makes a Provider. It asks nobody yet.
+func New(o Options) (*Provider, error) {
+	if o.Name == "" {
+		o.Name = "anthropic"
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = DefaultBaseURL
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("set up provider %s: %q is no http or https address", o.Name, wire.Clean(o.BaseURL))
+	}
+	if !strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1") {
+		u = u.JoinPath("v1")
+	}
+	return &Provider{
+		o: o, base: u, client: wire.Client(o.Client),
+		learnt: map[string]quirks{}, refused: map[string]string{}, listed: map[string]provider.Model{},
+	}, nil
+}
+
+// Name is the provider's name in a Ref.
+func (p *Provider) Name() string { return p.o.Name }
+
+// Address is the scheme, host and port of the server.
+func (p *Provider) Address() string { return wire.Address(p.base) }
+
+// Model tells what the last list of models said, else what is known of the
+// model's family. It asks nobody.
+func (p *Provider) Model(_ context.Context, name string) (provider.Model, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m, ok := p.listed[name]; ok {
+		return m, nil
+	}
+	return describe(p.o.Name, name), nil
+}
+
+// CloseIdleConnections closes connections that are kept for the next request.
+func (p *Provider) CloseIdleConnections() { p.client.CloseIdleConnections() }
+
+// Stream sends the request; see provider.Provider.
+func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
+	return func(yield func([]provider.Delta, error) bool) {
+		shown := false
+		pass := func(batch []provider.Delta) bool {
+			shown = true
+			return yield(batch, nil)
+		}
+		now := adaption{refused: p.refusedOf(req)}
+		for adapted := 0; ; adapted++ {
+			q := p.quirks(req.Model)
+			b, err := encode(req, q, now)
+			if err == nil {
+				err = p.try(ctx, req, b, pass)
+			} else {
+				err = p.source(req).Error(provider.Rejected, err.Error(), err)
+			}
+			if err == nil {
+				return
+			}
+			if shown || adapted == maxAdaptions || !p.adapt(err, req, b, &q, &now) {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// adapt takes a lesson from a refusal, and reports whether there was one.
+func (p *Provider) adapt(err error, req *provider.Request, b *built, q *quirks, now *adaption) bool {
+	switch learn(err, b, q, now) {
+	case ofModel:
+		p.learn(req.Model, *q)
+		return true
+	case ofThis:
+		p.rememberRefused(req, now.refused)
+		return true
+	}
+	return false
+}
+
+func (p *Provider) source(req *provider.Request) wire.Source {
+	return wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address(), Asked: wire.Asked(req)}
+}
+
+// try makes one exchange.
+func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pass func([]provider.Delta) bool) error {
+	hr, src, err := p.request(ctx, http.MethodPost, p.base.JoinPath("messages"), b.body, p.source(req))
+	if err != nil {
+		return err
+	}
+	x := wire.Exchange{
+		Client: p.client, Request: hr, Source: src, Limits: p.limits(b),
+		Refuse: func(resp *http.Response, body []byte) *provider.Error {
+			return refused(src, resp, body, time.Now())
+		},
+		Decode: func(resp *http.Response) (wire.Decoder, error) {
+			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
+				source: src, names: wire.Names(req), notes: b.notes, answer: b.answer,
+			})
+		},
+	}
+	return x.Run(ctx, pass)
+}
+
+// limits are those of a request.
+func (p *Provider) limits(b *built) wire.Limits {
+	l := wire.Limits{First: p.o.FirstByte, Between: p.o.Between}
+	if p.o.Between <= 0 && b.used.mayThink {
+		l = l.Patient()
+	}
+	return l
+}
+
+// request makes an HTTP request with key and headers, and a source that knows
+// them as secrets.
+func (p *Provider) request(ctx context.Context, method string, u *url.URL, body []byte, src wire.Source) (*http.Request, wire.Source, error) {
+	key := ""
+	if p.o.Key != nil {
+		var err error
+		if key, err = p.o.Key(ctx); err != nil {
+			return nil, src, src.Error(provider.Unauthorised, err.Error(), err)
+		}
+	}
+	hr, err := wire.NewRequest(ctx, method, u, body)
+	if err != nil {
+		return nil, src, src.Error(provider.Rejected, err.Error(), err)
+	}
+	hr.Header.Set("Anthropic-Version", version)
+	if key = strings.TrimSpace(key); key != "" {
+		hr.Header.Set("X-Api-Key", key)
+		src.Secrets = append(slices.Clone(src.Secrets), key)
+	}
+	if body != nil {
+		hr.Header.Set("Accept", "text/event-stream")
+	}
+	src.Secrets = append(src.Secrets, wire.SetHeaders(hr, p.o.Headers)...)
+	return hr, src, nil
+}
+
+func (p *Provider) quirks(model string) quirks {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.learnt[model]
+}
+
+func (p *Provider) learn(model string, q quirks) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.learnt[model] = q
+}
+
+// maxRefused bounds how many refused tools are remembered.
+const maxRefused = 1000
+
+// toolKey tells a tool as it was refused from a better one of the same name.
+func toolKey(t provider.ToolSpec) string { return t.Name + "\x00" + string(t.InputSchema) }
+
+// refusedOf gives those tools of a request that were refused before.
+func (p *Provider) refusedOf(req *provider.Request) map[string]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out map[string]string
+	for _, t := range req.Tools {
+		if why := p.refused[toolKey(t)]; why != "" {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[t.Name] = why
+		}
+	}
+	return out
+}
+
+func (p *Provider) rememberRefused(req *provider.Request, refused map[string]string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range req.Tools {
+		if why := refused[t.Name]; why != "" && len(p.refused) < maxRefused {
+			p.refused[toolKey(t)] = why
+		}
+	}
+}

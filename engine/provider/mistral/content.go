@@ -1,0 +1,153 @@
+package mistral
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+// contentPiece is a part of a content: text, or thinking.
+type contentPiece struct {
+	text      string
+	thinking  []json.RawMessage // the chunks that it is made of
+	signature string
+}
+
+// readContent reads a content: a string, null, one chunk or a list of them.
+// Chunks of other kinds, such as references, are passed over.
+func readContent(raw json.RawMessage) ([]contentPiece, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	switch raw[0] {
+	case '"':
+		var s string
+		err := json.Unmarshal(raw, &s)
+		return []contentPiece{{text: s}}, err
+	case '{':
+		return readChunk(nil, raw)
+	case '[':
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return nil, err
+		}
+		var out []contentPiece
+		for _, c := range list {
+			var err error
+			if out, err = readChunk(out, c); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return nil, errors.New("the content is neither text nor a list of chunks")
+}
+
+func readChunk(dst []contentPiece, raw json.RawMessage) ([]contentPiece, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '{' {
+		return dst, nil
+	}
+	var c struct {
+		Type      string          `json:"type"`
+		Text      string          `json:"text"`
+		Thinking  json.RawMessage `json:"thinking"`
+		Signature wire.String     `json:"signature"`
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return dst, err
+	}
+	switch c.Type {
+	case typeText, "":
+		return append(dst, contentPiece{text: c.Text}), nil
+	case typeThinking:
+		list, err := thinkingChunks(c.Thinking)
+		return append(dst, contentPiece{thinking: list, signature: string(c.Signature)}), err
+	}
+	return dst, nil
+}
+
+// thinkingChunks gives the chunks of thinking, which may come as plain text.
+func thinkingChunks(raw json.RawMessage) ([]json.RawMessage, error) {
+	list := []json.RawMessage{} // not nil: it is thinking, even if there is nothing in it
+	switch raw = bytes.TrimSpace(raw); {
+	case len(raw) == 0 || string(raw) == "null":
+		return list, nil
+	case raw[0] == '"':
+		return append(list, append(append([]byte(`{"type":"text","text":`), raw...), '}')), nil
+	}
+	err := json.Unmarshal(raw, &list)
+	return list, err
+}
+
+// thoughtChunks puts the chunks of thinking of a response together. They wait
+// until something else follows them: a stream brings a few words in each, and
+// one chunk is what the API itself makes of them.
+type thoughtChunks struct {
+	text      strings.Builder // of the last chunk, where that is text
+	list      []json.RawMessage
+	signature strings.Builder
+	size      int
+}
+
+// add takes a chunk and gives the text in it.
+func (t *thoughtChunks) add(c contentPiece) (string, error) {
+	var shown strings.Builder
+	for _, raw := range c.thinking {
+		if t.size += len(raw); t.size > wire.MaxBody {
+			return "", &wire.FormatError{Err: errors.New("the thinking is longer than 16 MiB")}
+		}
+		var inner struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}
+		switch {
+		case !wire.Lenient(raw, &inner):
+		case inner.Type == typeText || inner.Type == "":
+			t.text.WriteString(inner.Text)
+			shown.WriteString(inner.Text)
+		default: // a reference, say
+			t.flush()
+			t.list = append(t.list, bytes.Clone(raw))
+		}
+	}
+	if t.size += len(c.signature); t.size > wire.MaxBody {
+		return "", &wire.FormatError{Err: errors.New("the signature of the thinking is longer than 16 MiB")}
+	}
+	t.signature.WriteString(c.signature)
+	return shown.String(), nil
+}
+
+// flush ends a run of text.
+func (t *thoughtChunks) flush() {
+	if t.text.Len() == 0 {
+		return
+	}
+	raw, _ := wire.Marshal(chunk{Type: typeText, Text: t.text.String()}) // text always encodes
+	t.list = append(t.list, bytes.TrimSpace(raw))
+	t.text.Reset()
+}
+
+// release hands on what came since the last time, as reasoning details.
+func (t *thoughtChunks) release(dst []provider.Delta) []provider.Delta {
+	t.flush()
+	if len(t.list) == 0 && t.signature.Len() == 0 {
+		return dst
+	}
+	whole := struct {
+		Type      string            `json:"type"`
+		Thinking  []json.RawMessage `json:"thinking"`
+		Signature string            `json:"signature,omitempty"`
+	}{typeThinking, append([]json.RawMessage{}, t.list...), t.signature.String()} // a list, never null
+	*t = thoughtChunks{}
+	raw, err := wire.Marshal([]any{whole})
+	if err != nil {
+		return dst // as good as never: its parts were decoded before
+	}
+	return append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: bytes.TrimSpace(raw)})
+}

@@ -1,0 +1,40 @@
+// Package mistral speaks Mistral's chat completions, to Mistral itself and to
+// any address that serves them. It is a client only, and knows nothing of
+// agents, conversations and connectors.
+//
+// # What differs from OpenAI's chat completions
+//
+//   - The id of a tool call is exactly nine letters or digits. Ids of other
+//     forms in a history are replaced by such ones, each by its own, calls and
+//     results alike.
+//   - A person's message may not follow a tool's result. Where one does, after
+//     a turn that was stopped, an answer that says so is put between. Messages
+//     of a person that follow each other are one.
+//   - Fields that aren't known are refused: no stream_options, and no field for
+//     reasoning beside the content.
+//   - Content may be a list of chunks. What a model thinks comes as chunks of
+//     type thinking, and goes back as it came, with its signature where it has
+//     one, in the later requests of the same turn.
+//   - A refused request may describe its faults as a list of places; they are
+//     put into one line.
+//   - A response may end with the reasons model_length and error.
+//
+// # Vocabulary
+//
+//   - Chunk: a part of a message's content.
+//   - Event: one part of the stream, with a delta of the message.
+//
+// # What is learnt while it runs
+//
+// A schema that is refused in strict mode is sent without it, and then put
+// into words. That holds for the one request; for the model it holds from then
+// on where the refusal says that the model has no such thing. A model that
+// takes no reasoning_effort or no temperature gets none from then on. Thinking
+// that is refused in a history is left out of that request. Nothing of it is
+// kept on disk.
+//
+// # The end of a response
+//
+// [DONE] ends a response; so does a clean end of the body after a finish
+// reason. Anything else is a cut. Calls are handed on only then.
+package mistral

@@ -1,0 +1,75 @@
+package mistral
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// maxAdaptions is how often one request is changed and sent again; there are
+// that many things that a model may refuse.
+const maxAdaptions = 5
+
+// schemaForm is how a model is told the schema of its answer.
+type schemaForm int
+
+const (
+	schemaStrict schemaForm = iota // enforced
+	schemaLoose                    // told by response_format
+	schemaWords                    // told in the system prompt
+)
+
+// quirks are what was learnt of one model at one address. The zero value is
+// what most take.
+type quirks struct {
+	schema        schemaForm
+	noEffort      bool
+	noTemperature bool
+}
+
+// adaption is how one request differs from others of its model.
+type adaption struct {
+	schema     schemaForm // at least; this schema was refused in a lesser one
+	noThoughts bool       // thinking in the history is left out
+}
+
+// learn takes a lesson from a refusal. It reports whether there was one, that
+// is whether the same request may succeed in another form.
+func learn(err error, b *built, q *quirks, now *adaption) bool {
+	var e *provider.Error
+	if !errors.As(err, &e) || e.Status != 400 && e.Status != 422 {
+		return false
+	}
+	lacks := func(f provider.Feature) bool { return e.Kind == provider.Unsupported && e.Feature == f }
+	if e.Kind != provider.Rejected && !lacks(provider.FeatureSchema) && !lacks(provider.FeatureThinking) {
+		return false
+	}
+	text := strings.ToLower(e.Message)
+	says := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case b.schema && (lacks(provider.FeatureSchema) || says("response_format", "json_schema", "response schema", "structured output", "grammar")):
+		now.schema = b.form + 1
+		if lacks(provider.FeatureSchema) || says("extra inputs", "input should be", "not enabled", "not support") { // not this schema alone
+			q.schema = b.form + 1
+		}
+	case b.effort && says("reasoning_effort", "reasoning effort"):
+		q.noEffort = true
+	case b.thoughts && says("chunk", "thinking", "content"):
+		now.noThoughts = true
+	case b.effort && lacks(provider.FeatureThinking):
+		q.noEffort = true
+	case b.temperature && says("temperature"):
+		q.noTemperature = true
+	default:
+		return false
+	}
+	return true
+}

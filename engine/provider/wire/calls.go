@@ -1,0 +1,242 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// MaxCalls bounds the calls of one response; a stream with more is broken.
+const MaxCalls = 256
+
+// Call is a call as a model wrote it, before anybody looked at it.
+type Call struct {
+	ID   string
+	Name string // as the provider knows the tool
+	Args []byte
+}
+
+// FinishOptions say how the calls of a response are handed on.
+type FinishOptions struct {
+	Names *provider.Names
+	// NewID makes an id for a call that came without one of its own.
+	NewID func() string
+	// Cut tells that the response ended at its length limit, so that a call may
+	// be only half there.
+	Cut bool
+}
+
+// FinishCalls hands on the calls of a response that has ended: with their own
+// names, ids that differ, and arguments that are JSON. A call that the length
+// limit cut off and one without a name are left out with a footnote.
+func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) ([]provider.Delta, error) {
+	ids := map[string]bool{}
+	unnamed := 0
+	for _, c := range calls {
+		args, ok := Args(c.Args)
+		switch {
+		case c.Name == "":
+			unnamed++
+			continue
+		case !ok && o.Cut:
+			dst = footnote(dst, "a call of "+o.Names.Tool(c.Name)+" was cut off at the length limit and left out")
+			continue
+		}
+		if c.ID == "" || ids[c.ID] {
+			c.ID = o.NewID()
+		}
+		ids[c.ID] = true
+		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: &provider.ToolCall{
+			ID: c.ID, Name: o.Names.Tool(c.Name), Args: args,
+		}})
+	}
+	switch {
+	case unnamed > 0 && unnamed == len(calls):
+		return dst, &FormatError{Err: errors.New("the model called a tool without naming it")}
+	case unnamed > 0:
+		dst = footnote(dst, "a tool call without a name was left out")
+	}
+	return dst, nil
+}
+
+func footnote(dst []provider.Delta, text string) []provider.Delta {
+	return append(dst, provider.Delta{Kind: provider.Footnote, Text: text})
+}
+
+// ObjectArgs gives a call's arguments as a history holds them: an object, also
+// where the model wrote something else, since servers refuse a history that
+// isn't valid.
+func ObjectArgs(args json.RawMessage) json.RawMessage {
+	if args = bytes.TrimSpace(args); len(args) > 0 && args[0] == '{' && json.Valid(args) {
+		return args
+	}
+	return json.RawMessage("{}")
+}
+
+// NewCallID makes an id for a call that came without one.
+func NewCallID() string { return "call_" + rand.Text()[:16] }
+
+// CallPiece is one entry of a chat completion's tool_calls.
+type CallPiece struct {
+	Index    Int           `json:"index"`
+	ID       String        `json:"id"`
+	Function *CallFunction `json:"function"`
+}
+
+// CallFunction is what a CallPiece calls.
+type CallFunction struct {
+	Name      String          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// CallPieces is a list of them, which may come as null or as a single one.
+type CallPieces []CallPiece
+
+// UnmarshalJSON reads it.
+func (p *CallPieces) UnmarshalJSON(b []byte) error {
+	if b[0] == '{' {
+		var one CallPiece
+		err := json.Unmarshal(b, &one)
+		*p = CallPieces{one}
+		return err
+	}
+	var list []CallPiece
+	err := json.Unmarshal(b, &list)
+	*p = list
+	return err
+}
+
+// Calls puts the calls of a chat completion together from their pieces.
+// Servers leave out ids and indexes, give every call the same index, or number
+// the pieces of one call differently; see place. The zero value is ready.
+type Calls struct {
+	list []*building
+}
+
+// building is a call of which not all pieces may have come.
+type building struct {
+	index Int
+	id    string
+	name  string
+	args  bytes.Buffer
+}
+
+// Add takes one piece.
+func (c *Calls) Add(p CallPiece) error {
+	var fn CallFunction
+	if p.Function != nil {
+		fn = *p.Function
+	}
+	b := c.place(p, fn)
+	if b == nil {
+		if len(c.list) == MaxCalls {
+			return &FormatError{Err: errors.New("it calls tools without end")}
+		}
+		b = &building{index: p.Index}
+		c.list = append(c.list, b)
+	}
+	if b.id == "" {
+		b.id = string(p.ID)
+	}
+	if b.name == "" {
+		b.name = string(fn.Name)
+	}
+	return b.append(fn.Arguments)
+}
+
+// List gives the calls that have come so far.
+func (c *Calls) List() []Call {
+	out := make([]Call, 0, len(c.list))
+	for _, b := range c.list {
+		out = append(out, Call{ID: b.id, Name: b.name, Args: b.args.Bytes()})
+	}
+	return out
+}
+
+// place finds the call that a piece belongs to; nil is a new one.
+func (c *Calls) place(p CallPiece, fn CallFunction) *building {
+	if len(c.list) == 0 {
+		return nil
+	}
+	if p.ID != "" {
+		if b := c.latest(func(b *building) bool { return b.id == string(p.ID) }); b != nil {
+			if b.another(fn) {
+				return nil
+			}
+			return b
+		}
+	}
+	found := c.list[len(c.list)-1]
+	if p.Index.Set {
+		same := c.latest(func(b *building) bool { return b.index == p.Index })
+		if same == nil && (p.ID != "" || fn.Name != "") {
+			return nil
+		}
+		if same != nil { // else only arguments, under a number that nothing has
+			found = same
+		}
+	}
+	otherID := p.ID != "" && found.id != "" && fn.Name != "" && found.name != ""
+	switch {
+	case otherID && (!p.Index.Set || found.whole()):
+		return nil // every call has the same number, or none
+	case p.ID == "" && found.another(fn):
+		return nil
+	}
+	return found
+}
+
+// latest finds the last call that ok holds for.
+func (c *Calls) latest(ok func(*building) bool) *building {
+	for _, b := range slices.Backward(c.list) {
+		if ok(b) {
+			return b
+		}
+	}
+	return nil
+}
+
+// another tells whether a piece that nothing else sets apart begins another
+// call than b: it has a name, and b lacks nothing. Some servers repeat the
+// name with every piece, so an equal one must bring arguments of its own.
+func (b *building) another(fn CallFunction) bool {
+	if fn.Name == "" || b.name == "" || !b.whole() {
+		return false
+	}
+	if string(fn.Name) != b.name {
+		return true
+	}
+	var piece building
+	return b.args.Len() > 0 && piece.append(fn.Arguments) == nil && piece.args.Len() > 0 && piece.whole()
+}
+
+// whole tells whether the arguments so far could be all of them.
+func (b *building) whole() bool {
+	args := bytes.TrimSpace(b.args.Bytes())
+	return len(args) == 0 || args[len(args)-1] == '}' && json.Valid(args)
+}
+
+// append adds a piece of the arguments: part of a text, or a whole object from
+// servers that don't encode it.
+func (b *building) append(raw json.RawMessage) error {
+	var text string
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil
+	case raw[0] == '"':
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return &FormatError{Chunk: raw, Err: err}
+		}
+		b.args.WriteString(text)
+	default:
+		b.args.Write(raw)
+	}
+	if b.args.Len() > MaxBody {
+		return &FormatError{Err: errors.New("a tool call is longer than 16 MiB")}
+	}
+	return nil
+}

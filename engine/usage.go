@@ -1,0 +1,319 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// Spent is what one model used in a day, or of a chat in a day: what providers
+// told, never an estimate. Its JSON is a record format.
+type Spent struct {
+	// Day is the date on which the turns began, where the machine was.
+	Day string `json:"day,omitempty"` // YYYY-MM-DD
+	// ChatID and Number are set where chats are told apart. A chat that is
+	// gone keeps its row: its tokens were used.
+	ChatID string `json:"chat_id,omitempty"`
+	Number int64  `json:"number,omitempty"`
+	Model  string `json:"model"` // provider/model
+	// Turns were answered by the model. Of Untold of them the provider told no
+	// tokens, or not all, as where a turn was cut off.
+	Turns  int64       `json:"turns"`
+	Untold int64       `json:"untold,omitempty"`
+	Tokens event.Usage `json:"tokens"`
+
+	// Title is the chat's, as it is now; it is not stored.
+	Title string `json:"-"`
+	// Gone tells that the chat isn't there any more.
+	Gone bool `json:"-"`
+}
+
+// add sums two rows of one key.
+func (s *Spent) add(o Spent) {
+	s.Turns, s.Untold = s.Turns+o.Turns, s.Untold+o.Untold
+	s.Tokens = *s.Tokens.Add(&o.Tokens)
+}
+
+// spentDay is the form of Spent.Day; it sorts by time.
+const spentDay = time.DateOnly
+
+// usageTables keep what was used, summed up where turns are recorded, so that
+// nobody reads all messages for it. A turn is counted in the transaction that
+// marks it as Counted, so never twice.
+type usageTables struct {
+	days  *kv.Table[Spent] // by day and model
+	chats *kv.Table[Spent] // by day, chat and model
+	// state says that turns from before there were these tables are in them.
+	state *kv.Table[usageState]
+}
+
+type usageState struct {
+	Name string    `json:"name"`
+	At   time.Time `json:"at"`
+}
+
+const usageCounted = "counted"
+
+func newUsageTables() *usageTables {
+	return &usageTables{
+		days: kv.NewTable("usage_days", func(s *Spent) kv.Key { return kv.Str(s.Day).Str(s.Model) }),
+		chats: kv.NewTable("usage_chats", func(s *Spent) kv.Key {
+			return kv.Str(s.Day).Str(s.ChatID).Str(s.Model)
+		}),
+		state: kv.NewTable("usage_state", func(s *usageState) kv.Key { return kv.Str(s.Name) }),
+	}
+}
+
+// count adds rows of a chat to the sums.
+func (u *usageTables) count(tx *kv.Tx, rows []Spent, number int64) error {
+	for _, row := range rows {
+		day := row
+		day.ChatID, row.Number = "", number
+		if err := errors.Join(addSpent(tx, u.days, day), addSpent(tx, u.chats, row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addSpent(tx *kv.Tx, t *kv.Table[Spent], row Spent) error {
+	sum, err := t.Get(tx, t.KeyOf(&row))
+	if errors.Is(err, kv.ErrNotFound) {
+		return t.Put(tx, &row)
+	}
+	if err != nil {
+		return err
+	}
+	sum.add(row)
+	return t.Put(tx, sum)
+}
+
+// countTurn counts a turn that is being recorded.
+func (e *Engine) countTurn(tx *kv.Tx, f *folding, chat *Chat) error {
+	return e.tables.usage.count(tx, spentBy(f.answer, f.tokens), chat.Number)
+}
+
+// tokensOf adds up what the responses of a turn used, by model: a fallback may
+// answer a later one.
+type tokensOf map[string]*event.Usage
+
+func (t tokensOf) add(e event.Event) {
+	if m, ok := e.Body.(event.Meta); ok && m.Usage != nil {
+		t[m.Model] = t[m.Model].Add(m.Usage)
+	}
+}
+
+// spentBy makes the rows of a turn: one for the model that answered, and one
+// for each other that gave a response on the way.
+func spentBy(answer Message, tokens tokensOf) []Spent {
+	day := answer.CreatedAt.Local().Format(spentDay)
+	rows := []Spent{{Day: day, ChatID: answer.ChatID, Model: answer.Model, Turns: 1}}
+	if untold(answer) {
+		rows[0].Untold = 1
+	}
+	for model, u := range tokens {
+		if model == "" || model == answer.Model {
+			rows[0].Tokens = *rows[0].Tokens.Add(u)
+			continue
+		}
+		rows = append(rows, Spent{Day: day, ChatID: answer.ChatID, Model: model, Tokens: *u})
+	}
+	return rows
+}
+
+// untold tells whether a turn used tokens that no provider told: it got
+// something and no count of it, or was cut off in the middle of a response,
+// whose count comes at its end.
+func untold(answer Message) bool {
+	if len(answer.Parts) == 0 {
+		return false // nothing came, so nothing may have been used
+	}
+	if answer.Usage == nil {
+		return true
+	}
+	last := answer.Parts[len(answer.Parts)-1].Kind
+	return (answer.Status == Stopped || answer.Status == CutShort) &&
+		(last == provider.TextPart || last == provider.ReasoningPart)
+}
+
+// UsageByDay tells what was used since the day of a time (all, for the zero
+// time), a row a day and model, oldest day first.
+func (e *Engine) UsageByDay(ctx context.Context, since time.Time) ([]Spent, error) {
+	return e.usage(ctx, since, func(tx *kv.Tx, r kv.Range) ([]Spent, error) {
+		return collectSpent(tx, e.tables.usage.days, r)
+	})
+}
+
+// UsageByChat is UsageByDay with a row a chat and model, whose Day is empty, in
+// the order of the chats' numbers.
+func (e *Engine) UsageByChat(ctx context.Context, since time.Time) ([]Spent, error) {
+	return e.usage(ctx, since, func(tx *kv.Tx, r kv.Range) ([]Spent, error) {
+		rows, err := collectSpent(tx, e.tables.usage.chats, r)
+		if err != nil {
+			return nil, err
+		}
+		rows = withoutDays(rows)
+		err = e.nameChats(tx, rows)
+		slices.SortStableFunc(rows, func(a, b Spent) int { return cmp.Compare(a.Number, b.Number) })
+		return rows, err
+	})
+}
+
+func (e *Engine) usage(ctx context.Context, since time.Time, read func(*kv.Tx, kv.Range) ([]Spent, error)) ([]Spent, error) {
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return nil, err
+	}
+	if err := e.countOldTurns(ctx); err != nil {
+		return nil, err
+	}
+	var r kv.Range
+	if !since.IsZero() {
+		r.From = kv.Str(since.Local().Format(spentDay))
+	}
+	var rows []Spent
+	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+		rows, err = read(tx, r)
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil // no store yet
+	}
+	return rows, err
+}
+
+func collectSpent(tx *kv.Tx, t *kv.Table[Spent], r kv.Range) ([]Spent, error) {
+	var rows []Spent
+	for row, err := range t.Scan(tx, r) {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, *row)
+	}
+	return rows, nil
+}
+
+// withoutDays sums up the days of each chat and model. Rows of a chat stand
+// together.
+func withoutDays(rows []Spent) []Spent {
+	type chatModel struct{ chat, model string }
+	at := map[chatModel]int{}
+	var out []Spent
+	for _, row := range rows {
+		key := chatModel{row.ChatID, row.Model}
+		i, ok := at[key]
+		if ok {
+			out[i].add(row)
+			continue
+		}
+		at[key] = len(out)
+		row.Day = ""
+		out = append(out, row)
+	}
+	slices.SortStableFunc(out, func(a, b Spent) int { return cmp.Compare(a.ChatID, b.ChatID) })
+	return out
+}
+
+// nameChats looks up the titles; rows of one chat stand together.
+func (e *Engine) nameChats(tx *kv.Tx, rows []Spent) error {
+	for i := range rows {
+		if i > 0 && rows[i].ChatID == rows[i-1].ChatID {
+			rows[i].Number, rows[i].Title, rows[i].Gone = rows[i-1].Number, rows[i-1].Title, rows[i-1].Gone
+			continue
+		}
+		chat, err := e.tables.chats.Get(tx, kv.Str(rows[i].ChatID))
+		if errors.Is(err, kv.ErrNotFound) {
+			rows[i].Gone = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		rows[i].Number, rows[i].Title = chat.Number, chat.Title
+	}
+	return nil
+}
+
+// countGroup is how many old turns are counted in one transaction: their
+// messages are read, so it bounds how long the store is held.
+const countGroup = 100
+
+// countOldTurns counts the turns that were recorded before there were sums,
+// once for a store. It may be stopped anywhere and run by several processes.
+func (e *Engine) countOldTurns(ctx context.Context) error {
+	done := false
+	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+		done, err = e.tables.usage.state.Has(tx, kv.Str(usageCounted))
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) || err == nil && done {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for last := kv.Key(nil); ; {
+		err := e.store.Update(ctx, func(tx *kv.Tx) (err error) {
+			last, err = e.countGroup(tx, last)
+			return err
+		})
+		if err != nil {
+			return e.storeTrouble(fmt.Errorf("count the tokens of older turns: %w", err))
+		}
+		if last == nil {
+			return nil
+		}
+	}
+}
+
+// countGroup counts the old ones of a group of turns behind last. It gives the
+// last turn's key, or nil once there are none left.
+func (e *Engine) countGroup(tx *kv.Tx, last kv.Key) (kv.Key, error) {
+	n := 0
+	for turn, err := range e.tables.turns.Scan(tx, kv.Range{After: last, Limit: countGroup}) {
+		if err != nil {
+			return nil, err
+		}
+		n, last = n+1, e.tables.turns.KeyOf(turn)
+		if turn.Counted {
+			continue
+		}
+		if err := e.countOld(tx, turn); err != nil {
+			return nil, err
+		}
+	}
+	if n == countGroup {
+		return last, nil
+	}
+	return nil, e.tables.usage.state.Put(tx, &usageState{Name: usageCounted, At: e.o.Now()})
+}
+
+// countOld counts a turn by the messages that are kept of it.
+func (e *Engine) countOld(tx *kv.Tx, turn *Turn) error {
+	turn.Counted = true
+	if err := e.tables.turns.Put(tx, turn); err != nil {
+		return err
+	}
+	answer, err := e.message(tx, turn.ChatID, turn.MessageID)
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	number := int64(0)
+	chat, err := e.tables.chats.Get(tx, kv.Str(turn.ChatID))
+	switch {
+	case err == nil:
+		number = chat.Number
+	case !errors.Is(err, kv.ErrNotFound):
+		return err
+	}
+	return e.tables.usage.count(tx, spentBy(*answer, tokensOf{answer.Model: answer.Usage}), number)
+}

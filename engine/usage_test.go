@@ -1,0 +1,288 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// spentScript tells tokens for "count", and none for anything else.
+const spentScript = `
+responses:
+  - {when: count, text: Counted., usage: {input_tokens: 100, output_tokens: 10, cached_tokens: 40, reasoning_tokens: 3}}
+  - {when: "", text: Silent.}
+`
+
+// at sets the clock of an engine.
+func (b *bench) at(day int) {
+	when := time.Date(2026, 3, day, 12, 0, 0, 0, time.Local)
+	b.o.Now = func() time.Time { return when }
+}
+
+func (b *bench) byDay(since time.Time) []Spent {
+	b.t.Helper()
+	rows, err := b.UsageByDay(context.Background(), since)
+	if err != nil {
+		b.t.Fatalf("usage by day: %v", err)
+	}
+	return rows
+}
+
+func (b *bench) byChat(since time.Time) []Spent {
+	b.t.Helper()
+	rows, err := b.UsageByChat(context.Background(), since)
+	if err != nil {
+		b.t.Fatalf("usage by chat: %v", err)
+	}
+	for i := range rows {
+		rows[i].ChatID = ""
+	}
+	return rows
+}
+
+func wantSpent(t testing.TB, got []Spent, want ...Spent) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("spent (-want +got):\n%s", diff)
+	}
+}
+
+// counted is a row of so many turns of spentScript's "count".
+func counted(n int64) Spent {
+	return Spent{
+		Model: "script/m.yaml", Turns: n,
+		Tokens: event.Usage{InputTokens: 100 * n, OutputTokens: 10 * n, CachedTokens: 40 * n, ReasoningTokens: 3 * n},
+	}
+}
+
+func (s Spent) on(day string) Spent            { s.Day = day; return s }
+func (s Spent) of(n int64, title string) Spent { s.Number, s.Title = n, title; return s }
+
+func (b *bench) askIn(chat int64, prompt string) {
+	b.t.Helper()
+	req := ask(prompt)
+	req.Chat.Number = chat
+	last[event.Complete](b.t, b.run(req))
+}
+
+func TestUsageIsSummedByDayAndChat(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, spentScript)
+	wantSpent(t, b.byDay(time.Time{}))
+	b.at(1)
+	b.askIn(0, "count one")
+	b.askIn(0, "count two")
+	b.at(3)
+	b.askIn(1, "count more")
+	b.askIn(1, "hush")
+	silent := counted(2).on("2026-03-03")
+	silent.Untold, silent.Tokens = 1, counted(1).Tokens
+
+	wantSpent(t, b.byDay(time.Time{}), counted(2).on("2026-03-01"), silent)
+	wantSpent(t, b.byDay(time.Date(2026, 3, 3, 23, 0, 0, 0, time.Local)), silent)
+	wantSpent(t, b.byDay(time.Date(2026, 3, 4, 0, 0, 0, 0, time.Local)))
+
+	first := counted(3)
+	first.Untold, first.Tokens = 1, counted(2).Tokens
+	wantSpent(t, b.byChat(time.Time{}), first.of(1, "count one"), counted(1).of(2, "count two"))
+	wantSpent(t, b.byChat(time.Date(2026, 3, 2, 0, 0, 0, 0, time.Local)), silent.on("").of(1, "count one"))
+}
+
+func TestUsageCountsWhatIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, spentScript)
+	b.at(1)
+	req := ask("count this")
+	req.Ephemeral = true
+	b.run(req)
+	wantSpent(t, b.byDay(time.Time{}))
+
+	b.askIn(0, "count this")
+	journals := filepath.Join(b.dir, "data", "journal")
+	name := files(t, journals)[0]
+	saved, err := os.ReadFile(filepath.Join(journals, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSpent(t, b.byDay(time.Time{}), counted(1).on("2026-03-01"))
+	if err := os.WriteFile(filepath.Join(journals, name), saved, 0o600); err != nil { // as a crash leaves it
+		t.Fatal(err)
+	}
+	wantSpent(t, b.byDay(time.Time{}), counted(1).on("2026-03-01"))
+
+	fork := ask("count again")
+	fork.Chat = ChatRef{Number: 1, Fork: true}
+	b.run(fork) // its chat has copies of the first one's messages
+	wantSpent(t, b.byDay(time.Time{}), counted(2).on("2026-03-01"))
+	wantSpent(t, b.byChat(time.Time{}), counted(1).of(1, "count this"), counted(1).of(2, "count again"))
+}
+
+func TestUsageOfAChatThatIsGoneStays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, spentScript)
+	b.at(1)
+	b.askIn(0, "count this")
+	chat := b.chat(1).Chat
+	err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return b.tables.chats.Delete(tx, kv.Str(chat.ID)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := counted(1).of(1, "")
+	gone.Gone = true
+	wantSpent(t, b.byChat(time.Time{}), gone)
+	wantSpent(t, b.byDay(time.Time{}), counted(1).on("2026-03-01"))
+}
+
+// forgetSums makes the store one from before there were sums.
+func (b *bench) forgetSums() {
+	b.t.Helper()
+	u := b.tables.usage
+	err := b.store.Update(context.Background(), func(tx *kv.Tx) error {
+		for _, table := range []*kv.Table[Spent]{u.days, u.chats} {
+			for row, err := range table.Scan(tx, kv.Range{}) {
+				if err != nil {
+					return err
+				}
+				if err := table.Delete(tx, table.KeyOf(row)); err != nil {
+					return err
+				}
+			}
+		}
+		for turn, err := range b.tables.turns.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			turn.Counted = false
+			if err := b.tables.turns.Put(tx, turn); err != nil {
+				return err
+			}
+		}
+		return u.state.Delete(tx, kv.Str(usageCounted))
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// An old store is counted once, whatever is folded or stopped meanwhile.
+func TestUsageOfAnOldStore(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, spentScript)
+	b.at(1)
+	b.askIn(0, "count this")
+	b.askIn(1, "hush")
+	before := b.byDay(time.Time{})
+	b.forgetSums()
+	b.at(2)
+	b.askIn(1, "count that") // folded before the old ones are counted
+	if _, err := b.Fold(t.Context(), FoldAll); err != nil {
+		t.Fatal(err)
+	}
+	after := append(before, counted(1).on("2026-03-02"))
+	wantSpent(t, b.byDay(time.Time{}), after...)
+	wantSpent(t, b.byDay(time.Time{}), after...)
+	if rows := b.byChat(time.Time{}); len(rows) != 1 || rows[0].Turns != 3 || rows[0].Number != 1 {
+		t.Errorf("by chat: %+v", rows)
+	}
+}
+
+func TestUsageOfAnOldStoreIsCountedByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	const turns = 2*countGroup + 7
+	b := newBench(t, spentScript)
+	b.at(1)
+	if err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldTurns(batch, turns) }); err != nil {
+		t.Fatal(err)
+	}
+	// One that was stopped half-way has counted a whole group.
+	if err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
+		_, err := b.countGroup(tx, nil)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		other := b.reopen()
+		wg.Go(func() {
+			if _, err := other.UsageByDay(context.Background(), time.Time{}); err != nil {
+				t.Errorf("usage: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	wantSpent(t, b.byDay(time.Time{}), counted(turns).on("2026-03-01"))
+}
+
+// oldTurns writes turns as a program without sums did.
+func (b *bench) oldTurns(w kv.Writer, n int) error {
+	for i := range n {
+		turn := Turn{ID: fmt.Sprintf("T%04d", i), ChatID: "C", Order: int64(i), MessageID: fmt.Sprintf("M%04d", i)}
+		answer := Message{
+			ChatID: "C", ID: turn.MessageID, Model: "script/m.yaml", CreatedAt: b.o.Now(), Status: Answered,
+			Usage: &event.Usage{InputTokens: 100, OutputTokens: 10, CachedTokens: 40, ReasoningTokens: 3},
+			Parts: []provider.Part{{Kind: provider.TextPart, Text: "Yes."}},
+		}
+		if err := b.tables.turns.Put(w, &turn); err != nil {
+			return err
+		}
+		if err := b.tables.messages.Put(w, &answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestSpentBy(t *testing.T) {
+	t.Parallel()
+	text := []provider.Part{{Kind: provider.TextPart, Text: "Half"}}
+	ran := []provider.Part{{Kind: provider.ToolResultPart}}
+	some := &event.Usage{InputTokens: 5, OutputTokens: 1}
+	for name, c := range map[string]struct {
+		answer Message
+		tokens tokensOf
+		want   []Spent
+	}{
+		"a fallback answered a later response": {
+			Message{Model: "b/b", Status: Answered, Usage: some, Parts: text},
+			tokensOf{"a/a": {InputTokens: 3}, "b/b": {InputTokens: 2, OutputTokens: 1}},
+			[]Spent{
+				{Model: "b/b", Turns: 1, Tokens: event.Usage{InputTokens: 2, OutputTokens: 1}},
+				{Model: "a/a", Tokens: event.Usage{InputTokens: 3}},
+			},
+		},
+		"nothing came at all": {
+			Message{Model: "a/a", Status: Failed}, nil, []Spent{{Model: "a/a", Turns: 1}},
+		},
+		"no count came": {
+			Message{Model: "a/a", Status: Answered, Parts: text}, nil, []Spent{{Model: "a/a", Turns: 1, Untold: 1}},
+		},
+		"cut off in a response": {
+			Message{Model: "a/a", Status: Stopped, Usage: some, Parts: text}, tokensOf{"a/a": some},
+			[]Spent{{Model: "a/a", Turns: 1, Untold: 1, Tokens: *some}},
+		},
+		"stopped while a tool ran": {
+			Message{Model: "a/a", Status: CutShort, Usage: some, Parts: ran}, tokensOf{"a/a": some},
+			[]Spent{{Model: "a/a", Turns: 1, Tokens: *some}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := spentBy(c.answer, c.tokens)
+			for i := range got {
+				got[i].Day = ""
+			}
+			wantSpent(t, got, c.want...)
+		})
+	}
+}
