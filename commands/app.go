@@ -97,6 +97,7 @@ func newApp(rt *runtime) *cli.App {
 			newAsk(rt), newDemo(rt), newChats(rt), newPrompts(rt), newUsage(rt), newDoctor(rt),
 			newModels(rt), newCompletion(rt), newComplete(rt), newMan(rt),
 			newConfig(rt), newKeys(rt), newTrust(rt),
+			newUndo(rt), newRedo(rt), newWorkspace(rt), newStore(rt),
 			newVersion(rt), newHelp(rt),
 		},
 		Action: func(c *cli.Context) error {
