@@ -19,31 +19,118 @@ responses:
   - {when: "", text: An answer.}
 `
 
-// Every command of the README and of every help text is run, by a shell, as it
-// stands. Only the model is a script.
+// examplesOf are the places with examples that are run one after another in a
+// world of their own, so that those of one command can't spoil another's.
+type examplesOf struct {
+	name     string
+	commands []example
+}
+
+// example is one command line, and where it stands.
+type example struct{ where, line string }
+
+// notRun are the examples that can't be run here, each with the reason. One
+// that no page has any more is an error.
+func notRun() map[string]string { return map[string]string{} }
+
+// Every command of the README, of every help text and of the page of recipes is
+// run, by a shell, as it stands. Only the models are not real: a script answers
+// questions, and an Ollama on this machine is played by a test server.
 func TestExamplesRun(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the examples are for a POSIX shell")
 	}
+	skipped := notRun()
+	for _, group := range exampleGroups(t) {
+		var commands []example
+		for _, e := range group.commands {
+			if _, ok := notRun()[e.line]; ok {
+				delete(skipped, e.line)
+				continue
+			}
+			commands = append(commands, e)
+		}
+		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
+			w := exampleWorld(t)
+			for _, e := range commands {
+				w.example(e)
+			}
+		})
+	}
+	for line, why := range skipped {
+		t.Errorf("no page has the example %q (%s)", line, why)
+	}
+}
+
+// exampleGroups gathers all examples: those of the README, of the overview, of
+// the recipes, and of each command with all that are below it.
+func exampleGroups(t *testing.T) []examplesOf {
+	t.Helper()
 	w := newWorld(t, exampleScript)
-	w.shell()
-	examples := map[string][]string{"README": readmeCommands(t)}
-	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show", "prompts", "prompts list", "prompts show",
-		"prompts new", "prompts edit", "prompts rm", "prompts path", "usage", "doctor", "version", "help"} {
-		args := append(strings.Fields(name), "--help")
-		out, _ := w.run(0, args...)
-		examples[name] = helpExamples(out)
-		if len(examples[name]) == 0 {
-			t.Errorf("fettle %s --help has no examples", name)
-		}
+	readme := examplesOf{name: "README"}
+	for _, line := range readmeCommands(t) {
+		readme.commands = append(readme.commands, example{"README", line})
 	}
-	examples["pipelines"] = w.recipes()
-	for where, commands := range examples {
-		for _, command := range commands {
-			w.example(where, command)
-		}
+	overview := examplesOf{name: "overview"}
+	out, _ := w.run(0, "--help")
+	for _, line := range overviewExamples(out) {
+		overview.commands = append(overview.commands, example{"fettle", line})
 	}
+	if len(overview.commands) < 4 {
+		t.Errorf("the overview has only %d examples", len(overview.commands))
+	}
+	recipes := examplesOf{name: "pipelines"}
+	for _, script := range w.recipes() {
+		recipes.commands = append(recipes.commands, example{"fettle help pipelines", script})
+	}
+	groups := []examplesOf{readme, overview, recipes}
+	out, _ = w.run(0, "help")
+	for _, name := range commandsListed(out) {
+		groups = append(groups, examplesOf{name: name, commands: w.examplesBelow([]string{name})})
+	}
+	if len(groups) < 10 {
+		t.Errorf("fettle help lists only %d commands:\n%s", len(groups)-3, out)
+	}
+	return groups
+}
+
+// examplesBelow are the examples of a command and of all below it, by their
+// help texts alone: a command that is listed can't be forgotten. Another test
+// holds the lists against the commands that there are.
+func (w *world) examplesBelow(path []string) []example {
+	w.t.Helper()
+	name := "fettle " + strings.Join(path, " ")
+	help, _ := w.run(0, append(path[:len(path):len(path)], "--help")...)
+	var out []example
+	for _, line := range helpExamples(help) {
+		out = append(out, example{name, line})
+	}
+	if len(out) == 0 {
+		w.t.Errorf("%s --help has no examples", name)
+	}
+	for _, below := range commandsListed(help) {
+		out = append(out, w.examplesBelow(append(path[:len(path):len(path)], below))...)
+	}
+	return out
+}
+
+// commandsListed are the names below "commands" of a help text.
+func commandsListed(help string) []string {
+	_, after, ok := strings.Cut(help, "\ncommands\n")
+	if !ok {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(after) {
+		words := strings.Fields(line)
+		if !strings.HasPrefix(line, "  ") || len(words) == 0 {
+			break
+		}
+		out = append(out, words[0])
+	}
+	return out
 }
 
 // recipes are the commands of the page about pipelines: its indented lines.
@@ -73,6 +160,25 @@ func (w *world) recipes() []string {
 	return out
 }
 
+// exampleWorld is a world in which every example works: with an Ollama that has
+// models and lets them be pulled and removed, and a keyring that is off.
+func exampleWorld(t *testing.T) *world {
+	t.Helper()
+	ollama := newFakeOllama(t, "qwen3", "llama3.2")
+	ollama.plays(says(pullBegins + layer("a", 1, 1) + pullEnds))
+	w := modelWorld(t, ollama)
+	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
+	if err := os.WriteFile(filepath.Join(w.dir, "m.yaml"), []byte(exampleScript), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.shell()
+	put(t, filepath.Join(w.project(), ".fettle", "config.yaml"), "retries: 1\n") // data alone, which needs no trust
+	for _, question := range []string{"plan a walk", "which birds are these?"} {
+		w.run(0, "ask", "--no-stdin", question)
+	}
+	return w
+}
+
 // shell makes a folder in which the examples can be run: fettle on the PATH,
 // a git repository, and the files that are named.
 func (w *world) shell() {
@@ -82,6 +188,7 @@ func (w *world) shell() {
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
 		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n", "diff.patch": "-a\n+b\n",
+		"key.txt": "a-key-of-no-one\n",
 		filepath.Join(w.dir, "config", "prompts", "review.md"): "---\nvariables: {focus: {required: false}}\n---\nReview this. {{focus}} {{input}}\n",
 		filepath.Join(w.dir, "config", "prompts", "draft.md"):  "Draft it.\n",
 	} {
@@ -108,39 +215,42 @@ const onePixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x0
 // project is the folder that the examples are run in.
 func (w *world) project() string { return filepath.Join(w.dir, "project") }
 
-func (w *world) example(where, command string) {
+func (w *world) example(e example) {
 	w.t.Helper()
-	// The examples that name a real model are run on the script.
-	command = strings.NewReplacer("-m ollama/qwen3", "-m script/m.yaml", "--model ollama/qwen3", "--model script/m.yaml").Replace(command)
+	// The examples that ask a real model are run on the script.
+	command := strings.NewReplacer("-m ollama/qwen3", "-m script/m.yaml", "--model ollama/qwen3", "--model script/m.yaml").Replace(e.line)
 	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", command)
 	cmd.Env, cmd.Dir = w.env, w.project()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Errorf("%s: %s\n%v\n%s", where, command, err, out)
+		w.t.Errorf("%s: %s\n%v\n%s", e.where, e.line, err, out)
 	}
 }
 
 // helpExamples are the lines below "examples" of a help text.
 func helpExamples(help string) []string {
-	_, after, ok := strings.Cut(help, "\nexamples\n")
-	if !ok && strings.Contains(help, "fettle alone") {
-		return nil
-	}
-	if !ok { // the overview has them in its columns
-		var out []string
-		for line := range strings.Lines(help) {
-			if i := strings.Index(line, "fettle "); i > 4 && strings.HasPrefix(line, "  ") {
-				command, _, _ := strings.Cut(line[i:], "   ")
-				out = append(out, strings.TrimSpace(command))
-			}
-		}
-		return out
-	}
+	_, after, _ := strings.Cut(help, "\nexamples\n")
 	var out []string
 	for line := range strings.Lines(after) {
 		if !strings.HasPrefix(line, "  ") {
 			break
 		}
 		out = append(out, strings.TrimSpace(line))
+	}
+	return out
+}
+
+// overviewExamples are the commands in the columns of the overview.
+func overviewExamples(help string) []string {
+	var out []string
+	for line := range strings.Lines(help) {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "  "), " ")
+		if !ok || !strings.HasPrefix(line, "  ") || name == "" {
+			continue
+		}
+		command, _, _ := strings.Cut(strings.TrimSpace(rest), "   ")
+		if strings.Contains(command, "fettle ") {
+			out = append(out, command)
+		}
 	}
 	return out
 }

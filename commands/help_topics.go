@@ -38,7 +38,7 @@ func topicList() string {
 	var b strings.Builder
 	b.WriteString("\ntopics\n")
 	for _, t := range topics() {
-		fmt.Fprintf(&b, "  fettle help %-12s %s\n", t.name, t.about)
+		fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.about)
 	}
 	return b.String()
 }
