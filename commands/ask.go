@@ -157,7 +157,7 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	view := newView(rt, o)
+	view := newView(rt, o, cfg.Prices)
 	view.status("asking " + cmp.Or(req.Model, "the chat's model"))
 	id, err := eng.Start(ctx, req)
 	if err != nil {

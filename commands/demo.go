@@ -92,7 +92,7 @@ func runDemo(ctx context.Context, rt *runtime, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	v := newTextView(rt, askOptions{verbose: true})
+	v := newTextView(rt, askOptions{verbose: true}, nil)
 	if err := follow(ctx, rt, eng, id, v); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (rt *runtime) demoOutro(ctx context.Context, eng *engine.Engine, number int
 	if recorded {
 		next = `
 To ask a real model:
-  ollama serve, then: ollama pull qwen3
+  ollama serve, then: fettle models pull qwen3
   fettle demo --model ollama/qwen3
   fettle ask "why is the sky blue?"
 `

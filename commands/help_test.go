@@ -158,7 +158,7 @@ func TestTheOutputPageIsTrueOfAsk(t *testing.T) {
 	t.Parallel()
 	var all map[string]json.RawMessage
 	full := answerJSON{
-		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, StopReason: "x", Reasoning: "x",
+		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []costJSON{{}}, StopReason: "x", Reasoning: "x",
 		Footnotes: []string{"x"}, Error: &faultBody{},
 	}
 	line, err := json.Marshal(full)

@@ -39,6 +39,12 @@ func spentOn(day, model string, in, out int64) engine.Spent {
 	return engine.Spent{Day: day, Model: model, Turns: 1, Tokens: event.Usage{InputTokens: in, OutputTokens: out}}
 }
 
+func untoldTurn(model string, out int64) engine.Spent {
+	s := spentOn("2026-03-01", model, 0, out)
+	s.Untold = 1
+	return s
+}
+
 // prices are of a million tokens, in millionths.
 func testPrices() map[string]config.Price {
 	return map[string]config.Price{
@@ -72,6 +78,8 @@ func TestCost(t *testing.T) {
 		{"no price, and no tokens", []engine.Spent{spentOn(day, "x/y", 0, 0), spentOn(day, "a/dear", 0, 50_000)}, "0.50 USD", `[{"currency":"USD","amount":0.5}]`},
 		{"the least there is", []engine.Spent{spentOn(day, "d/least", 1, 0)}, "< 0.0001 USD", `[{"currency":"USD","amount":0.000000000001}]`},
 		{"more than fits an int64", []engine.Spent{spentOn(day, "a/dear", 1<<62, 0)}, "5764607523034.23 USD", `[{"currency":"USD","amount":5764607523034.23488}]`},
+		{"tokens that nobody told", []engine.Spent{untoldTurn("a/dear", 0)}, "–", `[]`},
+		{"tokens of which a part was told", []engine.Spent{untoldTurn("a/dear", 50_000)}, "≥ 0.50 USD", `[{"currency":"USD","amount":0.5}]`},
 	} {
 		sums := sumUsage(c.spent, "day", testPrices())
 		exact, err := json.Marshal(sums.total.cost.json())

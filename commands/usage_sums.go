@@ -35,6 +35,7 @@ type usageRow struct {
 type cost struct {
 	amounts  map[string]*big.Rat
 	unpriced []string
+	partial  bool // some tokens of models with a price were not told
 }
 
 // sumUsage adds up rows: the latest day first, else what used most.
@@ -73,11 +74,14 @@ func (r *usageRow) add(s engine.Spent, prices map[string]config.Price) {
 func (c *cost) add(s engine.Spent, prices map[string]config.Price) {
 	price, ok := prices[s.Model]
 	if !ok {
-		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 && !slices.Contains(c.unpriced, s.Model) {
-			c.unpriced = append(c.unpriced, s.Model)
-			slices.Sort(c.unpriced)
+		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 {
+			c.leaveOut(s.Model)
 		}
 		return
+	}
+	c.partial = c.partial || s.Untold > 0
+	if s.Untold > 0 && s.Tokens.InputTokens+s.Tokens.OutputTokens == 0 {
+		return // what isn't known doesn't cost 0
 	}
 	if c.amounts == nil {
 		c.amounts = map[string]*big.Rat{}
@@ -95,6 +99,14 @@ func (c *cost) add(s engine.Spent, prices map[string]config.Price) {
 	pay(s.Tokens.InputTokens-cached, price.Input)
 	pay(cached, price.Cached)
 	pay(s.Tokens.OutputTokens, price.Output)
+}
+
+// leaveOut notes a model of which the sum has not all.
+func (c *cost) leaveOut(model string) {
+	if !slices.Contains(c.unpriced, model) {
+		c.unpriced = append(c.unpriced, model)
+		slices.Sort(c.unpriced)
+	}
 }
 
 // costJSON is an amount of one currency, exact.
@@ -129,7 +141,7 @@ func (c *cost) String() string {
 		parts = append(parts, money(c.amounts[currency])+" "+currency)
 	}
 	text := strings.Join(parts, " + ")
-	if len(c.unpriced) > 0 {
+	if len(c.unpriced) > 0 || c.partial {
 		text = "≥ " + text
 	}
 	return text

@@ -81,7 +81,11 @@ func (v *textView) remarks() {
 		line = v.wayBack()
 	}
 	if v.o.usage && v.usage != nil {
-		line = append(line, usageLine(v.usage), term.Duration(time.Since(v.begun)))
+		line = append(line, usageLine(v.usage))
+		if _, whole := v.last.(event.Complete); whole && len(v.cost.amounts) > 0 {
+			line = append(line, v.cost.String())
+		}
+		line = append(line, term.Duration(time.Since(v.begun)))
 	} else if v.o.usage && v.kept {
 		line = append(line, "the provider told no usage")
 	}

@@ -14,7 +14,8 @@ func (t *turn) explain(err error) error {
 }
 
 // Explain makes a Fault of an error of a provider; ref is the model that was
-// asked. Faults and other errors are returned unchanged.
+// asked, or the provider's name and a slash where it was asked for something
+// else, such as its list. Faults and other errors are returned unchanged.
 func Explain(ref string, err error) error {
 	var f *fault.Fault
 	var pe *provider.Error
@@ -35,15 +36,7 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 	case provider.Unauthorised:
 		return fault.New(fault.Unauthorised, said, keyHint(prov))
 	case provider.UnknownModel:
-		f := fault.New(fault.Unavailable, prov+" has no model "+model)
-		if e.Message != "" {
-			f.Detail = []string{e.Message}
-		}
-		if prov == "ollama" {
-			f.Hints = append(f.Hints, "ollama pull "+model)
-		}
-		f.Hints = append(f.Hints, "fettle ask -m "+prov+"/MODEL …   with a model it has")
-		return f
+		return unknownModel(prov, model, e)
 	case provider.RateLimited, provider.Overloaded:
 		return fault.New(fault.Overloaded, said, "wait a while, or ask another model with -m; the setting fallback does so by itself")
 	case provider.SlowStart:
@@ -59,6 +52,23 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 		return fault.New(fault.Failed, ref+" takes no "+string(e.Feature)+": "+said)
 	}
 	return fault.New(fault.Failed, said)
+}
+
+// unknownModel also stands for an address that has nothing where the protocol
+// says that its list of models is.
+func unknownModel(prov, model string, e *provider.Error) *fault.Fault {
+	if model == "" {
+		return fault.New(fault.Unavailable, e.Error(), "check the address in the configuration; fettle ask -m "+prov+"/MODEL … needs no list")
+	}
+	f := fault.New(fault.Unavailable, prov+" has no model "+model)
+	if e.Message != "" {
+		f.Detail = []string{e.Message}
+	}
+	if prov == "ollama" {
+		f.Hints = append(f.Hints, "fettle models pull "+model)
+	}
+	f.Hints = append(f.Hints, "fettle models list --provider "+prov+"   what it has")
+	return f
 }
 
 func unreachable(prov string, e *provider.Error) *fault.Fault {
@@ -80,9 +90,9 @@ func unreachable(prov string, e *provider.Error) *fault.Fault {
 func keyHint(prov string) string {
 	switch prov {
 	case "openai":
-		return "export OPENAI_API_KEY=…   with a key that works"
+		return "export OPENAI_API_KEY=…   with a key that works; fettle keys list tells where this one is from"
 	case "ollama":
 		return "ask whoever runs the address in OLLAMA_HOST for a key"
 	}
-	return "set the variable that providers." + prov + ".key_env names, to a key that works"
+	return "fettle keys list   tells where the key is from; fettle keys set " + prov + " keeps one that works"
 }
