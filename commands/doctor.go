@@ -148,8 +148,10 @@ func showResults(out *term.Output, results []doctor.Result) {
 				out.Printf("%s%s\n", indent, style.Dim(line))
 			}
 		}
-		if r.Hint != "" { // whole, so that it can be pasted
-			out.Printf("%s%s  %s\n", indent, style.Dim("try"), term.Clean(r.Hint))
+		label := "try"
+		for _, hint := range r.Hints { // whole, so that they can be pasted
+			out.Printf("%s%s  %s\n", indent, style.Dim(label), term.Clean(hint))
+			label = " or"
 		}
 	}
 	out.Printf("\n%s\n", verdict(count))

@@ -92,7 +92,8 @@ func (v *visit) ollama(ctx context.Context) doctor.Result {
 	}
 	r.Detail = fmt.Sprintf("version %s at %s, %s", version, v.cfg.Ollama.Host, term.Count(len(models), "model", "models"))
 	if len(models) == 0 {
-		r.Status, r.Hint = doctor.Warning, "fettle models pull qwen3"
+		r.Status = doctor.Warning
+		r.Try("fettle models pull qwen3")
 	}
 	return v.contextLength(r)
 }
@@ -104,9 +105,7 @@ func (v *visit) contextLength(r doctor.Result) doctor.Result {
 		if r.Status == doctor.OK {
 			r.Status = doctor.Warning
 		}
-		if r.Hint == "" {
-			r.Hint = hint
-		}
+		r.Try(hint)
 		r.More = append(r.More, fmt.Sprintf(format, args...))
 	}
 	from := v.cfg.Origin("ollama.num_ctx")
@@ -165,8 +164,9 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 		}
 	}
 	r.Status, r.Detail = doctor.Error, "no model to ask: none is named, no Ollama has one, and no provider has a key"
-	r.More = []string{"ollama serve, then: fettle models pull qwen3", "export ANTHROPIC_API_KEY=…, or OPENAI_API_KEY, or MISTRAL_API_KEY"}
-	r.Hint = "fettle demo   a recorded model, nothing to set up"
+	r.Try("ollama serve, then: fettle models pull qwen3",
+		"export ANTHROPIC_API_KEY=…, or OPENAI_API_KEY, or MISTRAL_API_KEY   or: fettle keys set anthropic",
+		"fettle demo            a recorded model, nothing to set up")
 	return r
 }
 
@@ -204,15 +204,15 @@ func (v *visit) withoutKey(r doctor.Result, p config.Provider) doctor.Result {
 	switch {
 	case p.Default && v.uses(p.Name):
 		r.Status, r.Detail = doctor.Error, "no key, and the configuration names a model of it"
-		r.Hint = "fettle keys set " + p.Name
 		if p.KeyEnv != "" {
-			r.Hint = "export " + p.KeyEnv + "=…   or: " + r.Hint
+			r.Try("export " + p.KeyEnv + "=…")
 		}
+		r.Try("fettle keys set " + p.Name)
 	case p.Default:
 		r.Detail = "not set up: no key"
 	case p.KeyEnv != "":
 		r.Status, r.Detail = doctor.Warning, p.BaseURL+" is asked without a key: "+p.KeyEnv+" is not set"
-		r.Hint = "export " + p.KeyEnv + "=…"
+		r.Try("export "+p.KeyEnv+"=…", "fettle keys set "+p.Name)
 	default:
 		r.Detail = p.BaseURL + ", asked without a key"
 	}
@@ -229,7 +229,8 @@ func (v *visit) withKey(r doctor.Result, p config.Provider, s keys.Source) docto
 	}[s.Place]
 	r.Detail = "key " + where
 	if s.Exposed {
-		r.Status, r.Hint = doctor.Warning, "chmod 600 on the file, and a new key: others could read this one"
+		r.Status = doctor.Warning
+		r.Try("chmod 600 on the file, and a new key: others could read this one")
 		r.Detail += " isn't used: others can read the file"
 	}
 	return r

@@ -38,7 +38,7 @@ func roundShapes() []shape {
 			version,
 			{"status", "the worst of the checks: ok, warning or error"},
 			{"version", "of fettle"},
-			{"checks", "each with id, title, status, detail, more (lines), hint (what to do)"},
+			{"checks", "each with id, title, status, detail, more (lines), hints (what to do, the best first)"},
 		}},
 	}
 }

@@ -143,4 +143,14 @@ func TestUsageOnATerminal(t *testing.T) {
 	if diff := cmp.Diff(want, s.Stdout.String()); diff != "" {
 		t.Errorf("the list (-want +got):\n%s", diff)
 	}
+	s = term.Test(term.TestOptions{OutTerminal: true, Width: 40, Env: map[string]string{"NO_COLOR": "1"}})
+	sumUsage([]engine.Spent{spentOn("2026-03-01", "a/dear", 1_234_567, 890), spentOn("2026-03-01", "x/y", 12_345, 67)}, "model", testPrices()).list(s.Out, "model")
+	want = `model       input  output        cost
+a/dear  1,234,567     890    1.55 USD
+x/y        12,345      67           –
+total   1,246,912     957  ≥ 1.55 USD
+`
+	if diff := cmp.Diff(want, s.Stdout.String()); diff != "" {
+		t.Errorf("on a narrow one (-want +got):\n%s", diff)
+	}
 }

@@ -159,6 +159,10 @@ func money(amount *big.Rat) string {
 	return "< 0.0001"
 }
 
+// roomForParts is the narrowest terminal that shows the parts of input and
+// output, and the turns.
+const roomForParts = 72
+
 // list prints a table with a sum for a person, and bare rows for a program.
 func (s *usageSums) list(out *term.Output, by string) {
 	style := out.Style()
@@ -166,7 +170,11 @@ func (s *usageSums) list(out *term.Output, by string) {
 	if by == "chat" {
 		columns = append(columns, term.Column{Title: "title", Cut: true})
 	}
-	for _, title := range []string{"turns", "input", "output", "cached", "reasoning"} {
+	titles := []string{"turns", "input", "output", "cached", "reasoning"}
+	if out.IsTerminal() && out.Width() < roomForParts {
+		titles = titles[1:3] // what is paid for
+	}
+	for _, title := range titles {
 		columns = append(columns, term.Column{Title: title, Right: true})
 	}
 	columns = append(columns, term.Column{Title: "cost", Right: true, Style: style.Cyan})
@@ -175,15 +183,22 @@ func (s *usageSums) list(out *term.Output, by string) {
 	if out.IsTerminal() {
 		number = term.Number
 	}
+	cells := func(r *usageRow) []string {
+		all := r.cells(number)
+		if len(titles) == 2 {
+			return []string{all[1], all[2], all[5]}
+		}
+		return all
+	}
 	for _, row := range s.rows {
-		table.Row(append(row.names(by), row.cells(number)...)...)
+		table.Row(append(row.names(by), cells(row)...)...)
 	}
 	if out.IsTerminal() && len(s.rows) > 1 {
 		names := []string{"total"}
 		if by == "chat" {
 			names = []string{"", "total"}
 		}
-		table.Row(append(names, s.total.cells(number)...)...)
+		table.Row(append(names, cells(&s.total)...)...)
 	}
 	_ = table.Flush() // Main looks at what went wrong with writing
 }
