@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,8 @@ import (
 const (
 	// glanceTime bounds the look into the store: a person waits for a key.
 	glanceTime = 300 * time.Millisecond
+	// mostRead is how many prompts are read for what they are about.
+	mostRead = 50
 	// mostChats is how many chats are offered, the last used first.
 	mostChats = 50
 )
@@ -283,11 +286,25 @@ func (c *completer) providers() suggestions {
 	}
 	defer room.close()
 	for _, name := range room.index.Catalog.Registry.Names() {
-		if name != "script" { // it plays files: nothing to list, and no key
-			out.add(name, "")
+		if name == "script" { // it plays files: nothing to list, and no key
+			continue
 		}
+		address := room.cfg.Providers[name].BaseURL
+		if name == ollamaName {
+			address = room.cfg.Ollama.Host
+		}
+		out.add(name, hostOf(address))
 	}
 	return out
+}
+
+// hostOf is what is told of an address: no path, and nobody's password.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 func (c *completer) prompts() suggestions {
@@ -296,8 +313,14 @@ func (c *completer) prompts() suggestions {
 	if err != nil {
 		return out
 	}
-	for _, name := range library.Names() {
-		out.add(name, "")
+	for i, name := range library.Names() {
+		about := ""
+		if i < mostRead {
+			if p, err := library.Load(name); err == nil {
+				about = p.Description
+			}
+		}
+		out.add(name, about)
 	}
 	return out
 }
