@@ -94,9 +94,10 @@ func newApp(rt *runtime) *cli.App {
 		},
 		HideHelp: true,
 		Commands: []*cli.Command{
-			newAsk(rt), newDemo(rt), newChats(rt), newPrompts(rt), newUsage(rt), newDoctor(rt),
-			newModels(rt), newCompletion(rt), newComplete(rt), newMan(rt),
+			// As fettle help lists them: what is used daily first.
+			newAsk(rt), newDemo(rt), newChats(rt), newModels(rt), newPrompts(rt), newUsage(rt),
 			newConfig(rt), newKeys(rt), newTrust(rt),
+			newDoctor(rt), newCompletion(rt), newComplete(rt), newMan(rt),
 			newVersion(rt), newHelp(rt),
 		},
 		Action: func(c *cli.Context) error {

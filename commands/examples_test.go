@@ -202,11 +202,24 @@ func (w *world) shell() {
 			w.t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("git", "init", "-q", w.project()).CombinedOutput(); err != nil {
-		w.t.Fatalf("git init: %v: %s", err, out)
-	}
+	w.changes()
 	w.env = append(w.env, "EDITOR=true", "VISUAL=", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	w.run(0, "ask", "--no-stdin", "so that there is a chat")
+}
+
+// changes makes the project a git repository with a change that is staged and
+// one that isn't.
+func (w *world) changes() {
+	w.t.Helper()
+	script := "git init -q . && git add report.md questions.txt && " +
+		"git -c user.name=Ann -c user.email=ann@example.com commit -q -m first && " +
+		"echo more >>report.md && git add report.md && echo when? >>questions.txt"
+	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", script)
+	cmd.Dir = w.project()
+	cmd.Env = append(w.env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("make a repository: %v: %s", err, out)
+	}
 }
 
 // onePixel is the smallest PNG.

@@ -13,7 +13,11 @@ import (
 )
 
 // overview is what `fettle` alone prints: one screen.
-const overview = `fettle gives any model a workbench: ask it from the shell, hand it tools, keep
+const overview = overviewHead + `Every command has --help with examples. fettle help lists the commands, and
+topics such as pipelines.
+`
+
+const overviewHead = `fettle gives any model a workbench: ask it from the shell, hand it tools, keep
 what came of it.
 
   ask      git diff | fettle ask "write a commit message"
@@ -22,8 +26,6 @@ what came of it.
   chats    fettle chats list          what was asked, the last first
   doctor   fettle doctor              what works here, and what doesn't
 
-Every command has --help with examples. fettle help lists the commands, and
-topics such as pipelines.
 `
 
 // commandHelp and groupHelp are cli/v2 templates in fettle's words.
@@ -66,7 +68,7 @@ func newHelp(rt *runtime) *cli.Command {
 func runHelp(c *cli.Context, rt *runtime) error {
 	name := strings.Join(c.Args().Slice(), " ")
 	if name == "" {
-		rt.streams.Out.Printf("%s%s%s", overview, commandList(c.App.Commands), topicList())
+		rt.streams.Out.Printf("%sEvery command has --help with examples.\n%s%s", overviewHead, commandList(c.App.Commands), topicList())
 		return nil
 	}
 	if t, ok := findTopic(name); ok {

@@ -36,7 +36,7 @@ func findTopic(name string) (topic, bool) {
 
 func topicList() string {
 	var b strings.Builder
-	b.WriteString("\ntopics\n")
+	b.WriteString("\ntopics, as in fettle help pipelines\n")
 	for _, t := range topics() {
 		fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.about)
 	}
@@ -75,7 +75,7 @@ func environment() string {
 	var b strings.Builder
 	b.WriteString("Variables:\n\n")
 	vars := append(config.Variables(),
-		config.Variable{Name: "PAGER", Meaning: "what chats show goes through where it is longer than the terminal; empty or cat is nothing (default less)"},
+		config.Variable{Name: "PAGER", Meaning: "what chats show and usage go through where they are longer than the terminal; empty or cat is nothing (default less)"},
 		config.Variable{Name: "TERM", Meaning: "dumb means a terminal that takes no colour and no status line"})
 	for _, v := range vars {
 		name := strings.Join(term.Wrap(v.Name, helpWidth), "\n  ")
@@ -128,6 +128,15 @@ One question a line. Without --no-stdin the first would read them all:
 
 Work on files where nobody can be asked: name what may run, and set bounds.
   fettle ask -w . --allow 'write_file(path=notes/**)' --timeout 5m "write notes"
+
+A question under a name, with what it is about:
+  git diff --staged | fettle ask -p review --var focus=naming
+
+The models that call tools, for another program:
+  fettle models list -o json | jq -r '.models[] | select(.tools).model'
+
+What doesn't work here, and what to do about it:
+  fettle doctor -o json | jq -r '.checks[] | select(.hints) | .title, .hints[]'
 
 What to do depends on what went wrong:
   fettle ask "why?" || case $? in 4) fettle demo;; 6) sleep 60;; *) exit;; esac

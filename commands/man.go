@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -107,10 +108,19 @@ func manPages(app *cli.App) []manPage {
 	return out
 }
 
+// dateOf is a page's date, of the commit that fettle was made from; empty where
+// that isn't known.
+func dateOf(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.DateOnly)
+}
+
 // text is the page.
 func (p manPage) text() string {
 	var r roff
-	r.title(p.name, "1", "fettle "+buildVersion().Version, "fettle")
+	r.title(roffTitle{name: p.name, section: "1", date: dateOf(builtAt()), source: "fettle " + buildVersion().Version, manual: "fettle"})
 	usage, flags, below := p.app.Usage, p.app.Flags, p.app.Commands
 	if p.command != nil {
 		usage, flags, below = p.command.Usage, p.command.Flags, p.command.Subcommands

@@ -10,9 +10,13 @@ import (
 // a page reads the same whatever encoding man takes it for.
 type roff struct{ b strings.Builder }
 
+// roffTitle is what stands at the head and the foot of a page.
+type roffTitle struct{ name, section, date, source, manual string }
+
 // title begins the page.
-func (r *roff) title(name, section, source, manual string) {
-	fmt.Fprintf(&r.b, ".TH %s %s \"\" %s %s\n", roffArg(strings.ToUpper(name)), section, roffArg(source), roffArg(manual))
+func (r *roff) title(t roffTitle) {
+	fmt.Fprintf(&r.b, ".TH %s %s %s %s %s\n",
+		roffArg(strings.ToUpper(t.name)), t.section, roffArg(t.date), roffArg(t.source), roffArg(t.manual))
 	// No justification and no hyphens: commands stand in the text.
 	r.b.WriteString(".ad l\n.nh\n")
 }
