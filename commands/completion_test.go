@@ -369,25 +369,33 @@ func TestCompletionNeverComplains(t *testing.T) {
 func TestCompletionCost(t *testing.T) {
 	w := shellWorld(t)
 	w.run(0, "chats", "list") // which folds, so that there is a store
-	const times, most = 15, 10
-	cost := func(args ...string) time.Duration {
-		best := time.Hour
-		for range times {
+	const rounds, enough, most = 12, 3, 5
+	ways := map[string][]string{
+		"version": {"version"}, "commands": {"__complete", "zsh", "--", "=ch"}, "models": {"__complete", "zsh", "--", "=", "ask", "-m"},
+		"chats": {"__complete", "zsh", "--", "=", "ask", "--chat"}, "prompts": {"__complete", "zsh", "--", "=", "ask", "-p"},
+	}
+	best := map[string]time.Duration{}
+	ratio := func(name string) float64 { return float64(best[name]) / float64(best["version"]) }
+	for round := range rounds { // in turn, so that a busy machine is busy for all
+		worst := 0.0
+		for name, args := range ways {
 			begun := time.Now()
 			w.run(0, args...)
-			best = min(best, time.Since(begun))
+			if took := time.Since(begun); best[name] == 0 || took < best[name] {
+				best[name] = took
+			}
 		}
-		return best
+		for name := range ways {
+			worst = max(worst, ratio(name))
+		}
+		if round+1 >= enough && worst <= most {
+			break
+		}
 	}
-	least := cost("version")
-	for name, words := range map[string][]string{
-		"commands": {"=ch"}, "models": {"=", "ask", "-m"}, "chats": {"=", "ask", "--chat"}, "prompts": {"=", "ask", "-p"},
-	} {
-		took := cost(append([]string{"__complete", "zsh", "--"}, words...)...)
-		ratio := float64(took) / float64(least)
-		t.Logf("%-8s %.1f ms, %.2f times fettle version", name, took.Seconds()*1000, ratio)
-		if ratio > most {
-			t.Errorf("%s: %.1f times what fettle version takes, the limit is %d", name, ratio, most)
+	for name := range ways {
+		t.Logf("%-8s %.1f ms, %.2f times fettle version", name, best[name].Seconds()*1000, ratio(name))
+		if ratio(name) > most {
+			t.Errorf("%s: %.1f times what fettle version takes, the limit is %d", name, ratio(name), most)
 		}
 	}
 }
