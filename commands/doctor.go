@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -150,12 +151,16 @@ func showResults(out *term.Output, results []doctor.Result) {
 		}
 		label := "try"
 		for _, hint := range r.Hints { // whole, so that they can be pasted
-			out.Printf("%s%s  %s\n", indent, style.Dim(label), term.Clean(hint))
+			out.Printf("%s%s  %s\n", indent, style.Dim(label), term.Clean(hintGap().ReplaceAllString(hint, "   ")))
 			label = " or"
 		}
 	}
 	out.Printf("\n%s\n", verdict(count))
 }
+
+// hintGap is what stands between a command and what it does: as much as makes
+// columns of several, which here would only take room.
+func hintGap() *regexp.Regexp { return regexp.MustCompile(` {3,}`) }
 
 // room is how many columns there are behind an indent; 0 is no limit.
 func room(out *term.Output, indent int) int {

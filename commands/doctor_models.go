@@ -81,6 +81,7 @@ func (v *visit) ollama(ctx context.Context) doctor.Result {
 	version, err := asked.Version(ctx)
 	if err != nil {
 		r = failedResult(r, engine.Explain(ollamaName+"/", err))
+		r.Hints = r.Hints[:min(len(r.Hints), 1)] // what else there is to ask is the model's line to say
 		if !v.uses(ollamaName) {
 			r.Status = doctor.Warning
 		}
@@ -165,8 +166,8 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 	}
 	r.Status, r.Detail = doctor.Error, "no model to ask: none is named, no Ollama has one, and no provider has a key"
 	r.Try("ollama serve, then: fettle models pull qwen3",
-		"export ANTHROPIC_API_KEY=…, or OPENAI_API_KEY, or MISTRAL_API_KEY   or: fettle keys set anthropic",
-		"fettle demo            a recorded model, nothing to set up")
+		"fettle keys set anthropic   or openai, or mistral",
+		"fettle demo   a recorded model, nothing to set up")
 	return r
 }
 
