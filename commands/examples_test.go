@@ -8,6 +8,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/commands"
+	"github.com/fettle-cli/fettle/commands/term"
 )
 
 // exampleScript answers whatever the examples ask.
@@ -43,18 +46,22 @@ func TestExamplesRun(t *testing.T) {
 	}
 	skipped := notRun()
 	for _, group := range exampleGroups(t) {
-		var commands []example
+		var runnable []example
 		for _, e := range group.commands {
 			if _, ok := notRun()[e.line]; ok {
 				delete(skipped, e.line)
 				continue
 			}
-			commands = append(commands, e)
+			runnable = append(runnable, e)
 		}
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
 			w := exampleWorld(t)
-			for _, e := range commands {
+			if group.name == "chats" {
+				w.run(0, "ask", "--no-stdin", "plan a walk")
+				w.run(0, "ask", "--no-stdin", "which birds are these?")
+			}
+			for _, e := range runnable {
 				w.example(e)
 			}
 		})
@@ -68,13 +75,12 @@ func TestExamplesRun(t *testing.T) {
 // the recipes, and of each command with all that are below it.
 func exampleGroups(t *testing.T) []examplesOf {
 	t.Helper()
-	w := newWorld(t, exampleScript)
 	readme := examplesOf{name: "README"}
 	for _, line := range readmeCommands(t) {
 		readme.commands = append(readme.commands, example{"README", line})
 	}
 	overview := examplesOf{name: "overview"}
-	out, _ := w.run(0, "--help")
+	out := helpText(t, "--help")
 	for _, line := range overviewExamples(out) {
 		overview.commands = append(overview.commands, example{"fettle", line})
 	}
@@ -82,13 +88,13 @@ func exampleGroups(t *testing.T) []examplesOf {
 		t.Errorf("the overview has only %d examples", len(overview.commands))
 	}
 	recipes := examplesOf{name: "pipelines"}
-	for _, script := range w.recipes() {
+	for _, script := range readRecipes(t) {
 		recipes.commands = append(recipes.commands, example{"fettle help pipelines", script})
 	}
 	groups := []examplesOf{readme, overview, recipes}
-	out, _ = w.run(0, "help")
+	out = helpText(t, "help")
 	for _, name := range commandsListed(out) {
-		groups = append(groups, examplesOf{name: name, commands: w.examplesBelow([]string{name})})
+		groups = append(groups, examplesOf{name: name, commands: examplesBelow(t, []string{name})})
 	}
 	if len(groups) < 10 {
 		t.Errorf("fettle help lists only %d commands:\n%s", len(groups)-3, out)
@@ -96,22 +102,32 @@ func exampleGroups(t *testing.T) []examplesOf {
 	return groups
 }
 
+// helpText is what a command prints that needs neither files nor processes.
+func helpText(t *testing.T, args ...string) string {
+	t.Helper()
+	s := term.Test(term.TestOptions{})
+	if status := commands.Main(t.Context(), append([]string{"fettle"}, args...), s.Streams); status != 0 {
+		t.Fatalf("fettle %s: status %d, %s", strings.Join(args, " "), status, s.Stderr)
+	}
+	return s.Stdout.String()
+}
+
 // examplesBelow are the examples of a command and of all below it, by their
 // help texts alone: a command that is listed can't be forgotten. Another test
 // holds the lists against the commands that there are.
-func (w *world) examplesBelow(path []string) []example {
-	w.t.Helper()
+func examplesBelow(t *testing.T, path []string) []example {
+	t.Helper()
 	name := "fettle " + strings.Join(path, " ")
-	help, _ := w.run(0, append(path[:len(path):len(path)], "--help")...)
+	help := helpText(t, append(path[:len(path):len(path)], "--help")...)
 	var out []example
 	for _, line := range helpExamples(help) {
 		out = append(out, example{name, line})
 	}
 	if len(out) == 0 {
-		w.t.Errorf("%s --help has no examples", name)
+		t.Errorf("%s --help has no examples", name)
 	}
 	for _, below := range commandsListed(help) {
-		out = append(out, w.examplesBelow(append(path[:len(path):len(path)], below))...)
+		out = append(out, examplesBelow(t, append(path[:len(path):len(path)], below))...)
 	}
 	return out
 }
@@ -135,12 +151,12 @@ func commandsListed(help string) []string {
 
 // recipes are the commands of the page about pipelines: its indented lines.
 // Some of them want jq.
-func (w *world) recipes() []string {
-	w.t.Helper()
-	page, _ := w.run(0, "help", "pipelines")
+func readRecipes(t *testing.T) []string {
+	t.Helper()
+	page := helpText(t, "help", "pipelines")
 	_, err := exec.LookPath("jq")
 	if err != nil && os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		w.t.Errorf("the recipes need jq: %v", err)
+		t.Errorf("the recipes need jq: %v", err)
 	}
 	var out []string
 	script := "" // lines that belong together are run by one shell
@@ -155,7 +171,7 @@ func (w *world) recipes() []string {
 		script = ""
 	}
 	if len(out) < 8 {
-		w.t.Errorf("the page has only %d recipes", len(out))
+		t.Errorf("the page has only %d recipes", len(out))
 	}
 	return out
 }
@@ -173,9 +189,6 @@ func exampleWorld(t *testing.T) *world {
 	}
 	w.shell()
 	put(t, filepath.Join(w.project(), ".fettle", "config.yaml"), "retries: 1\n") // data alone, which needs no trust
-	for _, question := range []string{"plan a walk", "which birds are these?"} {
-		w.run(0, "ask", "--no-stdin", question)
-	}
 	return w
 }
 

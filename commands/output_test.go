@@ -43,7 +43,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 		"ask --no-stdin -x hi", "ask --no-stdin --no-stream hi", "ask --no-stdin -o events hi", "demo", "", "help", "help output", "ask --help",
 		"chats", "completion bash", "man", "man models list", "prompts path", "usage --by day", "usage --by chat",
 	}
-	for _, path := range w.withOutput(nil) {
+	for _, path := range withOutput(t, nil) {
 		how := writing()[path]
 		text := strings.TrimSpace(path + " " + how.args)
 		if !how.silent {
@@ -102,16 +102,15 @@ func trustProject(t *testing.T, w *world) {
 }
 
 // withOutput are the commands below one that have -o, by their help texts.
-func (w *world) withOutput(path []string) []string {
-	w.t.Helper()
-	args := append([]string{"help"}, path...)
-	help, _ := w.run(0, args...)
+func withOutput(t *testing.T, path []string) []string {
+	t.Helper()
+	help := helpText(t, append([]string{"help"}, path...)...)
 	var out []string
 	if strings.Contains(help, "\n  -o, --output ") {
 		out = append(out, strings.Join(path, " "))
 	}
 	for _, below := range commandsListed(help) {
-		out = append(out, w.withOutput(append(path[:len(path):len(path)], below))...)
+		out = append(out, withOutput(t, append(path[:len(path):len(path)], below))...)
 	}
 	return out
 }
