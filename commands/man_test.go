@@ -116,50 +116,6 @@ func roffProgram(t *testing.T, name string) string {
 	return ""
 }
 
-func TestRoffEscapes(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		".TH evil":           "\\&.TH evil\n",
-		"'br":                "\\(aqbr\n",
-		`a\fBb`:              `a\efBb` + "\n",
-		"--flag":             `\-\-flag` + "\n",
-		"~/x ^ `y`":          `\(ti/x \(ha \(gay\(ga` + "\n",
-		"größe…":             `gr\[u00F6]\[u00DF]e\[u2026]` + "\n",
-		"\x1b[31mred\x07":    "[31mred\n",
-		"":                   "\\&\n",
-		"a\tb":               "a    b\n",
-		"plain, \"quoted\".": "plain, \"quoted\".\n",
-	} {
-		if got := roffLine(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	if got := roffArg(`a "b" c`); got != `"a \(dqb\(dq c"` {
-		t.Errorf("%s", got)
-	}
-}
-
-// Whatever stands in a help text, no line of a page is a request that wasn't
-// written by us.
-func FuzzRoff(f *testing.F) {
-	f.Add(".so /etc/passwd\n'sy rm\n\\!x\n\n  code .x\n\na   b")
-	f.Fuzz(func(t *testing.T, text string) {
-		var r roff
-		r.paragraphs(text)
-		r.item(bold(text), text)
-		r.section(text)
-		for line := range strings.Lines(r.b.String()) {
-			request, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			switch {
-			case !strings.HasPrefix(line, ".") && !strings.HasPrefix(line, "'"):
-			case request == ".PP" || request == ".nf" || request == ".fi" || request == ".TP" || request == ".SH":
-			default:
-				t.Fatalf("%q gives the request %q", text, line)
-			}
-		}
-	})
-}
-
 func TestManOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{

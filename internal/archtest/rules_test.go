@@ -48,6 +48,11 @@ func layers() []rule {
 			why: "the terminal is the same whatever is shown on it",
 		},
 		{
+			rooms: []string{"./commands/roff/..."}, tests: true,
+			forbid: []string{"./..."},
+			why:    "how a man page is written depends on nothing that stands in it",
+		},
+		{
 			rooms: []string{"./..."}, except: []string{".", "./commands/...", "./internal/bench/..."}, tests: true,
 			forbid: []string{"./commands/...", "."},
 			why:    "nothing imports upward: flags and terminals end at commands",
