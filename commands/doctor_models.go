@@ -153,8 +153,10 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 		return r
 	}
 	if v.mayAskOllama() {
-		if models, err := v.listed(ctx, ollamaName); err == nil && len(models) > 0 {
-			r.Detail = "none named: one of Ollama's is chosen"
+		local := *v.catalog // no other provider is asked
+		local.Seekers = slices.DeleteFunc(slices.Clone(local.Seekers), func(s engine.Seeker) bool { return s.Provider != ollamaName })
+		if ref, err := local.Default(ctx); err == nil {
+			r.Detail = ref + ", chosen since the configuration names none"
 			return r
 		}
 	}

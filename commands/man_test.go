@@ -148,3 +148,26 @@ func TestCompletionPrintsAScriptForEachShell(t *testing.T) {
 		}
 	}
 }
+
+func TestManWritesAllPages(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "share", "man1") // neither is there yet
+	ts := term.Test(term.TestOptions{})
+	if status := Main(t.Context(), []string{"fettle", "man", "--all", dir}, ts.Streams); status != 0 || ts.Stdout.String() != "" {
+		t.Fatalf("status %d, %q %q", status, ts.Stdout, ts.Stderr)
+	}
+	pages := testPages(t)
+	for _, p := range pages {
+		if data, err := os.ReadFile(filepath.Join(dir, p.name+".1")); err != nil || string(data) != p.text() {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != len(pages) {
+		t.Errorf("%d files, %v; there are %d pages", len(left), err, len(pages))
+	}
+	ts = term.Test(term.TestOptions{})
+	status := Main(t.Context(), []string{"fettle", "man", "--all", filepath.Join(dir, "fettle.1")}, ts.Streams)
+	if status != 1 || !strings.HasPrefix(ts.Stderr.String(), "fettle: write the man pages: ") {
+		t.Errorf("into a file: status %d, %q", status, ts.Stderr)
+	}
+}
