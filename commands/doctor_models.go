@@ -152,19 +152,36 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 		r.Detail = ref + ", chosen since the configuration names none"
 		return r
 	}
-	if v.mayAskOllama() {
-		local := *v.catalog // no other provider is asked
-		local.Seekers = slices.DeleteFunc(slices.Clone(local.Seekers), func(s engine.Seeker) bool { return s.Provider != ollamaName })
-		if ref, err := local.Default(ctx); err == nil {
-			r.Detail = ref + ", chosen since the configuration names none"
-			return r
+	return v.unaskedModel(ctx, r)
+}
+
+// unaskedModel tells which model would be chosen, as far as this machine knows.
+func (v *visit) unaskedModel(ctx context.Context, r doctor.Result) doctor.Result {
+	keyed := ""
+	for _, s := range v.catalog.Seekers {
+		switch {
+		case s.Provider == ollamaName && v.mayAskOllama():
+			local := *v.catalog
+			local.Seekers = []engine.Seeker{s} // no other provider is asked
+			if ref, err := local.Default(ctx); err == nil {
+				r.Detail = ref + ", chosen since the configuration names none"
+				return r
+			}
+		case s.Provider != ollamaName && s.Ready() && keyed == "":
+			keyed = "one of " + s.Provider + "'s"
 		}
 	}
-	for _, found := range v.keys {
-		if found.Known && found.Name != ollamaName {
-			r.Detail = "none named: one of " + found.Name + "'s is chosen"
-			return r
-		}
+	const unasked = ", which wasn't asked: --online asks it"
+	switch {
+	case keyed != "" && v.mayAskOllama():
+		r.Detail = "none named: " + keyed + " is chosen"
+		return r
+	case keyed != "":
+		r.Detail = "none named: one of Ollama's at " + v.cfg.Ollama.Host + ", or " + keyed + unasked
+		return r
+	case !v.mayAskOllama():
+		r.Detail = "none named: one of Ollama's at " + v.cfg.Ollama.Host + unasked
+		return r
 	}
 	r.Status, r.Detail = doctor.Error, "no model to ask: none is named, no Ollama has one, and no provider has a key"
 	r.Try("ollama serve, then: fettle models pull qwen3",
