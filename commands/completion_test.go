@@ -369,7 +369,7 @@ func TestCompletionNeverComplains(t *testing.T) {
 func TestCompletionCost(t *testing.T) {
 	w := shellWorld(t)
 	w.run(0, "chats", "list") // which folds, so that there is a store
-	const rounds, enough, most = 12, 3, 5
+	const rounds, enough, most = 12, 3, 10
 	ways := map[string][]string{
 		"version": {"version"}, "commands": {"__complete", "zsh", "--", "=ch"}, "models": {"__complete", "zsh", "--", "=", "ask", "-m"},
 		"chats": {"__complete", "zsh", "--", "=", "ask", "--chat"}, "prompts": {"__complete", "zsh", "--", "=", "ask", "-p"},

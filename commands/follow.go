@@ -134,7 +134,7 @@ func (p *progress) note(e event.Event) {
 // its part, as one of a model without a price does.
 func (p *progress) pay(m event.Meta) {
 	if m.Usage == nil {
-		p.cost.leaveOut(m.Model)
+		p.cost.partial = true
 		return
 	}
 	p.cost.add(engine.Spent{Model: m.Model, Tokens: *m.Usage}, p.prices)

@@ -38,6 +38,15 @@ type cost struct {
 	partial  bool // some tokens of models with a price were not told
 }
 
+// withModel adds a model to a sorted list, once.
+func withModel(list []string, model string) []string {
+	at, found := slices.BinarySearch(list, model)
+	if found {
+		return list
+	}
+	return slices.Insert(list, at, model)
+}
+
 // sumUsage adds up rows: the latest day first, else what used most.
 func sumUsage(spent []engine.Spent, by string, prices map[string]config.Price) *usageSums {
 	s := &usageSums{}
@@ -75,7 +84,7 @@ func (c *cost) add(s engine.Spent, prices map[string]config.Price) {
 	price, ok := prices[s.Model]
 	if !ok {
 		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 {
-			c.leaveOut(s.Model)
+			c.unpriced = withModel(c.unpriced, s.Model)
 		}
 		return
 	}
@@ -101,13 +110,8 @@ func (c *cost) add(s engine.Spent, prices map[string]config.Price) {
 	pay(s.Tokens.OutputTokens, price.Output)
 }
 
-// leaveOut notes a model of which the sum has not all.
-func (c *cost) leaveOut(model string) {
-	if !slices.Contains(c.unpriced, model) {
-		c.unpriced = append(c.unpriced, model)
-		slices.Sort(c.unpriced)
-	}
-}
+// whole tells whether the amounts have all tokens.
+func (c *cost) whole() bool { return len(c.unpriced) == 0 && !c.partial }
 
 // costJSON is an amount of one currency, exact.
 type costJSON struct {
@@ -141,7 +145,7 @@ func (c *cost) String() string {
 		parts = append(parts, money(c.amounts[currency])+" "+currency)
 	}
 	text := strings.Join(parts, " + ")
-	if len(c.unpriced) > 0 || c.partial {
+	if !c.whole() {
 		text = "≥ " + text
 	}
 	return text

@@ -142,7 +142,7 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 func (v *jsonView) end() error {
 	v.out.Answer, v.out.Reasoning = v.text.String(), v.think.String()
 	v.out.Model = v.chat.Model
-	if v.out.Status == "complete" && len(v.cost.unpriced) == 0 {
+	if v.out.Status == "complete" && v.cost.whole() {
 		v.out.Cost = v.cost.json()
 	}
 	if v.out.Chat = v.number(); v.out.Chat > 0 {
