@@ -40,7 +40,7 @@ type configGetJSON struct {
 }
 
 func runConfigList(rt *runtime, o configOptions) error {
-	cfg, err := rt.loadConfig(profileGiven(o.profile))
+	cfg, err := rt.config(nil)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func notSet(rt *runtime, key string) error {
 }
 
 func runConfigGet(rt *runtime, o configOptions) error {
-	cfg, err := rt.loadConfig(profileGiven(o.profile))
+	cfg, err := rt.config(nil)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func newKeysList(rt *runtime) *cli.Command {
 		Description: `The first of several places is the one that is used. A long key is told apart by
 its last four characters. No command is run and no keyring asked.`,
 		UsageText: "fettle keys list\nfettle keys list -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
 			o := keysOptions{output: c.String("output")}
 			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
@@ -154,7 +154,7 @@ func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
 	if err := keys.CheckName(o.name); err != nil { // before a key is typed for nothing
 		return err
 	}
-	cfg, err := rt.loadConfig(nil)
+	cfg, err := rt.config(nil)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func runKeysList(rt *runtime, o keysOptions) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := rt.loadConfig(nil)
+	cfg, err := rt.config(nil)
 	if err != nil {
 		return err
 	}
@@ -309,7 +309,7 @@ func runKeysRm(ctx context.Context, rt *runtime, o keysOptions) error {
 		return printJSON(rt, keyJSON{outputVersion, o.name, place})
 	}
 	rt.notice("the key of " + o.name + " is forgotten; it was in " + placeName(keys.Source{Place: place}, ring))
-	if cfg, err := rt.loadConfig(nil); err == nil {
+	if cfg, err := rt.config(nil); err == nil {
 		found, _ := ring.List(cfg.Providers) // for a remark alone
 		if i := slices.IndexFunc(found, func(f keys.Found) bool { return f.Name == o.name }); i >= 0 {
 			rt.notice("there still is one in " + placeName(found[i].Sources[0], ring))

@@ -34,7 +34,7 @@ func newModelsPull(rt *runtime) *cli.Command {
 		ArgsUsage:   "NAME",
 		Description: modelsPullDescription,
 		UsageText:   "fettle models pull qwen3\nfettle models pull qwen3 -o json",
-		Flags:       []cli.Flag{outputFlag()},
+		Flags:       []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models pull"
 			if c.NArg() != 1 || c.Args().First() == "" {

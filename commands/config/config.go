@@ -27,6 +27,8 @@ type Config struct {
 	Retries   int // after the first attempt
 	// Profile is the profile in force; empty where none is.
 	Profile string
+	// Profiles are those that there are, sorted.
+	Profiles []string
 
 	// Warnings are problems that the configuration can be used with.
 	Warnings []Problem

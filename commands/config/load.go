@@ -111,6 +111,7 @@ func (l *loader) combine(files []*fileParts, outer []*layer) *Config {
 	l.checkAddresses(files)
 	c := l.merge()
 	c.Files, c.Profile, c.Project = l.files, l.profile, l.project
+	c.Profiles = profileNames(files)
 	return c
 }
 

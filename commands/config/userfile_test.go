@@ -72,7 +72,7 @@ profiles: {work: {models: {x/y.images: {tools: true}}}}
 		"providers.x.bas_url":           "there is no key providers.x.bas_url (did you mean providers.x.base_url?)",
 		"profiles.work.profile":         "there is no key profiles.work.profile",
 		"profiles.work.profiles.x":      "there is no key profiles.work.profiles.x",
-		"profiles.a b.model":            "there is no key profiles.a b.model",
+		"profiles.a b.model":            "there is no key profiles.a…", // what follows a space may be a secret,
 		`models."a/b.tools`:             `"models.\"a/b.tools": a quote is never closed, or no dot follows it`,
 		"temperature":                   "there is no key temperature",
 		"":                              "there is no key without a name",
