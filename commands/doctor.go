@@ -108,7 +108,7 @@ func (rt *runtime) visit(o doctorOptions) (*visit, error) {
 			}
 		}
 	}
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(v.cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -126,17 +127,22 @@ func newKeysPath(rt *runtime) *cli.Command {
 	}
 }
 
-// keyRing is what finds and keeps keys. Nothing is read before it is asked.
-func (rt *runtime) keyRing() (*keys.Keys, error) {
+// keyRing is what finds and keeps keys. Nothing is read before it is asked. cfg
+// tells which variables hold keys; nil does where no command is run.
+func (rt *runtime) keyRing(cfg *config.Config) (*keys.Keys, error) {
 	dirs, err := rt.dirs()
 	if err != nil {
 		return nil, err
 	}
 	ring, _ := keys.SystemKeyring(os.LookupEnv)
-	return keys.New(keys.Options{
+	o := keys.Options{
 		Dir: dirs.Config, Env: os.LookupEnv, Keyring: ring, Notice: rt.notice,
 		Allow: rt.allowKeyCommand(trustStore(dirs)),
-	}), nil
+	}
+	if cfg != nil {
+		o.Withheld = cfg.KeyVariables()
+	}
+	return keys.New(o), nil
 }
 
 // keyJSON is where a key was put or taken from.
@@ -147,7 +153,7 @@ type keyJSON struct {
 }
 
 func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(nil)
 	if err != nil {
 		return err
 	}
@@ -241,7 +247,7 @@ type keySourceJSON struct {
 }
 
 func runKeysList(rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(nil)
 	if err != nil {
 		return err
 	}
@@ -297,7 +303,7 @@ func describeKeys(ring *keys.Keys, found []keys.Found) keysListJSON {
 }
 
 func runKeysRm(ctx context.Context, rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(nil)
 	if err != nil {
 		return err
 	}
@@ -326,7 +332,7 @@ type keysPathJSON struct {
 }
 
 func runKeysPath(rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(nil)
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 	case provider.Unreachable:
 		return unreachable(prov, e)
 	case provider.Unauthorised:
-		return fault.New(fault.Unauthorised, said, keyHint(prov))
+		return fault.New(fault.Unauthorised, said, keyHints(prov)...)
 	case provider.UnknownModel:
 		f := fault.New(fault.Unavailable, prov+" has no model "+model)
 		if e.Message != "" {
@@ -77,12 +77,11 @@ func unreachable(prov string, e *provider.Error) *fault.Fault {
 	return f
 }
 
-func keyHint(prov string) string {
-	switch prov {
-	case "openai":
-		return "export OPENAI_API_KEY=…   with a key that works"
-	case "ollama":
-		return "ask whoever runs the address in OLLAMA_HOST for a key"
+// keyHints tell what to do about a key that was refused. Where it came from is
+// not known here, and is what a person has to look at first.
+func keyHints(prov string) []string {
+	if prov == "ollama" {
+		return []string{"ask whoever runs the address in OLLAMA_HOST for a key"}
 	}
-	return "set the variable that providers." + prov + ".key_env names, to a key that works"
+	return []string{"fettle keys list   tells which key was used", "fettle keys set " + prov + "   keeps another one"}
 }

@@ -145,6 +145,21 @@ func (c *Config) ModelSettings(providerName, model string) Model {
 	return c.Models[providerName+"/"+model].over(c.Providers[providerName].Models[model])
 }
 
+// KeyVariables are the variables that may hold keys of providers, sorted.
+func (c *Config) KeyVariables() []string {
+	var out []string
+	for _, b := range builtins() {
+		out = append(out, b.keyEnv)
+	}
+	for _, p := range c.Providers {
+		if p.KeyEnv != "" {
+			out = append(out, p.KeyEnv)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // Origin tells where the value of a key comes from: "default", a place in a
 // file, a variable or a flag; several where rules add up. Keys have dots
 // between their parts: "ollama.host", "providers.local.base_url",
