@@ -29,6 +29,9 @@ const (
 	// are placeholders that people give to servers which want no key
 	// ("ollama", "sk-no-key-required"), and words of ordinary answers.
 	veilFrom = 20
+	// veilPart is how much of the begin of a secret is one: more than the
+	// prefixes that tell whose key it is, which say nothing.
+	veilPart = 14
 	// veiled stands where a secret was.
 	veiled = "[redacted]"
 )
@@ -146,7 +149,7 @@ func (s *screen) pass(batch []Delta, end bool) []Delta {
 	s.out = s.out[:0]
 	for _, d := range batch {
 		if s.held.Text != "" && d.Kind != s.held.Kind {
-			s.release()
+			s.release(secrets)
 		}
 		if d.Kind == Content || d.Kind == Reasoning {
 			s.text(d, secrets)
@@ -155,12 +158,18 @@ func (s *screen) pass(batch []Delta, end bool) []Delta {
 		s.out = append(s.out, hideInDelta(d, secrets))
 	}
 	if end {
-		s.release()
+		s.release(secrets)
 	}
 	return s.out
 }
 
-func (s *screen) release() {
+// release shows what was held, or hides it where it is so much of a secret that
+// it gives that away: a response may be cut in the middle of one.
+func (s *screen) release(secrets []string) {
+	if s.held.Text = hideIn(s.held.Text, secrets); len(s.held.Text) >= veilPart &&
+		slices.ContainsFunc(secrets, func(secret string) bool { return strings.HasPrefix(secret, s.held.Text) }) {
+		s.held.Text = veiled
+	}
 	if s.held.Text != "" {
 		s.out = append(s.out, s.held)
 	}
@@ -170,20 +179,37 @@ func (s *screen) release() {
 // text shows a piece of text, together with what was held before it, but for
 // an end that a secret may begin with.
 func (s *screen) text(d Delta, secrets []string) {
-	text := hideIn(s.held.Text+d.Text, secrets)
-	hold := 0
-	for _, secret := range secrets {
-		for n := min(len(secret)-1, len(text)); n > hold; n-- {
-			if strings.HasPrefix(secret, text[len(text)-n:]) {
-				hold = n
-			}
-		}
-	}
-	s.held = d
-	s.held.Text = text[len(text)-hold:]
-	if d.Text = text[:len(text)-hold]; d.Text != "" {
+	shown, held := split(s.held.Text+d.Text, secrets)
+	s.held, s.held.Text = d, held
+	if d.Text = shown; shown != "" {
 		s.out = append(s.out, d)
 	}
+}
+
+// split gives what may be shown of a text, and the end of it that may go on to
+// be a secret. Secrets are sorted, the longest first: where one is the begin of
+// another, what is the shorter one already is held until it is no longer one.
+func split(text string, secrets []string) (shown, held string) {
+	var b strings.Builder
+	from := 0
+	for at := 0; at < len(text); {
+		rest := text[at:]
+		i := slices.IndexFunc(secrets, func(s string) bool { return strings.HasPrefix(rest, s) || strings.HasPrefix(s, rest) })
+		switch {
+		case i < 0:
+			at++
+			continue
+		case len(rest) < len(secrets[i]):
+			b.WriteString(text[from:at])
+			return b.String(), rest
+		}
+		b.WriteString(text[from:at])
+		b.WriteString(veiled)
+		at += len(secrets[i])
+		from = at
+	}
+	b.WriteString(text[from:])
+	return b.String(), ""
 }
 
 func hideIn(text string, secrets []string) string {

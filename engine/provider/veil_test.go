@@ -50,8 +50,8 @@ func veilOf(t *testing.T, secrets ...string) *Veil {
 // However a text is cut, a key in it is hidden and all the rest is there.
 func TestVeilHidesAKeyInPieces(t *testing.T) {
 	t.Parallel()
-	long := "The key is " + veilKey + ", again " + veilKey + veilKey + ". Not sk-EXAMPLEnot, nor " + veilKey[:len(veilKey)-1]
-	want := strings.ReplaceAll(long, veilKey, "[redacted]")
+	long := "The key is " + veilKey + ", again " + veilKey + veilKey + ". Not sk-EXAMPLEnot, nor " + veilKey[:veilPart-1]
+	want := strings.ReplaceAll(strings.ReplaceAll(long, veilKey, "[redacted]"), veilKey[:veilFrom], "[redacted]")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		p := &echoing{}
@@ -64,7 +64,7 @@ func TestVeilHidesAKeyInPieces(t *testing.T) {
 			}
 			p.batches = append(p.batches, batch)
 		}
-		got, err := collect(veilOf(t).Over(p).Stream(t.Context(), nil))
+		got, err := collect(veilOf(t, veilKey[:veilFrom]).Over(p).Stream(t.Context(), nil)) // one is the begin of the other
 		if got != want || err != nil {
 			t.Fatalf("%q, %v\nwant %q", got, err, want)
 		}
@@ -98,6 +98,21 @@ func TestVeilKeepsOrderAndKinds(t *testing.T) {
 	}
 	if args := string(p.batches[2][1].Call.Args); args != `{"a":"`+veilKey+`"}` {
 		t.Errorf("the provider's own call was changed: %s", args)
+	}
+}
+
+// A response that ends in the middle of a key shows no part that tells.
+func TestVeilHidesAKeyThatIsCut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"it is " + veilKey[:veilPart]:       "it is [redacted]",
+		"it is " + veilKey[:len(veilKey)-1]: "it is [redacted]",
+		"it is sk-":                         "it is sk-",
+	} {
+		p := &echoing{batches: [][]Delta{{{Kind: Content, Text: text}}}}
+		if got, err := collect(veilOf(t).Over(p).Stream(t.Context(), nil)); got != want || err != nil {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
 	}
 }
 
