@@ -58,7 +58,8 @@ func newConfigList(rt *runtime) *cli.Command {
 		Usage:     "list the settings, and where each comes from",
 		ArgsUsage: "[PREFIX]",
 		Description: `Lists what is in force here. With a PREFIX such as limits or models.ollama/qwen3
-it lists the keys below it. Secrets are never shown.`,
+it lists the keys below it; the prefix profiles lists what the profiles hold.
+Secrets are never shown.`,
 		UsageText: "fettle config list\nfettle config list limits\nfettle config list -o json",
 		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {

@@ -30,7 +30,9 @@ func TestExamplesRun(t *testing.T) {
 	w.shell()
 	examples := map[string][]string{"README": readmeCommands(t)}
 	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show", "prompts", "prompts list", "prompts show",
-		"prompts new", "prompts edit", "prompts rm", "prompts path", "usage", "doctor", "version", "help"} {
+		"prompts new", "prompts edit", "prompts rm", "prompts path", "usage", "doctor", "version", "help",
+		"config", "config list", "config get", "config set", "config unset", "config path", "config edit", "config check",
+		"keys", "keys set", "keys list", "keys rm", "keys path", "trust"} {
 		args := append(strings.Fields(name), "--help")
 		out, _ := w.run(0, args...)
 		examples[name] = helpExamples(out)
@@ -39,9 +41,15 @@ func TestExamplesRun(t *testing.T) {
 		}
 	}
 	examples["pipelines"] = w.recipes()
+	settings := newWorld(t, exampleScript) // what they set would be in force for the others
+	settings.shell()
 	for where, commands := range examples {
+		in := w
+		if strings.HasPrefix(where, "config") {
+			in = settings
+		}
 		for _, command := range commands {
-			w.example(where, command)
+			in.example(where, command)
 		}
 	}
 }
@@ -81,7 +89,7 @@ func (w *world) shell() {
 	wrapper := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", os.Args[0])
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
-		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n", "diff.patch": "-a\n+b\n",
+		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n", "diff.patch": "-a\n+b\n", "key.txt": "sk-EXAMPLEnotrealEXAMPLEnotreal\n",
 		filepath.Join(w.dir, "config", "prompts", "review.md"): "---\nvariables: {focus: {required: false}}\n---\nReview this. {{focus}} {{input}}\n",
 		filepath.Join(w.dir, "config", "prompts", "draft.md"):  "Draft it.\n",
 	} {

@@ -181,7 +181,7 @@ func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
 	case !known && near != "":
 		rt.notice("no provider is called " + o.name + " yet; did you mean " + near + "?")
 	case !known:
-		rt.notice("no provider is called " + o.name + " yet; providers." + o.name + ".base_url says where it is")
+		rt.notice("no provider is called " + o.name + " yet; fettle config set providers." + o.name + ".base_url ADDRESS   makes one")
 	case !p.Key.Empty() || p.KeyCommand != "":
 		rt.notice("another one comes first: " + cfg.Origin("providers."+o.name+".key"))
 	}

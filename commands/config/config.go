@@ -38,6 +38,8 @@ type Config struct {
 	Project *Project
 
 	origins map[string][]Origin
+	partial map[string]Price // that nothing can be reckoned with
+	sources []*fileParts     // what the files say, for what their profiles hold
 }
 
 // Ollama is the settings of the built-in provider ollama.

@@ -111,7 +111,7 @@ func (l *loader) combine(files []*fileParts, outer []*layer) *Config {
 	l.checkAddresses(files)
 	c := l.merge()
 	c.Files, c.Profile, c.Project = l.files, l.profile, l.project
-	c.Profiles = profileNames(files)
+	c.Profiles, c.sources = profileNames(files), files
 	return c
 }
 

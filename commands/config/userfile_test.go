@@ -114,7 +114,7 @@ func TestChanges(t *testing.T) {
 		{"a list", edited, "fallback", []string{"x/y", "z/w"}, UserFile.Set, strings.Replace(edited, "[a/b]", "[x/y, z/w]", 1), ""},
 		{"an empty list", edited, "deny", nil, UserFile.Set, edited + "deny: []\n", ""},
 		{"tools off", "", "tools", []string{"OFF"}, UserFile.Set, "tools: off\n", ""},
-		{"an amount", "", "prices.a/b.input", []string{"1.5"}, UserFile.Set, "", "FILE:2:3: prices.a/b has no output"},
+		{"an amount", "", "prices.a/b.input", []string{"1.5"}, UserFile.Set, "prices:\n  a/b:\n    input: 1.5\n", ""},
 		{"a key's command", "providers: {p: {base_url: http://h/v1}}\n", "providers.p.key", []string{"!op read x"}, UserFile.Set,
 			"providers: {p: {base_url: http://h/v1, key: \"!op read x\"}}\n", ""},
 		{"add", edited, "fallback", []string{"a/b", "c/d"}, UserFile.Add, strings.Replace(edited, "[a/b]", "[a/b, c/d]", 1), ""},
