@@ -214,7 +214,8 @@ func (d *draft) edit(ctx context.Context, begin string) (kept bool, err error) {
 		}
 		if string(data) == begin {
 			d.rt.notice("nothing was changed")
-			return false, nil
+			_, err := d.file.Check(begin)
+			return false, err // what was broken still is
 		}
 		warnings, err := d.file.Check(string(data))
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	goruntime "runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,7 +85,7 @@ func (rt *runtime) config(flags map[string]config.Flag) (*config.Config, error) 
 	}
 	cfg, err := config.Load(o)
 	if err != nil {
-		return nil, err
+		return nil, editHint(err, o.File)
 	}
 	mode, err := term.ParseColour(cfg.Color)
 	if err != nil {
@@ -103,6 +104,17 @@ func (rt *runtime) profileWords() string {
 		return ""
 	}
 	return " --profile " + shellWord(*rt.profile)
+}
+
+// editHint adds the next step to a fault about the user's own file.
+func editHint(err error, file string) error {
+	var f *fault.Fault
+	var broken *config.Error
+	if errors.As(err, &f) && len(f.Hints) == 0 && errors.As(err, &broken) &&
+		slices.ContainsFunc(broken.Problems, func(p config.Problem) bool { return p.File == file && p.Line > 0 }) {
+		f.Hints = []string{"fettle config edit"}
+	}
+	return err
 }
 
 // inProfile is the flag --profile of commands that read the configuration.

@@ -78,10 +78,14 @@ func unreachable(prov string, e *provider.Error) *fault.Fault {
 }
 
 // keyHints tell what to do about a key that was refused. Where it came from is
-// not known here, and is what a person has to look at first.
+// not known here, and is what a person has to look at.
 func keyHints(prov string) []string {
-	if prov == "ollama" {
+	const which = "fettle keys list   tells which key was used"
+	switch prov {
+	case "openai", "anthropic", "mistral":
+		return []string{"export " + strings.ToUpper(prov) + "_API_KEY=…   with a key that works", which}
+	case "ollama":
 		return []string{"ask whoever runs the address in OLLAMA_HOST for a key"}
 	}
-	return []string{"fettle keys list   tells which key was used", "fettle keys set " + prov + "   keeps another one"}
+	return []string{which, "fettle keys set " + prov + "   keeps another one"}
 }
