@@ -372,7 +372,7 @@ func (rt *runtime) allowKeyCommand(store *trust.Store) func(context.Context, key
 		}
 		if key != 'y' {
 			return fault.New(fault.Approval, "the command for the key of "+c.Provider+" was not allowed",
-				"fettle keys set "+c.Provider+"   keeps a key instead")
+				"fettle config unset providers."+c.Provider+".key && fettle keys set "+c.Provider+"   keeps a key instead")
 		}
 		return trustFailed(store.TrustCommand(ctx, keyCommand(c.Text, time.Now().UTC().Truncate(time.Second))))
 	}
