@@ -181,6 +181,44 @@ func TestAskUsesTheVariablesOfABuiltinProvider(t *testing.T) {
 	}
 }
 
+// An Ollama that wants a key gets the one of its variable, or what was kept.
+func TestOllamaGetsItsKey(t *testing.T) {
+	t.Parallel()
+	a := listen(t, func(w http.ResponseWriter, r *http.Request) {
+		if keyIn(r.Header) == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"error":"unauthorized"}`)
+			return
+		}
+		fmt.Fprint(w, `{"models":[{"name":"m","model":"m"}]}`)
+	})
+	w := newWorld(t, "responses: [{text: x}]")
+	w.env = append(w.env, "OLLAMA_HOST="+a.URL, "FETTLE_RETRIES=0")
+	list := func(status int) (string, string) {
+		_, stderr := w.run(status, "models", "list", "--provider", "ollama", "--refresh")
+		return keyIn(a.headers()), stderr
+	}
+	if key, stderr := list(4); key != "" || !strings.Contains(stderr, "fettle keys set ollama") {
+		t.Errorf("sends %q: %s", key, stderr)
+	}
+	cmd := w.command("keys", "set", "ollama")
+	cmd.Stdin = strings.NewReader(fileKey)
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if key, _ := list(0); key != fileKey {
+		t.Errorf("sends %q", key)
+	}
+	w.env = append(w.env, "OLLAMA_API_KEY="+envKey)
+	if key, _ := list(0); key != envKey {
+		t.Errorf("sends %q", key)
+	}
+	out, _ := w.run(0, "keys", "list")
+	if want := "ollama\tthe variable OLLAMA_API_KEY\tment\t\nollama\t"; !strings.HasPrefix(out, want) {
+		t.Errorf("%q", out)
+	}
+}
+
 // A file of keys that others can read is refused, and so is the question.
 func TestAskRefusesAKeyThatOthersCanRead(t *testing.T) {
 	t.Parallel()

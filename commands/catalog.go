@@ -40,7 +40,7 @@ func newCatalog(
 			return wrap(p), nil
 		})
 	}
-	err := add("ollama", func() (provider.Provider, error) { return newOllama(cfg, client) })
+	err := add("ollama", func() (provider.Provider, error) { return newOllama(cfg, ring, client) })
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +119,17 @@ func preferred(name string) []string {
 	return nil
 }
 
-func newOllama(cfg *config.Config, client *http.Client) (provider.Provider, error) {
-	return ollama.New(ollama.Options{
+func newOllama(cfg *config.Config, ring *keys.Keys, client *http.Client) (provider.Provider, error) {
+	veil := provider.NewVeil()
+	p, err := ollama.New(ollama.Options{
+		Key:  veil.Key(ring.For(cfg.Keyed()["ollama"])),
 		Host: cfg.Ollama.Host, NumCtx: cfg.Ollama.NumCtx, MaxCtx: cfg.Ollama.MaxNumCtx, Client: client,
 		FirstByte: cfg.Limits.FirstByte, Between: cfg.Limits.BetweenChunks,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return veil.Over(p), nil
 }
 
 // newRemote makes a provider of the configuration by its type. What it is sent

@@ -172,18 +172,19 @@ func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
 	if err != nil {
 		return err
 	}
-	p, known := cfg.Providers[o.name]
+	p, known := cfg.Keyed()[o.name]
 	if o.output == "json" {
 		return printJSON(rt, keyJSON{outputVersion, o.name, place})
 	}
 	rt.notice("the key of " + o.name + " is kept in " + placeName(keys.Source{Place: place}, ring))
-	switch near := nearest.Of(o.name, sortedKeys(cfg.Providers)); {
+	switch near := nearest.Of(o.name, sortedKeys(cfg.Keyed())); {
 	case !known && near != "":
 		rt.notice("no provider is called " + o.name + " yet; did you mean " + near + "?")
 	case !known:
 		rt.notice("no provider is called " + o.name + " yet; fettle config set providers." + o.name + ".base_url ADDRESS   makes one")
 	case !p.Key.Empty() || p.KeyCommand != "":
-		rt.notice("another one comes first: " + cfg.Origin("providers."+o.name+".key"))
+		first := cmp.Or(cfg.Origin("providers."+o.name+".key"), p.KeyEnv)
+		rt.notice("another one comes first: " + first)
 	}
 	return nil
 }
@@ -255,7 +256,7 @@ func runKeysList(rt *runtime, o keysOptions) error {
 	if err != nil {
 		return err
 	}
-	found, err := ring.List(cfg.Providers)
+	found, err := ring.List(cfg.Keyed())
 	if err != nil {
 		return err
 	}
@@ -316,7 +317,7 @@ func runKeysRm(ctx context.Context, rt *runtime, o keysOptions) error {
 	}
 	rt.notice("the key of " + o.name + " is forgotten; it was in " + placeName(keys.Source{Place: place}, ring))
 	if cfg, err := rt.config(nil); err == nil {
-		found, _ := ring.List(cfg.Providers) // for a remark alone
+		found, _ := ring.List(cfg.Keyed()) // for a remark alone
 		if i := slices.IndexFunc(found, func(f keys.Found) bool { return f.Name == o.name }); i >= 0 {
 			rt.notice("there still is one in " + placeName(found[i].Sources[0], ring))
 		}

@@ -79,7 +79,7 @@ func (m *modelRoom) pullable(arg, doing string) (pullable, error) {
 	if err != nil {
 		return out, fault.Wrap(fault.Config, doing+" "+arg, err)
 	}
-	puller, ok := p.(provider.Puller)
+	puller, ok := provider.As[provider.Puller](p)
 	if !ok {
 		return out, usagef("fettle models "+doing+" qwen3", "%s has its models elsewhere: there is nothing to %s", out.at, doing)
 	}

@@ -357,7 +357,7 @@ func (rt *runtime) allowKeyCommand(store *trust.Store) func(context.Context, key
 		if store.Command(c.Text) {
 			return nil
 		}
-		if !rt.streams.CanAsk() {
+		if rt.quiet || !rt.streams.CanAsk() {
 			return fault.New(fault.Approval, "the key of "+c.Provider+" comes from a command that you haven't allowed yet",
 				"fettle trust --key "+c.Provider+rt.profileWords()+"   on a terminal shows it and asks",
 				"fettle trust --command 'COMMAND'   allows it by its text")

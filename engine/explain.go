@@ -85,7 +85,7 @@ func keyHints(prov string) []string {
 	case "openai", "anthropic", "mistral":
 		return []string{"export " + strings.ToUpper(prov) + "_API_KEY=…   with a key that works", which}
 	case "ollama":
-		return []string{"ask whoever runs the address in OLLAMA_HOST for a key"}
+		return []string{"fettle keys set ollama   keeps a key that whoever runs the address gave you"}
 	}
 	return []string{which, "fettle keys set " + prov + "   keeps another one"}
 }

@@ -47,6 +47,9 @@ type Ollama struct {
 	Host      string // a URL, such as http://127.0.0.1:11434
 	NumCtx    int    // 0: what the conversation needs
 	MaxNumCtx int    // 0: the model's own length
+	// Key is the variable's value, for an Ollama that wants one; empty where
+	// there is none.
+	Key Secret
 }
 
 // Provider is one address that models are asked at.
@@ -147,9 +150,17 @@ func (c *Config) ModelSettings(providerName, model string) Model {
 	return c.Models[providerName+"/"+model].over(c.Providers[providerName].Models[model])
 }
 
+// Keyed are the addresses that may want a key, by name: the providers, and
+// Ollama.
+func (c *Config) Keyed() map[string]Provider {
+	out := maps.Clone(c.Providers)
+	out["ollama"] = Provider{Name: "ollama", BaseURL: c.Ollama.Host, KeyEnv: ollamaKeyEnv, Key: c.Ollama.Key}
+	return out
+}
+
 // KeyVariables are the variables that may hold keys of providers, sorted.
 func (c *Config) KeyVariables() []string {
-	var out []string
+	out := []string{ollamaKeyEnv}
 	for _, b := range builtins() {
 		out = append(out, b.keyEnv)
 	}

@@ -51,6 +51,7 @@ func (l *loader) merge() *Config {
 		}
 	}
 	c.Providers = l.resolveProviders(named, origins)
+	c.Ollama.Key = l.ollamaKey(c.Ollama.Host)
 	if c.Color == "auto" && l.env("NO_COLOR") != "" {
 		c.Color, origins["color"] = "never", []Origin{{Kind: FromEnvironment, Name: "NO_COLOR"}}
 	}

@@ -153,6 +153,7 @@ func Variables() []Variable {
 		}
 	}
 	return append(out,
+		Variable{ollamaKeyEnv, "the key for an Ollama that wants one"},
 		Variable{"VISUAL, EDITOR", "what opens a file to edit, the first that is set (default vi, on Windows notepad)"},
 		Variable{"FETTLE_KEYRING", "off: keys are not kept in the system's keyring, nor looked for there"},
 		Variable{"NO_COLOR", "if it isn't empty, color: auto means never"},

@@ -74,7 +74,8 @@ func (v *Veil) Key(get func(context.Context) (string, error)) func(context.Conte
 	}
 }
 
-// Over puts the veil over a provider. One that is a Lister stays one.
+// Over puts the veil over a provider. One that is a Lister stays one; what else
+// it can do is found by [As].
 func (v *Veil) Over(p Provider) Provider {
 	out := &veiledProvider{Provider: p, veil: v}
 	if l, ok := p.(Lister); ok {

@@ -151,6 +151,12 @@ func TestVeilKnowsWhatIsASecret(t *testing.T) {
 	if err != nil || models[0].Name != "m-[redacted]" || models[0].Details != "[redacted]" {
 		t.Errorf("%+v, %v", models, err)
 	}
+	if own, ok := As[*echoing](Retry(v.Over(p), RetryOptions{})); !ok || own != p {
+		t.Error("what is behind a veil isn't found")
+	}
+	if _, ok := As[Puller](v.Over(p)); ok {
+		t.Error("a power is found that isn't there")
+	}
 	if _, lists := v.Over(&tries{}).(Lister); lists {
 		t.Error("what lists nothing became a Lister")
 	}
