@@ -170,8 +170,7 @@ func TestAskKeepsSecretsToItself(t *testing.T) {
 				if got := len(sent(&http.Request{Header: a.headers()})); got < len(all)/2 {
 					t.Errorf("%s: the server was sent %d secrets", name, got)
 				}
-				w.tell(t, parts, "models", "list", "--refresh")
-				w.tell(t, parts, "models", "list", "-o", "json")
+				w.tell(t, parts, "models", "list", "--refresh", "-o", "json")
 			}
 			if h := other.headers(); h != nil {
 				t.Errorf("a redirect was followed to another host, with %v", h)
