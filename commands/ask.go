@@ -33,7 +33,7 @@ func newAsk(rt *runtime) *cli.Command {
 		ArgsUsage:   "[prompt…]",
 		Description: askDescription,
 		UsageText:   askExamples,
-		Flags:       askFlags(),
+		Flags:       askFlags(rt),
 		Action: func(c *cli.Context) error {
 			opts, err := readAsk(c)
 			if err != nil {

@@ -54,7 +54,7 @@ type askOptions struct {
 }
 
 // askFlags are the flags of ask, in the groups in which its help shows them.
-func askFlags() []cli.Flag {
+func askFlags(rt *runtime) []cli.Flag {
 	const question, chat, tools, answer, limits = "question", "chat", "tools", "answer", "limits"
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
@@ -62,6 +62,7 @@ func askFlags() []cli.Flag {
 		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Category: question, Usage: "fill the prompt `NAME`, such as one that fettle prompts list has"},
 		listFlag("var", "", question, "set a variable of the prompt: `NAME=VALUE`; may be repeated"),
 		listFlag("file", "f", question, "show the model a text, an image or a folder; `PATH` - is standard input; may be repeated"),
+		rt.inProfile(question),
 		&cli.BoolFlag{Name: "no-stdin", Category: question, Usage: "don't read standard input"},
 
 		&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},

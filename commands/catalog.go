@@ -40,7 +40,7 @@ func newCatalog(
 			return wrap(p), nil
 		})
 	}
-	err := add("ollama", func() (provider.Provider, error) { return newOllama(cfg, client) })
+	err := add("ollama", func() (provider.Provider, error) { return newOllama(cfg, ring, client) })
 	if err != nil {
 		return nil, err
 	}
@@ -119,21 +119,42 @@ func preferred(name string) []string {
 	return nil
 }
 
-func newOllama(cfg *config.Config, client *http.Client) (provider.Provider, error) {
-	return ollama.New(ollama.Options{
+func newOllama(cfg *config.Config, ring *keys.Keys, client *http.Client) (provider.Provider, error) {
+	veil := provider.NewVeil()
+	p, err := ollama.New(ollama.Options{
+		Key:  veil.Key(ring.For(cfg.Keyed()["ollama"])),
 		Host: cfg.Ollama.Host, NumCtx: cfg.Ollama.NumCtx, MaxCtx: cfg.Ollama.MaxNumCtx, Client: client,
 		FirstByte: cfg.Limits.FirstByte, Between: cfg.Limits.BetweenChunks,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return veil.Over(p), nil
 }
 
-// newRemote makes a provider of the configuration by its type.
+// newRemote makes a provider of the configuration by its type. What it is sent
+// as a secret is hidden in what it answers.
 func newRemote(
 	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), client *http.Client,
 ) (provider.Provider, error) {
 	headers := make(map[string]string, len(p.Headers))
+	var secrets []string
 	for name, value := range p.Headers {
 		headers[name] = value.Reveal()
+		secrets = append(secrets, headers[name])
 	}
+	veil := provider.NewVeil(secrets...)
+	made, err := speak(cfg, p, veil.Key(key), headers, client)
+	if err != nil {
+		return nil, err
+	}
+	return veil.Over(made), nil
+}
+
+// speak makes a provider for the protocol of its type.
+func speak(
+	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), headers map[string]string, client *http.Client,
+) (provider.Provider, error) {
 	first, between := cfg.Limits.FirstByte, cfg.Limits.BetweenChunks
 	switch p.Type {
 	case config.TypeAnthropic:

@@ -51,6 +51,8 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 		return c.chats()
 	case "prompt":
 		return c.prompts()
+	case "profile":
+		return c.profiles()
 	case "provider":
 		return c.providers()
 	case "tool", "allow", "deny":
@@ -305,6 +307,22 @@ func hostOf(address string) string {
 		return ""
 	}
 	return u.Host
+}
+
+// profiles are those of the files that count here. One that was chosen and
+// isn't there is no reason to offer none.
+func (c *completer) profiles() suggestions {
+	var out suggestions
+	none := ""
+	c.rt.profile = &none
+	cfg, err := c.rt.config(nil)
+	if err != nil {
+		return out
+	}
+	for _, name := range cfg.Profiles {
+		out.add(name, "")
+	}
+	return out
 }
 
 func (c *completer) prompts() suggestions {

@@ -44,6 +44,7 @@ With --model a real model is asked the same.`,
 		UsageText: "fettle demo\nfettle demo --model ollama/qwen3",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` instead of the recording"},
+			rt.inProfile(""),
 			&cli.StringFlag{Name: "color", Value: "auto", Usage: "use colour `WHEN`: auto, always or never"},
 		},
 		Action: func(c *cli.Context) error {

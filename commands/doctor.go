@@ -37,7 +37,7 @@ func newDoctor(rt *runtime) *cli.Command {
 		UsageText:   "fettle doctor\nfettle doctor -o json",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "online", Usage: "also ask each provider that has a key, or needs none; a command that prints a key is run"},
-			outputFlag(),
+			rt.inProfile(""), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle doctor"
@@ -109,7 +109,7 @@ func (rt *runtime) visit(o doctorOptions) (*visit, error) {
 			}
 		}
 	}
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(v.cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -72,9 +72,9 @@ func (v *visit) ollama(ctx context.Context) doctor.Result {
 	if err != nil {
 		return failedResult(r, err)
 	}
-	asked, ok := p.(interface {
+	asked, ok := provider.As[interface {
 		Version(ctx context.Context) (string, error)
-	})
+	}](p)
 	if !ok {
 		return failedResult(r, errors.New("this provider tells no version"))
 	}

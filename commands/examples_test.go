@@ -220,7 +220,7 @@ func (w *world) shell() {
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
 		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n", "diff.patch": "-a\n+b\n",
-		"key.txt": "a-key-of-no-one\n",
+		"key.txt": "sk-EXAMPLEnotrealEXAMPLEnotreal\n",
 		filepath.Join(w.dir, "config", "prompts", "review.md"): "---\nvariables: {focus: {required: false}}\n---\nReview this. {{focus}} {{input}}\n",
 		filepath.Join(w.dir, "config", "prompts", "draft.md"):  "Draft it.\n",
 	} {

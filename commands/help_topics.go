@@ -91,7 +91,20 @@ func environment() string {
 	}
 	b.WriteString(`
 Variables win over the file and flags over variables; allow, deny and ask have
-no variable. Maps are read from the file alone: providers, models, prices.
+no variable. The rest is read from files alone:
+
+`)
+	for _, m := range config.Maps() {
+		fmt.Fprintf(&b, "  %s\n", m.Key)
+		for _, line := range term.Wrap(m.Meaning, helpWidth-column) {
+			fmt.Fprintf(&b, "  %*s%s\n", column, "", line)
+		}
+	}
+	b.WriteString(`
+A profile, profiles.NAME, holds any of these; --profile NAME, FETTLE_PROFILE or
+the setting profile lays it over the rest of the files. A project's file,
+.fettle/config.yaml, counts in its folder and below; fettle trust lets it do
+more than hold data. fettle config list tells where each value comes from.
 `)
 	return b.String()
 }

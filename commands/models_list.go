@@ -43,7 +43,7 @@ func newModelsList(rt *runtime) *cli.Command {
 			&cli.BoolFlag{Name: "thinking", Usage: "only models that are known to think first"},
 			&cli.BoolFlag{Name: "local", Usage: "only models that run on this machine"},
 			&cli.BoolFlag{Name: "refresh", Usage: "ask all providers now"},
-			outputFlag(),
+			rt.inProfile(""), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models list"

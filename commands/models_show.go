@@ -26,7 +26,7 @@ func newModelsShow(rt *runtime) *cli.Command {
 where it comes from: the provider, now or when it was last asked, or the
 configuration, whose word is the last. In a pipe the columns have tabs between.`,
 		UsageText: "fettle models show\nfettle models show ollama/qwen3\nfettle models show ollama/qwen3 -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models show"
 			if c.NArg() > 1 {

@@ -42,7 +42,7 @@ func newUsage(rt *runtime) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Value: "model", Usage: "sum up by `WHAT`: model, day or chat"},
 			&cli.StringFlag{Name: "since", Usage: "leave out what is older than `TIME`: 7d (today and the six days before), 4w, or a date such as 2026-01-31"},
-			outputFlag(),
+			rt.inProfile(""), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o, err := readUsage(c)

@@ -34,7 +34,7 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 	case provider.Unreachable:
 		return unreachable(prov, e)
 	case provider.Unauthorised:
-		return fault.New(fault.Unauthorised, said, keyHint(prov))
+		return fault.New(fault.Unauthorised, said, keyHints(prov)...)
 	case provider.UnknownModel:
 		return unknownModel(prov, model, e)
 	case provider.RateLimited, provider.Overloaded:
@@ -87,12 +87,15 @@ func unreachable(prov string, e *provider.Error) *fault.Fault {
 	return f
 }
 
-func keyHint(prov string) string {
+// keyHints tell what to do about a key that was refused. Where it came from is
+// not known here, and is what a person has to look at.
+func keyHints(prov string) []string {
+	const which = "fettle keys list   tells which key was used"
 	switch prov {
-	case "openai":
-		return "export OPENAI_API_KEY=…   with a key that works; fettle keys list tells where this one is from"
+	case "openai", "anthropic", "mistral":
+		return []string{"export " + strings.ToUpper(prov) + "_API_KEY=…   with a key that works", which}
 	case "ollama":
-		return "ask whoever runs the address in OLLAMA_HOST for a key"
+		return []string{"fettle keys set ollama   keeps a key that whoever runs the address gave you"}
 	}
-	return "fettle keys list   tells where the key is from; fettle keys set " + prov + " keeps one that works"
+	return []string{which, "fettle keys set " + prov + "   keeps another one"}
 }

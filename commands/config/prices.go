@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"unicode/utf8"
 )
 
 // Price is what a model's tokens cost.
@@ -15,6 +16,9 @@ type Price struct {
 	// tokens that the provider had kept; it is Input where nothing is set.
 	Input, Output, Cached Amount
 	Currency              string // three capital letters
+	// Partial tells that input or output is missing, so that nothing can be
+	// reckoned yet.
+	Partial bool
 }
 
 // Amount is a sum of money, in millionths of the currency's unit.
@@ -106,8 +110,11 @@ func (d *decoder) price(f field) {
 	}
 	for _, name := range []string{"input", "output"} {
 		if !has[name] {
-			d.at(f, f.label+" has no "+name+"; 0 is a price too")
-			return
+			// Only a warning, so that one field can be set after the other.
+			q := d.src.problem(f.key.Line, f.key.Column, utf8.RuneCountInString(f.name), true,
+				f.label+" has no "+name+", so it isn't used; 0 is a price too")
+			q.Key, q.Warning, p.Partial = f.label, true, true
+			d.sink.add(*q)
 		}
 	}
 	if !has["cached"] {

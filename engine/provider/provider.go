@@ -25,6 +25,22 @@ type Provider interface {
 	Stream(ctx context.Context, req *Request) iter.Seq2[[]Delta, error]
 }
 
+// As finds a power beyond Provider in p, or in what p is wrapped around: such as
+// a [Puller], or a method that tells an address.
+func As[T any](p Provider) (power T, ok bool) {
+	for p != nil {
+		if power, ok = p.(T); ok {
+			return power, true
+		}
+		wrapped, is := p.(interface{ Unwrap() Provider })
+		if !is {
+			break
+		}
+		p = wrapped.Unwrap()
+	}
+	return power, false
+}
+
 // Lister is a Provider that can tell which models it serves.
 type Lister interface {
 	// Models lists the models, best first where the provider has an order.

@@ -91,11 +91,18 @@ func NewRequest(ctx context.Context, method string, u *url.URL, body []byte) (*h
 	return req, nil
 }
 
+// likelySecret is how long a header's value is that is taken for a secret,
+// whatever the header's name: a title or a version is shorter.
+const likelySecret = 20
+
 // SetHeaders adds a configuration's headers and gives the values among them
-// that are secrets.
+// that are secrets, or that are long enough to be.
 func SetHeaders(req *http.Request, headers map[string]string) (secrets []string) {
 	for name, value := range headers {
 		req.Header.Set(name, value)
+		if len(value) >= likelySecret {
+			secrets = append(secrets, value)
+		}
 		low := strings.ToLower(name)
 		for _, part := range []string{"auth", "key", "token", "secret", "cookie"} {
 			if strings.Contains(low, part) {
