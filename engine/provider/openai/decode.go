@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
@@ -40,14 +41,14 @@ type choice struct {
 }
 
 type delta struct {
-	Content          wire.Content      `json:"content"`
-	Reasoning        wire.Content      `json:"reasoning"`
-	ReasoningContent wire.Content      `json:"reasoning_content"`
-	Details          json.RawMessage   `json:"reasoning_details"`
-	Refusal          wire.Content      `json:"refusal"`
-	ToolCalls        pieces            `json:"tool_calls"`
-	FunctionCall     *functionRef      `json:"function_call"`
-	Annotations      []json.RawMessage `json:"annotations"`
+	Content          wire.Content       `json:"content"`
+	Reasoning        wire.Content       `json:"reasoning"`
+	ReasoningContent wire.Content       `json:"reasoning_content"`
+	Details          json.RawMessage    `json:"reasoning_details"`
+	Refusal          wire.Content       `json:"refusal"`
+	ToolCalls        wire.CallPieces    `json:"tool_calls"`
+	FunctionCall     *wire.CallFunction `json:"function_call"`
+	Annotations      []json.RawMessage  `json:"annotations"`
 }
 
 type usage struct {
@@ -67,7 +68,7 @@ type decoderOptions struct {
 	names  *provider.Names
 	notes  []string           // footnotes of the request
 	gave   func(field string) // told of the field that reasoning came in
-	newID  func() string      // nil is newID
+	newID  func() string      // nil is wire.NewCallID
 }
 
 // decoder reads one response.
@@ -79,7 +80,7 @@ type decoder struct {
 	text      wire.Template // chunks that hold a piece of content and no more
 	thought   wire.Template // the same for reasoning
 	think     wire.Thinking
-	calls     calls
+	calls     wire.Calls
 	reasoning string // the field it came in
 	finish    string // the finish reason, once it came
 	answered  bool   // a choice came
@@ -92,7 +93,7 @@ type decoder struct {
 // newDecoder makes the reader of a response with this Content-Type.
 func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder, error) {
 	if o.newID == nil {
-		o.newID = newID
+		o.newID = wire.NewCallID
 	}
 	if o.names == nil {
 		o.names = provider.NewNames()
@@ -279,13 +280,13 @@ func (d *decoder) delta(dst []provider.Delta, p *delta) ([]provider.Delta, error
 	}
 	for _, piece := range p.ToolCalls {
 		d.progress = true
-		if err := d.calls.add(piece); err != nil {
+		if err := d.calls.Add(piece); err != nil {
 			return dst, err
 		}
 	}
 	if p.FunctionCall != nil {
 		d.progress = true
-		if err := d.calls.add(callPiece{Function: p.FunctionCall}); err != nil {
+		if err := d.calls.Add(wire.CallPiece{Function: p.FunctionCall}); err != nil {
 			return dst, err
 		}
 	}
@@ -339,14 +340,13 @@ func (d *decoder) end(dst []provider.Delta) ([]provider.Delta, error) {
 	}
 	reason := stopReason(d.finish)
 	before := len(dst)
-	dst, err := d.calls.finish(dst, d.o.names, d.o.newID, reason == provider.StopLength)
+	dst, err := wire.FinishCalls(dst, d.calls.List(), wire.FinishOptions{
+		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength,
+	})
 	if err != nil {
 		return dst[:before], err
 	}
-	called := false
-	for _, delta := range dst[before:] {
-		called = called || delta.Kind == provider.CallDelta
-	}
+	called := slices.ContainsFunc(dst[before:], func(d provider.Delta) bool { return d.Kind == provider.CallDelta })
 	switch {
 	case called:
 		reason = provider.StopToolUse // some servers say stop, or length after a whole call

@@ -82,6 +82,9 @@ func New(o Options) (*Provider, error) {
 // Name is the provider's name in a Ref.
 func (p *Provider) Name() string { return p.o.Name }
 
+// Address is the scheme, host and port of the server.
+func (p *Provider) Address() string { return wire.Address(p.base) }
+
 // Model tells what the last list of models said. It asks nobody: the list is
 // a request of its own, often says nothing of a model's abilities, and many
 // addresses serve models that they don't list.
@@ -123,7 +126,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 
 // try makes one exchange.
 func (p *Provider) try(ctx context.Context, req *provider.Request, q quirks, pass func([]provider.Delta) bool) error {
-	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: wire.Address(p.base), Asked: wire.Asked(req)}
+	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address(), Asked: wire.Asked(req)}
 	names := wire.Names(req)
 	body, notes, err := encode(req, q, names)
 	if err != nil {
@@ -173,7 +176,7 @@ func (p *Provider) request(ctx context.Context, method, path string, body []byte
 
 // Models lists the models in the address's own order.
 func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
-	src := wire.Source{Provider: p.o.Name, Address: wire.Address(p.base)}
+	src := wire.Source{Provider: p.o.Name, Address: p.Address()}
 	hr, src, err := p.request(ctx, http.MethodGet, "models", nil, src)
 	if err != nil {
 		return nil, err

@@ -329,7 +329,7 @@ func TestModels(t *testing.T) {
 func TestCallsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	for i := range maxCalls + 1 {
+	for i := range wire.MaxCalls + 1 {
 		b.WriteString(delta1(obj{"tool_calls": []obj{{"index": i, "id": fmt.Sprint(i), "function": obj{"name": "a"}}}}, nil))
 	}
 	_, err := readAll(strings.NewReader(b.String()), "")
