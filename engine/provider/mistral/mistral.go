@@ -48,6 +48,8 @@ type Provider struct {
 	base   *url.URL
 	client *http.Client
 
+	refused wire.Refusals
+
 	mu     sync.Mutex
 	learnt map[string]quirks         // by model
 	listed map[string]provider.Model // what Models saw last
@@ -107,7 +109,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 			shown = true
 			return yield(batch, nil)
 		}
-		var now adaption
+		now := adaption{refused: p.refused.Of(req)}
 		for adapted := 0; ; adapted++ {
 			q := p.quirks(req.Model)
 			b, err := encode(req, q, now)
@@ -121,6 +123,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 			}
 			if !shown && adapted < maxAdaptions && learn(err, b, &q, &now) {
 				p.learn(req.Model, q)
+				p.refused.Add(req, now.refused)
 				continue
 			}
 			yield(nil, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -166,7 +167,7 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	if r.Format != nil && r.Format.Type == "json_schema" && r.Format.Schema.Name != "" && r.Format.Schema.Strict {
 		seen.Schema = r.Format.Schema.Schema
 	}
-	own := map[string]string{"": "", fitID("call_1"): "call_1"}
+	own := map[string]string{"": "", wire.NineID("call_1"): "call_1"}
 	for i, m := range r.Messages {
 		if err := follows(r.Messages[:i], m); err != nil {
 			return seen, err
@@ -203,7 +204,7 @@ func follows(before []sentMessage, m sentMessage) error {
 		return fmt.Errorf("an answer says nothing")
 	}
 	for _, id := range append([]string{m.ToolCallID}, ids(m.ToolCalls)...) {
-		if id != "" && fitID(id) != id {
+		if id != "" && wire.NineID(id) != id {
 			return fmt.Errorf("the API takes no id like %q", id)
 		}
 	}

@@ -55,6 +55,7 @@ type decoder struct {
 	text    wire.Template // lines that hold a piece of content and no more
 	thought wire.Template // the same for thinking
 	think   wire.Thinking
+	halves  wire.Halves
 	calls   []toolCall
 }
 
@@ -101,6 +102,7 @@ func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
 
 // line takes one line.
 func (d *decoder) line(got *wire.Read, line []byte) error {
+	line = d.halves.Join(line)
 	if text, ok := d.text.Match(line); ok {
 		got.Progress = true
 		got.Deltas = d.content(got.Deltas, text)

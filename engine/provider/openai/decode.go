@@ -80,6 +80,8 @@ type decoder struct {
 	text      wire.Template // chunks that hold a piece of content and no more
 	thought   wire.Template // the same for reasoning
 	think     wire.Thinking
+	details   details
+	halves    wire.Halves
 	calls     wire.Calls
 	reasoning string // the field it came in
 	finish    string // the finish reason, once it came
@@ -175,6 +177,7 @@ func (d *decoder) readWhole(dst []provider.Delta) (done bool, _ []provider.Delta
 
 // event takes one event. done tells that the response has ended.
 func (d *decoder) event(dst []provider.Delta, e sse.Event) (_ []provider.Delta, done bool, err error) {
+	e.Data = d.halves.Join(e.Data)
 	if !e.Open {
 		if text, ok := d.text.Match(e.Data); ok {
 			d.progress = true
@@ -260,7 +263,11 @@ func (d *decoder) delta(dst []provider.Delta, p *delta) ([]provider.Delta, error
 		d.reasoning = field
 	}
 	if len(p.Details) > 0 && p.Details[0] == '[' && string(p.Details) != "[]" {
-		dst = append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: bytes.Clone(p.Details)})
+		d.progress = true
+		d.think.Off()
+		if err := d.details.add(p.Details); err != nil {
+			return dst, err
+		}
 	}
 	if len(dst) > before {
 		d.think.Off()
@@ -298,6 +305,9 @@ func (d *decoder) delta(dst []provider.Delta, p *delta) ([]provider.Delta, error
 }
 
 func (d *decoder) content(dst []provider.Delta, text string) []provider.Delta {
+	if text != "" {
+		dst = d.details.release(dst)
+	}
 	if d.think.Over() && text != "" {
 		return append(dst, provider.Delta{Kind: provider.Content, Text: text})
 	}
@@ -334,7 +344,7 @@ func (d *decoder) count(u *usage) {
 
 // end closes a response that has ended: what was held back, the calls, meta.
 func (d *decoder) end(dst []provider.Delta) ([]provider.Delta, error) {
-	dst = d.think.End(dst)
+	dst = d.details.release(d.think.End(dst))
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}

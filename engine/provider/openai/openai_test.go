@@ -63,23 +63,26 @@ func TestEncode(t *testing.T) {
 		req *provider.Request
 		q   quirks
 	}{
-		"all":                {everything(), quirks{}},
-		"all-that-is-learnt": {everything(), quirks{true, true, true, true, fieldReasoningContent}},
-		"reasoning":          {everything(), quirks{reasoning: fieldReasoning}},
-		"signed-reasoning":   {signed, quirks{reasoning: fieldReasoning}},
-		"least":              {&provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}, quirks{}},
+		"all": {everything(), quirks{}},
+		"all-that-is-learnt": {everything(), quirks{
+			completionTokens: true, noStreamOptions: true, noTemperature: true, schemaInWords: true,
+			reasoning: fieldReasoningContent, beside: effortNone, nineID: true,
+		}},
+		"reasoning":        {everything(), quirks{reasoning: fieldReasoning}},
+		"signed-reasoning": {signed, quirks{reasoning: fieldReasoning}},
+		"least":            {&provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}, quirks{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			body, notes, err := encode(c.req, c.q, wire.Names(c.req))
+			got, err := encode(c.req, c.q, adaption{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			if err := json.Indent(&b, body, "", "  "); err != nil {
+			if err := json.Indent(&b, got.body, "", "  "); err != nil {
 				t.Fatal(err)
 			}
-			for _, n := range notes {
+			for _, n := range got.notes {
 				fmt.Fprintf(&b, "note: %s\n", n)
 			}
 			golden(t, filepath.Join("testdata", "request-"+name+".json"), b.Bytes())
@@ -209,7 +212,7 @@ func TestARefusalThatTeachesNothingIsFinal(t *testing.T) {
 	})
 	_, _, err := listen(p, t.Context(), everything())
 	var e *provider.Error
-	if !errors.As(err, &e) || e.Kind != provider.Rejected || len(bodies()) != maxAdaptions+1 {
+	if !errors.As(err, &e) || e.Kind != provider.Rejected || len(bodies()) != 4 { // one for each thing that it names
 		t.Errorf("after %d requests: %v", len(bodies()), err)
 	}
 }
