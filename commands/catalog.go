@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // newCatalog puts together the providers that the configuration knows. None of
@@ -67,11 +68,7 @@ func newCatalog(
 
 // newClient is the one HTTP client: proxies and certificates as net/http has
 // them. Time limits are the providers' own, since a stream may last for hours.
-func newClient() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 4
-	return &http.Client{Transport: t}
-}
+func newClient() *http.Client { return wire.Client(nil) }
 
 func newScript() (provider.Provider, error) {
 	wd, err := os.Getwd()

@@ -159,7 +159,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src, Limits: p.limits(b),
 		Refuse: func(resp *http.Response, body []byte) *provider.Error {
-			return refused(src, resp, body, time.Now())
+			return refused(src, resp, body)
 		},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{

@@ -146,7 +146,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 		Client: p.client, Request: hr, Source: src,
 		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
 		Refuse: func(resp *http.Response, body []byte) *provider.Error {
-			return refused(src, resp, body, time.Now())
+			return refused(src, resp, body)
 		},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
