@@ -43,7 +43,7 @@ func askShapes() []shape {
 			{"chat, chat_id", "the chat that was kept, by number (for --chat) and by id"},
 			{"turn_id, message_id", "the ids of the turn and, once complete, of the answer's message"},
 			{"model", "who answered, as PROVIDER/NAME"},
-			{"usage", "tokens as the provider told them: input_tokens, output_tokens, cached_tokens, reasoning_tokens"},
+			{"usage", "tokens as the provider told them: input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens"},
 			{"stop_reason", "why the last response stopped: stop, tool_use, length, refusal, other"},
 			{"reasoning", "what the model thought"},
 			{"tool_calls", "the calls in the order in which they ended: tool, input, status (success or error), result (what the model was told), error, duration_ms"},

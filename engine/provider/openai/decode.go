@@ -57,6 +57,7 @@ type usage struct {
 	CacheHit      wire.Int `json:"prompt_cache_hit_tokens"` // DeepSeek
 	PromptDetails *struct {
 		Cached wire.Int `json:"cached_tokens"`
+		Write  wire.Int `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails *struct {
 		Reasoning wire.Int `json:"reasoning_tokens"`
@@ -334,8 +335,11 @@ func (d *decoder) count(u *usage) {
 		return
 	}
 	d.usage = &event.Usage{InputTokens: u.Prompt.N, OutputTokens: u.Completion.N, CachedTokens: u.CacheHit.N}
-	if u.PromptDetails != nil && u.PromptDetails.Cached.Set {
-		d.usage.CachedTokens = u.PromptDetails.Cached.N
+	if u.PromptDetails != nil {
+		d.usage.CacheWriteTokens = u.PromptDetails.Write.N
+		if u.PromptDetails.Cached.Set {
+			d.usage.CachedTokens = u.PromptDetails.Cached.N
+		}
 	}
 	if u.CompletionDetails != nil {
 		d.usage.ReasoningTokens = u.CompletionDetails.Reasoning.N
