@@ -133,6 +133,8 @@ type Part struct {
 	// Details are a provider's reasoning details, passed back unchanged to
 	// the provider that made them.
 	Details json.RawMessage `json:"details,omitempty"`
+	// Model is the Ref of the model that made the details.
+	Model string `json:"model,omitempty"`
 	// Name is a file's name, for file and image parts.
 	Name string `json:"name,omitempty"`
 	// MIME and Data are an image.
