@@ -52,8 +52,25 @@ func transport() *http.Transport {
 		ExpectContinueTimeout:  time.Second,
 		ReadBufferSize:         readBuffer,
 		MaxResponseHeaderBytes: maxHead,
+		OnProxyConnectResponse: proxyAnswer,
 		DisableCompression:     true, // compressed streams arrive in lumps
 	}
+}
+
+// proxyError is why a proxy leads nowhere.
+type proxyError struct{ host, status string }
+
+func (e *proxyError) Error() string {
+	return fmt.Sprintf("the proxy %s leads nowhere: %s", e.host, e.status)
+}
+
+// proxyAnswer gives a proxy's refusal a type of its own; net/http has only its
+// words. Its address is told without a password.
+func proxyAnswer(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	return &proxyError{host: proxy.Host, status: resp.Status}
 }
 
 // redirectError is why a redirect was not followed.

@@ -101,9 +101,14 @@ func (s Source) Broken(err error) *provider.Error {
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
+	var proxy *proxyError
 	switch {
 	case errors.As(err, &redirect):
 		return s.Error(provider.Rejected, redirect.Error(), redirect)
+	case errors.As(err, &proxy):
+		return s.Error(provider.Unreachable, proxy.Error(), proxy)
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		return s.Error(provider.Unreachable, "the proxy: "+dialWords(op), err)
 	case errors.As(err, &op) && op.Op == "dial":
 		return s.Error(provider.Unreachable, dialWords(op), err)
 	case errors.As(err, &cert):
