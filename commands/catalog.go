@@ -109,7 +109,7 @@ func preferred(name string) []string {
 	case "anthropic":
 		return []string{"claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5"}
 	case "openai":
-		return []string{"gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"}
+		return []string{"gpt-5.6", "gpt-5.5", "gpt-5.4", "gpt-5.2", "gpt-5.1", "gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"}
 	case "mistral":
 		return []string{"mistral-medium-latest", "mistral-large-latest", "mistral-small-latest"}
 	}

@@ -48,10 +48,13 @@ type Model struct {
 	Name     string // without the provider
 	// ContextLength is the longest context in tokens; 0 is unknown.
 	ContextLength int
-	Tools         Known
-	Images        Known
-	Thinking      Known
-	Schema        Known // structured output
+	// Chats is whether it can be asked at all: No is a model for embeddings,
+	// images, speech and the like.
+	Chats    Known
+	Tools    Known
+	Images   Known
+	Thinking Known
+	Schema   Known // structured output
 	// Size is in bytes, for models that live on this machine; 0 is unknown.
 	Size int64
 	// Details are further facts for people, such as "8.2B" or "Q4_K_M".

@@ -294,12 +294,15 @@ func TestModels(t *testing.T) {
 		{"id":"plain","context_length":"4096","architecture":{"input_modalities":["text"]},"supported_parameters":["temperature"]},
 		{"id":"mistral","max_context_length":131072,"capabilities":{"function_calling":true,"vision":false}},
 		{"id":"odd","capabilities":["completion"],"context_window":null},
+		{"id":"text-embedding-3-small"},{"id":"dall-e-3"},{"id":"whisper-1"},{"id":"BAAI/bge-m3"},{"id":"gpt-image-1"},
 		{"name":"named"},{}]}`
 	want := []provider.Model{
 		{Name: "gpt-4o"}, {Name: "vllm", ContextLength: 32768}, {Name: "llama", ContextLength: 8192, Size: 4242},
 		{Name: "router", ContextLength: 200000, Tools: provider.Yes, Images: provider.Yes, Thinking: provider.Yes, Schema: provider.Yes},
 		{Name: "plain", ContextLength: 4096, Tools: provider.No, Images: provider.No, Thinking: provider.No, Schema: provider.No},
-		{Name: "mistral", ContextLength: 131072, Tools: provider.Yes, Images: provider.No}, {Name: "odd"}, {Name: "named"},
+		{Name: "mistral", ContextLength: 131072, Tools: provider.Yes, Images: provider.No}, {Name: "odd"},
+		{Name: "text-embedding-3-small", Chats: provider.No}, {Name: "dall-e-3", Chats: provider.No}, {Name: "whisper-1", Chats: provider.No},
+		{Name: "BAAI/bge-m3", Chats: provider.No}, {Name: "gpt-image-1", Chats: provider.No}, {Name: "named"},
 	}
 	p, _ := serve(t, Options{}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, list) })
 	got, err := p.Models(t.Context())
