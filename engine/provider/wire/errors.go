@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -97,6 +98,10 @@ func (s Source) Undecodable(f *FormatError) *provider.Error {
 // Broken is the error for a request that didn't get through and for a response
 // that stopped early.
 func (s Source) Broken(err error) *provider.Error {
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err // without the address, which may hold a key in its query
+	}
 	var redirect *redirectError
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError

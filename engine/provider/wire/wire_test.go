@@ -2,7 +2,10 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +131,18 @@ func FuzzReadProblem(f *testing.F) {
 			t.Fatalf("%q became %+v", body, e)
 		}
 	})
+}
+
+// An address may hold a key in its query; the cause of a failure is told
+// without it.
+func TestBrokenRequestsDoNotTellTheirAddress(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{io.ErrUnexpectedEOF, errors.New("net/http: malformed HTTP response"), errors.New("reset"), &proxyError{"p:1", "407"}} {
+		e := Source{Provider: "p"}.Broken(&url.Error{Op: "Post", URL: "https://h/v1?key=hunter22hunter22", Err: cause})
+		if strings.Contains(e.Error()+e.Message, "hunter22") || !errors.Is(e, cause) && e.Kind != provider.Broken {
+			t.Errorf("%v became %+v", cause, e)
+		}
+	}
 }
 
 func TestRetryAfter(t *testing.T) {
