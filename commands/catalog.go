@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // newCatalog puts together the providers that the configuration knows. None of
@@ -67,11 +68,7 @@ func newCatalog(
 
 // newClient is the one HTTP client: proxies and certificates as net/http has
 // them. Time limits are the providers' own, since a stream may last for hours.
-func newClient() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 4
-	return &http.Client{Transport: t}
-}
+func newClient() *http.Client { return wire.Client(nil) }
 
 func newScript() (provider.Provider, error) {
 	wd, err := os.Getwd()
@@ -112,7 +109,7 @@ func preferred(name string) []string {
 	case "anthropic":
 		return []string{"claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5"}
 	case "openai":
-		return []string{"gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"}
+		return []string{"gpt-5.6", "gpt-5.5", "gpt-5.4", "gpt-5.2", "gpt-5.1", "gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"}
 	case "mistral":
 		return []string{"mistral-medium-latest", "mistral-large-latest", "mistral-small-latest"}
 	}

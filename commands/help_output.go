@@ -43,7 +43,7 @@ func askShapes() []shape {
 			{"chat, chat_id", "the chat that was kept, by number (for --chat) and by id"},
 			{"turn_id, message_id", "the ids of the turn and, once complete, of the answer's message"},
 			{"model", "who answered, as PROVIDER/NAME"},
-			{"usage", "tokens as the provider told them: input_tokens, output_tokens, cached_tokens, reasoning_tokens"},
+			{"usage", "tokens as the provider told them: input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens"},
 			{"cost", "of the tokens, for each currency: currency, amount; left out where that is not known in full"},
 			{"stop_reason", "why the last response stopped: stop, tool_use, length, refusal, other"},
 			{"reasoning", "what the model thought"},

@@ -30,7 +30,7 @@ func roundShapes() []shape {
 		{"a row of usage", []field{
 			{"model, day, chat", "the one that rows are by; chat has id, number, title, deleted"},
 			{"turns, untold", "how many turns, and of how many the provider told no tokens, or not all"},
-			{"input_tokens", "and output_tokens; of them cached_tokens and reasoning_tokens"},
+			{"input_tokens", "and output_tokens; of them cached_tokens, cache_write_tokens and reasoning_tokens"},
 			{"cost", "of the tokens that were told, an amount for each currency: currency, amount"},
 			{"unpriced", "the models whose tokens the cost leaves out"},
 		}},

@@ -47,8 +47,10 @@ func untoldTurn(model string, out int64) engine.Spent {
 
 // prices are of a million tokens, in millionths.
 func testPrices() map[string]config.Price {
+	keeping := config.Amount(2_500_000)
 	return map[string]config.Price{
 		"a/dear":  {Input: 1_250_000, Output: 10_000_000, Cached: 125_000, Currency: "USD"},
+		"a/keeps": {Input: 2_000_000, Output: 10_000_000, Cached: 200_000, CacheWrite: &keeping, Currency: "USD"},
 		"b/euro":  {Input: 1_000_000, Output: 2_000_000, Cached: 1_000_000, Currency: "EUR"},
 		"c/local": {Currency: "USD"},
 		"d/least": {Input: 1, Output: 1, Cached: 1, Currency: "USD"},
@@ -60,6 +62,10 @@ func TestCost(t *testing.T) {
 	const day = "2026-03-01"
 	cached := spentOn(day, "a/dear", 1_000_000, 100_000)
 	cached.Tokens.CachedTokens = 400_000
+	kept := spentOn(day, "a/keeps", 1_000_000, 0)
+	kept.Tokens.CachedTokens, kept.Tokens.CacheWriteTokens = 300_000, 400_000
+	unpaid := kept
+	unpaid.Model = "a/dear"
 	odd := spentOn(day, "a/dear", 100, 0)
 	odd.Tokens.CachedTokens = 1_000_000 // more cached than there was
 	for _, c := range []struct {
@@ -69,6 +75,8 @@ func TestCost(t *testing.T) {
 		exact string
 	}{
 		{"input, cached input and output", []engine.Spent{cached}, "1.80 USD", `[{"currency":"USD","amount":1.8}]`},
+		{"input that is kept costs what it costs", []engine.Spent{kept}, "1.66 USD", `[{"currency":"USD","amount":1.66}]`},
+		{"and is never guessed", []engine.Spent{unpaid}, "≥ 0.41 USD", `[{"currency":"USD","amount":0.4125}]`},
 		{"more cached than there was", []engine.Spent{odd}, "< 0.0001 USD", `[{"currency":"USD","amount":0.0000125}]`},
 		{"two currencies", []engine.Spent{spentOn(day, "a/dear", 4_000_000, 0), spentOn(day, "b/euro", 0, 500_000)}, "1.00 EUR + 5.00 USD",
 			`[{"currency":"EUR","amount":1},{"currency":"USD","amount":5}]`},
@@ -112,6 +120,15 @@ func TestUsageRows(t *testing.T) {
 	}, "model", testPrices())
 	if notes := many.notes(); len(notes) != 1 || notes[0] != "the cost leaves out w/1, w/2, w/3 and 1 more, which have no price in the configuration" {
 		t.Errorf("notes %q", notes)
+	}
+	kept := spentOn("", "a/dear", 10, 1)
+	kept.Tokens.CacheWriteTokens = 5
+	sums := sumUsage([]engine.Spent{kept, kept}, "model", testPrices())
+	if notes := sums.notes(); len(notes) != 1 || notes[0] != "the cost leaves out the input that was kept for later by a/dear; prices.a/dear.cache_write is not set" {
+		t.Errorf("notes %q", notes)
+	}
+	if got := sums.total.json(); len(got.Unpriced) != 1 || got.CacheWriteTokens != 10 {
+		t.Errorf("%+v", got)
 	}
 	if notes := sumUsage(spent[:1], "day", nil).notes(); len(notes) != 0 {
 		t.Errorf("notes where nothing has a price: %q", notes)

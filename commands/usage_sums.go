@@ -35,7 +35,15 @@ type usageRow struct {
 type cost struct {
 	amounts  map[string]*big.Rat
 	unpriced []string
-	partial  bool // some tokens of models with a price were not told
+	unpaid   []string // models that have a price, but none for what is kept for later
+	partial  bool     // some tokens of models with a price were not told
+}
+
+// leftOut are the models whose tokens are not in the amounts, all or in part.
+func (c *cost) leftOut() []string {
+	out := append(append([]string{}, c.unpriced...), c.unpaid...)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // withModel adds a model to a sorted list, once.
@@ -105,13 +113,19 @@ func (c *cost) add(s engine.Spent, prices map[string]config.Price) {
 		million := big.NewRat(tokens, 1_000_000)
 		sum.Add(sum, million.Mul(million, amount.Rat()))
 	}
-	pay(s.Tokens.InputTokens-cached, price.Input)
+	written := min(s.Tokens.CacheWriteTokens, s.Tokens.InputTokens-cached)
+	pay(s.Tokens.InputTokens-cached-written, price.Input)
 	pay(cached, price.Cached)
+	if price.CacheWrite != nil {
+		pay(written, *price.CacheWrite)
+	} else if written > 0 {
+		c.unpaid = withModel(c.unpaid, s.Model)
+	}
 	pay(s.Tokens.OutputTokens, price.Output)
 }
 
 // whole tells whether the amounts have all tokens.
-func (c *cost) whole() bool { return len(c.unpriced) == 0 && !c.partial }
+func (c *cost) whole() bool { return len(c.unpriced)+len(c.unpaid) == 0 && !c.partial }
 
 // costJSON is an amount of one currency, exact.
 type costJSON struct {
@@ -239,18 +253,28 @@ func (r *usageRow) cells(number func(int64) string) []string {
 // maxNamed is how many models a note names.
 const maxNamed = 3
 
+// some names the first of models, and how many more there are.
+func some(models []string) string {
+	named := strings.Join(models[:min(len(models), maxNamed)], ", ")
+	if more := len(models) - maxNamed; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return named
+}
+
 // notes say what the sums leave out.
 func (s *usageSums) notes() []string {
 	var out []string
 	if models := s.total.cost.unpriced; len(models) > 0 && len(s.total.cost.amounts) > 0 {
-		named := strings.Join(models[:min(len(models), maxNamed)], ", ")
-		if more := len(models) - maxNamed; more > 0 {
-			named += fmt.Sprintf(" and %d more", more)
-		}
-		out = append(out, "the cost leaves out "+named+", which have no price in the configuration")
+		have := "have"
 		if len(models) == 1 {
-			out[0] = "the cost leaves out " + named + ", which has no price in the configuration"
+			have = "has"
 		}
+		out = append(out, "the cost leaves out "+some(models)+", which "+have+" no price in the configuration")
+	}
+	if models := s.total.cost.unpaid; len(models) > 0 {
+		out = append(out, "the cost leaves out the input that was kept for later by "+some(models)+
+			"; prices."+models[0]+".cache_write is not set")
 	}
 	if n := s.total.untold; n > 0 {
 		out = append(out, fmt.Sprintf("the tokens of %s are missing, at least in part: the provider told none",

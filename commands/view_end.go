@@ -126,5 +126,8 @@ func usageLine(u *event.Usage) string {
 	if u.CachedTokens > 0 {
 		s += ", " + term.Number(u.CachedTokens) + " cached"
 	}
+	if u.CacheWriteTokens > 0 {
+		s += ", " + term.Number(u.CacheWriteTokens) + " newly cached"
+	}
 	return s + " tokens"
 }

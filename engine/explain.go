@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -38,7 +39,11 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 	case provider.UnknownModel:
 		return unknownModel(prov, model, e)
 	case provider.RateLimited, provider.Overloaded:
-		return fault.New(fault.Overloaded, said, "wait a while, or ask another model with -m; the setting fallback does so by itself")
+		wait := "a while"
+		if e.RetryAfter > time.Minute { // less was waited for
+			wait = "for " + strings.TrimSuffix(e.RetryAfter.Round(time.Minute).String(), "0s") + ", as it asks"
+		}
+		return fault.New(fault.Overloaded, said, "wait "+wait+", or ask another model with -m; the setting fallback does so by itself")
 	case provider.SlowStart:
 		return fault.New(fault.Unavailable, said, "FETTLE_LIMITS_FIRST_BYTE=30m FETTLE_LIMITS_BETWEEN_CHUNKS=10m fettle ask …   waits longer")
 	case provider.ContextFull:

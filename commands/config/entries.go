@@ -43,7 +43,11 @@ func (c *Config) Entries() []Entry {
 	for _, ref := range slices.Sorted(maps.Keys(prices)) {
 		p, key := prices[ref], "prices."+ref+"."
 		for _, name := range priceFields() {
-			if _, ok := c.origins[key+name]; ok {
+			_, ok := c.origins[key+name]
+			if name == "cache_write" && p.CacheWrite == nil {
+				ok = false // it was set where another price now stands in its place
+			}
+			if ok {
 				out = append(out, c.entry(key+name, p.field(name)))
 			}
 		}
@@ -220,6 +224,8 @@ func (p Price) field(name string) string {
 		amount = p.Input
 	case "output":
 		amount = p.Output
+	case "cache_write":
+		amount = *p.CacheWrite // asked for only where it is set
 	}
 	text := strings.TrimRight(amount.Rat().FloatString(6), "0")
 	return strings.TrimSuffix(text, ".")

@@ -15,7 +15,10 @@ type Price struct {
 	// Input and Output are what a million tokens cost. Cached is for input
 	// tokens that the provider had kept; it is Input where nothing is set.
 	Input, Output, Cached Amount
-	Currency              string // three capital letters
+	// CacheWrite is for input tokens that the provider kept now; it is nil where
+	// nothing is set, since some providers charge more for them than Input.
+	CacheWrite *Amount
+	Currency   string // three capital letters
 	// Partial tells that input or output is missing, so that nothing can be
 	// reckoned yet.
 	Partial bool
@@ -30,7 +33,7 @@ func (a Amount) Rat() *big.Rat { return big.NewRat(int64(a), 1_000_000) }
 // defaultCurrency is the one in which providers publish their prices.
 const defaultCurrency = "USD"
 
-func priceFields() []string { return []string{"input", "output", "cached", "currency"} }
+func priceFields() []string { return []string{"input", "output", "cached", "cache_write", "currency"} }
 
 // maxPrice bounds a price: a thousand times what a token has ever cost.
 const maxPrice = 1_000_000
@@ -101,6 +104,9 @@ func (d *decoder) price(f field) {
 			p.Output = v.(Amount)
 		case "cached":
 			p.Cached = v.(Amount)
+		case "cache_write":
+			amount := v.(Amount)
+			p.CacheWrite = &amount
 		case "currency":
 			p.Currency = v.(string)
 		}

@@ -130,6 +130,7 @@ func Maps() []MapField {
 		{"prices.<provider/model>.input", "amount", "what a million input tokens cost"},
 		{"prices.<provider/model>.output", "amount", "what a million output tokens cost"},
 		{"prices.<provider/model>.cached", "amount", "what a million cached input tokens cost; input where it is left out"},
+		{"prices.<provider/model>.cache_write", "amount", "what a million input tokens cost that the provider keeps for later; the cost leaves them out where there is none"},
 		{"prices.<provider/model>.currency", "currency", "in which currency; USD where it is left out"},
 	}
 }

@@ -64,10 +64,13 @@ type Model struct {
 	Name     string // without the provider
 	// ContextLength is the longest context in tokens; 0 is unknown.
 	ContextLength int
-	Tools         Known
-	Images        Known
-	Thinking      Known
-	Schema        Known // structured output
+	// Chats is whether it can be asked at all: No is a model for embeddings,
+	// images, speech and the like.
+	Chats    Known
+	Tools    Known
+	Images   Known
+	Thinking Known
+	Schema   Known // structured output
 	// Size is in bytes, for models that live on this machine; 0 is unknown.
 	Size int64
 	// Details are further facts for people, such as "8.2B" or "Q4_K_M".
@@ -149,6 +152,8 @@ type Part struct {
 	// Details are a provider's reasoning details, passed back unchanged to
 	// the provider that made them.
 	Details json.RawMessage `json:"details,omitempty"`
+	// Model is the Ref of the model that made the details.
+	Model string `json:"model,omitempty"`
 	// Name is a file's name, for file and image parts.
 	Name string `json:"name,omitempty"`
 	// MIME and Data are an image.
