@@ -28,6 +28,8 @@ type Chat struct {
 	// Messages counts the messages of all branches.
 	Messages   int     `json:"messages"`
 	ForkedFrom *Origin `json:"forked_from,omitempty"`
+	// DeletedAt is when the chat was deleted; nil in all that can be used.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
 
 // Origin is where a forked chat began.
