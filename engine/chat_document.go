@@ -110,11 +110,7 @@ func (e *Engine) exportMessages(ctx context.Context, doc *ChatDocument, keys []k
 	for group := range slices.Chunk(keys, exportGroup) {
 		err := e.view(ctx, func(tx *kv.Tx) error {
 			for _, key := range group {
-				head, err := e.tables.messages.Get(tx, key)
-				if err != nil {
-					return err
-				}
-				m, err := e.message(tx, doc.Chat.ID, head.ID)
+				m, err := e.messageAt(tx, key)
 				if err != nil {
 					return err
 				}
