@@ -29,7 +29,8 @@ func TestExamplesRun(t *testing.T) {
 	w := newWorld(t, exampleScript)
 	w.shell()
 	examples := map[string][]string{"README": readmeCommands(t)}
-	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show", "prompts", "prompts list", "prompts show",
+	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show",
+		"chats rename", "chats fork", "chats export", "chats import", "chats rm", "chats restore", "chats purge", "prompts", "prompts list", "prompts show",
 		"prompts new", "prompts edit", "prompts rm", "prompts path", "usage", "doctor", "version", "help"} {
 		args := append(strings.Fields(name), "--help")
 		out, _ := w.run(0, args...)
@@ -40,7 +41,36 @@ func TestExamplesRun(t *testing.T) {
 	}
 	examples["pipelines"] = w.recipes()
 	for where, commands := range examples {
+		if strings.HasPrefix(where, "chats") {
+			continue // they need chats to work on, which others of them remove
+		}
 		for _, command := range commands {
+			w.example(where, command)
+		}
+	}
+	w.chatExamples(examples)
+}
+
+// chatExamples runs the examples about chats, each on chats of its own.
+func (w *world) chatExamples(examples map[string][]string) {
+	w.t.Helper()
+	w.run(0, "chats", "export", "--all", "-o", "json", "--file", filepath.Join(w.project(), "chats.jsonl"))
+	data := filepath.Join(w.dir, "data")
+	for where, commands := range examples {
+		if !strings.HasPrefix(where, "chats") {
+			continue
+		}
+		if err := os.RemoveAll(data); err != nil {
+			w.t.Fatal(err)
+		}
+		for range 6 {
+			w.run(0, "ask", "--no-stdin", "so that there is a chat")
+		}
+		w.run(0, "chats", "rename", "1", "so that there is one")
+		for _, command := range commands {
+			if strings.HasPrefix(command, "fettle chats rm 1") && !strings.Contains(command, "--yes") {
+				command += " --yes" // nobody can be asked here
+			}
 			w.example(where, command)
 		}
 	}

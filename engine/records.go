@@ -35,7 +35,7 @@ type Chat struct {
 // Origin is where a forked chat began.
 type Origin struct {
 	ChatID    string `json:"chat_id"`
-	Number    int64  `json:"number"`
+	Number    int64  `json:"number,omitempty"` // 0 where that chat isn't here
 	MessageID string `json:"message_id"`
 }
 
