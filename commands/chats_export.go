@@ -102,7 +102,27 @@ func runChatsExport(ctx context.Context, rt *runtime, o exportOptions) error {
 	if o.file == "" {
 		return x.to(ctx, rt.streams.Out, refs)
 	}
-	return writeNew(o.file, o.force, func(w io.Writer) error { return x.to(ctx, w, refs) })
+	if !o.force {
+		if err := mustBeNew(o.file, o.again()); err != nil {
+			return err
+		}
+	}
+	return writeWhole(o.file, func(w io.Writer) error { return x.to(ctx, w, refs) })
+}
+
+// again is the command that replaces what is there.
+func (o *exportOptions) again() string {
+	words := append([]string{"fettle chats export"}, shellWords(o.chats)...)
+	if o.all {
+		words = append(words, "--all")
+	}
+	words = append(words, "-o "+o.format)
+	if o.dir != "" {
+		words = append(words, "--dir", shellWord(o.dir))
+	} else {
+		words = append(words, "--file", shellWord(o.file))
+	}
+	return strings.Join(append(words, "--force"), " ")
 }
 
 // refs are the chats that are meant. All of them are found before anything is
@@ -202,7 +222,7 @@ func (x *exporter) toFolder(ctx context.Context, refs []engine.ChatRef) error {
 			if err != nil {
 				return err
 			}
-			if err := mustBeNew(filepath.Join(x.o.dir, exportName(chat, x.o.format))); err != nil {
+			if err := mustBeNew(filepath.Join(x.o.dir, exportName(chat, x.o.format)), x.o.again()); err != nil {
 				return err
 			}
 		}
@@ -211,7 +231,7 @@ func (x *exporter) toFolder(ctx context.Context, refs []engine.ChatRef) error {
 	err := x.each(ctx, refs, func(doc *engine.ChatDocument, o transcript.Options) error {
 		n++
 		path := filepath.Join(x.o.dir, exportName(doc.Chat, x.o.format))
-		return writeNew(path, x.o.force, func(w io.Writer) error { return x.write(w, doc, o) })
+		return writeWhole(path, func(w io.Writer) error { return x.write(w, doc, o) })
 	})
 	if n > 0 || err == nil {
 		x.rt.notice(fmt.Sprintf("wrote %s into %s", term.Count(n, "chat", "chats"), x.o.dir))

@@ -2,7 +2,9 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -116,6 +118,10 @@ func (rt *runtime) readChats(ctx context.Context, file string, left int64) ([]by
 		return input.Stdin(ctx, input.Options{In: rt.streams.In.File(), Notice: rt.notice, StdinBytes: left})
 	}
 	f, err := os.Open(file)
+	var why *fs.PathError
+	if errors.As(err, &why) {
+		err = why.Err // the path is said once
+	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, "import "+file, err)
 	}

@@ -11,27 +11,22 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// mustBeNew refuses a file that is there already.
-func mustBeNew(path string) error {
+// mustBeNew refuses a file that is there already; replace is the command that
+// replaces it.
+func mustBeNew(path, replace string) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		return fault.New(fault.Usage, path+" is there already; nothing was written", "--force   replaces it")
+		return fault.New(fault.Usage, path+" is there already; nothing was written", replace+"   replaces it")
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	return fault.Wrap(fault.Failed, "look at "+path, err)
 }
 
-// writeNew writes a file as a whole: it appears when all of it is there. One
-// that is there already is replaced only by force. What it holds may be
-// private, so it is its owner's alone.
-func writeNew(path string, force bool, write func(io.Writer) error) error {
-	if !force {
-		if err := mustBeNew(path); err != nil {
-			return err
-		}
-	}
+// writeWhole writes a file as a whole: it appears, or is replaced, when all of it
+// is there. What it holds may be private, so it is its owner's alone.
+func writeWhole(path string, write func(io.Writer) error) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fault.Wrap(fault.Failed, "make the folder "+dir, err)

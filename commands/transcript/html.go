@@ -158,13 +158,19 @@ func (p *pageWriter) details(class, summary, more, body string) {
 	p.raw("</summary>\n%s\n</details>\n", body)
 }
 
-// image shows an image of a kind that browsers draw and that runs nothing.
+// shown tells whether an image is of a kind that browsers draw and that runs
+// nothing.
+func shown(mime string) bool {
+	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, mime)
+}
+
+// image shows an image, or says that there is one.
 func (p *pageWriter) image(part *provider.Part) {
 	name := part.Name
 	if name == "" {
 		name = "image"
 	}
-	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, part.MIME) {
+	if !shown(part.MIME) {
 		p.raw("<p class=\"note\">Image %s, %s, of a kind that is not shown</p>\n", esc(name), term.Size(int64(len(part.Data))))
 		return
 	}

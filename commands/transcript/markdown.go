@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/yuin/goldmark/ast"
+	gmtext "github.com/yuin/goldmark/text"
+
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -14,7 +17,7 @@ import (
 
 // Markdown writes a chat as Markdown.
 func Markdown(w io.Writer, doc *engine.ChatDocument, o Options) error {
-	m := &mdWriter{o: o}
+	m := &mdWriter{o: o, prose: newProse()}
 	m.line("# " + mdLine(doc.Chat.Title))
 	m.line(mdLine(strings.Join(facts(doc), " · ")))
 	for _, r := range remarks(doc, o) {
@@ -31,8 +34,9 @@ func Markdown(w io.Writer, doc *engine.ChatDocument, o Options) error {
 }
 
 type mdWriter struct {
-	b strings.Builder
-	o Options
+	b     strings.Builder
+	o     Options
+	prose *prose // a parser, to see where texts end
 }
 
 // line writes a block and the empty line that ends it.
@@ -69,17 +73,21 @@ func (m *mdWriter) message(x *exchange) {
 func (m *mdWriter) part(x *exchange, p *provider.Part) {
 	switch p.Kind {
 	case provider.TextPart:
-		if text := contained(term.CleanText(p.Text)); strings.TrimSpace(text) != "" {
+		if text := m.contained(term.CleanText(p.Text)); strings.TrimSpace(text) != "" {
 			m.line(text)
 		}
 	case provider.ReasoningPart:
 		if p.Text != "" {
-			m.details("Thought", quoted(contained(term.CleanText(p.Text))))
+			m.details("Thought", quoted(m.contained(term.CleanText(p.Text))))
 		}
 	case provider.FilePart:
 		m.details("File "+term.Clean(p.Name)+", "+term.Size(int64(len(p.Text))), fence(term.CleanText(p.Text), "text"))
 	case provider.ImagePart:
-		m.line(fmt.Sprintf("*Image %s, %s; the JSON and the HTML export have it*", mdLine(p.Name), term.Size(int64(len(p.Data)))))
+		where := "the JSON export has it"
+		if shown(p.MIME) {
+			where = "the JSON and the HTML export have it"
+		}
+		m.line(fmt.Sprintf("*Image %s, %s; %s*", mdLine(p.Name), term.Size(int64(len(p.Data))), where))
 	case provider.ToolCallPart:
 		m.call(p.Call, x.results[p.Call.ID])
 	}
@@ -124,34 +132,58 @@ func quoted(text string) string {
 }
 
 // contained is a Markdown text that ends where it ends: a fence that it leaves
-// open is closed, and a line outside of fences that would begin a block of HTML
-// is text.
-func contained(text string) string {
+// open is closed, and what would begin a block of HTML outside of code is text.
+// Whether that was enough is what a parser says; where it wasn't, the text
+// stands as it is.
+func (m *mdWriter) contained(text string) string {
+	if len(text) > maxProse || tangled(text) {
+		return fence(text, "text")
+	}
+	out, open := escapeBlocks(text)
+	for _, end := range []string{"", open} {
+		if try := strings.TrimRight(out, "\n") + "\n" + end; m.ends(try) {
+			return try
+		}
+	}
+	return fence(text, "text")
+}
+
+// lastWords is a heading that no text holds.
+const lastWords = "The end of the message 0b9f3a"
+
+// ends tells whether what follows a text is outside of it.
+func (m *mdWriter) ends(text string) bool {
+	source := []byte(text + "\n\n## " + lastWords + "\n")
+	last, ok := m.prose.md.Parser().Parse(gmtext.NewReader(source)).LastChild().(*ast.Heading)
+	return ok && last.Level == 2 && string(plainText(source, last)) == lastWords
+}
+
+// escapeBlocks escapes tags outside of code, and gives the fence that is open
+// at the end, if there is one. Fences in lists and quotes count too.
+func escapeBlocks(text string) (out, open string) {
 	var b strings.Builder
-	open := "" // the fence that is open
 	for line := range strings.Lines(text) {
-		body := strings.TrimLeft(line, " ")
-		shallow := len(line)-len(body) < 4
+		body := line[len(inner(line)):]
 		mark := fenceMark(body)
 		switch {
 		case open != "":
-			if shallow && mark != "" && mark[0] == open[0] && len(mark) >= len(open) && strings.TrimSpace(body[len(mark):]) == "" {
+			if mark != "" && mark[0] == open[0] && len(mark) >= len(open) && strings.TrimSpace(body[len(mark):]) == "" {
 				open = ""
 			}
-		case shallow && mark != "" && !(mark[0] == '`' && strings.Contains(body[len(mark):], "`")):
+		case mark != "" && !(mark[0] == '`' && strings.Contains(body[len(mark):], "`")):
 			open = mark
 		default:
 			line = escapeTags(line)
 		}
 		b.WriteString(line)
 	}
-	if open != "" {
-		if !strings.HasSuffix(text, "\n") {
-			b.WriteByte('\n')
-		}
-		b.WriteString(open + "\n")
-	}
-	return b.String()
+	return b.String(), open
+}
+
+// inner is what a line begins with before its own content: blanks, and the
+// marks of quotes and lists.
+func inner(line string) string {
+	return regexp.MustCompile(`^[\t >]*(?:(?:[-*+]|\d{1,9}[.)])[\t ]+)*[\t >]*`).FindString(line)
 }
 
 // fenceMark is the fence that a line begins with, or "".
@@ -183,7 +215,7 @@ func escapeTags(line string) string {
 			i += n - 1
 			continue
 		}
-		if line[i] == '<' && i+1 < len(line) && strings.ContainsRune("/!?", rune(line[i+1])) || line[i] == '<' && i+1 < len(line) && letter(line[i+1]) && !autolink(line[i:]) {
+		if line[i] == '<' && opensTag(line[i:]) {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(line[i])
@@ -209,13 +241,13 @@ func spanEnd(rest string, n int) int {
 	return -1
 }
 
-func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-func autolink(s string) bool {
+// opensTag tells whether a "<" begins a tag, a comment or the like; an address
+// in angle brackets is none.
+func opensTag(s string) bool {
 	for _, scheme := range []string{"<https://", "<http://", "<mailto:"} {
 		if strings.HasPrefix(s, scheme) {
-			return true
+			return false
 		}
 	}
-	return false
+	return len(s) > 1 && (strings.IndexByte("/!?", s[1]) >= 0 || 'a' <= s[1]|0x20 && s[1]|0x20 <= 'z')
 }
