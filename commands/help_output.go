@@ -127,7 +127,7 @@ func storeShapes() []shape {
 			{"result", "id (the call's), name, text, error (true where it failed)"},
 			{"agent", "who spoke, where there are several"},
 		}},
-		{"fettle chats export -o json: what chats import reads; several are one on each line", []field{
+		{"fettle chats export -o json, which chats import reads; several: one on a line", []field{
 			{"schema_version", "1"},
 			{"format", "fettle-chat"},
 			{"chat", "a chat as above"},
