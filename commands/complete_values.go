@@ -48,7 +48,7 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 	}
 	switch f.Names()[0] {
 	case "chat":
-		return c.chats()
+		return c.chats(lastUsed)
 	case "prompt":
 		return c.prompts()
 	case "profile":
@@ -135,8 +135,10 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.models("ollama/")
 	case name == "PROVIDER", name == "NAME" && within("keys"):
 		return c.providers()
+	case p.path == "fettle chats restore", p.path == "fettle chats purge":
+		return c.chats((*engine.Engine).DeletedChats)
 	case name == "N" && within("chats"), name == "CHAT":
-		return c.chats()
+		return c.chats(lastUsed)
 	case name == "NAME" && within("prompts") && p.path != "fettle prompts new":
 		return c.prompts()
 	case (name == "KEY" || name == "PREFIX") && within("config"):
@@ -343,10 +345,15 @@ func (c *completer) prompts() suggestions {
 	return out
 }
 
-// chats gives the last used chats. The look into the store may take its time,
+// lastUsed are the chats that are offered where one is to be used.
+func lastUsed(eng *engine.Engine, ctx context.Context) ([]engine.Chat, error) {
+	return eng.Glance(ctx, mostChats)
+}
+
+// chats gives chats that an engine finds without writing. The look into the store may take its time,
 // on a slow disk say, and is not waited for then: the program ends, which the
 // store is made for.
-func (c *completer) chats() suggestions {
+func (c *completer) chats(find func(*engine.Engine, context.Context) ([]engine.Chat, error)) suggestions {
 	var out suggestions
 	dirs, err := c.rt.dirs()
 	if err != nil {
@@ -357,7 +364,7 @@ func (c *completer) chats() suggestions {
 	found := make(chan []engine.Chat, 1)
 	go func() { // is left behind where it is late
 		eng := engine.New(engine.Options{DataDir: dirs.Data})
-		chats, err := eng.Glance(ctx, mostChats)
+		chats, err := find(eng, ctx)
 		if eng.Close() != nil || err != nil {
 			chats = nil
 		}

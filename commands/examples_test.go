@@ -61,6 +61,7 @@ func TestExamplesRun(t *testing.T) {
 				for _, question := range []string{"so that there is one", "plan a walk", "which birds are these?", "why is the sky blue?", "a sixth one"} {
 					w.run(0, "ask", "--no-stdin", question)
 				}
+				w.run(0, "chats", "export", "--all", "-o", "json", "--file", filepath.Join(w.project(), "chats.jsonl"))
 			}
 			for _, e := range runnable {
 				w.example(e)
@@ -264,6 +265,9 @@ func (w *world) example(e example) {
 	w.t.Helper()
 	// The examples that ask a real model are run on the script.
 	command := strings.NewReplacer("-m ollama/qwen3", "-m script/m.yaml", "--model ollama/qwen3", "--model script/m.yaml").Replace(e.line)
+	if strings.HasPrefix(command, "fettle chats rm ") && !strings.Contains(command, "--yes") {
+		command += " --yes" // nobody can be asked here
+	}
 	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", command)
 	cmd.Env, cmd.Dir = w.env, w.project()
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -84,7 +84,8 @@ func storeShapes() []shape {
 	return []shape{
 		{"fettle chats list -o json", []field{
 			{"schema_version", "1"},
-			{"chats", "the last used first, each a chat as below"},
+			{"chats", "the last used first, with --deleted the last deleted; each a chat as below"},
+			{"next", "what --after goes on with, where there are more"},
 		}},
 		{"a chat", []field{
 			{"number, id", "the number for people and --chat; the id"},
@@ -97,7 +98,8 @@ func storeShapes() []shape {
 			{"active_manifest_id", "the state of its workspace"},
 			{"created_at, updated_at", "when it began, and when it was last used"},
 			{"last_turn", "the place of its last turn among all turns"},
-			{"forked_from", "where --fork took it from: chat_id, number, message_id"},
+			{"forked_from", "where a fork took it from: chat_id, number (left out where that isn't here), message_id"},
+			{"deleted_at", "when it was deleted; only with --deleted"},
 		}},
 		{"fettle chats show -o json", []field{
 			{"schema_version", "1"},
@@ -125,6 +127,23 @@ func storeShapes() []shape {
 			{"call", "id, name, args"},
 			{"result", "id (the call's), name, text, error (true where it failed)"},
 			{"agent", "who spoke, where there are several"},
+		}},
+		{"fettle chats export -o json, which chats import reads; several: one on a line", []field{
+			{"schema_version", "1"},
+			{"format", "fettle-chat"},
+			{"chat", "a chat as above"},
+			{"messages", "all, on all branches, by id: the tree is in parent_id"},
+			{"tool_calls", "the records of its calls, as they began: see below"},
+		}},
+		{"a tool call", []field{
+			{"id, chat_id, message_id", "its ids, and turn_id"},
+			{"tool_use_id, tool_id", "the id that the model's call has in the message's parts; the tool"},
+			{"args, result", "what it was called with; text, data and workspace_payload"},
+			{"status, error", "success or error, and why"},
+			{"started_at, finished_at", "when it ran"},
+			{"index", "its place among the calls of its turn"},
+			{"render_plan", "how a page shows it"},
+			{"pre_manifest_id", "and post_manifest_id: the workspace before and after it"},
 		}},
 		{"fettle version -o json", []field{
 			{"schema_version", "1"},

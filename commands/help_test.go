@@ -119,6 +119,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"list":    chatsJSON{},
 		"show":    chatJSON{},
 		"version": versionJSON{},
+		"export":  engine.ChatDocument{},
 		"part":    provider.Part{},
 		"message": engine.Message{},
 		"history": event.ToolHistory{},

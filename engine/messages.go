@@ -47,7 +47,11 @@ func pieceKey(m Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(i
 
 // message reads one message.
 func (e *Engine) message(tx *kv.Tx, chatID, id string) (*Message, error) {
-	m, err := e.tables.messages.Get(tx, kv.Str(chatID).Str(id))
+	return e.messageAt(tx, kv.Str(chatID).Str(id))
+}
+
+func (e *Engine) messageAt(tx *kv.Tx, key kv.Key) (*Message, error) {
+	m, err := e.tables.messages.Get(tx, key)
 	if err != nil || m.Pieces == 0 {
 		return m, err
 	}

@@ -205,6 +205,12 @@ func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
 		}
 		n.Turn = t.Order
 	}
+	for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, last) {
+		if err != nil {
+			return n, err
+		}
+		n.Turn = max(n.Turn, c.LastTurn) // one that was brought in has no turn
+	}
 	for c, err := range e.tables.chats.ByIndex(tx, "number", nil, last) {
 		if err != nil {
 			return n, err
