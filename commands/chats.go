@@ -26,8 +26,8 @@ func newChats(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "chats",
 		Usage:       "see what was kept",
-		UsageText:   "fettle chats list\nfettle chats show 1",
-		Subcommands: []*cli.Command{newChatsList(rt), newChatsShow(rt)},
+		UsageText:   "fettle chats list\nfettle chats show 1\nfettle chats search sky",
+		Subcommands: []*cli.Command{newChatsList(rt), newChatsShow(rt), newChatsSearch(rt)},
 	}
 }
 

@@ -29,7 +29,7 @@ func TestExamplesRun(t *testing.T) {
 	w := newWorld(t, exampleScript)
 	w.shell()
 	examples := map[string][]string{"README": readmeCommands(t)}
-	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show", "prompts", "prompts list", "prompts show",
+	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show", "chats search", "prompts", "prompts list", "prompts show",
 		"prompts new", "prompts edit", "prompts rm", "prompts path", "usage", "doctor", "version", "help"} {
 		args := append(strings.Fields(name), "--help")
 		out, _ := w.run(0, args...)

@@ -98,6 +98,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"failure": faultJSON{},
 		"list":    chatsJSON{},
 		"show":    chatJSON{},
+		"search":  searchJSON{},
 		"version": versionJSON{},
 		"part":    provider.Part{},
 		"message": engine.Message{},

@@ -21,7 +21,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 	w.run(0, "ask", "--no-stdin", "hi")
 	for _, command := range []string{
 		"ask hi", "ask -o json hi", "ask -o events hi", "ask -x hi", "ask --no-stream hi",
-		"chats list", "chats list -o json", "chats show", "chats show -o json", "version", "version -o json",
+		"chats list", "chats list -o json", "chats show", "chats show -o json", "chats search hi", "chats search -o json hi", "version", "version -o json",
 		"", "help", "help output", "ask --help", "chats", "demo",
 	} {
 		t.Run(command, func(t *testing.T) {

@@ -43,6 +43,9 @@ func (e *Engine) Chats(ctx context.Context, q ListChats) (ChatPage, error) {
 	return out, err
 }
 
+// visible tells whether the chat is shown to people.
+func (c *Chat) visible() bool { return true }
+
 // Conversation is a chat with the messages on the way to its leaf.
 type Conversation struct {
 	Chat     Chat      `json:"chat"`

@@ -23,6 +23,7 @@ type tables struct {
 	events   *kv.RawTable // turn id, segment → lines of JSON
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 	usage    *usageTables
+	search   *searchTables
 }
 
 func newTables() *tables {
@@ -39,5 +40,6 @@ func newTables() *tables {
 		events: kv.NewRawTable("events"),
 		parts:  kv.NewRawTable("message_parts"),
 		usage:  newUsageTables(),
+		search: newSearchTables(),
 	}
 }
