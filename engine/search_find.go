@@ -190,7 +190,13 @@ func (e *Engine) confirm(ctx context.Context, q SearchChats, number int64) (foun
 	}
 	l := newLook(q, &found)
 	err = e.read(ctx, l)
+	slices.SortStableFunc(found.Matches, newestFirst)
 	return found, err == nil && !l.excluded && l.whole(), err
+}
+
+// newestFirst puts an answer before its question: they have one time.
+func newestFirst(a, b Match) int {
+	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.Role, b.Role))
 }
 
 // read goes through the messages of a chat, the newest first, until enough is

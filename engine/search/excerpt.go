@@ -53,7 +53,15 @@ func window(text string, hits []Hit, width int) int {
 			best, most = i, len(seen)
 		}
 	}
-	return back(text, hits[best].Start, width/4)
+	start := hits[best].Start
+	if utf8.RuneCountInString(text[:start]) <= width/2 {
+		return 0
+	}
+	begin := back(text, start, width/4)
+	if after := utf8.RuneCountInString(text[begin:]); after < width { // fill the line
+		begin = back(text, begin, width-1-after)
+	}
+	return begin
 }
 
 // back goes up to n characters back, and then to the begin of a word if there

@@ -224,7 +224,7 @@ func TestExcerpt(t *testing.T) {
 	for _, c := range []struct{ name, query, text, want string }{
 		{"short", "sky", "Why is\n\tthe sky  blue?", "Why is the [sky] blue?"},
 		{"in the middle", "sky", long + "the sky is blue " + long, "…ipsum the [sky] is blue lorem ipsum lorem ipsum lorem ipsum…"},
-		{"where most of the query is", "sky blue", "A sky. " + long + "A sky so blue.", "…lorem ipsum A [sky] so [blue]."},
+		{"where most of the query is", "sky blue", "A sky. " + long + "A sky so blue.", "…ipsum lorem ipsum lorem ipsum lorem ipsum A [sky] so [blue]."},
 		{"harmful", "sky", "a \x1b[31msky\x1b[0m\x07 \u202eblue\u0000x", "a [sky] blue x"},
 		{"overlapping", `"a b" "b c"`, "a b c", "[a b c]"},
 		{"wide", "学", "科学技術", "科[学]技術"},
