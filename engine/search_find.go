@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/search"
@@ -100,25 +99,10 @@ func (e *Engine) clauseSet(tx *kv.Tx, c search.Clause) (search.Set, error) {
 
 // modelSet is where a model is used whose name is like a pattern.
 func (e *Engine) modelSet(tx *kv.Tx, pattern string) (search.Set, error) {
-	out := search.Set{}
-	for item, err := range e.tables.search.terms.Scan(tx, kv.Range{Prefix: kv.StrPrefix(modelTerm(""))}) {
-		if err != nil {
-			return nil, err
-		}
-		term, block, err := termIn(item.Key)
-		if err != nil {
-			return nil, err
-		}
-		if !likeModel(pattern, term[len(modelTerm("")):]) {
-			continue
-		}
-		bits, err := search.DecodeBits(item.Value)
-		if err != nil {
-			return nil, err
-		}
-		out.Or(block, bits)
-	}
-	return out, nil
+	all := modelTerm("")
+	return e.tables.search.wordSet(tx, kv.StrPrefix(all), func(word string) bool {
+		return likeModel(pattern, word[len(all):])
+	})
 }
 
 // rowsOf gives the chats of a set that the times and the page want.
@@ -126,24 +110,18 @@ func (e *Engine) rowsOf(tx *kv.Tx, set search.Set, q SearchChats) ([]candidate, 
 	var out []candidate
 	var rows []byte
 	have := kv.Key(nil)
-	for _, block := range slices.Sorted(maps.Keys(set)) {
-		bits := set[block]
-		for place := range search.BlockSize {
-			if !bits.Has(place) {
-				continue
+	for number := range set.Numbers() {
+		key, at := rowPlace(number)
+		if !slices.Equal(key, have) {
+			var err error
+			if rows, err = e.tables.search.chats.Get(tx, key); err != nil && !errors.Is(err, kv.ErrNotFound) {
+				return nil, err
 			}
-			c := candidate{number: block*search.BlockSize + int64(place)}
-			key, at := rowPlace(c.number)
-			if !slices.Equal(key, have) {
-				var err error
-				if rows, err = e.tables.search.chats.Get(tx, key); err != nil && !errors.Is(err, kv.ErrNotFound) {
-					return nil, err
-				}
-				have = key
-			}
-			if c.row = getRow(rows, at); c.wanted(q) {
-				out = append(out, c)
-			}
+			have = key
+		}
+		c := candidate{number: number, row: getRow(rows, at)}
+		if c.wanted(q) {
+			out = append(out, c)
 		}
 	}
 	return out, nil

@@ -11,13 +11,14 @@ import (
 
 // searchTables are the index of package search: which chats have a term, and
 // what orders and filters them, so that a search reads only the chats that it
-// shows. Both are kept by chat number.
+// shows. All is kept by chat number.
 //
 // Nothing in them can't be made again from chats and messages, and writing the
 // same twice changes nothing; that is what recovery after a crash rests on.
 type searchTables struct {
-	// terms holds search.Bits by term and block of chats.
-	terms *kv.RawTable
+	// words holds search.Bits by word and block of chats, pairs what
+	// search.EncodePairs gives by group and block.
+	words, pairs *kv.RawTable
 	// chats holds rows, rowBlock of them in a value.
 	chats *kv.RawTable
 	state *kv.Table[searchState]
@@ -42,32 +43,49 @@ const (
 
 func newSearchTables() *searchTables {
 	return &searchTables{
-		terms: kv.NewRawTable("search_terms"),
+		words: kv.NewRawTable("search_words"),
+		pairs: kv.NewRawTable("search_pairs"),
 		chats: kv.NewRawTable("search_chats"),
 		state: kv.NewTable("search_state", func(s *searchState) kv.Key { return kv.Str(s.Name) }),
 	}
 }
 
-// modelTerm is how a model's name is a term: by its own kind, since it is
+// modelTerm is how a model's name is a word: by its own kind, since it is
 // matched as a whole.
 func modelTerm(model string) string { return "m" + model }
 
-func termKey(term string, block int64) kv.Key { return kv.Str(term).Int(block) }
+func wordKey(word string, block int64) kv.Key { return kv.Str(word).Int(block) }
 
-// set reads the chats that have a term, or any that begins with it.
+// pairKey is short, since a turn has a hundred of them.
+func pairKey(group, block int64) kv.Key { return kv.Int(group<<groupShift | block) }
+
+// groupShift leaves room for more blocks than there can be chats.
+const groupShift = 40
+
+// set reads the chats that have a term.
 func (s *searchTables) set(tx *kv.Tx, l search.Lookup) (search.Set, error) {
-	out := search.Set{}
-	prefix := kv.Str(l.Term)
-	if l.Begin {
-		prefix = kv.StrPrefix(l.Term)
+	switch {
+	case l.IsPair:
+		return s.pairSet(tx, l.Pair)
+	case l.Begin:
+		return s.wordSet(tx, kv.StrPrefix(l.Word), func(string) bool { return true })
 	}
-	for item, err := range s.terms.Scan(tx, kv.Range{Prefix: prefix}) {
+	return s.wordSet(tx, kv.Str(l.Word), func(string) bool { return true })
+}
+
+// wordSet adds up what is below a prefix, as far as want wants the words.
+func (s *searchTables) wordSet(tx *kv.Tx, prefix kv.Key, want func(word string) bool) (search.Set, error) {
+	out := search.Set{}
+	for item, err := range s.words.Scan(tx, kv.Range{Prefix: prefix}) {
 		if err != nil {
 			return nil, err
 		}
-		_, block, err := termIn(item.Key)
+		word, block, err := wordIn(item.Key)
 		if err != nil {
 			return nil, err
+		}
+		if !want(word) {
+			continue
 		}
 		bits, err := search.DecodeBits(item.Value)
 		if err != nil {
@@ -78,19 +96,41 @@ func (s *searchTables) set(tx *kv.Tx, l search.Lookup) (search.Set, error) {
 	return out, nil
 }
 
+func (s *searchTables) pairSet(tx *kv.Tx, p search.Pair) (search.Set, error) {
+	out := search.Set{}
+	r := kv.Range{From: pairKey(p.Group(), 0), To: pairKey(p.Group()+1, 0)}
+	for item, err := range s.pairs.Scan(tx, r) {
+		if err != nil {
+			return nil, err
+		}
+		parts, err := item.Key.Parts()
+		if err != nil {
+			return nil, err
+		}
+		key, ok := parts[0].(int64)
+		if !ok || len(parts) != 1 {
+			return nil, errTermKey
+		}
+		if err := out.AddPairs(p, key&(1<<groupShift-1), item.Value); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 var errTermKey = errors.New("not a key of the search index")
 
-// termIn gives the term and the block of a key.
-func termIn(key kv.Key) (term string, block int64, err error) {
+// wordIn gives the word and the block of a key.
+func wordIn(key kv.Key) (word string, block int64, err error) {
 	parts, err := key.Parts()
 	if err != nil {
 		return "", 0, err
 	}
 	if len(parts) == 2 {
-		term, isTerm := parts[0].(string)
+		word, isWord := parts[0].(string)
 		block, isBlock := parts[1].(int64)
-		if isTerm && isBlock {
-			return term, block, nil
+		if isWord && isBlock {
+			return word, block, nil
 		}
 	}
 	return "", 0, errTermKey

@@ -68,7 +68,7 @@ func (b *bench) wipeIndex(whole bool) {
 	b.t.Helper()
 	t := b.tables.search
 	err := b.store.Update(context.Background(), func(tx *kv.Tx) error {
-		for _, table := range []*kv.RawTable{t.terms, t.chats} {
+		for _, table := range []*kv.RawTable{t.words, t.pairs, t.chats} {
 			for key, err := range table.Keys(tx, kv.Range{}) {
 				if err != nil {
 					return err
@@ -88,13 +88,15 @@ func (b *bench) wipeIndex(whole bool) {
 	}
 }
 
-// terms counts the values of the index.
+// terms counts the bytes of the index.
 func (b *bench) terms() (n int) {
 	b.t.Helper()
 	err := b.view(context.Background(), func(tx *kv.Tx) error {
-		for _, err := range b.tables.search.terms.Keys(tx, kv.Range{}) {
-			if n++; err != nil {
-				return err
+		for _, table := range []*kv.RawTable{b.tables.search.words, b.tables.search.pairs} {
+			for item, err := range table.Scan(tx, kv.Range{}) {
+				if n += len(item.Value); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -507,14 +509,14 @@ func TestAChatIsTakenOutOfTheIndex(t *testing.T) {
 	}
 	b.wantFound("sky", 1)
 	if after := b.terms(); after != before {
-		t.Errorf("%d values are left, %d before", after, before)
+		t.Errorf("%d bytes are left, %d before", after, before)
 	}
 	first := b.chat(1).Chat
 	if err := b.unindexChat(t.Context(), &first); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.terms(); n != 0 {
-		t.Errorf("%d values are left", n)
+		t.Errorf("%d bytes are left", n)
 	}
 }
 

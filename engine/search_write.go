@@ -23,9 +23,10 @@ const (
 	// indexPending is how many entries are gathered before they are written:
 	// turns share words, so that together they write less.
 	indexPending = 16 << 10
-	// indexUpdate is how many of them one transaction writes; see the limits
-	// of kv.Store.Update.
-	indexUpdate = 3000
+	// wordsUpdate and pairsUpdate are how many values one transaction writes;
+	// see the limits of kv.Store.Update. A value of pairs grows with chats.
+	wordsUpdate = 3000
+	pairsUpdate = 800
 	// rowsUpdate is how many chats' records one transaction indexes: a title
 	// has a hundred terms, and a hostile one some five hundred.
 	rowsUpdate = 8
@@ -94,47 +95,66 @@ func cutBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// posting is one value of the index.
-type posting struct {
-	term  string
-	block int64
-}
+// A wordAt and a pairAt are the places of one value of the index.
+type (
+	wordAt struct {
+		word  string
+		block int64
+	}
+	pairAt struct{ group, block int64 }
+)
 
 // indexer gathers what is to be added to the index, or taken out of it.
 type indexer struct {
 	e      *Engine
 	remove bool
-	change map[posting]search.Bits
+	words  map[wordAt]search.Bits
+	pairs  map[pairAt]map[search.PairAt]struct{}
+	size   int // of both
 }
 
-func (e *Engine) indexer() *indexer { return &indexer{e: e, change: map[posting]search.Bits{}} }
+func (e *Engine) indexer() *indexer {
+	return &indexer{e: e, words: map[wordAt]search.Bits{}, pairs: map[pairAt]map[search.PairAt]struct{}{}}
+}
 
 // add gathers the terms of a chat, and writes when there is much.
-func (x *indexer) add(ctx context.Context, number int64, terms map[string]struct{}) error {
+func (x *indexer) add(ctx context.Context, number int64, terms search.Terms) error {
 	x.gather(number, terms)
-	if len(x.change) < indexPending {
+	if x.size < indexPending {
 		return nil
 	}
 	return x.flush(ctx)
 }
 
-func (x *indexer) gather(number int64, terms map[string]struct{}) {
+func (x *indexer) gather(number int64, terms search.Terms) {
+	if number < 0 {
+		return // no counter gives such a number
+	}
+	x.size += len(terms.Words) + len(terms.Pairs)
 	block, place := search.BlockOf(number)
-	for term := range terms {
-		key := posting{term, block}
-		bits := x.change[key]
+	for word := range terms.Words {
+		at := wordAt{word, block}
+		bits := x.words[at]
 		bits.Add(place)
-		x.change[key] = bits
+		x.words[at] = bits
+	}
+	for pair := range terms.Pairs {
+		block, entry := pair.At(number)
+		at := pairAt{pair.Group(), block}
+		if x.pairs[at] == nil {
+			x.pairs[at] = map[search.PairAt]struct{}{}
+		}
+		x.pairs[at][entry] = struct{}{}
 	}
 }
 
 func (x *indexer) message(ctx context.Context, number int64, m *Message) error {
-	terms := map[string]struct{}{}
+	terms := search.NewTerms()
 	for _, p := range passages(m) {
-		search.AddTerms(terms, search.Body, p.text)
+		terms.Add(search.Body, p.text)
 	}
 	if m.Model != "" {
-		terms[modelTerm(m.Model)] = struct{}{}
+		terms.Words[modelTerm(m.Model)] = struct{}{}
 	}
 	return x.add(ctx, number, terms)
 }
@@ -142,13 +162,25 @@ func (x *indexer) message(ctx context.Context, number int64, m *Message) error {
 // flush writes what was gathered, in as many transactions as it takes. Any
 // part of it may be written twice.
 func (x *indexer) flush(ctx context.Context) error {
-	keys := slices.SortedFunc(maps.Keys(x.change), func(a, b posting) int {
-		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.block, b.block))
+	words := slices.SortedFunc(maps.Keys(x.words), func(a, b wordAt) int {
+		return cmp.Or(cmp.Compare(a.word, b.word), cmp.Compare(a.block, b.block))
 	})
-	for part := range slices.Chunk(keys, indexUpdate) {
-		err := x.e.store.Update(ctx, func(tx *kv.Tx) error {
+	pairs := slices.SortedFunc(maps.Keys(x.pairs), func(a, b pairAt) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.block, b.block))
+	})
+	err := inParts(ctx, x.e.store, words, wordsUpdate, x.applyWord)
+	if err == nil {
+		err = inParts(ctx, x.e.store, pairs, pairsUpdate, x.applyPairs)
+	}
+	x.reset()
+	return err
+}
+
+func inParts[K any](ctx context.Context, s *kv.Store, keys []K, n int, apply func(*kv.Tx, K) error) error {
+	for part := range slices.Chunk(keys, n) {
+		err := s.Update(ctx, func(tx *kv.Tx) error {
 			for _, key := range part {
-				if err := x.apply(tx, key, x.change[key]); err != nil {
+				if err := apply(tx, key); err != nil {
 					return err
 				}
 			}
@@ -158,14 +190,35 @@ func (x *indexer) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	clear(x.change)
 	return nil
 }
 
-// apply changes one value of the index. One that is so already isn't written,
-// which is what most words of a chat's later turns are.
-func (x *indexer) apply(tx *kv.Tx, at posting, change search.Bits) error {
-	table, key := x.e.tables.search.terms, termKey(at.term, at.block)
+func (x *indexer) reset() {
+	clear(x.words)
+	clear(x.pairs)
+	x.size = 0
+}
+
+// within applies a small change in a transaction that is under way.
+func (x *indexer) within(tx *kv.Tx) error {
+	defer x.reset()
+	for at := range x.words {
+		if err := x.applyWord(tx, at); err != nil {
+			return err
+		}
+	}
+	for at := range x.pairs {
+		if err := x.applyPairs(tx, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyWord changes one value. One that is so already isn't written, which is
+// what most words of a chat's later turns are.
+func (x *indexer) applyWord(tx *kv.Tx, at wordAt) error {
+	table, key := x.e.tables.search.words, wordKey(at.word, at.block)
 	var had search.Bits
 	err := table.Read(tx, key, func(val []byte) (err error) {
 		had, err = search.DecodeBits(val)
@@ -174,7 +227,7 @@ func (x *indexer) apply(tx *kv.Tx, at posting, change search.Bits) error {
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return err
 	}
-	is := had
+	is, change := had, x.words[at]
 	for i := range is {
 		if x.remove {
 			is[i] &^= change[i]
@@ -182,24 +235,42 @@ func (x *indexer) apply(tx *kv.Tx, at posting, change search.Bits) error {
 			is[i] |= change[i]
 		}
 	}
-	switch {
-	case is == had:
+	if is == had {
 		return nil
-	case is == search.Bits{}:
-		return table.Delete(tx, key)
 	}
-	return table.Put(tx, key, is.Encode())
+	return putOrDelete(tx, table, key, is.Encode())
 }
 
-// within applies a small change in a transaction that is under way.
-func (x *indexer) within(tx *kv.Tx) error {
-	for key, bits := range x.change {
-		if err := x.apply(tx, key, bits); err != nil {
-			return err
+// applyPairs changes one value of pairs.
+func (x *indexer) applyPairs(tx *kv.Tx, at pairAt) error {
+	table, key := x.e.tables.search.pairs, pairKey(at.group, at.block)
+	set := map[search.PairAt]struct{}{}
+	err := table.Read(tx, key, func(val []byte) (err error) {
+		set, err = search.DecodePairs(val)
+		return err
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return err
+	}
+	had := len(set)
+	for entry := range x.pairs[at] {
+		if x.remove {
+			delete(set, entry)
+		} else {
+			set[entry] = struct{}{}
 		}
 	}
-	clear(x.change)
-	return nil
+	if len(set) == had {
+		return nil
+	}
+	return putOrDelete(tx, table, key, search.EncodePairs(set))
+}
+
+func putOrDelete(tx *kv.Tx, table *kv.RawTable, key kv.Key, value []byte) error {
+	if len(value) == 0 {
+		return table.Delete(tx, key)
+	}
+	return table.Put(tx, key, value)
 }
 
 // indexGroup brings the turns of a group into the index, after they were
@@ -267,11 +338,11 @@ func (e *Engine) indexRows(ctx context.Context, ids []string) (map[string]int64,
 }
 
 // headTerms are the terms of a chat's record.
-func headTerms(chat *Chat) map[string]struct{} {
-	terms := map[string]struct{}{}
-	search.AddTerms(terms, search.Title, cutBytes(chat.Title, 4*titleLength))
+func headTerms(chat *Chat) search.Terms {
+	terms := search.NewTerms()
+	terms.Add(search.Title, cutBytes(chat.Title, 4*titleLength))
 	if chat.Model != "" {
-		terms[modelTerm(chat.Model)] = struct{}{}
+		terms.Words[modelTerm(chat.Model)] = struct{}{}
 	}
 	return terms
 }
@@ -368,9 +439,7 @@ func (e *Engine) retitle(tx *kv.Tx, was *Chat, title string) error {
 	old, now := headTerms(was), headTerms(&is)
 	x := e.indexer()
 	x.remove = true
-	for term := range now {
-		delete(old, term)
-	}
+	old.Without(now)
 	x.gather(was.Number, old)
 	if err := x.within(tx); err != nil {
 		return err

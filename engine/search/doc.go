@@ -11,11 +11,11 @@
 //     one form of each character. Scripts that don't put spaces between words
 //     (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give a token for
 //     every two neighbouring characters.
-//   - Term: a key of the index. A text has one for each token (its word), for
-//     each begin of one (a stem), and for each two tokens that follow each
-//     other (a pair, hashed).
-//   - Set: numbers of chats, in blocks of 256; a block is one value of the
-//     index, at most 32 bytes.
+//   - Term: what the index has sets for. A text has one for each token (its
+//     word), for each begin of one (a stem), and for each two tokens that
+//     follow each other (a [Pair]).
+//   - Set: numbers of chats, in blocks of 1024; a block is one value of the
+//     index, at most 128 bytes.
 //   - Clause: what a query asks for in one place: a word, the begin of one, or
 //     a phrase. All must occur in a chat, each anywhere in it; those with a
 //     minus must not.
@@ -23,8 +23,8 @@
 // # What an index can tell
 //
 // A set of chats is never too small. Where a clause is [Clause.Exact] it is
-// exactly right; a longer phrase may have its pairs at different places, so
-// what the sets give has to be confirmed by [Query.Find] in the text itself.
+// exactly right; a phrase may have its pairs at different places, so what the
+// sets give has to be confirmed by [Query.Find] in the text itself.
 //
 // Everything here is a pure function and safe for concurrent use. Texts and
 // queries are hostile: what one of them costs is bounded by its length, and

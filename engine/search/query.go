@@ -131,16 +131,9 @@ func (c Clause) open(i int) bool {
 }
 
 // Exact tells whether the clause's sets are right, so that no text has to be
-// read to know in which chats it occurs.
-func (c Clause) Exact() bool {
-	switch len(c.Tokens) {
-	case 1:
-		return true
-	case 2:
-		return !c.open(0) && !c.open(1)
-	}
-	return false
-}
+// read to know in which chats it occurs. Those of a phrase aren't: its words
+// may stand beside each other in different places, and pairs are hashed.
+func (c Clause) Exact() bool { return len(c.Tokens) == 1 }
 
 // Exact tells whether all clauses are.
 func (q Query) Exact() bool {

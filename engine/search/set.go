@@ -1,19 +1,24 @@
 package search
 
 import (
+	"encoding/binary"
 	"errors"
+	"iter"
+	"maps"
 	"math/bits"
+	"slices"
 )
 
-// BlockSize is how many chats share one value of the index.
-const BlockSize = 256
+// BlockSize is how many chats share one value of the index: enough that a word
+// of many chats has few values, and few enough that one is short.
+const BlockSize = 1024
 
 // Bits are the chats of a block.
 type Bits [BlockSize / 64]uint64
 
 // BlockOf gives the block of a chat's number, and its place within it.
 func BlockOf(number int64) (block int64, place int) {
-	return number >> 8, int(number & (BlockSize - 1))
+	return number / BlockSize, int(number % BlockSize)
 }
 
 // Add puts a place in.
@@ -35,43 +40,55 @@ func (b *Bits) Len() int {
 }
 
 // wholeSize is the length of a value that has a bit for each place. A shorter
-// one is the list of places, a byte each and ascending.
+// one is the list of places, two bytes each and ascending.
 const wholeSize = BlockSize / 8
 
-// Encode gives the stored form: 1 to 32 bytes, or none for no places.
+// Encode gives the stored form: at most wholeSize bytes, none for no places.
 func (b *Bits) Encode() []byte {
 	out := make([]byte, 0, wholeSize)
-	if b.Len() < wholeSize {
-		for place := range BlockSize {
-			if b.Has(place) {
-				out = append(out, byte(place))
-			}
+	if 2*b.Len() < wholeSize {
+		for place := range b.places() {
+			out = binary.BigEndian.AppendUint16(out, uint16(place))
 		}
 		return out
 	}
 	for _, w := range b {
-		for range 8 {
-			out = append(out, byte(w))
-			w >>= 8
-		}
+		out = binary.LittleEndian.AppendUint64(out, w)
 	}
 	return out
+}
+
+// places yields the places that are in.
+func (b *Bits) places() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range b {
+			for ; w != 0; w &= w - 1 {
+				if !yield(i*64 + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 var errBits = errors.New("not a block of a set")
 
 // DecodeBits reads what Encode gave.
 func DecodeBits(data []byte) (b Bits, err error) {
-	switch {
-	case len(data) > wholeSize:
-		return b, errBits
-	case len(data) == wholeSize:
-		for i, c := range data {
-			b[i/8] |= uint64(c) << (8 * (i % 8))
+	if len(data) == wholeSize {
+		for i := range b {
+			b[i] = binary.LittleEndian.Uint64(data[8*i:])
 		}
 		return b, nil
 	}
-	for _, place := range data {
+	if len(data) > wholeSize || len(data)%2 != 0 {
+		return b, errBits
+	}
+	for ; len(data) > 0; data = data[2:] {
+		place := binary.BigEndian.Uint16(data)
+		if place >= BlockSize {
+			return b, errBits
+		}
 		b.Add(int(place))
 	}
 	return b, nil
@@ -79,6 +96,28 @@ func DecodeBits(data []byte) (b Bits, err error) {
 
 // Set is a set of chats by block.
 type Set map[int64]Bits
+
+// Add puts one chat in.
+func (s Set) Add(number int64) {
+	block, place := BlockOf(number)
+	b := s[block]
+	b.Add(place)
+	s[block] = b
+}
+
+// Numbers yields the chats in the order of their numbers.
+func (s Set) Numbers() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for _, block := range slices.Sorted(maps.Keys(s)) {
+			b := s[block]
+			for place := range b.places() {
+				if !yield(block*BlockSize + int64(place)) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Or adds the chats of a block.
 func (s Set) Or(block int64, b Bits) {

@@ -144,8 +144,8 @@ func FuzzParse(f *testing.F) {
 		if diff := cmp.Diff(clauses(q), clauses(again)); diff != "" {
 			t.Errorf("%q shows as %q: %s", query, q.String(), diff)
 		}
-		terms := map[string]struct{}{}
-		AddTerms(terms, Body, text)
+		terms := NewTerms()
+		terms.Add(Body, text)
 		hits := q.Find(text)
 		seen := map[int]bool{}
 		for _, h := range hits {
@@ -176,11 +176,14 @@ func FuzzParse(f *testing.F) {
 }
 
 // inTerms looks a clause up as the store does.
-func inTerms(c Clause, terms map[string]struct{}) bool {
+func inTerms(c Clause, terms Terms) bool {
 	for _, l := range c.Lookups(Body) {
-		_, ok := terms[l.Term]
-		for term := range terms {
-			ok = ok || l.Begin && strings.HasPrefix(term, l.Term)
+		_, ok := terms.Words[l.Word]
+		if l.IsPair {
+			_, ok = terms.Pairs[l.Pair]
+		}
+		for word := range terms.Words {
+			ok = ok || l.Begin && strings.HasPrefix(word, l.Word)
 		}
 		if !ok {
 			return false

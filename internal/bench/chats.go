@@ -89,7 +89,7 @@ func searchBoth(l *lab, label, query string) error {
 }
 
 // fillChats makes a store of n chats with the real engine. A few chats go on
-// side by side.
+// side by side, and the store is held, as serve does it.
 func fillChats(dir string, n int) error {
 	work, err := os.MkdirTemp(memoryDir(), "fettle-bench-*")
 	if err != nil {
@@ -102,6 +102,7 @@ func fillChats(dir string, n int) error {
 	}
 	eng := engine.New(engine.Options{
 		DataDir: filepath.Join(work, "data"), Models: &engine.Catalog{Registry: reg, Configured: "talker/m"},
+		Hold: true,
 	})
 	const together = 50 // chats between two folds
 	for begun := 0; begun < n && err == nil; begun += together {
