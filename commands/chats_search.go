@@ -206,6 +206,19 @@ func runChatsSearch(ctx context.Context, rt *runtime, o searchOptions) error {
 		rt.notice(nothingFound(o))
 		return nil
 	}
+	if err := rt.streams.Page(func() error {
+		showPage(out, page)
+		return out.Err()
+	}); err != nil {
+		return err
+	}
+	if page.Next != 0 && rt.streams.Err.IsTerminal() {
+		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("there are more: --after "+strconv.FormatInt(page.Next, 10)+" goes on"))
+	}
+	return nil
+}
+
+func showPage(out *term.Output, page engine.FoundPage) {
 	now := time.Now()
 	for i, f := range page.Chats {
 		if out.IsTerminal() {
@@ -214,10 +227,6 @@ func runChatsSearch(ctx context.Context, rt *runtime, o searchOptions) error {
 			listFound(out, f)
 		}
 	}
-	if page.Next != 0 && rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("there are more: --after "+strconv.FormatInt(page.Next, 10)+" goes on"))
-	}
-	return nil
 }
 
 func nothingFound(o searchOptions) string {

@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -105,128 +102,6 @@ func (b *bench) terms() (n int) {
 		b.t.Fatal(err)
 	}
 	return n
-}
-
-// corpus is what was said in some chats, kept apart from the engine.
-type corpus struct {
-	r     *rand.Rand
-	texts map[int64][]string // title and messages
-	order []int64            // the last used last
-}
-
-var corpusWords = []string{"sky", "skyline", "blue", "bluebell", "grün", "GRUN", "a", "ab", "abc", "abcd", "quokka", "naïve", "naive", "nai"}
-
-func (c *corpus) text(n int) string {
-	words := make([]string, n)
-	for i := range words {
-		// The first words are frequent and the last ones rare.
-		words[i] = corpusWords[min(c.r.IntN(len(corpusWords)), c.r.IntN(len(corpusWords)))]
-	}
-	return strings.Join(words, []string{" ", ", ", "_", "\n"}[c.r.IntN(4)])
-}
-
-// plain is how a reader compares words.
-var plain = strings.NewReplacer("ü", "u", "ï", "i", ",", " ", "_", " ", "\n", " ")
-
-// has is the naive search: it reads everything.
-func (c *corpus) has(number int64, clause string) bool {
-	begin, prefix := strings.CutSuffix(strings.Trim(clause, `"`), "*")
-	want := strings.Fields(plain.Replace(strings.ToLower(begin)))
-	return slices.ContainsFunc(c.texts[number], func(text string) bool {
-		words := strings.Fields(plain.Replace(strings.ToLower(text)))
-		for i := range len(words) - len(want) + 1 {
-			ok := true
-			for k, w := range want {
-				have := words[i+k]
-				ok = ok && (have == w || prefix && k == len(want)-1 && strings.HasPrefix(have, w))
-			}
-			if ok {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// query makes a query and what it has to find.
-func (c *corpus) query() (text string, want []int64) {
-	n := 1 + c.r.IntN(3)
-	want = slices.Clone(c.order)
-	slices.Reverse(want)
-	var clauses []string
-	for i := range n {
-		clause := c.text(1)
-		switch c.r.IntN(5) {
-		case 0:
-			clause += "*"
-		case 1:
-			clause = `"` + clause + " " + c.text(1) + `"`
-		case 2:
-			clause = `"` + clause + " " + c.text(1) + " " + c.text(1) + `"`
-		}
-		not := i > 0 && c.r.IntN(3) == 0
-		want = slices.DeleteFunc(want, func(number int64) bool { return c.has(number, clause) == not })
-		if not {
-			clause = "-" + clause
-		}
-		clauses = append(clauses, clause)
-	}
-	return strings.Join(clauses, " "), want
-}
-
-// fill holds turns in chats, of which some go on.
-func (c *corpus) fill(b *bench, turns int) {
-	b.t.Helper()
-	for range turns {
-		req := ask(c.text(1 + c.r.IntN(8)))
-		if len(c.order) > 0 && c.r.IntN(3) == 0 {
-			req.Chat.Number = c.order[c.r.IntN(len(c.order))]
-		}
-		done := last[event.Complete](b.t, b.run(req))
-		number := done.Payload.ConversationID
-		c.texts[number] = append(c.texts[number], req.Parts[0].Text, done.Payload.Message)
-		c.order = append(slices.DeleteFunc(c.order, func(n int64) bool { return n == number }), number)
-	}
-}
-
-// The index finds what reading everything finds, in the order of use, by
-// whatever way the chats came into it.
-func TestSearchFindsWhatReadingAllFinds(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(3) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			c := &corpus{r: rand.New(rand.NewPCG(seed, 1)), texts: map[int64][]string{}}
-			var mu sync.Mutex
-			b, _ := newRogue(t, func(_ context.Context, _ int, yield func([]provider.Delta, error) bool) {
-				mu.Lock()
-				defer mu.Unlock()
-				yield([]provider.Delta{says(c.text(1 + c.r.IntN(12))), stops("stop")}, nil)
-			})
-			// The numbers go over the end of a block.
-			if err := os.MkdirAll(filepath.Join(b.dir, "data"), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.counter.Raise(t.Context(), journal.Numbers{Chat: search.BlockSize - 10}); err != nil {
-				t.Fatal(err)
-			}
-			c.fill(b, 40)
-			check := func(how string) {
-				t.Helper()
-				for range 60 {
-					query, want := c.query()
-					if got := b.found(SearchChats{Query: parse(t, query)}); !slices.Equal(got, want) {
-						t.Errorf("%s: %s is in %v, want %v", how, query, got, want)
-					}
-				}
-			}
-			check("as recorded")
-			b.wipeIndex(false)
-			check("of an old store")
-			c.fill(b, 5)
-			check("after more turns")
-		})
-	}
 }
 
 func TestSearchShowsWhereAndWhat(t *testing.T) {
@@ -390,89 +265,6 @@ func TestSearchAfterACrashBeforeTheIndex(t *testing.T) {
 	}
 	b.wantFound("sea", 2)
 	b.wantFound("scattered", 2) // what the fork brought along, and no more
-}
-
-func TestSearchOfAnOldStoreGoesOn(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, echoScript)
-	const chats = 3
-	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldChats(batch, chats) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	stopped, steps := 0, 0
-	_, err = b.SearchChats(ctx, SearchChats{Query: parse(t, "old"), Indexing: func(done, total int) {
-		if stopped = done; total != chats {
-			t.Errorf("%d of %d chats", done, total)
-		}
-		cancel()
-	}})
-	if !errors.Is(err, context.Canceled) || stopped == 0 || stopped == chats {
-		t.Fatalf("stopped at %d: %v", stopped, err)
-	}
-	q := SearchChats{Query: parse(t, "old"), Indexing: func(done, _ int) {
-		if steps++; done < stopped {
-			t.Errorf("it began anew: %d after %d", done, stopped)
-		}
-	}}
-	if got := b.found(q); !slices.Equal(got, []int64{3, 2, 1}) || steps == 0 {
-		t.Errorf("found %v in %d steps", got, steps)
-	}
-	steps = 0
-	b.found(q)
-	if steps != 0 {
-		t.Errorf("indexed again, in %d steps", steps)
-	}
-}
-
-func TestSearchOfAnOldStoreByManyAtOnce(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, echoScript)
-	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldChats(batch, 3) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for i := range 3 {
-		other := b.reopen()
-		wg.Go(func() {
-			other.wantFound("old word1", 3, 2, 1)
-			other.run(ask(fmt.Sprintf("quokka word%d", i)))
-			if got := other.found(SearchChats{Query: parse(t, "quokka")}); len(got) == 0 {
-				t.Error("its own turn is not found")
-			}
-		})
-	}
-	wg.Wait()
-	if got := b.found(SearchChats{Query: parse(t, "quokka")}); len(got) != 3 {
-		t.Errorf("found %v", got)
-	}
-}
-
-// oldChats writes chats as a program without an index did, each with more
-// messages than a step takes.
-func (b *bench) oldChats(w kv.Writer, n int) error {
-	order := int64(0)
-	for number := range int64(n) {
-		chat := Chat{ID: fmt.Sprintf("C%d", number), Number: number + 1, Title: "old"}
-		for i := range someCount + 7 {
-			order++
-			m := Message{
-				ChatID: chat.ID, ID: fmt.Sprintf("M%04d", i), Role: provider.User, Status: Answered,
-				Parts: []provider.Part{{Kind: provider.TextPart, Text: fmt.Sprintf("word%d", i)}},
-			}
-			turn := Turn{ID: fmt.Sprintf("T%04d", order), ChatID: chat.ID, Order: order, MessageID: m.ID}
-			if err := errors.Join(b.tables.messages.Put(w, &m), b.tables.turns.Put(w, &turn)); err != nil {
-				return err
-			}
-		}
-		chat.LastTurn = order
-		if err := b.tables.chats.Put(w, &chat); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func TestSearchShowsNoChatThatIsGone(t *testing.T) {
