@@ -339,7 +339,7 @@ func TestATitleIsExchangedInTheIndex(t *testing.T) {
 // Turns that end meanwhile don't disturb a search, and are found by the next.
 func TestSearchWhileTurnsRun(t *testing.T) {
 	t.Parallel()
-	const engines, turns = 3, 6
+	const engines, turns = 2, 3
 	b := newBench(t, echoScript)
 	var wg sync.WaitGroup
 	for range engines {
