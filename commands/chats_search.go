@@ -90,7 +90,7 @@ func readSearch(c *cli.Context) (searchOptions, error) {
 
 // readPeriod reads --since and --until. Until is the end of its day.
 func readPeriod(c *cli.Context, now time.Time) (since, until time.Time, err error) {
-	for name, into := range map[string]*time.Time{"since": &since, "until": &until} {
+	for _, name := range []string{"since", "until"} {
 		if !c.IsSet(name) {
 			continue
 		}
@@ -101,7 +101,11 @@ func readPeriod(c *cli.Context, now time.Time) (since, until time.Time, err erro
 		if err != nil {
 			return since, until, usagef(searchPath+" sky --"+name+" 7d", "--%s wants %s, not %s", name, errSince, strconv.Quote(c.String(name)))
 		}
-		*into = t
+		if name == "since" {
+			since = t
+		} else {
+			until = t
+		}
 	}
 	if !until.IsZero() {
 		if until = until.AddDate(0, 0, 1); !since.Before(until) {
@@ -173,11 +177,12 @@ func orNone(places [][2]int) [][2]int {
 	return places
 }
 
-// besideExcerpt is what a line of a terminal has besides the excerpt: the
-// indentation, who said it and a gap.
 const (
-	indent        = 2
-	widestWho     = 12
+	// indent and widestWho are the columns before an excerpt on a terminal: a
+	// name is cut to widestWho.
+	indent    = 2
+	widestWho = 12
+	// besideExcerpt is all that a line has besides the excerpt.
 	besideExcerpt = indent + widestWho + 2
 )
 
