@@ -31,9 +31,9 @@ func newChats(rt *runtime) *cli.Command {
 		Usage: "see and keep in order what was kept",
 		Description: `A chat is named by its number, its id, or its title or a part of it that no other
 has. rm can be taken back for 30 days; purge can't.`,
-		UsageText: "fettle chats list\nfettle chats show 1",
+		UsageText: "fettle chats list\nfettle chats show 1\nfettle chats search sky",
 		Subcommands: []*cli.Command{
-			newChatsList(rt), newChatsShow(rt),
+			newChatsList(rt), newChatsShow(rt), newChatsSearch(rt),
 			newChatsRename(rt), newChatsFork(rt), newChatsExport(rt), newChatsImport(rt),
 			newChatsRm(rt), newChatsRestore(rt), newChatsPurge(rt),
 		},

@@ -106,6 +106,24 @@ func storeShapes() []shape {
 			{"chat", "a chat as above"},
 			{"messages", "on the way to the last one, each a message as below"},
 		}},
+		{"fettle chats search -o json", []field{
+			{"schema_version", "1"},
+			{"query", "the query as it was understood"},
+			{"chats", "the last used first, each a chat that was found as below"},
+			{"next", "the number for --after, where there are more"},
+		}},
+		{"a chat that was found", []field{
+			{"number, id, title", "as of a chat; also model and updated_at"},
+			{"title_offsets", "where the query is in the title: [begin, end) in characters (code points) each"},
+			{"matches", "messages with it, the newest first: up to three, or as many as it takes to show all of the query; empty where the title alone has it"},
+		}},
+		{"a match", []field{
+			{"message_id, role", "the message; role is user or assistant"},
+			{"created_at", "when it was asked"},
+			{"part", "what of it: text, file, image or tool_call"},
+			{"snippet", "one line of that with the query in it; … stands for what was cut"},
+			{"offsets", "where the query is in the snippet, as title_offsets"},
+		}},
 		{"a message", []field{
 			{"id, chat_id, turn_id", "its ids"},
 			{"parent_id", "the message before it"},

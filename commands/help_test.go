@@ -118,6 +118,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"failure": faultJSON{},
 		"list":    chatsJSON{},
 		"show":    chatJSON{},
+		"search":  searchJSON{},
 		"version": versionJSON{},
 		"export":  engine.ChatDocument{},
 		"part":    provider.Part{},

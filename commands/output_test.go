@@ -26,6 +26,7 @@ func writing() map[string]struct {
 		"config get": {args: "model"}, "config set": {args: "color never", silent: true},
 		"config unset": {args: "retries", silent: true}, "config check": {silent: true},
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
+		"chats search": {args: "hi"},
 	}
 }
 

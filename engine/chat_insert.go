@@ -63,15 +63,36 @@ func (e *Engine) insertGroup(ctx context.Context, in []*incoming) error {
 		return err
 	}
 	e.pause("insert:written")
+	if err := e.indexIncoming(ctx, in); err != nil {
+		return err
+	}
 	return e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for _, c := range in {
-			err := errors.Join(e.tables.chats.Put(tx, &c.chat), e.tables.deleted.Delete(tx, kv.Str(c.chat.ID)))
+			err := errors.Join(e.tables.chats.Put(tx, &c.chat), e.tables.deleted.Delete(tx, kv.Str(c.chat.ID)),
+				e.tables.search.putRow(tx, c.chat.Number, rowOf(&c.chat)))
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// indexIncoming brings chats into the search before they appear. What a crash
+// leaves there leads to a number that no chat has, or ever will.
+func (e *Engine) indexIncoming(ctx context.Context, in []*incoming) error {
+	x := e.indexer()
+	for _, c := range in {
+		if err := x.add(ctx, c.chat.Number, headTerms(&c.chat)); err != nil {
+			return err
+		}
+		for i := range c.messages {
+			if err := x.message(ctx, c.chat.Number, &c.messages[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return x.flush(ctx)
 }
 
 // numberChats gives the chats their numbers and their places among all turns:

@@ -167,6 +167,9 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 		return err
 	}
 	e.pause("purge:begun")
+	if err := e.forgetWords(ctx, d.ChatID); err != nil {
+		return err
+	}
 	n, err := e.clearChat(ctx, d.ChatID)
 	out.Messages += n
 	if err != nil {
@@ -180,6 +183,24 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 	}
 	e.pause("purge:done")
 	return err
+}
+
+// forgetWords takes a chat out of the search. What can't be read of a damaged
+// chat stays there, and leads to a number that no chat has any more; a store
+// that can't be used at all stops the purge in what comes next.
+func (e *Engine) forgetWords(ctx context.Context, chatID string) error {
+	var chat *Chat
+	err := e.store.View(ctx, func(tx *kv.Tx) (err error) {
+		chat, err = e.tables.chats.Get(tx, kv.Str(chatID))
+		return err
+	})
+	if err == nil {
+		err = e.unindexChat(ctx, chat)
+	}
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	return nil
 }
 
 // beginPurge notes that there is no way back any more, unless the chat was

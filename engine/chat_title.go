@@ -46,6 +46,9 @@ func (e *Engine) RenameChat(ctx context.Context, ref ChatRef, title string) (Cha
 
 // setTitle is the only place where the title of a chat that exists changes.
 func (e *Engine) setTitle(tx *kv.Tx, chat *Chat, title string) error {
+	if err := e.retitle(tx, chat, title); err != nil {
+		return err
+	}
 	chat.Title = title
 	return e.tables.chats.Put(tx, chat)
 }

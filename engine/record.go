@@ -20,6 +20,9 @@ func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
 	}
 	slices.SortFunc(group, byOrder)
 	err := e.store.Update(ctx, func(tx *kv.Tx) error { // reads, and opens the store for what follows
+		if err := e.beginIndex(tx); err != nil {
+			return err
+		}
 		for _, f := range group {
 			if err := e.lookBefore(tx, f); err != nil {
 				return err
@@ -52,6 +55,10 @@ func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
 			return err
 		}
 		e.raise(ctx, given)
+	}
+	e.pause("fold:recorded")
+	if err := e.indexGroup(ctx, group); err != nil {
+		return fmt.Errorf("index chats for search: %w", err)
 	}
 	e.pause("fold:written")
 	return e.store.Sync(ctx)

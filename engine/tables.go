@@ -24,6 +24,7 @@ type tables struct {
 	events   *kv.RawTable // turn id, segment → lines of JSON
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 	usage    *usageTables
+	search   *searchTables
 }
 
 func newTables() *tables {
@@ -40,6 +41,7 @@ func newTables() *tables {
 		events: kv.NewRawTable("events"),
 		parts:  kv.NewRawTable("message_parts"),
 		usage:  newUsageTables(),
+		search: newSearchTables(),
 
 		deleted: kv.NewTable("deleted_chats", func(d *deletion) kv.Key { return kv.Str(d.ChatID) }),
 	}

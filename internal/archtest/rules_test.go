@@ -104,6 +104,11 @@ func leaves() []rule {
 			why:    "every room and every client depends on them, so they depend on nothing of ours",
 		},
 		{
+			rooms: []string{"./engine/search/..."}, tests: true, deep: true,
+			forbid: []string{"./..."},
+			why:    "finding words in a text needs nothing else of ours",
+		},
+		{
 			rooms:  []string{"./engine/journal/..."},
 			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/..."},
 			why: "a journal is lines of events under a lock; what they mean is the engine's",
