@@ -24,7 +24,7 @@ func outputPage() string {
 added in time. schema_version rises when one goes or changes its meaning. Times
 are RFC 3339; what is empty is left out where that tells nothing.
 `)
-	for _, s := range slices.Concat(askShapes(), storeShapes(), modelShapes(), configShapes(), roundShapes()) {
+	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), modelShapes(), configShapes(), roundShapes()) {
 		fmt.Fprintf(&b, "\n%s\n", s.title)
 		for _, f := range s.fields {
 			fmt.Fprintf(&b, "  %-*s%s\n", column, f.name, wrapAt(f.name, f.meaning, column))
@@ -106,24 +106,6 @@ func storeShapes() []shape {
 			{"chat", "a chat as above"},
 			{"messages", "on the way to the last one, each a message as below"},
 		}},
-		{"fettle chats search -o json", []field{
-			{"schema_version", "1"},
-			{"query", "the query as it was understood"},
-			{"chats", "the last used first, each a chat that was found as below"},
-			{"next", "the number for --after, where there are more"},
-		}},
-		{"a chat that was found", []field{
-			{"number, id, title", "as of a chat; also model and updated_at"},
-			{"title_offsets", "where the query is in the title: [begin, end) in characters (code points) each"},
-			{"matches", "messages with it, the newest first: up to three, or as many as it takes to show all of the query; empty where the title alone has it"},
-		}},
-		{"a match", []field{
-			{"message_id, role", "the message; role is user or assistant"},
-			{"created_at", "when it was asked"},
-			{"part", "what of it: text, file, image or tool_call"},
-			{"snippet", "one line of that with the query in it; … stands for what was cut"},
-			{"offsets", "where the query is in the snippet, as title_offsets"},
-		}},
 		{"a message", []field{
 			{"id, chat_id, turn_id", "its ids"},
 			{"parent_id", "the message before it"},
@@ -146,6 +128,34 @@ func storeShapes() []shape {
 			{"result", "id (the call's), name, text, error (true where it failed)"},
 			{"agent", "who spoke, where there are several"},
 		}},
+	}
+}
+
+func searchShapes() []shape {
+	return []shape{
+		{"fettle chats search -o json", []field{
+			{"schema_version", "1"},
+			{"query", "the query as it was understood"},
+			{"chats", "the last used first, each a chat that was found as below"},
+			{"next", "the number for --after, where there are more"},
+		}},
+		{"a chat that was found", []field{
+			{"number, id, title", "as of a chat; also model and updated_at"},
+			{"title_offsets", "where the query is in the title: [begin, end) in characters (code points) each"},
+			{"matches", "messages with it, the newest first: up to three, or as many as it takes to show all of the query; empty where the title alone has it"},
+		}},
+		{"a match", []field{
+			{"message_id, role", "the message; role is user or assistant"},
+			{"created_at", "when it was asked"},
+			{"part", "what of it: text, file, image or tool_call"},
+			{"snippet", "one line of that with the query in it; … stands for what was cut"},
+			{"offsets", "where the query is in the snippet, as title_offsets"},
+		}},
+	}
+}
+
+func exportShapes() []shape {
+	return []shape{
 		{"fettle chats export -o json, which chats import reads; several: one on a line", []field{
 			{"schema_version", "1"},
 			{"format", "fettle-chat"},
