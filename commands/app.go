@@ -94,10 +94,11 @@ func newApp(rt *runtime) *cli.App {
 		},
 		HideHelp: true,
 		Commands: []*cli.Command{
-			newAsk(rt), newDemo(rt), newChats(rt), newPrompts(rt), newUsage(rt), newDoctor(rt),
-			newModels(rt), newCompletion(rt), newComplete(rt), newMan(rt),
+			// As fettle help lists them: what is used daily first.
+			newAsk(rt), newDemo(rt), newChats(rt), newUndo(rt), newRedo(rt), newWorkspace(rt),
+			newModels(rt), newPrompts(rt), newUsage(rt),
 			newConfig(rt), newKeys(rt), newTrust(rt),
-			newUndo(rt), newRedo(rt), newWorkspace(rt), newStore(rt),
+			newDoctor(rt), newStore(rt), newCompletion(rt), newComplete(rt), newMan(rt),
 			newVersion(rt), newHelp(rt),
 		},
 		Action: func(c *cli.Context) error {

@@ -33,7 +33,7 @@ func newAsk(rt *runtime) *cli.Command {
 		ArgsUsage:   "[prompt…]",
 		Description: askDescription,
 		UsageText:   askExamples,
-		Flags:       askFlags(),
+		Flags:       askFlags(rt),
 		Action: func(c *cli.Context) error {
 			opts, err := readAsk(c)
 			if err != nil {
@@ -157,7 +157,7 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	view := newView(rt, o)
+	view := newView(rt, o, cfg.Prices)
 	view.status("asking " + cmp.Or(req.Model, "the chat's model"))
 	id, err := eng.Start(ctx, req)
 	if err != nil {

@@ -54,7 +54,7 @@ type askOptions struct {
 }
 
 // askFlags are the flags of ask, in the groups in which its help shows them.
-func askFlags() []cli.Flag {
+func askFlags(rt *runtime) []cli.Flag {
 	const question, chat, tools, answer, limits = "question", "chat", "tools", "answer", "limits"
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
@@ -62,6 +62,7 @@ func askFlags() []cli.Flag {
 		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Category: question, Usage: "fill the prompt `NAME`, such as one that fettle prompts list has"},
 		listFlag("var", "", question, "set a variable of the prompt: `NAME=VALUE`; may be repeated"),
 		listFlag("file", "f", question, "show the model a text, an image or a folder; `PATH` - is standard input; may be repeated"),
+		rt.inProfile(question),
 		&cli.BoolFlag{Name: "no-stdin", Category: question, Usage: "don't read standard input"},
 
 		&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
@@ -82,7 +83,7 @@ func askFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-stream", Category: answer, Usage: "print the answer when it is complete"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: answer, Usage: "print nothing but the answer and errors, and ask nothing"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: answer, Usage: "show tools, reasoning and notes on standard error, also where that is no terminal"},
-		&cli.BoolFlag{Name: "usage", Aliases: []string{"u"}, Category: answer, Usage: "show the tokens used on standard error"},
+		&cli.BoolFlag{Name: "usage", Aliases: []string{"u"}, Category: answer, Usage: "show on standard error the tokens used, and what they cost by the setting prices"},
 		&cli.StringFlag{Name: "color", Value: "auto", Category: answer, Usage: "use colour `WHEN`: auto, always or never"},
 		&cli.StringFlag{Name: "record", Category: answer, Usage: "append the model's responses to `FILE`, for replay as script/FILE"},
 

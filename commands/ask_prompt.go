@@ -60,7 +60,7 @@ func (o *askOptions) usePrompt(rt *runtime) error {
 		return err
 	}
 	if err := p.Check(vars); err != nil {
-		return promptFault(o.named, err)
+		return o.promptFault(err)
 	}
 	o.template, o.filling = p, vars
 	if p.Hides != "" {
@@ -114,7 +114,7 @@ func (o *askOptions) text(piped []byte, shown bool) (string, error) {
 	}
 	text, err := o.template.Fill(prompts.Values{Vars: o.filling, Input: all, Tail: tail, Shown: shown})
 	if err != nil {
-		return "", promptFault(o.named, err)
+		return "", o.promptFault(err)
 	}
 	return text, nil
 }
@@ -138,12 +138,20 @@ func readVars(given []string) (map[string]string, error) {
 	return vars, nil
 }
 
+// promptFault is what is wrong with the prompt of -p and its variables.
+func (o *askOptions) promptFault(err error) error {
+	var missing *prompts.MissingError
+	if errors.As(err, &missing) {
+		return o.missingFault(missing)
+	}
+	return promptFault(o.named, err)
+}
+
 // promptFault says what is wrong with a prompt, and what to do about it.
 func promptFault(name string, err error) error {
 	var broken *prompts.Error
 	var none *prompts.NotFoundError
 	var unknown *prompts.UnknownError
-	var missing *prompts.MissingError
 	var long *prompts.TooLongError
 	switch {
 	case errors.As(err, &broken):
@@ -160,17 +168,19 @@ func promptFault(name string, err error) error {
 		return f
 	case errors.As(err, &unknown):
 		return fault.New(fault.Usage, unknown.Error(), "fettle prompts show "+name)
-	case errors.As(err, &missing):
-		return missingFault(name, missing)
 	case errors.As(err, &long):
 		return fault.New(fault.Usage, long.Error())
 	}
 	return fault.Wrap(fault.Failed, "prompt "+name, err)
 }
 
-func missingFault(name string, missing *prompts.MissingError) error {
+// missingFault shows the call with what it lacks, and with what it had.
+func (o *askOptions) missingFault(missing *prompts.MissingError) error {
 	f := fault.New(fault.Usage, missing.Error())
-	call := "fettle ask -p " + name
+	call := "fettle ask -p " + o.named
+	for _, given := range o.vars {
+		call += " --var " + shellWord(given)
+	}
 	for _, v := range missing.Vars {
 		if v.Description != "" {
 			f.Detail = append(f.Detail, fmt.Sprintf("%s  %s", v.Name, v.Description))

@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // newCatalog puts together the providers that the configuration knows. None of
@@ -40,7 +41,7 @@ func newCatalog(
 			return wrap(p), nil
 		})
 	}
-	err := add("ollama", func() (provider.Provider, error) { return newOllama(cfg, client) })
+	err := add("ollama", func() (provider.Provider, error) { return newOllama(cfg, ring, client) })
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +68,7 @@ func newCatalog(
 
 // newClient is the one HTTP client: proxies and certificates as net/http has
 // them. Time limits are the providers' own, since a stream may last for hours.
-func newClient() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 4
-	return &http.Client{Transport: t}
-}
+func newClient() *http.Client { return wire.Client(nil) }
 
 func newScript() (provider.Provider, error) {
 	wd, err := os.Getwd()
@@ -112,28 +109,49 @@ func preferred(name string) []string {
 	case "anthropic":
 		return []string{"claude-sonnet-5-5", "claude-sonnet-5", "claude-sonnet-4-6", "claude-sonnet-4-5"}
 	case "openai":
-		return []string{"gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"}
+		return []string{"gpt-5.6", "gpt-5.5", "gpt-5.4", "gpt-5.2", "gpt-5.1", "gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o"}
 	case "mistral":
 		return []string{"mistral-medium-latest", "mistral-large-latest", "mistral-small-latest"}
 	}
 	return nil
 }
 
-func newOllama(cfg *config.Config, client *http.Client) (provider.Provider, error) {
-	return ollama.New(ollama.Options{
+func newOllama(cfg *config.Config, ring *keys.Keys, client *http.Client) (provider.Provider, error) {
+	veil := provider.NewVeil()
+	p, err := ollama.New(ollama.Options{
+		Key:  veil.Key(ring.For(cfg.Keyed()["ollama"])),
 		Host: cfg.Ollama.Host, NumCtx: cfg.Ollama.NumCtx, MaxCtx: cfg.Ollama.MaxNumCtx, Client: client,
 		FirstByte: cfg.Limits.FirstByte, Between: cfg.Limits.BetweenChunks,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return veil.Over(p), nil
 }
 
-// newRemote makes a provider of the configuration by its type.
+// newRemote makes a provider of the configuration by its type. What it is sent
+// as a secret is hidden in what it answers.
 func newRemote(
 	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), client *http.Client,
 ) (provider.Provider, error) {
 	headers := make(map[string]string, len(p.Headers))
+	var secrets []string
 	for name, value := range p.Headers {
 		headers[name] = value.Reveal()
+		secrets = append(secrets, headers[name])
 	}
+	veil := provider.NewVeil(secrets...)
+	made, err := speak(cfg, p, veil.Key(key), headers, client)
+	if err != nil {
+		return nil, err
+	}
+	return veil.Over(made), nil
+}
+
+// speak makes a provider for the protocol of its type.
+func speak(
+	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), headers map[string]string, client *http.Client,
+) (provider.Provider, error) {
 	first, between := cfg.Limits.FirstByte, cfg.Limits.BetweenChunks
 	switch p.Type {
 	case config.TypeAnthropic:

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -13,21 +14,29 @@ import (
 )
 
 type listOptions struct {
-	output string
-	limit  int
+	output  string
+	query   engine.ListChats
+	deleted bool
 }
 
 type showOptions struct {
 	output string
-	chat   engine.ChatRef
+	chat   string // as it was given; "" is the last one
+	last   int    // how many messages; 0 is all
 }
 
 func newChats(rt *runtime) *cli.Command {
 	return &cli.Command{
-		Name:        "chats",
-		Usage:       "see what was kept",
-		UsageText:   "fettle chats list\nfettle chats show 1",
-		Subcommands: []*cli.Command{newChatsList(rt), newChatsShow(rt)},
+		Name:  "chats",
+		Usage: "see and keep in order what was kept",
+		Description: `A chat is named by its number, its id, or its title or a part of it that no other
+has. rm can be taken back for 30 days; purge can't.`,
+		UsageText: "fettle chats list\nfettle chats show 1\nfettle chats search sky",
+		Subcommands: []*cli.Command{
+			newChatsList(rt), newChatsShow(rt), newChatsSearch(rt),
+			newChatsRename(rt), newChatsFork(rt), newChatsExport(rt), newChatsImport(rt),
+			newChatsRm(rt), newChatsRestore(rt), newChatsPurge(rt),
+		},
 	}
 }
 
@@ -40,21 +49,21 @@ func newChatsList(rt *runtime) *cli.Command {
 		Name:  "list",
 		Usage: "list chats, the last used first",
 		Description: `On a terminal it is a table that fits. In a pipe each chat is a line of number,
-title, model, messages and time, with tabs between.`,
-		UsageText: "fettle chats list\nfettle chats list -n 5 -o json\nfettle chats list -n 0 | cut -f 1,2",
+title, model, messages and time, with tabs between. --after goes on behind the
+last chat of a page.`,
+		UsageText: "fettle chats list\nfettle chats list -n 5 -o json\nfettle chats list -n 20 --after 1\n" +
+			"fettle chats list --model qwen3 --since 7d\nfettle chats list -n 0 | cut -f 1,2",
 		Flags: []cli.Flag{
 			outputFlag(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
+			&cli.Int64Flag{Name: "after", Usage: "go on behind this `CHAT`, the last one of a page"},
+			&cli.StringFlag{Name: "model", Usage: "only chats whose model has `TEXT` in its name"},
+			&cli.StringFlag{Name: "since", Usage: "only chats used since `DAY`: 7d, 4w or a date"},
+			&cli.StringFlag{Name: "before", Usage: "only chats last used before `DAY`"},
+			&cli.BoolFlag{Name: "deleted", Usage: "list what chats restore can bring back"},
 		},
 		Action: func(c *cli.Context) error {
-			const path = "fettle chats list"
-			o := listOptions{output: c.String("output"), limit: c.Int("limit")}
-			if err := noArguments(c, path); err != nil {
-				return err
-			}
-			if o.limit < 0 {
-				return usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.limit)
-			}
-			if err := checkOutput(o.output, path); err != nil {
+			o, err := readListOptions(c, time.Now())
+			if err != nil {
 				return err
 			}
 			return runChatsList(c.Context, rt, o)
@@ -62,41 +71,62 @@ title, model, messages and time, with tabs between.`,
 	}
 }
 
+func readListOptions(c *cli.Context, now time.Time) (o listOptions, err error) {
+	const path = "fettle chats list"
+	o = listOptions{output: c.String("output"), deleted: c.Bool("deleted"), query: engine.ListChats{
+		Limit: c.Int("limit"), AfterChat: c.Int64("after"), Model: c.String("model"),
+	}}
+	if err := noArguments(c, path); err != nil {
+		return o, err
+	}
+	if o.query.Limit < 0 {
+		return o, usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.query.Limit)
+	}
+	if c.IsSet("after") && o.query.AfterChat <= 0 {
+		return o, usagef(path, "--after wants the number of a chat, not %d", o.query.AfterChat)
+	}
+	for _, name := range []string{"after", "model", "since", "before"} {
+		if o.deleted && c.IsSet(name) {
+			return o, usagef(path+" --deleted", "--deleted lists all that was deleted; --%s doesn't go with it", name)
+		}
+	}
+	for name, at := range map[string]*time.Time{"since": &o.query.Since, "before": &o.query.Before} {
+		if !c.IsSet(name) {
+			continue
+		}
+		if *at, err = parseSince(c.String(name), now); err != nil {
+			return o, usagef(path+" --"+name+" 7d", "--%s wants %s, not %s", name, err, strconv.Quote(c.String(name)))
+		}
+	}
+	return o, checkOutput(o.output, path)
+}
+
 func newChatsShow(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show a chat's messages",
-		ArgsUsage: "[N]",
+		ArgsUsage: "[CHAT]",
 		Description: `Shows the messages on the way to the chat's last one, by default of the chat
 that was used last. What is longer than the terminal goes through PAGER.`,
-		UsageText: "fettle chats show\nfettle chats show 1 -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		UsageText: "fettle chats show\nfettle chats show 1 -o json\nfettle chats show \"so that there is one\" --last 2",
+		Flags: []cli.Flag{
+			outputFlag(), &cli.IntFlag{Name: "last", Usage: "only the last `N` messages"},
+		},
 		Action: func(c *cli.Context) error {
-			ref, err := chatArg(c)
-			if err != nil {
+			const path = "fettle chats show"
+			if err := atMostOneChat(c, path); err != nil {
 				return err
 			}
-			o := showOptions{c.String("output"), ref}
-			if err := checkOutput(o.output, "fettle chats show"); err != nil {
+			o := showOptions{c.String("output"), c.Args().First(), c.Int("last")}
+			if o.last < 0 || c.IsSet("last") && o.last == 0 {
+				return usagef(path+" --last 2", "--last wants a number of at least 1, not %d", o.last)
+			}
+			if err := checkOutput(o.output, path); err != nil {
 				return err
 			}
 			return runChatsShow(c.Context, rt, o)
 		},
 	}
-}
-
-func chatArg(c *cli.Context) (engine.ChatRef, error) {
-	switch c.NArg() {
-	case 0:
-		return engine.ChatRef{Last: true}, nil
-	case 1:
-		n, err := strconv.ParseInt(c.Args().First(), 10, 64)
-		if err != nil || n <= 0 {
-			return engine.ChatRef{}, usagef("fettle chats list", "%s is no chat number", strconv.Quote(c.Args().First()))
-		}
-		return engine.ChatRef{Number: n}, nil
-	}
-	return engine.ChatRef{}, usagef("fettle chats show 1", "chats show takes one number")
 }
 
 func checkOutput(output, path string) error {
@@ -119,6 +149,8 @@ func (rt *runtime) storeEngine() (*engine.Engine, error) {
 type chatsJSON struct {
 	SchemaVersion int           `json:"schema_version"`
 	Chats         []engine.Chat `json:"chats"`
+	// Next is what --after goes on with, where there are more.
+	Next int64 `json:"next,omitempty"`
 }
 
 func runChatsList(ctx context.Context, rt *runtime, o listOptions) error {
@@ -126,23 +158,80 @@ func runChatsList(ctx context.Context, rt *runtime, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	page, err := eng.Chats(ctx, engine.ListChats{Limit: max(0, o.limit)})
+	if o.deleted {
+		return listDeleted(ctx, rt, eng, o)
+	}
+	page, err := eng.Chats(ctx, o.query)
+	if err != nil {
+		return err
+	}
+	next := int64(0)
+	if page.Next != nil {
+		next = page.Chats[len(page.Chats)-1].Number
+	}
+	if o.output == "json" {
+		return printChats(rt, page.Chats, next)
+	}
+	if len(page.Chats) == 0 {
+		rt.notice(noChats(o.query))
+		return nil
+	}
+	listChats(rt.streams.Out, page.Chats)
+	if next > 0 && rt.streams.Err.IsTerminal() {
+		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(fmt.Sprintf("there are more: --after %d goes on, -n 0 lists all", next)))
+	}
+	return nil
+}
+
+func printChats(rt *runtime, chats []engine.Chat, next int64) error {
+	if chats == nil {
+		chats = []engine.Chat{}
+	}
+	return printJSON(rt, chatsJSON{outputVersion, chats, next})
+}
+
+func noChats(q engine.ListChats) string {
+	switch {
+	case q.Model != "" || !q.Since.IsZero() || !q.Before.IsZero():
+		return "no chat is like that; fettle chats list   lists the last used"
+	case q.AfterChat > 0:
+		return fmt.Sprintf("no chats come after %d", q.AfterChat)
+	}
+	return `no chats yet; fettle ask "why is the sky blue?" begins one`
+}
+
+// listDeleted lists what can be restored, the last deleted first.
+func listDeleted(ctx context.Context, rt *runtime, eng *engine.Engine, o listOptions) error {
+	chats, err := eng.DeletedChats(ctx)
 	if err != nil {
 		return err
 	}
 	if o.output == "json" {
-		if page.Chats == nil {
-			page.Chats = []engine.Chat{}
-		}
-		return printJSON(rt, chatsJSON{outputVersion, page.Chats})
+		return printChats(rt, chats, 0)
 	}
-	if len(page.Chats) == 0 {
-		rt.notice(`no chats yet; fettle ask "why is the sky blue?" begins one`)
+	if len(chats) == 0 {
+		rt.notice("no deleted chats")
 		return nil
 	}
-	listChats(rt.streams.Out, page.Chats)
-	if page.Next != nil && rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("there are more: -n 0 lists all"))
+	if limit := o.query.Limit; limit > 0 {
+		chats = chats[:min(len(chats), limit)]
+	}
+	out, now := rt.streams.Out, time.Now()
+	table := term.NewTable(out, term.Column{Title: "chat", Right: true}, term.Column{Title: "title", Cut: true},
+		term.Column{Title: "messages", Right: true}, term.Column{Title: "deleted", Style: out.Style().Dim},
+		term.Column{Title: "kept until", Style: out.Style().Dim})
+	for _, c := range chats {
+		deleted, until := c.DeletedAt.UTC().Format(time.RFC3339), c.DeletedAt.Add(engine.DeletedKept)
+		if out.IsTerminal() {
+			deleted = term.Ago(now, *c.DeletedAt)
+		}
+		table.Row(strconv.FormatInt(c.Number, 10), c.Title, strconv.Itoa(c.Messages), deleted, until.Local().Format(time.DateOnly))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if rt.streams.Err.IsTerminal() {
+		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("fettle chats restore N brings one back"))
 	}
 	return nil
 }
@@ -185,9 +274,16 @@ func runChatsShow(ctx context.Context, rt *runtime, o showOptions) error {
 	if err != nil {
 		return err
 	}
-	conv, err := eng.Chat(ctx, o.chat)
+	ref, err := chatRef(ctx, eng, o.chat)
 	if err != nil {
 		return err
+	}
+	conv, err := eng.Chat(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if n := len(conv.Messages); o.last > 0 && o.last < n {
+		conv.Messages = conv.Messages[n-o.last:]
 	}
 	if o.output == "json" {
 		return printJSON(rt, chatJSON{outputVersion, conv})

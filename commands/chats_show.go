@@ -25,7 +25,7 @@ func showChat(out *term.Output, conv engine.Conversation) {
 	if c.Workspace != "" {
 		facts = append(facts, "works in "+c.Workspace)
 	}
-	if c.ForkedFrom != nil {
+	if c.ForkedFrom != nil && c.ForkedFrom.Number > 0 {
 		facts = append(facts, fmt.Sprintf("forked from chat %d", c.ForkedFrom.Number))
 	}
 	showLabel(out, strings.Join(facts, " · "))

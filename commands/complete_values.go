@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,8 @@ import (
 const (
 	// glanceTime bounds the look into the store: a person waits for a key.
 	glanceTime = 300 * time.Millisecond
+	// mostRead is how many prompts are read for what they are about.
+	mostRead = 50
 	// mostChats is how many chats are offered, the last used first.
 	mostChats = 50
 )
@@ -45,9 +48,11 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 	}
 	switch f.Names()[0] {
 	case "chat":
-		return c.chats()
+		return c.chats(lastUsed)
 	case "prompt":
 		return c.prompts()
+	case "profile":
+		return c.profiles()
 	case "provider":
 		return c.providers()
 	case "tool", "allow", "deny":
@@ -130,8 +135,10 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.models("ollama/")
 	case name == "PROVIDER", name == "NAME" && within("keys"):
 		return c.providers()
+	case p.path == "fettle chats restore", p.path == "fettle chats purge":
+		return c.chats((*engine.Engine).DeletedChats)
 	case name == "N" && within("chats"), name == "CHAT":
-		return c.chats()
+		return c.chats(lastUsed)
 	case name == "NAME" && within("prompts") && p.path != "fettle prompts new":
 		return c.prompts()
 	case (name == "KEY" || name == "PREFIX") && within("config"):
@@ -283,9 +290,39 @@ func (c *completer) providers() suggestions {
 	}
 	defer room.close()
 	for _, name := range room.index.Catalog.Registry.Names() {
-		if name != "script" { // it plays files: nothing to list, and no key
-			out.add(name, "")
+		if name == "script" { // it plays files: nothing to list, and no key
+			continue
 		}
+		address := room.cfg.Providers[name].BaseURL
+		if name == ollamaName {
+			address = room.cfg.Ollama.Host
+		}
+		out.add(name, hostOf(address))
+	}
+	return out
+}
+
+// hostOf is what is told of an address: no path, and nobody's password.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// profiles are those of the files that count here. One that was chosen and
+// isn't there is no reason to offer none.
+func (c *completer) profiles() suggestions {
+	var out suggestions
+	none := ""
+	c.rt.profile = &none
+	cfg, err := c.rt.config(nil)
+	if err != nil {
+		return out
+	}
+	for _, name := range cfg.Profiles {
+		out.add(name, "")
 	}
 	return out
 }
@@ -296,16 +333,27 @@ func (c *completer) prompts() suggestions {
 	if err != nil {
 		return out
 	}
-	for _, name := range library.Names() {
-		out.add(name, "")
+	for i, name := range library.Names() {
+		about := ""
+		if i < mostRead {
+			if p, err := library.Load(name); err == nil {
+				about = p.Description
+			}
+		}
+		out.add(name, about)
 	}
 	return out
 }
 
-// chats gives the last used chats. The look into the store may take its time,
+// lastUsed are the chats that are offered where one is to be used.
+func lastUsed(eng *engine.Engine, ctx context.Context) ([]engine.Chat, error) {
+	return eng.Glance(ctx, mostChats)
+}
+
+// chats gives chats that an engine finds without writing. The look into the store may take its time,
 // on a slow disk say, and is not waited for then: the program ends, which the
 // store is made for.
-func (c *completer) chats() suggestions {
+func (c *completer) chats(find func(*engine.Engine, context.Context) ([]engine.Chat, error)) suggestions {
 	var out suggestions
 	dirs, err := c.rt.dirs()
 	if err != nil {
@@ -316,7 +364,7 @@ func (c *completer) chats() suggestions {
 	found := make(chan []engine.Chat, 1)
 	go func() { // is left behind where it is late
 		eng := engine.New(engine.Options{DataDir: dirs.Data})
-		chats, err := eng.Glance(ctx, mostChats)
+		chats, err := find(eng, ctx)
 		if eng.Close() != nil || err != nil {
 			chats = nil
 		}

@@ -5,6 +5,7 @@ package commands_test
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
 )
 
 // shellWait bounds what a shell may take: it starts in a second, but the
@@ -37,7 +39,7 @@ func shellWorld(t *testing.T) *world {
 			{"name":"llama3.2"},{"name":"evil$(reboot)"},{"name":"evil;reboot"}]}`,
 		filepath.Join(w.dir, "config", "config.yaml"):             "models: {\"openai/My.Model:7B\": {tools: true}}\n",
 		filepath.Join(w.dir, "config", "prompts", "review.md"):    "Review this. {{input}}\n",
-		filepath.Join(w.dir, "config", "prompts", "summarise.md"): "Sum this up. {{input}}\n",
+		filepath.Join(w.dir, "config", "prompts", "summarise.md"): "---\ndescription: A short one\n---\nSum this up. {{input}}\n",
 		filepath.Join(w.project(), "notes and more.md"):           "# Notes\n",
 		filepath.Join(w.project(), "sources", "a.go"):             "package a\n",
 	} {
@@ -178,6 +180,15 @@ func lines() map[string]string {
 		"true && fettle ask -m ollama/l<tab> hi":           "<ask><-m><ollama/llama3.2><hi>",
 		"fettle models rm ll<tab>":                         "<models><rm><llama3.2>",
 		"fettle help pip<tab>":                             "<help><pipelines>",
+		"fettle help models sh<tab>":                       "<help><models><show>",
+		"fettle config get limits.ti<tab>":                 "<config><get><limits.timeout>",
+		"fettle config set color al<tab>":                  "<config><set><color><always>",
+		"fettle config set model ollama/l<tab>":            "<config><set><model><ollama/llama3.2>",
+		"fettle keys set anth<tab>":                        "<keys><set><anthropic>",
+		"fettle usage --by da<tab>":                        "<usage><--by><day>",
+		"fettle models list --provider mis<tab>":           "<models><list><--provider><mistral>",
+		"fettle prompts show rev<tab>":                     "<prompts><show><review>",
+		"fettle ask --system-nosuch<tab> hi":               "<ask><--system-nosuch><hi>", // nothing fits, nothing is said
 		"fettle ask -- --no-to<tab>":                       "<ask><--><--no-to>",
 		"fettle ask \"what is this?\" -m \"ollama/l<tab>":  "<ask><what is this?><-m><ollama/llama3.2>",
 		"fettle ask -s \"be brief\" --ephem<tab> \"a b\"":  "<ask><-s><be brief><--ephemeral><a b>",
@@ -273,8 +284,13 @@ func TestFishCompletes(t *testing.T) {
 		"fettle mod":                         "models\tsee, fetch and remove models",
 		"fettle ask -m ollama/q":             "ollama/qwen3:8b\t40k context, tools|ollama/qwen3:32b",
 		"fettle ask --model=ollama/l":        "--model=ollama/llama3.2",
+		"fettle config get retr":             "retries\thow often a request that may succeed later is repeated",
+		"fettle config set color ":           "auto|always|never",
+		"fettle keys set an":                 "anthropic\tapi.anthropic.com",
+		"fettle help exi":                    "exit-codes\twhat the exit status says",
+		"fettle usage --by ":                 "model|day|chat",
 		"fettle ask --chat ":                 "2\tA question with 'quotes' and: colons|1\tso that there is a chat",
-		"fettle ask -p ":                     "draft|review|summarise",
+		"fettle ask -p ":                     "draft|review|summarise\tA short one",
 		"fettle ask -f note":                 "notes and more.md",
 		"fettle ask --file=note":             "--file=notes and more.md",
 		"fettle ask -w sou":                  "sources/",
@@ -353,25 +369,91 @@ func TestCompletionNeverComplains(t *testing.T) {
 func TestCompletionCost(t *testing.T) {
 	w := shellWorld(t)
 	w.run(0, "chats", "list") // which folds, so that there is a store
-	const times, most = 15, 10
-	cost := func(args ...string) time.Duration {
-		best := time.Hour
-		for range times {
+	const rounds, enough, most = 12, 3, 10
+	ways := map[string][]string{
+		"version": {"version"}, "commands": {"__complete", "zsh", "--", "=ch"}, "models": {"__complete", "zsh", "--", "=", "ask", "-m"},
+		"chats": {"__complete", "zsh", "--", "=", "ask", "--chat"}, "prompts": {"__complete", "zsh", "--", "=", "ask", "-p"},
+	}
+	best := map[string]time.Duration{}
+	ratio := func(name string) float64 { return float64(best[name]) / float64(best["version"]) }
+	for round := range rounds { // in turn, so that a busy machine is busy for all
+		worst := 0.0
+		for name, args := range ways {
 			begun := time.Now()
 			w.run(0, args...)
-			best = min(best, time.Since(begun))
+			if took := time.Since(begun); best[name] == 0 || took < best[name] {
+				best[name] = took
+			}
 		}
-		return best
+		for name := range ways {
+			worst = max(worst, ratio(name))
+		}
+		if round+1 >= enough && worst <= most {
+			break
+		}
 	}
-	least := cost("version")
-	for name, words := range map[string][]string{
-		"commands": {"=ch"}, "models": {"=", "ask", "-m"}, "chats": {"=", "ask", "--chat"}, "prompts": {"=", "ask", "-p"},
-	} {
-		took := cost(append([]string{"__complete", "zsh", "--"}, words...)...)
-		ratio := float64(took) / float64(least)
-		t.Logf("%-8s %.1f ms, %.2f times fettle version", name, took.Seconds()*1000, ratio)
-		if ratio > most {
-			t.Errorf("%s: %.1f times what fettle version takes, the limit is %d", name, ratio, most)
+	for name := range ways {
+		t.Logf("%-8s %.1f ms, %.2f times fettle version", name, best[name].Seconds()*1000, ratio(name))
+		if ratio(name) > most {
+			t.Errorf("%s: %.1f times what fettle version takes, the limit is %d", name, ratio(name), most)
 		}
+	}
+}
+
+// Completion is a guest in somebody's line: it asks no address and no keyring,
+// runs no command, and leaves every file as it is.
+func TestCompletionTouchesNothing(t *testing.T) {
+	t.Parallel()
+	w := shellWorld(t)
+	w.run(0, "ask", "--no-stdin", "one that waits in its journal")
+	asked := make(chan string, 100)
+	listen := func(network, address string) string {
+		l, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		go func() { // ends when the listener does
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				asked <- network + " " + address
+				_ = conn.Close()
+			}
+		}()
+		return l.Addr().String()
+	}
+	socket := filepath.Join(t.TempDir(), "bus") // short enough for a socket's name
+	listen("unix", socket)
+	w.configure("providers:\n  far: {base_url: \"http://" + listen("tcp", "127.0.0.1:0") + "/v1\"}\n" +
+		"  run: {base_url: \"http://127.0.0.1:1/v1\", key: \"!touch '" + filepath.Join(w.dir, "ran") + "'\"}\n")
+	w.env = append(w.env, "DBUS_SESSION_BUS_ADDRESS=unix:path="+socket, "FETTLE_KEYRING=", "FETTLE_MODEL=",
+		"OLLAMA_HOST="+listen("tcp", "127.0.0.1:0"), "OPENAI_BASE_URL=http://"+listen("tcp", "127.0.0.1:0"))
+
+	if _, _ = w.run(4, "models", "list", "--provider", "ollama"); len(asked) == 0 {
+		t.Fatal("what would be asked isn't noticed")
+	}
+	for len(asked) > 0 {
+		<-asked
+	}
+	before := contentsOf(t, w.dir)
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	for i, words := range []string{
+		"", "=", "=-", "= ask", "=- ask", "= ask -m", "= ask -p", "= ask --chat", "= ask -o", "= ask -f", "= ask -w", "= ask --allow", "= ask -t",
+		"= models show", "= models rm", "= models pull", "= models list --provider", "= prompts show", "= prompts edit", "= chats show",
+		"= config get", "= config set", "= config set model", "= config set color", "= keys set", "= keys rm", "= help", "= man models", "= completion", "= trust",
+	} {
+		shell := shells[i%len(shells)]
+		if _, errs := w.run(0, append([]string{"__complete", shell, "--"}, strings.Fields(words)...)...); errs != "" {
+			t.Errorf("%s %q: said %q", shell, words, errs)
+		}
+	}
+	if diff := cmp.Diff(before, contentsOf(t, w.dir)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
+	}
+	for len(asked) > 0 {
+		t.Errorf("asked %s", <-asked)
 	}
 }

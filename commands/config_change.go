@@ -133,12 +133,22 @@ func (rt *runtime) configChanged(src config.Options, k config.Key, output string
 	if err != nil {
 		rt.notice("changed " + src.File + ", and something else is wrong: " + err.Error())
 	} else if e, ok := cfg.Entry(k.String()); ok {
-		inForce := describeSetting(e)
-		out.InForce = &inForce
-		if from := e.Origins[0]; from.Kind != config.FromDefault && (from.File != src.File || from.Profile != "") {
+		for _, w := range cfg.Warnings {
+			if strings.HasPrefix(k.String()+".", w.Key+".") {
+				rt.notice(w.String())
+			}
+		}
+		ofProfile := k.Path[0] == "profiles" // what it holds is in force in it alone
+		if !ofProfile {
+			inForce := describeSetting(e)
+			out.InForce = &inForce
+		}
+		from := e.Origins[0]
+		switch {
+		case !ofProfile && from.Kind != config.FromDefault && (from.File != src.File || from.Profile != ""):
 			rt.notice("changed " + src.File + "; " + k.String() + " of " + cfg.Origin(e.Key) + " is in force, not this one")
-		} else if output != "json" && rt.streams.Err.IsTerminal() {
-			rt.notice(k.String() + " is " + escapedLine(e.Text) + ", from " + cfg.Origin(e.Key))
+		case output != "json" && rt.streams.Err.IsTerminal():
+			rt.notice(k.String() + " is " + escapedLine(e.Text) + ", from " + originText(e.Origins))
 		}
 	}
 	if output == "json" {
@@ -204,7 +214,8 @@ func (d *draft) edit(ctx context.Context, begin string) (kept bool, err error) {
 		}
 		if string(data) == begin {
 			d.rt.notice("nothing was changed")
-			return false, nil
+			_, err := d.file.Check(begin)
+			return false, err // what was broken still is
 		}
 		warnings, err := d.file.Check(string(data))
 		if err == nil {

@@ -2,14 +2,11 @@ package commands
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/config/trust"
-	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/paths"
 )
 
@@ -51,7 +48,7 @@ func newConfig(rt *runtime) *cli.Command {
 	}
 }
 
-// profileFlag is --profile, with what it does.
+// profileFlag is --profile of commands that change what is in a profile.
 func profileFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "profile", Usage: usage} }
 
 func newConfigList(rt *runtime) *cli.Command {
@@ -61,11 +58,12 @@ func newConfigList(rt *runtime) *cli.Command {
 		Usage:     "list the settings, and where each comes from",
 		ArgsUsage: "[PREFIX]",
 		Description: `Lists what is in force here. With a PREFIX such as limits or models.ollama/qwen3
-it lists the keys below it. Secrets are never shown.`,
+it lists the keys below it; the prefix profiles lists what the profiles hold.
+Secrets are never shown.`,
 		UsageText: "fettle config list\nfettle config list limits\nfettle config list -o json",
-		Flags:     []cli.Flag{profileFlag("list what is in force with the profile `NAME`"), outputFlag()},
+		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
-			o := configOptions{key: c.Args().First(), profile: c.String("profile"), output: c.String("output")}
+			o := configOptions{key: c.Args().First(), output: c.String("output")}
 			if c.NArg() > 1 {
 				return usagef(path+" limits", "%s takes one prefix, and %s is another", path, shellWord(c.Args().Get(1)))
 			}
@@ -86,9 +84,9 @@ func newConfigGet(rt *runtime) *cli.Command {
 		Description: `Prints the value and nothing else; of a list, an element a line. A key that isn't
 set exits 1. Of a secret it prints [redacted].`,
 		UsageText: "fettle config get model\nfettle config get limits.timeout -o json",
-		Flags:     []cli.Flag{profileFlag("print what is in force with the profile `NAME`"), outputFlag()},
+		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
-			o := configOptions{key: c.Args().First(), profile: c.String("profile"), output: c.String("output")}
+			o := configOptions{key: c.Args().First(), output: c.String("output")}
 			if c.NArg() != 1 {
 				return usagef(path+" model", "%s takes one key", path)
 			}
@@ -208,7 +206,7 @@ func newConfigCheck(rt *runtime) *cli.Command {
 that one alone, as your own, or as a project's if it stands in a folder .fettle.
 Exits 3 if anything is wrong.`,
 		UsageText: "fettle config check",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
 			o := configOptions{file: c.Args().First(), output: c.String("output")}
 			if c.NArg() > 1 {
@@ -222,48 +220,7 @@ Exits 3 if anything is wrong.`,
 	}
 }
 
-// configSources are all places that the configuration is read from. flags may
-// be nil.
-func (rt *runtime) configSources(flags map[string]config.Flag) (config.Options, error) {
-	dirs, err := rt.dirs()
-	if err != nil {
-		return config.Options{}, err
-	}
-	wd, err := os.Getwd()
-	if err != nil {
-		return config.Options{}, fault.Wrap(fault.Failed, "find the current folder", err)
-	}
-	return config.Options{
-		File: dirs.ConfigFile, Named: dirs.ConfigNamed, WorkDir: wd, Home: dirs.Home,
-		Env: os.LookupEnv, Flags: flags, Trusted: trustStore(dirs).Project,
-	}, nil
-}
-
 // trustStore is what the user has allowed projects and commands.
 func trustStore(dirs paths.Dirs) *trust.Store {
 	return trust.Open(filepath.Join(dirs.State, trust.FileName))
-}
-
-// profileGiven is the flag --profile, if it was given.
-func profileGiven(name string) map[string]config.Flag {
-	if name == "" {
-		return nil
-	}
-	return map[string]config.Flag{"profile": {Name: "--profile", Values: []string{name}}}
-}
-
-// loadConfig loads the configuration of all sources, and says its warnings.
-func (rt *runtime) loadConfig(flags map[string]config.Flag) (*config.Config, error) {
-	o, err := rt.configSources(flags)
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := config.Load(o)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range cfg.Warnings {
-		rt.notice(w.String())
-	}
-	return cfg, nil
 }

@@ -29,6 +29,7 @@ func describeSetting(e config.Entry) settingJSON {
 type configListJSON struct {
 	SchemaVersion int           `json:"schema_version"`
 	Profile       string        `json:"profile,omitempty"`
+	Profiles      []string      `json:"profiles"` // that there are
 	Files         []string      `json:"files"`
 	Settings      []settingJSON `json:"settings"`
 }
@@ -40,12 +41,16 @@ type configGetJSON struct {
 }
 
 func runConfigList(rt *runtime, o configOptions) error {
-	cfg, err := rt.loadConfig(profileGiven(o.profile))
+	cfg, err := rt.config(nil)
 	if err != nil {
 		return err
 	}
 	var entries []config.Entry
-	for _, e := range cfg.Entries() {
+	all := cfg.Entries()
+	if o.key == "profiles" || strings.HasPrefix(o.key, "profiles.") {
+		all = cfg.ProfileEntries()
+	}
+	for _, e := range all {
 		if o.key == "" || e.Key == o.key || strings.HasPrefix(e.Key, strings.TrimSuffix(o.key, ".")+".") {
 			entries = append(entries, e)
 		}
@@ -54,7 +59,7 @@ func runConfigList(rt *runtime, o configOptions) error {
 		return notSet(rt, o.key)
 	}
 	if o.output == "json" {
-		out := configListJSON{SchemaVersion: outputVersion, Profile: cfg.Profile, Files: append([]string{}, cfg.Files...), Settings: []settingJSON{}}
+		out := configListJSON{SchemaVersion: outputVersion, Profile: cfg.Profile, Profiles: append([]string{}, cfg.Profiles...), Files: append([]string{}, cfg.Files...), Settings: []settingJSON{}}
 		for _, e := range entries {
 			out.Settings = append(out.Settings, describeSetting(e))
 		}
@@ -65,9 +70,18 @@ func runConfigList(rt *runtime, o configOptions) error {
 		term.Column{Title: "value", Cut: true},
 		term.Column{Title: "from", Cut: true, Style: rt.streams.Out.Style().Dim})
 	for _, e := range entries {
-		table.Row(e.Key, escapedLine(e.Text), cfg.Origin(e.Key))
+		table.Row(e.Key, escapedLine(e.Text), originText(e.Origins))
 	}
 	return table.Flush()
+}
+
+// originText tells where a value comes from; several places where rules add up.
+func originText(origins []config.Origin) string {
+	var out []string
+	for _, o := range origins {
+		out = append(out, o.String())
+	}
+	return strings.Join(out, ", ")
 }
 
 // escapedLine is a text for one line of a list; line breaks show as \n.
@@ -90,7 +104,7 @@ func notSet(rt *runtime, key string) error {
 }
 
 func runConfigGet(rt *runtime, o configOptions) error {
-	cfg, err := rt.loadConfig(profileGiven(o.profile))
+	cfg, err := rt.config(nil)
 	if err != nil {
 		return err
 	}

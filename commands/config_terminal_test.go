@@ -161,6 +161,33 @@ func TestAKeysCommandIsShownAndAllowedOnce(t *testing.T) {
 	w.run(8, "trust", "--key", "mine") // another command
 }
 
+// In the middle of a question the command is shown and asked about once; then
+// it is remembered. With -q nobody is asked.
+func TestAskAsksOnceAboutAKeysCommand(t *testing.T) {
+	t.Parallel()
+	a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
+	w.configure("providers: {lab: {base_url: \"" + a.URL + "\", key: \"!printf " + commandKey + "\"}}\n")
+	s := w.sit(nil, "ask", "-q", "--no-stdin", "-m", "lab/m", "hi")
+	if shown := s.end(8); strings.Contains(shown, "[N]o") {
+		t.Errorf("-q asks: %q", shown)
+	}
+	s = w.sit(nil, "ask", "--no-stdin", "-m", "lab/m", "hi")
+	s.until("The key of lab comes from a command:\n\n    printf " + commandKey + "\n\n")
+	s.until("[N]o")
+	if a.headers() != nil {
+		t.Error("the address was asked before the command was allowed")
+	}
+	s.typed("y")
+	s.until("fine")
+	s.end(0)
+	if h := a.headers(); keyIn(h) != commandKey {
+		t.Errorf("sends %q", keyIn(h))
+	}
+	if h, stderr := w.ask(a, 0); keyIn(h) != commandKey || stderr != "" {
+		t.Errorf("asked again: %q, %s", keyIn(h), stderr)
+	}
+}
+
 func TestAKeyIsTypedUnseen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "responses: [{text: x}]")

@@ -44,6 +44,7 @@ With --model a real model is asked the same.`,
 		UsageText: "fettle demo\nfettle demo --model ollama/qwen3",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` instead of the recording"},
+			rt.inProfile(""),
 			&cli.StringFlag{Name: "color", Value: "auto", Usage: "use colour `WHEN`: auto, always or never"},
 		},
 		Action: func(c *cli.Context) error {
@@ -92,7 +93,7 @@ func runDemo(ctx context.Context, rt *runtime, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	v := newTextView(rt, askOptions{verbose: true})
+	v := newTextView(rt, askOptions{verbose: true}, nil)
 	if err := follow(ctx, rt, eng, id, v); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (rt *runtime) demoOutro(ctx context.Context, eng *engine.Engine, number int
 	if recorded {
 		next = `
 To ask a real model:
-  ollama serve, then: ollama pull qwen3
+  ollama serve, then: fettle models pull qwen3
   fettle demo --model ollama/qwen3
   fettle ask "why is the sky blue?"
 `

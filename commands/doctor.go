@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -36,7 +37,7 @@ func newDoctor(rt *runtime) *cli.Command {
 		UsageText:   "fettle doctor\nfettle doctor -o json",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "online", Usage: "also ask each provider that has a key, or needs none; a command that prints a key is run"},
-			outputFlag(),
+			rt.inProfile(""), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle doctor"
@@ -108,7 +109,7 @@ func (rt *runtime) visit(o doctorOptions) (*visit, error) {
 			}
 		}
 	}
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(v.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -148,12 +149,18 @@ func showResults(out *term.Output, results []doctor.Result) {
 				out.Printf("%s%s\n", indent, style.Dim(line))
 			}
 		}
-		if r.Hint != "" { // whole, so that it can be pasted
-			out.Printf("%s%s  %s\n", indent, style.Dim("try"), term.Clean(r.Hint))
+		label := "try"
+		for _, hint := range r.Hints { // whole, so that they can be pasted
+			out.Printf("%s%s  %s\n", indent, style.Dim(label), term.Clean(hintGap().ReplaceAllString(hint, "   ")))
+			label = " or"
 		}
 	}
 	out.Printf("\n%s\n", verdict(count))
 }
+
+// hintGap is what stands between a command and what it does: as much as makes
+// columns of several, which here would only take room.
+func hintGap() *regexp.Regexp { return regexp.MustCompile(` {3,}`) }
 
 // room is how many columns there are behind an indent; 0 is no limit.
 func room(out *term.Output, indent int) int {

@@ -65,10 +65,9 @@ func (v *visit) configuration() doctor.Result {
 		r.Status, r.Detail = doctor.Error, term.Count(len(broken.Problems), "problem", "problems")
 		for _, p := range broken.Problems {
 			r.More = append(r.More, p.String())
-			if r.Hint == "" {
-				r.Hint = p.Hint
-			}
+			r.Try(p.Hint)
 		}
+		r.Try("fettle config check   shows the lines")
 		r.More = append(r.More, "what follows is without the configuration's files")
 		return r
 	}
@@ -85,9 +84,7 @@ func (v *visit) configuration() doctor.Result {
 	for _, w := range v.cfg.Warnings {
 		r.Status = doctor.Warning
 		r.More = append(r.More, w.String())
-		if r.Hint == "" {
-			r.Hint = w.Hint
-		}
+		r.Try(w.Hint)
 	}
 	return r
 }
@@ -98,9 +95,7 @@ func failedResult(r doctor.Result, err error) doctor.Result {
 	var f *fault.Fault
 	if errors.As(err, &f) {
 		r.More = f.Detail
-		if len(f.Hints) > 0 {
-			r.Hint = f.Hints[0]
-		}
+		r.Try(f.Hints...)
 	}
 	return r
 }
@@ -131,12 +126,15 @@ func (v *visit) dataDirectory(ctx context.Context) []doctor.Result {
 	}
 	switch {
 	case !doctor.Writable(base):
-		data.Status, data.Hint = doctor.Error, "FETTLE_DATA=DIR fettle …   keeps the data elsewhere"
+		data.Status = doctor.Error
+		data.Try("FETTLE_DATA=DIR fettle …   keeps the data elsewhere")
 		data.Detail += ", and " + base + " can't be written to"
 	case h.Free > 0 && h.Free < h.Need:
-		data.Status, data.Hint = doctor.Error, fmt.Sprintf("free %s on the disk: nothing can be kept before", term.Size(h.Need))
+		data.Status = doctor.Error
+		data.Try(fmt.Sprintf("free %s on the disk: nothing can be kept before", term.Size(h.Need)))
 	case h.Free > 0 && h.Free < lowSpace:
-		data.Status, data.Hint = doctor.Warning, "free some space on the disk"
+		data.Status = doctor.Warning
+		data.Try("free some space on the disk")
 	}
 	if !h.Exists {
 		return []doctor.Result{data}
@@ -167,7 +165,7 @@ func storeResult(s engine.StoreHealth) doctor.Result {
 		r.Detail = s.Owner + " is using it, so it wasn't opened"
 	case !s.Clean:
 		r.Status, r.Detail = doctor.Warning, "it was not closed in order, as after a crash; the next command that opens it mends it"
-		r.Hint = "fettle chats list"
+		r.Try("fettle chats list")
 	case s.Opened && s.Schema > 0:
 		r.Detail = fmt.Sprintf("whole, version %d", s.Schema)
 	default:
@@ -188,7 +186,7 @@ func journalResult(h engine.Health) doctor.Result {
 		r.Status = doctor.Warning
 		r.Detail += "; " + term.Count(len(h.Damaged), "damaged one was", "damaged ones were") + " set aside"
 		r.More = h.Damaged
-		r.Hint = "look at them: each is a question and what came of its answer, in lines of JSON; then remove them"
+		r.Try("look at them: each is a question and what came of its answer, in lines of JSON; then remove them")
 	}
 	return r
 }

@@ -72,15 +72,16 @@ func (v *visit) ollama(ctx context.Context) doctor.Result {
 	if err != nil {
 		return failedResult(r, err)
 	}
-	asked, ok := p.(interface {
+	asked, ok := provider.As[interface {
 		Version(ctx context.Context) (string, error)
-	})
+	}](p)
 	if !ok {
 		return failedResult(r, errors.New("this provider tells no version"))
 	}
 	version, err := asked.Version(ctx)
 	if err != nil {
 		r = failedResult(r, engine.Explain(ollamaName+"/", err))
+		r.Hints = r.Hints[:min(len(r.Hints), 1)] // what else there is to ask is the model's line to say
 		if !v.uses(ollamaName) {
 			r.Status = doctor.Warning
 		}
@@ -92,7 +93,8 @@ func (v *visit) ollama(ctx context.Context) doctor.Result {
 	}
 	r.Detail = fmt.Sprintf("version %s at %s, %s", version, v.cfg.Ollama.Host, term.Count(len(models), "model", "models"))
 	if len(models) == 0 {
-		r.Status, r.Hint = doctor.Warning, "fettle models pull qwen3"
+		r.Status = doctor.Warning
+		r.Try("fettle models pull qwen3")
 	}
 	return v.contextLength(r)
 }
@@ -104,9 +106,7 @@ func (v *visit) contextLength(r doctor.Result) doctor.Result {
 		if r.Status == doctor.OK {
 			r.Status = doctor.Warning
 		}
-		if r.Hint == "" {
-			r.Hint = hint
-		}
+		r.Try(hint)
 		r.More = append(r.More, fmt.Sprintf(format, args...))
 	}
 	from := v.cfg.Origin("ollama.num_ctx")
@@ -152,21 +152,41 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 		r.Detail = ref + ", chosen since the configuration names none"
 		return r
 	}
-	if v.mayAskOllama() {
-		if models, err := v.listed(ctx, ollamaName); err == nil && len(models) > 0 {
-			r.Detail = "none named: one of Ollama's is chosen"
-			return r
+	return v.unaskedModel(ctx, r)
+}
+
+// unaskedModel tells which model would be chosen, as far as this machine knows.
+func (v *visit) unaskedModel(ctx context.Context, r doctor.Result) doctor.Result {
+	keyed := ""
+	for _, s := range v.catalog.Seekers {
+		switch {
+		case s.Provider == ollamaName && v.mayAskOllama():
+			local := *v.catalog
+			local.Seekers = []engine.Seeker{s} // no other provider is asked
+			if ref, err := local.Default(ctx); err == nil {
+				r.Detail = ref + ", chosen since the configuration names none"
+				return r
+			}
+		case s.Provider != ollamaName && s.Ready() && keyed == "":
+			keyed = "one of " + s.Provider + "'s"
 		}
 	}
-	for _, found := range v.keys {
-		if found.Known && found.Name != ollamaName {
-			r.Detail = "none named: one of " + found.Name + "'s is chosen"
-			return r
-		}
+	const unasked = ", which wasn't asked: --online asks it"
+	switch {
+	case keyed != "" && v.mayAskOllama():
+		r.Detail = "none named: " + keyed + " is chosen"
+		return r
+	case keyed != "":
+		r.Detail = "none named: one of Ollama's at " + v.cfg.Ollama.Host + ", or " + keyed + unasked
+		return r
+	case !v.mayAskOllama():
+		r.Detail = "none named: one of Ollama's at " + v.cfg.Ollama.Host + unasked
+		return r
 	}
 	r.Status, r.Detail = doctor.Error, "no model to ask: none is named, no Ollama has one, and no provider has a key"
-	r.More = []string{"ollama serve, then: fettle models pull qwen3", "export ANTHROPIC_API_KEY=…, or OPENAI_API_KEY, or MISTRAL_API_KEY"}
-	r.Hint = "fettle demo   a recorded model, nothing to set up"
+	r.Try("ollama serve, then: fettle models pull qwen3",
+		"fettle keys set anthropic   or openai, or mistral",
+		"fettle demo   a recorded model, nothing to set up")
 	return r
 }
 
@@ -204,15 +224,15 @@ func (v *visit) withoutKey(r doctor.Result, p config.Provider) doctor.Result {
 	switch {
 	case p.Default && v.uses(p.Name):
 		r.Status, r.Detail = doctor.Error, "no key, and the configuration names a model of it"
-		r.Hint = "fettle keys set " + p.Name
 		if p.KeyEnv != "" {
-			r.Hint = "export " + p.KeyEnv + "=…   or: " + r.Hint
+			r.Try("export " + p.KeyEnv + "=…")
 		}
+		r.Try("fettle keys set " + p.Name)
 	case p.Default:
 		r.Detail = "not set up: no key"
 	case p.KeyEnv != "":
 		r.Status, r.Detail = doctor.Warning, p.BaseURL+" is asked without a key: "+p.KeyEnv+" is not set"
-		r.Hint = "export " + p.KeyEnv + "=…"
+		r.Try("export "+p.KeyEnv+"=…", "fettle keys set "+p.Name)
 	default:
 		r.Detail = p.BaseURL + ", asked without a key"
 	}
@@ -229,7 +249,8 @@ func (v *visit) withKey(r doctor.Result, p config.Provider, s keys.Source) docto
 	}[s.Place]
 	r.Detail = "key " + where
 	if s.Exposed {
-		r.Status, r.Hint = doctor.Warning, "chmod 600 on the file, and a new key: others could read this one"
+		r.Status = doctor.Warning
+		r.Try("chmod 600 on the file, and a new key: others could read this one")
 		r.Detail += " isn't used: others can read the file"
 	}
 	return r

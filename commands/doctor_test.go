@@ -19,8 +19,8 @@ func TestDoctorOnATerminal(t *testing.T) {
 		{Title: "configuration", Status: doctor.OK, Detail: "/home/ann/.config/fettle/config.yaml"},
 		{
 			Title: "Ollama", Status: doctor.Warning, Detail: "version 0.17.4\x1b[31m at http://127.0.0.1:11434, 3 models",
-			More: []string{"every context is 2,048 tokens long, by OLLAMA_CONTEXT_LENGTH"},
-			Hint: "unset OLLAMA_CONTEXT_LENGTH   lets fettle measure what is needed",
+			More:  []string{"every context is 2,048 tokens long, by OLLAMA_CONTEXT_LENGTH"},
+			Hints: []string{"unset OLLAMA_CONTEXT_LENGTH   lets fettle measure what is needed", "fettle models list"},
 		},
 		{Title: "store", Status: doctor.Error, Detail: "the store is damaged"},
 	})
@@ -30,6 +30,7 @@ func TestDoctorOnATerminal(t *testing.T) {
                  every context is 2,048 tokens long, by
                  OLLAMA_CONTEXT_LENGTH
                  try  unset OLLAMA_CONTEXT_LENGTH   lets fettle measure what is needed
+                  or  fettle models list
 ✗ store          the store is damaged
 
 1 error, 1 warning

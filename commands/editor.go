@@ -3,7 +3,7 @@ package commands
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"os/exec"
 	goruntime "runtime"
@@ -24,9 +24,15 @@ func (rt *runtime) edit(ctx context.Context, path string) error {
 	}
 	cmd := editorCommand(editor, path)
 	rt.streams.Attach(cmd)
-	if err := cmd.Run(); err != nil {
-		return fault.Wrap(fault.Failed, fmt.Sprintf("edit with %s", shellWord(editor)), err,
-			"EDITOR=nano fettle …   chooses another editor")
+	err := cmd.Run()
+	const hint = "EDITOR=nano fettle …   chooses another editor"
+	const notFound = 127 // what a shell says of a program that isn't there
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.As(err, &exit) && exit.ExitCode() == notFound:
+		return fault.New(fault.Failed, "there is no editor "+shellWord(editor)+"", hint)
+	case err != nil:
+		return fault.Wrap(fault.Failed, "edit with "+shellWord(editor), err, hint)
 	}
 	return ctx.Err()
 }

@@ -8,6 +8,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/commands"
+	"github.com/fettle-cli/fettle/commands/term"
 )
 
 // exampleScript answers whatever the examples ask.
@@ -19,41 +22,161 @@ responses:
   - {when: "", text: An answer.}
 `
 
-// Every command of the README and of every help text is run, by a shell, as it
-// stands. Only the model is a script.
+// examplesOf are the places with examples that are run one after another in a
+// world of their own, so that those of one command can't spoil another's.
+type examplesOf struct {
+	name     string
+	commands []example
+}
+
+// example is one command line, and where it stands.
+type example struct{ where, line string }
+
+// notRun are the examples that can't be run here, each with the reason. One
+// that no page has any more is an error.
+func notRun() map[string]string { return map[string]string{} }
+
+// Every command of the README, of every help text and of the page of recipes is
+// run, by a shell, as it stands. Only the models are not real: a script answers
+// questions, and an Ollama on this machine is played by a test server.
 func TestExamplesRun(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the examples are for a POSIX shell")
 	}
-	w := newWorld(t, exampleScript)
-	w.shell()
-	examples := map[string][]string{"README": readmeCommands(t)}
-	for _, name := range []string{"", "ask", "demo", "chats", "chats list", "chats show", "prompts", "prompts list", "prompts show",
-		"prompts new", "prompts edit", "prompts rm", "prompts path", "usage", "doctor", "version", "help"} {
-		args := append(strings.Fields(name), "--help")
-		out, _ := w.run(0, args...)
-		examples[name] = helpExamples(out)
-		if len(examples[name]) == 0 {
-			t.Errorf("fettle %s --help has no examples", name)
+	skipped := notRun()
+	for _, group := range exampleGroups(t) {
+		var runnable []example
+		for _, e := range group.commands {
+			if _, ok := notRun()[e.line]; ok {
+				delete(skipped, e.line)
+				continue
+			}
+			runnable = append(runnable, e)
 		}
+		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
+			w := exampleWorld(t)
+			if strings.HasPrefix(group.name, "chats") {
+				for _, question := range []string{"so that there is one", "plan a walk", "which birds are these?", "why is the sky blue?", "a sixth one"} {
+					w.run(0, "ask", "--no-stdin", question)
+				}
+				w.run(0, "chats", "export", "--all", "-o", "json", "--file", filepath.Join(w.project(), "chats.jsonl"))
+			}
+			for _, e := range runnable {
+				w.example(e)
+			}
+		})
 	}
-	examples["pipelines"] = w.recipes()
-	for where, commands := range examples {
-		for _, command := range commands {
-			w.example(where, command)
+	for line, why := range skipped {
+		t.Errorf("no page has the example %q (%s)", line, why)
+	}
+}
+
+// exampleGroups gathers all examples: those of the README, of the overview, of
+// the recipes, and of each command with all that are below it.
+func exampleGroups(t *testing.T) []examplesOf {
+	t.Helper()
+	readme := examplesOf{name: "README"}
+	for _, line := range readmeCommands(t) {
+		readme.commands = append(readme.commands, example{"README", line})
+	}
+	overview := examplesOf{name: "overview"}
+	out := helpText(t, "--help")
+	for _, line := range overviewExamples(out) {
+		overview.commands = append(overview.commands, example{"fettle", line})
+	}
+	if len(overview.commands) < 4 {
+		t.Errorf("the overview has only %d examples", len(overview.commands))
+	}
+	recipes := examplesOf{name: "pipelines"}
+	for _, script := range readRecipes(t) {
+		recipes.commands = append(recipes.commands, example{"fettle help pipelines", script})
+	}
+	groups := []examplesOf{readme, overview, recipes}
+	out = helpText(t, "help")
+	for _, name := range commandsListed(out) {
+		all := examplesBelow(t, []string{name})
+		if name == "chats" { // its commands remove what others of them need
+			groups = append(groups, byPage(all)...)
+			continue
 		}
+		groups = append(groups, examplesOf{name: name, commands: all})
 	}
+	if len(groups) < 10 {
+		t.Errorf("fettle help lists only %d commands:\n%s", len(groups)-3, out)
+	}
+	return groups
+}
+
+// byPage gives the examples of each page a world of their own.
+func byPage(all []example) []examplesOf {
+	var out []examplesOf
+	for _, e := range all {
+		name := strings.TrimPrefix(e.where, "fettle ")
+		if len(out) == 0 || out[len(out)-1].name != name {
+			out = append(out, examplesOf{name: name})
+		}
+		out[len(out)-1].commands = append(out[len(out)-1].commands, e)
+	}
+	return out
+}
+
+// helpText is what a command prints that needs neither files nor processes.
+func helpText(t *testing.T, args ...string) string {
+	t.Helper()
+	s := term.Test(term.TestOptions{})
+	if status := commands.Main(t.Context(), append([]string{"fettle"}, args...), s.Streams); status != 0 {
+		t.Fatalf("fettle %s: status %d, %s", strings.Join(args, " "), status, s.Stderr)
+	}
+	return s.Stdout.String()
+}
+
+// examplesBelow are the examples of a command and of all below it, by their
+// help texts alone: a command that is listed can't be forgotten. Another test
+// holds the lists against the commands that there are.
+func examplesBelow(t *testing.T, path []string) []example {
+	t.Helper()
+	name := "fettle " + strings.Join(path, " ")
+	help := helpText(t, append(path[:len(path):len(path)], "--help")...)
+	var out []example
+	for _, line := range helpExamples(help) {
+		out = append(out, example{name, line})
+	}
+	if len(out) == 0 {
+		t.Errorf("%s --help has no examples", name)
+	}
+	for _, below := range commandsListed(help) {
+		out = append(out, examplesBelow(t, append(path[:len(path):len(path)], below))...)
+	}
+	return out
+}
+
+// commandsListed are the names below "commands" of a help text.
+func commandsListed(help string) []string {
+	_, after, ok := strings.Cut(help, "\ncommands\n")
+	if !ok {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(after) {
+		words := strings.Fields(line)
+		if !strings.HasPrefix(line, "  ") || len(words) == 0 {
+			break
+		}
+		out = append(out, words[0])
+	}
+	return out
 }
 
 // recipes are the commands of the page about pipelines: its indented lines.
 // Some of them want jq.
-func (w *world) recipes() []string {
-	w.t.Helper()
-	page, _ := w.run(0, "help", "pipelines")
+func readRecipes(t *testing.T) []string {
+	t.Helper()
+	page := helpText(t, "help", "pipelines")
 	_, err := exec.LookPath("jq")
 	if err != nil && os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		w.t.Errorf("the recipes need jq: %v", err)
+		t.Errorf("the recipes need jq: %v", err)
 	}
 	var out []string
 	script := "" // lines that belong together are run by one shell
@@ -68,9 +191,25 @@ func (w *world) recipes() []string {
 		script = ""
 	}
 	if len(out) < 8 {
-		w.t.Errorf("the page has only %d recipes", len(out))
+		t.Errorf("the page has only %d recipes", len(out))
 	}
 	return out
+}
+
+// exampleWorld is a world in which every example works: with an Ollama that has
+// models and lets them be pulled and removed, and a keyring that is off.
+func exampleWorld(t *testing.T) *world {
+	t.Helper()
+	ollama := newFakeOllama(t, "qwen3", "llama3.2")
+	ollama.plays(says(pullBegins + layer("a", 1, 1) + pullEnds))
+	w := modelWorld(t, ollama)
+	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
+	if err := os.WriteFile(filepath.Join(w.dir, "m.yaml"), []byte(exampleScript), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.shell()
+	put(t, filepath.Join(w.project(), ".fettle", "config.yaml"), "retries: 1\n") // data alone, which needs no trust
+	return w
 }
 
 // shell makes a folder in which the examples can be run: fettle on the PATH,
@@ -82,6 +221,7 @@ func (w *world) shell() {
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
 		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n", "diff.patch": "-a\n+b\n",
+		"key.txt": "sk-EXAMPLEnotrealEXAMPLEnotreal\n",
 		filepath.Join(w.dir, "config", "prompts", "review.md"): "---\nvariables: {focus: {required: false}}\n---\nReview this. {{focus}} {{input}}\n",
 		filepath.Join(w.dir, "config", "prompts", "draft.md"):  "Draft it.\n",
 	} {
@@ -95,11 +235,24 @@ func (w *world) shell() {
 			w.t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("git", "init", "-q", w.project()).CombinedOutput(); err != nil {
-		w.t.Fatalf("git init: %v: %s", err, out)
-	}
+	w.changes()
 	w.env = append(w.env, "EDITOR=true", "VISUAL=", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	w.run(0, "ask", "--no-stdin", "so that there is a chat")
+}
+
+// changes makes the project a git repository with a change that is staged and
+// one that isn't.
+func (w *world) changes() {
+	w.t.Helper()
+	script := "git init -q . && git add report.md questions.txt && " +
+		"git -c user.name=Ann -c user.email=ann@example.com commit -q -m first && " +
+		"echo more >>report.md && git add report.md && echo when? >>questions.txt"
+	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", script)
+	cmd.Dir = w.project()
+	cmd.Env = append(w.env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("make a repository: %v: %s", err, out)
+	}
 }
 
 // onePixel is the smallest PNG.
@@ -108,39 +261,45 @@ const onePixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x0
 // project is the folder that the examples are run in.
 func (w *world) project() string { return filepath.Join(w.dir, "project") }
 
-func (w *world) example(where, command string) {
+func (w *world) example(e example) {
 	w.t.Helper()
-	// The examples that name a real model are run on the script.
-	command = strings.NewReplacer("-m ollama/qwen3", "-m script/m.yaml", "--model ollama/qwen3", "--model script/m.yaml").Replace(command)
+	// The examples that ask a real model are run on the script.
+	command := strings.NewReplacer("-m ollama/qwen3", "-m script/m.yaml", "--model ollama/qwen3", "--model script/m.yaml").Replace(e.line)
+	if strings.HasPrefix(command, "fettle chats rm ") && !strings.Contains(command, "--yes") {
+		command += " --yes" // nobody can be asked here
+	}
 	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", command)
 	cmd.Env, cmd.Dir = w.env, w.project()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Errorf("%s: %s\n%v\n%s", where, command, err, out)
+		w.t.Errorf("%s: %s\n%v\n%s", e.where, e.line, err, out)
 	}
 }
 
 // helpExamples are the lines below "examples" of a help text.
 func helpExamples(help string) []string {
-	_, after, ok := strings.Cut(help, "\nexamples\n")
-	if !ok && strings.Contains(help, "fettle alone") {
-		return nil
-	}
-	if !ok { // the overview has them in its columns
-		var out []string
-		for line := range strings.Lines(help) {
-			if i := strings.Index(line, "fettle "); i > 4 && strings.HasPrefix(line, "  ") {
-				command, _, _ := strings.Cut(line[i:], "   ")
-				out = append(out, strings.TrimSpace(command))
-			}
-		}
-		return out
-	}
+	_, after, _ := strings.Cut(help, "\nexamples\n")
 	var out []string
 	for line := range strings.Lines(after) {
 		if !strings.HasPrefix(line, "  ") {
 			break
 		}
 		out = append(out, strings.TrimSpace(line))
+	}
+	return out
+}
+
+// overviewExamples are the commands in the columns of the overview.
+func overviewExamples(help string) []string {
+	var out []string
+	for line := range strings.Lines(help) {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "  "), " ")
+		if !ok || !strings.HasPrefix(line, "  ") || name == "" {
+			continue
+		}
+		command, _, _ := strings.Cut(strings.TrimSpace(rest), "   ")
+		if strings.Contains(command, "fettle ") {
+			out = append(out, command)
+		}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"sync"
 
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -25,14 +26,14 @@ type view interface {
 }
 
 // newView picks the view of the output format.
-func newView(rt *runtime, o askOptions) view {
+func newView(rt *runtime, o askOptions, prices map[string]config.Price) view {
 	switch o.output {
 	case "events":
 		return &eventsView{rt: rt}
 	case "json":
-		return newJSONView(rt, o)
+		return newJSONView(rt, o, prices)
 	}
-	return newTextView(rt, o)
+	return newTextView(rt, o, prices)
 }
 
 // follow shows a turn to its end. The turn is ours: a signal and a closed pipe
@@ -110,6 +111,9 @@ type progress struct {
 	chat engine.Chat // with the number and the model, from the beginning
 	kept bool        // something came from the model, so the chat stays
 	last event.Body
+
+	prices map[string]config.Price
+	cost   cost // of the responses so far; a fallback may have other prices
 }
 
 func (p *progress) began(c engine.Chat) { p.chat = c }
@@ -122,7 +126,18 @@ func (p *progress) note(e event.Event) {
 	case event.Meta:
 		p.kept = true
 		p.chat.Model = b.Model
+		p.pay(b)
 	}
+}
+
+// pay adds what a response cost. One that told no tokens leaves the sum without
+// its part, as one of a model without a price does.
+func (p *progress) pay(m event.Meta) {
+	if m.Usage == nil {
+		p.cost.partial = true
+		return
+	}
+	p.cost.add(engine.Spent{Model: m.Model, Tokens: *m.Usage}, p.prices)
 }
 
 // number is the chat's, or 0 where nothing is kept.

@@ -13,16 +13,19 @@ import (
 )
 
 // overview is what `fettle` alone prints: one screen.
-const overview = `fettle gives any model a workbench: ask it from the shell, hand it tools, keep
+const overview = overviewHead + `Every command has --help with examples. fettle help lists the commands, and
+topics such as pipelines.
+`
+
+const overviewHead = `fettle gives any model a workbench: ask it from the shell, hand it tools, keep
 what came of it.
 
   ask      git diff | fettle ask "write a commit message"
   demo     fettle demo                a recorded model, nothing to set up
+  models   fettle models list         what there is to ask
   chats    fettle chats list          what was asked, the last first
-  help     fettle help pipelines      recipes for scripts
-  version  fettle version
+  doctor   fettle doctor              what works here, and what doesn't
 
-Every command has --help with examples. fettle help lists the topics.
 `
 
 // commandHelp and groupHelp are cli/v2 templates in fettle's words.
@@ -65,7 +68,7 @@ func newHelp(rt *runtime) *cli.Command {
 func runHelp(c *cli.Context, rt *runtime) error {
 	name := strings.Join(c.Args().Slice(), " ")
 	if name == "" {
-		rt.streams.Out.Printf("%s\n%s", strings.TrimSuffix(overview, "\n"), topicList())
+		rt.streams.Out.Printf("%sEvery command has --help with examples.\n%s%s", overviewHead, commandList(c.App.Commands), topicList())
 		return nil
 	}
 	if t, ok := findTopic(name); ok {
@@ -82,6 +85,18 @@ func runHelp(c *cli.Context, rt *runtime) error {
 	}
 	printHelp(rt, found, "fettle "+name)
 	return nil
+}
+
+// commandList names the commands, each with what it is for.
+func commandList(cmds []*cli.Command) string {
+	var b strings.Builder
+	b.WriteString("\ncommands\n")
+	for _, c := range cmds {
+		if !c.Hidden {
+			fmt.Fprintf(&b, "  %-12s %s\n", c.Name, c.Usage)
+		}
+	}
+	return b.String()
 }
 
 // unknownTopic says that there is no help on a word, and on what there is.

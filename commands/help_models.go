@@ -10,13 +10,15 @@ is the provider's own: it may have capitals, dots, colons and further slashes.
 Who is asked where -m names no model, the first that there is:
   the setting model          FETTLE_MODEL, or model in the configuration
   a running Ollama           its models that call tools come first
-  a provider with a key      such as OPENAI_API_KEY in the environment
+  a provider with a key      of anthropic, openai and mistral, in this order
 fettle models show tells which one that is.
 
 Providers:
   ollama      models on this machine, or where OLLAMA_HOST says
+  anthropic, openai, mistral
+              with a key: of ANTHROPIC_API_KEY and so on, or of fettle keys set
   script      script/FILE plays a recorded or written model: no network, no key
-  others      those of the configuration, and those that have a key:
+  others      any OpenAI-compatible address, under a name of yours:
                 providers:
                   local: {base_url: "http://127.0.0.1:8080/v1"}
 

@@ -24,7 +24,7 @@ func outputPage() string {
 added in time. schema_version rises when one goes or changes its meaning. Times
 are RFC 3339; what is empty is left out where that tells nothing.
 `)
-	for _, s := range slices.Concat(askShapes(), storeShapes(), modelShapes(), roundShapes(), workspaceShapes()) {
+	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), modelShapes(), configShapes(), roundShapes()) {
 		fmt.Fprintf(&b, "\n%s\n", s.title)
 		for _, f := range s.fields {
 			fmt.Fprintf(&b, "  %-*s%s\n", column, f.name, wrapAt(f.name, f.meaning, column))
@@ -43,7 +43,8 @@ func askShapes() []shape {
 			{"chat, chat_id", "the chat that was kept, by number (for --chat) and by id"},
 			{"turn_id, message_id", "the ids of the turn and, once complete, of the answer's message"},
 			{"model", "who answered, as PROVIDER/NAME"},
-			{"usage", "tokens as the provider told them: input_tokens, output_tokens, cached_tokens, reasoning_tokens"},
+			{"usage", "tokens as the provider told them: input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens"},
+			{"cost", "of the tokens, for each currency: currency, amount; left out where that is not known in full"},
 			{"stop_reason", "why the last response stopped: stop, tool_use, length, refusal, other"},
 			{"reasoning", "what the model thought"},
 			{"tool_calls", "the calls in the order in which they ended: tool, input, status (success or error), result (what the model was told), error, duration_ms"},
@@ -83,7 +84,8 @@ func storeShapes() []shape {
 	return []shape{
 		{"fettle chats list -o json", []field{
 			{"schema_version", "1"},
-			{"chats", "the last used first, each a chat as below"},
+			{"chats", "the last used first, with --deleted the last deleted; each a chat as below"},
+			{"next", "what --after goes on with, where there are more"},
 		}},
 		{"a chat", []field{
 			{"number, id", "the number for people and --chat; the id"},
@@ -96,7 +98,8 @@ func storeShapes() []shape {
 			{"active_manifest_id", "the state of its workspace"},
 			{"created_at, updated_at", "when it began, and when it was last used"},
 			{"last_turn", "the place of its last turn among all turns"},
-			{"forked_from", "where --fork took it from: chat_id, number, message_id"},
+			{"forked_from", "where a fork took it from: chat_id, number (left out where that isn't here), message_id"},
+			{"deleted_at", "when it was deleted; only with --deleted"},
 		}},
 		{"fettle chats show -o json", []field{
 			{"schema_version", "1"},
@@ -124,6 +127,51 @@ func storeShapes() []shape {
 			{"call", "id, name, args"},
 			{"result", "id (the call's), name, text, error (true where it failed)"},
 			{"agent", "who spoke, where there are several"},
+		}},
+	}
+}
+
+func searchShapes() []shape {
+	return []shape{
+		{"fettle chats search -o json", []field{
+			{"schema_version", "1"},
+			{"query", "the query as it was understood"},
+			{"chats", "the last used first, each a chat that was found as below"},
+			{"next", "the number for --after, where there are more"},
+		}},
+		{"a chat that was found", []field{
+			{"number, id, title", "as of a chat; also model and updated_at"},
+			{"title_offsets", "where the query is in the title: [begin, end) in characters (code points) each"},
+			{"matches", "messages with it, the newest first: up to three, or as many as it takes to show all of the query; empty where the title alone has it"},
+		}},
+		{"a match", []field{
+			{"message_id, role", "the message; role is user or assistant"},
+			{"created_at", "when it was asked"},
+			{"part", "what of it: text, file, image or tool_call"},
+			{"snippet", "one line of that with the query in it; … stands for what was cut"},
+			{"offsets", "where the query is in the snippet, as title_offsets"},
+		}},
+	}
+}
+
+func exportShapes() []shape {
+	return []shape{
+		{"fettle chats export -o json, which chats import reads; several: one on a line", []field{
+			{"schema_version", "1"},
+			{"format", "fettle-chat"},
+			{"chat", "a chat as above"},
+			{"messages", "all, on all branches, by id: the tree is in parent_id"},
+			{"tool_calls", "the records of its calls, as they began: see below"},
+		}},
+		{"a tool call", []field{
+			{"id, chat_id, message_id", "its ids, and turn_id"},
+			{"tool_use_id, tool_id", "the id that the model's call has in the message's parts; the tool"},
+			{"args, result", "what it was called with; text, data and workspace_payload"},
+			{"status, error", "success or error, and why"},
+			{"started_at, finished_at", "when it ran"},
+			{"index", "its place among the calls of its turn"},
+			{"render_plan", "how a page shows it"},
+			{"pre_manifest_id", "and post_manifest_id: the workspace before and after it"},
 		}},
 		{"fettle version -o json", []field{
 			{"schema_version", "1"},

@@ -30,15 +30,15 @@ func roundShapes() []shape {
 		{"a row of usage", []field{
 			{"model, day, chat", "the one that rows are by; chat has id, number, title, deleted"},
 			{"turns, untold", "how many turns, and of how many the provider told no tokens, or not all"},
-			{"input_tokens", "and output_tokens; of them cached_tokens and reasoning_tokens"},
-			{"cost", "an amount for each currency: currency, amount"},
+			{"input_tokens", "and output_tokens; of them cached_tokens, cache_write_tokens and reasoning_tokens"},
+			{"cost", "of the tokens that were told, an amount for each currency: currency, amount"},
 			{"unpriced", "the models whose tokens the cost leaves out"},
 		}},
 		{"fettle doctor -o json", []field{
 			version,
 			{"status", "the worst of the checks: ok, warning or error"},
 			{"version", "of fettle"},
-			{"checks", "each with id, title, status, detail, more (lines), hint (what to do)"},
+			{"checks", "each with id, title, status, detail, more (lines), hints (what to do, the best first)"},
 		}},
 	}
 }

@@ -67,6 +67,26 @@ func TestHelpFitsATerminal(t *testing.T) {
 	}
 }
 
+// Each command is listed by the page above it, so that who reads the pages, as
+// the test of the examples does, finds them all.
+func TestEveryCommandIsListed(t *testing.T) {
+	t.Parallel()
+	pages := helpPages(t)
+	var walk func(cmds []*cli.Command, page, path string)
+	walk = func(cmds []*cli.Command, page, path string) {
+		_, list, _ := strings.Cut(pages[page], "\ncommands\n")
+		list, _, _ = strings.Cut(list, "\n\n")
+		for _, c := range cmds {
+			line := regexp.MustCompile(`(?m)^  ` + c.Name + ` +` + regexp.QuoteMeta(c.Usage) + `$`)
+			if !c.Hidden && !line.MatchString(list) {
+				t.Errorf("fettle %s doesn't list %s %q:\n%s", page, c.Name, c.Usage, list)
+			}
+			walk(c.Subcommands, strings.TrimSpace(path+" "+c.Name+" --help"), strings.TrimSpace(path+" "+c.Name))
+		}
+	}
+	walk(newApp(newRuntime(term.Test(term.TestOptions{}).Streams)).Commands, "help", "")
+}
+
 // jsonNames are the names under which a type's fields are printed, those of
 // the types inside it included.
 func jsonNames(t reflect.Type, names map[string]bool) {
@@ -98,6 +118,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"failure": faultJSON{},
 		"list":    chatsJSON{},
 		"show":    chatJSON{},
+		"search":  searchJSON{},
 		"version": versionJSON{},
 		"log":     logJSON{},
 		"files":   filesJSON{},
@@ -107,6 +128,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"stats":   statsJSON{},
 		"verify":  verifyJSON{},
 		"gc":      gcJSON{},
+		"export":  engine.ChatDocument{},
 		"part":    provider.Part{},
 		"message": engine.Message{},
 		"history": event.ToolHistory{},
@@ -146,7 +168,7 @@ func TestTheOutputPageIsTrueOfAsk(t *testing.T) {
 	t.Parallel()
 	var all map[string]json.RawMessage
 	full := answerJSON{
-		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, StopReason: "x", Reasoning: "x",
+		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []costJSON{{}}, StopReason: "x", Reasoning: "x",
 		Footnotes: []string{"x"}, Error: &faultBody{},
 	}
 	line, err := json.Marshal(full)

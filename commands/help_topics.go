@@ -36,9 +36,9 @@ func findTopic(name string) (topic, bool) {
 
 func topicList() string {
 	var b strings.Builder
-	b.WriteString("\ntopics\n")
+	b.WriteString("\ntopics, as in fettle help pipelines\n")
 	for _, t := range topics() {
-		fmt.Fprintf(&b, "  fettle help %-12s %s\n", t.name, t.about)
+		fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.about)
 	}
 	return b.String()
 }
@@ -75,7 +75,7 @@ func environment() string {
 	var b strings.Builder
 	b.WriteString("Variables:\n\n")
 	vars := append(config.Variables(),
-		config.Variable{Name: "PAGER", Meaning: "what chats show goes through where it is longer than the terminal; empty or cat is nothing (default less)"},
+		config.Variable{Name: "PAGER", Meaning: "what chats show and usage go through where they are longer than the terminal; empty or cat is nothing (default less)"},
 		config.Variable{Name: "TERM", Meaning: "dumb means a terminal that takes no colour and no status line"})
 	for _, v := range vars {
 		name := strings.Join(term.Wrap(v.Name, helpWidth), "\n  ")
@@ -91,7 +91,20 @@ func environment() string {
 	}
 	b.WriteString(`
 Variables win over the file and flags over variables; allow, deny and ask have
-no variable. Maps are read from the file alone: providers, models, prices.
+no variable. The rest is read from files alone:
+
+`)
+	for _, m := range config.Maps() {
+		fmt.Fprintf(&b, "  %s\n", m.Key)
+		for _, line := range term.Wrap(m.Meaning, helpWidth-column) {
+			fmt.Fprintf(&b, "  %*s%s\n", column, "", line)
+		}
+	}
+	b.WriteString(`
+A profile, profiles.NAME, holds any of these; --profile NAME, FETTLE_PROFILE or
+the setting profile lays it over the rest of the files. A project's file,
+.fettle/config.yaml, counts in its folder and below; fettle trust lets it do
+more than hold data. fettle config list tells where each value comes from.
 `)
 	return b.String()
 }
@@ -128,6 +141,15 @@ One question a line. Without --no-stdin the first would read them all:
 
 Work on files where nobody can be asked: name what may run, and set bounds.
   fettle ask -w . --allow 'write_file(path=notes/**)' --timeout 5m "write notes"
+
+A question under a name, with what it is about:
+  git diff --staged | fettle ask -p review --var focus=naming
+
+The models that call tools, for another program:
+  fettle models list -o json | jq -r '.models[] | select(.tools).model'
+
+What doesn't work here, and what to do about it:
+  fettle doctor -o json | jq -r '.checks[] | select(.hints) | .title, .hints[]'
 
 What to do depends on what went wrong:
   fettle ask "why?" || case $? in 4) fettle demo;; 6) sleep 60;; *) exit;; esac

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -77,7 +78,7 @@ func newKeysList(rt *runtime) *cli.Command {
 		Description: `The first of several places is the one that is used. A long key is told apart by
 its last four characters. No command is run and no keyring asked.`,
 		UsageText: "fettle keys list\nfettle keys list -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
 			o := keysOptions{output: c.String("output")}
 			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
@@ -126,17 +127,22 @@ func newKeysPath(rt *runtime) *cli.Command {
 	}
 }
 
-// keyRing is what finds and keeps keys. Nothing is read before it is asked.
-func (rt *runtime) keyRing() (*keys.Keys, error) {
+// keyRing is what finds and keeps keys. Nothing is read before it is asked. cfg
+// tells which variables hold keys; nil does where no command is run.
+func (rt *runtime) keyRing(cfg *config.Config) (*keys.Keys, error) {
 	dirs, err := rt.dirs()
 	if err != nil {
 		return nil, err
 	}
 	ring, _ := keys.SystemKeyring(os.LookupEnv)
-	return keys.New(keys.Options{
+	o := keys.Options{
 		Dir: dirs.Config, Env: os.LookupEnv, Keyring: ring, Notice: rt.notice,
 		Allow: rt.allowKeyCommand(trustStore(dirs)),
-	}), nil
+	}
+	if cfg != nil {
+		o.Withheld = cfg.KeyVariables()
+	}
+	return keys.New(o), nil
 }
 
 // keyJSON is where a key was put or taken from.
@@ -147,14 +153,14 @@ type keyJSON struct {
 }
 
 func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(nil)
 	if err != nil {
 		return err
 	}
 	if err := keys.CheckName(o.name); err != nil { // before a key is typed for nothing
 		return err
 	}
-	cfg, err := rt.loadConfig(nil)
+	cfg, err := rt.config(nil)
 	if err != nil {
 		return err
 	}
@@ -166,18 +172,19 @@ func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
 	if err != nil {
 		return err
 	}
-	p, known := cfg.Providers[o.name]
+	p, known := cfg.Keyed()[o.name]
 	if o.output == "json" {
 		return printJSON(rt, keyJSON{outputVersion, o.name, place})
 	}
 	rt.notice("the key of " + o.name + " is kept in " + placeName(keys.Source{Place: place}, ring))
-	switch near := nearest.Of(o.name, sortedKeys(cfg.Providers)); {
+	switch near := nearest.Of(o.name, sortedKeys(cfg.Keyed())); {
 	case !known && near != "":
 		rt.notice("no provider is called " + o.name + " yet; did you mean " + near + "?")
 	case !known:
-		rt.notice("no provider is called " + o.name + " yet; providers." + o.name + ".base_url says where it is")
+		rt.notice("no provider is called " + o.name + " yet; fettle config set providers." + o.name + ".base_url ADDRESS   makes one")
 	case !p.Key.Empty() || p.KeyCommand != "":
-		rt.notice("another one comes first: " + cfg.Origin("providers."+o.name+".key"))
+		first := cmp.Or(cfg.Origin("providers."+o.name+".key"), p.KeyEnv)
+		rt.notice("another one comes first: " + first)
 	}
 	return nil
 }
@@ -241,15 +248,15 @@ type keySourceJSON struct {
 }
 
 func runKeysList(rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(nil)
 	if err != nil {
 		return err
 	}
-	cfg, err := rt.loadConfig(nil)
+	cfg, err := rt.config(nil)
 	if err != nil {
 		return err
 	}
-	found, err := ring.List(cfg.Providers)
+	found, err := ring.List(cfg.Keyed())
 	if err != nil {
 		return err
 	}
@@ -297,7 +304,7 @@ func describeKeys(ring *keys.Keys, found []keys.Found) keysListJSON {
 }
 
 func runKeysRm(ctx context.Context, rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(nil)
 	if err != nil {
 		return err
 	}
@@ -309,8 +316,8 @@ func runKeysRm(ctx context.Context, rt *runtime, o keysOptions) error {
 		return printJSON(rt, keyJSON{outputVersion, o.name, place})
 	}
 	rt.notice("the key of " + o.name + " is forgotten; it was in " + placeName(keys.Source{Place: place}, ring))
-	if cfg, err := rt.loadConfig(nil); err == nil {
-		found, _ := ring.List(cfg.Providers) // for a remark alone
+	if cfg, err := rt.config(nil); err == nil {
+		found, _ := ring.List(cfg.Keyed()) // for a remark alone
 		if i := slices.IndexFunc(found, func(f keys.Found) bool { return f.Name == o.name }); i >= 0 {
 			rt.notice("there still is one in " + placeName(found[i].Sources[0], ring))
 		}
@@ -326,7 +333,7 @@ type keysPathJSON struct {
 }
 
 func runKeysPath(rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(nil)
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func newWorld(t *testing.T, script string) *world {
 	}
 	w.env = append(os.Environ(), runEnv+"=1", "HOME="+t.TempDir(), "FETTLE_DATA="+filepath.Join(w.dir, "data"),
 		"FETTLE_CONFIG="+filepath.Join(w.dir, "config"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_API_KEY=",
-		"OPENAI_BASE_URL=", "FETTLE_MODEL=script/m.yaml", "TERM=dumb", "GORACE="+raceOptions())
+		"OPENAI_BASE_URL=", "ANTHROPIC_API_KEY=", "MISTRAL_API_KEY=", "OLLAMA_API_KEY=", "FETTLE_PROFILE=", "FETTLE_KEYRING=off", "FETTLE_MODEL=script/m.yaml", "TERM=dumb", "GORACE="+raceOptions())
 	return w
 }
 

@@ -6,11 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/roff"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -107,53 +110,62 @@ func manPages(app *cli.App) []manPage {
 	return out
 }
 
+// dateOf is a page's date, of the commit that fettle was made from; empty where
+// that isn't known.
+func dateOf(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.DateOnly)
+}
+
 // text is the page.
 func (p manPage) text() string {
-	var r roff
-	r.title(p.name, "1", "fettle "+buildVersion().Version, "fettle")
+	var r roff.Page
+	r.Title(roff.Title{Name: p.name, Section: "1", Date: dateOf(builtAt()), Source: "fettle " + buildVersion().Version, Manual: "fettle"})
 	usage, flags, below := p.app.Usage, p.app.Flags, p.app.Commands
 	if p.command != nil {
 		usage, flags, below = p.command.Usage, p.command.Flags, p.command.Subcommands
 	}
-	r.section("NAME")
-	r.text(p.name + " - " + usage)
+	r.Section("NAME")
+	r.Text(p.name + " - " + usage)
 	p.synopsis(&r, len(below) > 0)
 	p.description(&r)
 	p.commands(&r, below)
 	p.options(&r, flags)
 	if p.command != nil && p.command.UsageText != "" {
-		r.section("EXAMPLES")
-		r.examples(p.command.UsageText)
+		r.Section("EXAMPLES")
+		r.Examples(p.command.UsageText)
 	}
 	if p.command == nil {
 		p.exitStatus(&r)
 		p.environment(&r)
 	} else {
-		r.section("EXIT STATUS")
-		r.text("0 where it did what it was asked for. fettle(1) tells what any other means.")
+		r.Section("EXIT STATUS")
+		r.Text("0 where it did what it was asked for. fettle(1) tells what any other means.")
 	}
 	p.seeAlso(&r, below)
-	return r.b.String()
+	return r.String()
 }
 
-func (p manPage) synopsis(r *roff, group bool) {
-	r.section("SYNOPSIS")
-	line := bold(p.path)
+func (p manPage) synopsis(r *roff.Page, group bool) {
+	r.Section("SYNOPSIS")
+	line := roff.Bold(p.path)
 	switch {
 	case group:
-		line += " " + italic("COMMAND")
+		line += " " + roff.Italic("COMMAND")
 	case p.command != nil:
 		if len(p.command.VisibleFlags()) > 0 {
-			line += " [" + italic("flags") + "]"
+			line += " [" + roff.Italic("flags") + "]"
 		}
 		if p.command.ArgsUsage != "" {
-			line += " " + italic(p.command.ArgsUsage)
+			line += " " + roff.Italic(p.command.ArgsUsage)
 		}
 	}
-	r.b.WriteString(line + "\n")
+	r.Line(line)
 }
 
-func (p manPage) description(r *roff) {
+func (p manPage) description(r *roff.Page) {
 	text := ""
 	switch {
 	case p.command == nil:
@@ -163,47 +175,49 @@ func (p manPage) description(r *roff) {
 	default:
 		return
 	}
-	r.section("DESCRIPTION")
-	r.paragraphs(text)
+	r.Section("DESCRIPTION")
+	r.Paragraphs(text)
 }
 
-func (p manPage) commands(r *roff, below []*cli.Command) {
+func (p manPage) commands(r *roff.Page, below []*cli.Command) {
 	if len(below) == 0 {
 		return
 	}
-	r.section("COMMANDS")
+	r.Section("COMMANDS")
 	for _, c := range below {
 		if !c.Hidden {
-			r.item(bold(c.Name), c.Usage)
+			r.Item(roff.Bold(c.Name), c.Usage)
 		}
 	}
 }
 
-func (p manPage) options(r *roff, flags []cli.Flag) {
+func (p manPage) options(r *roff.Page, flags []cli.Flag) {
 	groups := flagGroups(flags)
 	if len(groups) == 0 {
 		return
 	}
-	r.section("OPTIONS")
+	r.Section("OPTIONS")
 	for _, g := range groups {
 		if len(groups) > 1 {
-			r.b.WriteString(".SS " + roffArg(g.Name) + "\n")
+			r.Subsection(g.Name)
 		}
 		for _, f := range g.Flags {
 			term, usage := manFlag(f)
-			r.item(term, usage)
+			r.Item(term, usage)
 		}
 	}
 }
 
 // manFlag is a flag's names with its value, and what it does.
-func manFlag(f cli.Flag) (term, usage string) {
+func manFlag(f cli.Flag) (term roff.Inline, usage string) {
 	names := slices.Clone(f.Names())
 	slices.SortFunc(names, func(a, b string) int { return len(a) - len(b) })
 	for i, n := range names {
-		names[i] = bold(dashed(n))
+		if i > 0 {
+			term += ", "
+		}
+		term += roff.Bold(dashed(n))
 	}
-	term = strings.Join(names, ", ")
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {
 		return term, ""
@@ -211,15 +225,15 @@ func manFlag(f cli.Flag) (term, usage string) {
 	usage = d.GetUsage()
 	before, rest, marked := strings.Cut(usage, "`")
 	if value, after, ok := strings.Cut(rest, "`"); marked && ok && d.TakesValue() {
-		term += " " + italic(value)
+		term += " " + roff.Italic(value)
 		usage = before + value + after
 	}
 	return term, usage
 }
 
-func (p manPage) exitStatus(r *roff) {
-	r.section("EXIT STATUS")
-	r.item("0", "answered, or done")
+func (p manPage) exitStatus(r *roff.Page) {
+	r.Section("EXIT STATUS")
+	r.Item("0", "answered, or done")
 	meanings := map[int][]string{}
 	var statuses []int
 	for _, code := range fault.Codes() {
@@ -229,19 +243,19 @@ func (p manPage) exitStatus(r *roff) {
 		meanings[code.Exit()] = append(meanings[code.Exit()], code.Meaning())
 	}
 	for _, status := range statuses {
-		r.item(fmt.Sprint(status), strings.Join(meanings[status], "; "))
+		r.Item(roff.Inline(strconv.Itoa(status)), strings.Join(meanings[status], "; "))
 	}
-	r.item(fmt.Sprint(exitClosedPipe), "the reader of a pipe went away")
+	r.Item(roff.Inline(strconv.Itoa(exitClosedPipe)), "the reader of a pipe went away")
 }
 
-func (p manPage) environment(r *roff) {
-	r.section("ENVIRONMENT")
+func (p manPage) environment(r *roff.Page) {
+	r.Section("ENVIRONMENT")
 	for _, v := range config.Variables() {
-		r.item(bold(v.Name), v.Meaning)
+		r.Item(roff.Bold(v.Name), v.Meaning)
 	}
 }
 
-func (p manPage) seeAlso(r *roff, below []*cli.Command) {
+func (p manPage) seeAlso(r *roff.Page, below []*cli.Command) {
 	var pages []string
 	if p.up != "" {
 		pages = append(pages, p.up)
@@ -251,16 +265,20 @@ func (p manPage) seeAlso(r *roff, below []*cli.Command) {
 			pages = append(pages, p.name+"-"+c.Name)
 		}
 	}
+	r.Section("SEE ALSO")
 	for i, name := range pages {
-		pages[i] = bold(name) + "(1)"
+		end := roff.Inline("(1),")
+		if i == len(pages)-1 {
+			end = "(1)"
+		}
+		r.Line(roff.Bold(name) + end)
 	}
-	r.section("SEE ALSO")
 	if len(pages) > 0 {
-		r.b.WriteString(strings.Join(pages, ",\n") + "\n.PP\n")
+		r.Break()
 	}
 	var names []string
 	for _, t := range topics() {
 		names = append(names, t.name)
 	}
-	r.text("fettle help TOPIC explains a topic: " + strings.Join(names, ", ") + ".")
+	r.Text("fettle help TOPIC explains a topic: " + strings.Join(names, ", ") + ".")
 }

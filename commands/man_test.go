@@ -116,50 +116,6 @@ func roffProgram(t *testing.T, name string) string {
 	return ""
 }
 
-func TestRoffEscapes(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		".TH evil":           "\\&.TH evil\n",
-		"'br":                "\\(aqbr\n",
-		`a\fBb`:              `a\efBb` + "\n",
-		"--flag":             `\-\-flag` + "\n",
-		"~/x ^ `y`":          `\(ti/x \(ha \(gay\(ga` + "\n",
-		"größe…":             `gr\[u00F6]\[u00DF]e\[u2026]` + "\n",
-		"\x1b[31mred\x07":    "[31mred\n",
-		"":                   "\\&\n",
-		"a\tb":               "a    b\n",
-		"plain, \"quoted\".": "plain, \"quoted\".\n",
-	} {
-		if got := roffLine(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	if got := roffArg(`a "b" c`); got != `"a \(dqb\(dq c"` {
-		t.Errorf("%s", got)
-	}
-}
-
-// Whatever stands in a help text, no line of a page is a request that wasn't
-// written by us.
-func FuzzRoff(f *testing.F) {
-	f.Add(".so /etc/passwd\n'sy rm\n\\!x\n\n  code .x\n\na   b")
-	f.Fuzz(func(t *testing.T, text string) {
-		var r roff
-		r.paragraphs(text)
-		r.item(bold(text), text)
-		r.section(text)
-		for line := range strings.Lines(r.b.String()) {
-			request, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			switch {
-			case !strings.HasPrefix(line, ".") && !strings.HasPrefix(line, "'"):
-			case request == ".PP" || request == ".nf" || request == ".fi" || request == ".TP" || request == ".SH":
-			default:
-				t.Fatalf("%q gives the request %q", text, line)
-			}
-		}
-	})
-}
-
 func TestManOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -190,5 +146,28 @@ func TestCompletionPrintsAScriptForEachShell(t *testing.T) {
 		if status != 0 || !strings.Contains(ts.Stdout.String(), call) {
 			t.Errorf("%s: status %d, %s", shell, status, ts.Stderr)
 		}
+	}
+}
+
+func TestManWritesAllPages(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "share", "man1") // neither is there yet
+	ts := term.Test(term.TestOptions{})
+	if status := Main(t.Context(), []string{"fettle", "man", "--all", dir}, ts.Streams); status != 0 || ts.Stdout.String() != "" {
+		t.Fatalf("status %d, %q %q", status, ts.Stdout, ts.Stderr)
+	}
+	pages := testPages(t)
+	for _, p := range pages {
+		if data, err := os.ReadFile(filepath.Join(dir, p.name+".1")); err != nil || string(data) != p.text() {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != len(pages) {
+		t.Errorf("%d files, %v; there are %d pages", len(left), err, len(pages))
+	}
+	ts = term.Test(term.TestOptions{})
+	status := Main(t.Context(), []string{"fettle", "man", "--all", filepath.Join(dir, "fettle.1")}, ts.Streams)
+	if status != 1 || !strings.HasPrefix(ts.Stderr.String(), "fettle: write the man pages: ") {
+		t.Errorf("into a file: status %d, %q", status, ts.Stderr)
 	}
 }

@@ -51,7 +51,7 @@ func (rt *runtime) models() (*modelRoom, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func newModelsList(rt *runtime) *cli.Command {
 			&cli.BoolFlag{Name: "thinking", Usage: "only models that are known to think first"},
 			&cli.BoolFlag{Name: "local", Usage: "only models that run on this machine"},
 			&cli.BoolFlag{Name: "refresh", Usage: "ask all providers now"},
-			outputFlag(),
+			rt.inProfile(""), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models list"
@@ -219,11 +219,17 @@ func nobodyAnswered(lists []engine.ModelList, o modelsListOptions) error {
 	return f
 }
 
+// roomForAbilities is the narrowest terminal that shows what models can do: in
+// less of it their names would be cut until nobody knows them.
+const roomForAbilities = 50
+
 // listModels prints a table for a person, and every column for a program.
 func listModels(out *term.Output, models []engine.ListedModel) {
 	style := out.Style()
-	columns := []term.Column{
-		{Title: "model", Cut: true}, {Title: "context", Right: true}, {Title: "abilities"},
+	columns := []term.Column{{Title: "model", Cut: true}, {Title: "context", Right: true}}
+	abilities := !out.IsTerminal() || out.Width() >= roomForAbilities
+	if abilities {
+		columns = append(columns, term.Column{Title: "abilities"})
 	}
 	narrow := out.IsTerminal() && out.Width() < roomForAll
 	if !narrow {
@@ -238,7 +244,10 @@ func listModels(out *term.Output, models []engine.ListedModel) {
 		if !out.IsTerminal() {
 			length, size = rawNumber(int64(m.ContextLength)), rawNumber(m.Size)
 		}
-		cells := []string{m.Ref(), length, modelAbilities(m)}
+		cells := []string{m.Ref(), length}
+		if abilities {
+			cells = append(cells, modelAbilities(m))
+		}
 		if !narrow {
 			details := m.Details
 			if m.Remote {

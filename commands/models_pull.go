@@ -34,7 +34,7 @@ func newModelsPull(rt *runtime) *cli.Command {
 		ArgsUsage:   "NAME",
 		Description: modelsPullDescription,
 		UsageText:   "fettle models pull qwen3\nfettle models pull qwen3 -o json",
-		Flags:       []cli.Flag{outputFlag()},
+		Flags:       []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models pull"
 			if c.NArg() != 1 || c.Args().First() == "" {
@@ -79,7 +79,7 @@ func (m *modelRoom) pullable(arg, doing string) (pullable, error) {
 	if err != nil {
 		return out, fault.Wrap(fault.Config, doing+" "+arg, err)
 	}
-	puller, ok := p.(provider.Puller)
+	puller, ok := provider.As[provider.Puller](p)
 	if !ok {
 		return out, usagef("fettle models "+doing+" qwen3", "%s has its models elsewhere: there is nothing to %s", out.at, doing)
 	}

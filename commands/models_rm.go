@@ -24,7 +24,7 @@ func newModelsRm(rt *runtime) *cli.Command {
 		ArgsUsage:   "NAME…",
 		Description: "It can't be undone but by pulling them again. What other models share is kept.",
 		UsageText:   "fettle models rm llama3.2 --yes",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "don't ask"}},
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "don't ask"}, rt.inProfile("")},
 		Action: func(c *cli.Context) error {
 			o := modelsRmOptions{names: c.Args().Slice(), yes: c.Bool("yes")}
 			if len(o.names) == 0 {

@@ -26,7 +26,7 @@ func newModelsShow(rt *runtime) *cli.Command {
 where it comes from: the provider, now or when it was last asked, or the
 configuration, whose word is the last. In a pipe the columns have tabs between.`,
 		UsageText: "fettle models show\nfettle models show ollama/qwen3\nfettle models show ollama/qwen3 -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models show"
 			if c.NArg() > 1 {
@@ -173,7 +173,7 @@ func (m *modelRoom) print(rt *runtime, found engine.FoundModel) {
 	out := rt.streams.Out
 	style := out.Style()
 	out.Printf("%s\n", style.Bold(term.Clean(found.Ref())))
-	table := term.NewTable(out, term.Column{}, term.Column{Cut: true}, term.Column{Cut: true, Style: style.Dim})
+	table := term.NewTable(out, term.Column{}, term.Column{}, term.Column{Cut: true, Style: style.Dim})
 	row := func(name, value, from string) {
 		if out.IsTerminal() {
 			name = "  " + name
@@ -188,20 +188,31 @@ func (m *modelRoom) print(rt *runtime, found engine.FoundModel) {
 			row(f.name, "unknown", "")
 		}
 	}
-	if found.Details != "" {
-		row("details", found.Details, "")
-	}
-	if found.List.Address != "" {
-		row("address", found.List.Address, "")
-	}
-	if found.Remote {
-		row("runs", "elsewhere; the address passes it on", "")
-	}
 	_ = table.Flush() // Main looks at what went wrong with writing
+	m.printAbout(out, found)
 	if out.IsTerminal() {
 		out.Printf("\n  %s\n", style.Dim(term.Clean(modelExample(found))))
 	}
 	m.remarks(rt, found)
+}
+
+// printAbout shows what is known besides the facts, whole, so that it can be
+// copied, below them and in their columns.
+func (m *modelRoom) printAbout(out *term.Output, found engine.FoundModel) {
+	row := func(name, value string) {
+		switch {
+		case value == "":
+		case out.IsTerminal():
+			out.Printf("  %-*s  %s\n", len("thinking"), name, term.Clean(value)) // the longest name of a fact
+		default:
+			out.Printf("%s\t%s\t\n", name, term.Clean(value))
+		}
+	}
+	row("details", found.Details)
+	row("address", found.List.Address)
+	if found.Remote {
+		row("runs", "elsewhere; the address passes it on")
+	}
 }
 
 // remarks says on standard error what there is to say of how it is known.

@@ -62,14 +62,20 @@ ollama/qwen3:8b                     40k  tools
 ollama/hf.co/so…me-GGUF:Q4_K_M      40k  tools
 ollama/llava                        40k  images
 `)
+	_, screen = w.onScreen(40, "", "", "models", "list") // no wider than that shows the most of the names
+	same(t, "40 columns", screen, `model                            context
+ollama/qwen3:8b                      40k
+ollama/hf.co/so…ame-GGUF:Q4_K_M      40k
+ollama/llava                         40k
+`)
 	_, screen = w.onScreen(80, "", "", "models", "show", "ollama/qwen3:8b")
 	same(t, "show", screen, `ollama/qwen3:8b
-  context   40,960 tokens           ollama
-  tools     yes                     ollama
-  images    no                      ollama
-  thinking  no                      ollama
-  schema    yes                     ollama
-  size      5.2 GB                  ollama
+  context   40,960 tokens  ollama
+  tools     yes            ollama
+  images    no             ollama
+  thinking  no             ollama
+  schema    yes            ollama
+  size      5.2 GB         ollama
   details   8.2B Q4_K_M
   address   `+w.ollama()+`
 

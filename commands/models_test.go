@@ -480,29 +480,6 @@ func TestModelsRm(t *testing.T) {
 	}
 }
 
-// The examples in the help of these commands are run as they stand.
-func TestModelsExamplesRun(t *testing.T) {
-	t.Parallel()
-	o := newFakeOllama(t, "qwen3", "llama3.2")
-	o.plays(says(pullBegins + layer("a", 1, 1) + pullEnds))
-	w := modelWorld(t, o)
-	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml")
-	w.shell()
-	for _, name := range []string{"models", "models list", "models show", "models pull", "models rm", "completion", "man"} {
-		out, _ := w.run(0, append(strings.Fields(name), "--help")...)
-		examples := helpExamples(out)
-		if len(examples) == 0 {
-			t.Errorf("fettle %s --help has no examples", name)
-		}
-		for _, command := range examples {
-			w.example(name, command)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(w.project(), "man1", "fettle-ask.1")); err != nil {
-		t.Error(err)
-	}
-}
-
 // The whole way with a real Ollama, where one is on the PATH.
 func TestModelsOfARealOllama(t *testing.T) {
 	server := ollamatest.Start(t)

@@ -64,7 +64,7 @@ func TestAskARealOllama(t *testing.T) {
 		}
 	})
 	t.Run("a model that isn't there", func(t *testing.T) {
-		if _, errs := w.run(4, "ask", "--no-stdin", "-m", "ollama/nosuch", "hi"); !strings.Contains(errs, "ollama pull nosuch") {
+		if _, errs := w.run(4, "ask", "--no-stdin", "-m", "ollama/nosuch", "hi"); !strings.Contains(errs, "fettle models pull nosuch") {
 			t.Errorf("%q", errs)
 		}
 	})

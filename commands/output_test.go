@@ -2,11 +2,33 @@ package commands_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// writing is how commands that have -o are made to print something. Those that
+// aren't here do so without arguments. silent ones say on standard error what
+// they did, so that they print nothing but JSON.
+func writing() map[string]struct {
+	args   string
+	silent bool
+} {
+	return map[string]struct {
+		args   string
+		silent bool
+	}{
+		"ask": {args: "--no-stdin hi"}, "chats show": {args: "1"}, "prompts show": {args: "review"},
+		"models show": {args: "ollama/qwen3"}, "models pull": {args: "qwen3", silent: true},
+		"config get": {args: "model"}, "config set": {args: "color never", silent: true},
+		"config unset": {args: "retries", silent: true}, "config check": {silent: true},
+		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
+		"chats search": {args: "hi"},
+	}
+}
 
 // Whatever a command prints, a standard output that takes nothing makes it
 // fail.
@@ -16,24 +38,82 @@ func TestLostOutputIsAFailure(t *testing.T) {
 	if err != nil {
 		t.Skipf("needs /dev/full, which Linux has: %v", err)
 	}
-	defer full.Close()
-	w := newWorld(t, `{responses: [{when: "", text: "~~~\ncode\n~~~"}]}`)
-	w.run(0, "ask", "--no-stdin", "hi")
-	for _, command := range []string{
-		"ask hi", "ask -o json hi", "ask -o events hi", "ask -x hi", "ask --no-stream hi",
-		"chats list", "chats list -o json", "chats show", "chats show -o json", "version", "version -o json",
-		"", "help", "help output", "ask --help", "chats", "demo",
-	} {
+	t.Cleanup(func() { _ = full.Close() }) // the tests below run after this one
+	w := outputWorld(t)
+	commands := []string{
+		"ask --no-stdin -x hi", "ask --no-stdin --no-stream hi", "ask --no-stdin -o events hi", "demo", "", "help", "help output", "ask --help",
+		"chats", "completion bash", "man", "man models list", "prompts path", "usage --by day", "usage --by chat",
+	}
+	for _, path := range withOutput(t, nil) {
+		how := writing()[path]
+		text := strings.TrimSpace(path + " " + how.args)
+		if !how.silent {
+			commands = append(commands, text)
+		}
+		commands = append(commands, text+" -o json")
+	}
+	if len(commands) < 30 {
+		t.Errorf("only %d commands: %q", len(commands), commands)
+	}
+	for _, command := range commands {
 		t.Run(command, func(t *testing.T) {
+			t.Parallel()
 			cmd := w.command(strings.Fields(command)...)
 			var errs bytes.Buffer
-			cmd.Stdout, cmd.Stderr = full, &errs
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("a-key-of-no-one\n"), full, &errs
 			_ = cmd.Run() // the status says it
 			if status := cmd.ProcessState.ExitCode(); status != 1 || !strings.Contains(errs.String(), "write to standard output: no space left on device") {
-				t.Errorf("status %d, said %q", status, errs.String())
+				t.Errorf("status %d, said %q; what it needs to print something belongs into the table above", status, errs.String())
 			}
 		})
 	}
+}
+
+// outputWorld is a world in which each listing has something to list.
+func outputWorld(t *testing.T) *world {
+	t.Helper()
+	ollama := newFakeOllama(t, "qwen3")
+	ollama.plays(says(pullBegins + layer("a", 1, 1) + pullEnds))
+	w := modelWorld(t, ollama)
+	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
+	put(t, filepath.Join(w.dir, "m.yaml"), `{responses: [{when: "", text: "~~~\ncode\n~~~", usage: {input_tokens: 5, output_tokens: 7}}]}`)
+	put(t, filepath.Join(w.dir, "config", "prompts", "review.md"), "Review this. {{input}}\n")
+	put(t, filepath.Join(w.dir, ".fettle", "config.yaml"), "allow: [read_file]\n")
+	w.configure("retries: 0\n")
+	for _, name := range []string{"openai", "mistral"} { // one of them is removed
+		cmd := w.command("keys", "set", name)
+		cmd.Stdin = strings.NewReader("a-key-of-no-one\n")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("keys set %s: %v\n%s", name, err, out)
+		}
+	}
+	w.run(0, "ask", "--no-stdin", "hi")
+	trustProject(t, w)
+	return w
+}
+
+// trustProject trusts the configuration of the world's folder, by its digest.
+func trustProject(t *testing.T, w *world) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, ".fettle", "config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run(0, "trust", "--sha256", fmt.Sprintf("%x", sha256.Sum256(data)))
+}
+
+// withOutput are the commands below one that have -o, by their help texts.
+func withOutput(t *testing.T, path []string) []string {
+	t.Helper()
+	help := helpText(t, append([]string{"help"}, path...)...)
+	var out []string
+	if strings.Contains(help, "\n  -o, --output ") {
+		out = append(out, strings.Join(path, " "))
+	}
+	for _, below := range commandsListed(help) {
+		out = append(out, withOutput(t, append(path[:len(path):len(path)], below))...)
+	}
+	return out
 }
 
 // An image that the model is known not to take is left out, and that is said.

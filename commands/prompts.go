@@ -71,6 +71,8 @@ func readPrompt(c *cli.Context, path string, need int, text bool) (promptOptions
 		o.source = prompts.User
 	}
 	switch {
+	case c.NArg() < need && text:
+		return o, usagef(path+` review "Review this: {{input}}"`, "%s wants a name for the prompt", strings.TrimPrefix(path, "fettle "))
 	case c.NArg() < need:
 		return o, usagef("fettle prompts list", "%s wants the name of a prompt", strings.TrimPrefix(path, "fettle "))
 	case c.NArg() > 1 && !text:

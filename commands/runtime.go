@@ -3,11 +3,15 @@ package commands
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	goruntime "runtime"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -29,6 +33,7 @@ type runtime struct {
 	jsonErrors bool // failures are JSON on standard error
 	verbose    bool
 	quiet      bool
+	profile    *string // of --profile; nil where the flag wasn't given
 	client     *http.Client
 	engine     *engine.Engine
 	dirs       func() (paths.Dirs, error)
@@ -50,22 +55,37 @@ func newRuntime(streams *term.Streams) *runtime {
 	return rt
 }
 
-// config loads the configuration under the flags that were given.
-func (rt *runtime) config(flags map[string]config.Flag) (*config.Config, error) {
+// configSources are all places that the configuration is read from; flags are
+// those that were given, and may be nil. A profile that was chosen is added.
+func (rt *runtime) configSources(flags map[string]config.Flag) (config.Options, error) {
 	dirs, err := rt.dirs()
 	if err != nil {
-		return nil, err
+		return config.Options{}, err
 	}
 	wd, err := os.Getwd()
 	if err != nil {
-		return nil, fault.Wrap(fault.Failed, "find the current folder", err)
+		return config.Options{}, fault.Wrap(fault.Failed, "find the current folder", err)
 	}
-	cfg, err := config.Load(config.Options{
+	if rt.profile != nil {
+		given := map[string]config.Flag{"profile": {Name: "--profile", Values: []string{*rt.profile}}}
+		maps.Copy(given, flags)
+		flags = given
+	}
+	return config.Options{
 		File: dirs.ConfigFile, Named: dirs.ConfigNamed, WorkDir: wd, Home: dirs.Home,
-		Env: os.LookupEnv, Flags: flags,
-	})
+		Env: os.LookupEnv, Flags: flags, Trusted: trustStore(dirs).Project,
+	}, nil
+}
+
+// config loads the configuration of all sources, and says its warnings.
+func (rt *runtime) config(flags map[string]config.Flag) (*config.Config, error) {
+	o, err := rt.configSources(flags)
 	if err != nil {
 		return nil, err
+	}
+	cfg, err := config.Load(o)
+	if err != nil {
+		return nil, editHint(err, o.File)
 	}
 	mode, err := term.ParseColour(cfg.Color)
 	if err != nil {
@@ -76,6 +96,37 @@ func (rt *runtime) config(flags map[string]config.Flag) (*config.Config, error) 
 		rt.notice(w.String())
 	}
 	return cfg, nil
+}
+
+// profileWords are the flag as it was given, for a command line in a hint.
+func (rt *runtime) profileWords() string {
+	if rt.profile == nil {
+		return ""
+	}
+	return " --profile " + shellWord(*rt.profile)
+}
+
+// editHint adds the next step to a fault about the user's own file.
+func editHint(err error, file string) error {
+	var f *fault.Fault
+	var broken *config.Error
+	if errors.As(err, &f) && len(f.Hints) == 0 && errors.As(err, &broken) &&
+		slices.ContainsFunc(broken.Problems, func(p config.Problem) bool { return p.File == file && p.Line > 0 }) {
+		f.Hints = []string{"fettle config edit"}
+	}
+	return err
+}
+
+// inProfile is the flag --profile of commands that read the configuration.
+// Given but empty it chooses none, whatever else chooses one.
+func (rt *runtime) inProfile(category string) cli.Flag {
+	return &cli.StringFlag{
+		Name: "profile", Category: category, Usage: "go by the profile `NAME` of the configuration",
+		Action: func(_ *cli.Context, name string) error {
+			rt.profile = &name
+			return nil
+		},
+	}
 }
 
 // notice says something that isn't the result, unless -q wants quiet.
@@ -92,7 +143,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	ring, err := rt.keyRing()
+	ring, err := rt.keyRing(cfg)
 	if err != nil {
 		return nil, err
 	}

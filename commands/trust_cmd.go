@@ -54,7 +54,7 @@ func newTrust(rt *runtime) *cli.Command {
 			&cli.StringFlag{Name: "key", Usage: "be about the command for the key of the provider `NAME`"},
 			&cli.StringFlag{Name: "sha256", Usage: "trust the file if it has the digest `SUM`, without asking"},
 			&cli.StringFlag{Name: "command", Usage: "be about a key's `COMMAND` of exactly that text, without asking"},
-			outputFlag(),
+			rt.inProfile(""), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := trustOptions{
@@ -282,7 +282,7 @@ func trustFailed(err error) error {
 
 // key shows a provider's command, and asks.
 func (t *truster) key(ctx context.Context) error {
-	cfg, err := t.rt.loadConfig(nil)
+	cfg, err := t.rt.config(nil)
 	if err != nil {
 		return err
 	}
@@ -357,9 +357,9 @@ func (rt *runtime) allowKeyCommand(store *trust.Store) func(context.Context, key
 		if store.Command(c.Text) {
 			return nil
 		}
-		if !rt.streams.CanAsk() {
+		if rt.quiet || !rt.streams.CanAsk() {
 			return fault.New(fault.Approval, "the key of "+c.Provider+" comes from a command that you haven't allowed yet",
-				"fettle trust --key "+c.Provider+"   on a terminal shows it and asks",
+				"fettle trust --key "+c.Provider+rt.profileWords()+"   on a terminal shows it and asks",
 				"fettle trust --command 'COMMAND'   allows it by its text")
 		}
 		key, err := rt.streams.Ask(ctx, term.Question{
@@ -372,7 +372,7 @@ func (rt *runtime) allowKeyCommand(store *trust.Store) func(context.Context, key
 		}
 		if key != 'y' {
 			return fault.New(fault.Approval, "the command for the key of "+c.Provider+" was not allowed",
-				"fettle keys set "+c.Provider+"   keeps a key instead")
+				"fettle config unset providers."+c.Provider+".key && fettle keys set "+c.Provider+"   keeps a key instead")
 		}
 		return trustFailed(store.TrustCommand(ctx, keyCommand(c.Text, time.Now().UTC().Truncate(time.Second))))
 	}

@@ -28,10 +28,13 @@ prices in the configuration; what has no price there is left out and said:
   prices:
     openai/gpt-5: {input: 1.25, output: 10, cached: 0.125, currency: USD}
 
-A price is for a million tokens. --ephemeral questions keep nothing, so they
-aren't counted; the tokens of chats that were deleted stay counted. A day ends
-at midnight where the machine was. What nobody knows is –. In a pipe each row is
-a line with tabs between, the numbers without commas and without a sum.`
+A price is for a million tokens; cache_write is that of input which the provider
+keeps for later and charges more for, as Anthropic does.
+
+--ephemeral questions keep nothing, so they aren't counted; the tokens of chats
+that were deleted stay counted. A day ends at midnight where the machine was.
+What nobody knows is –. In a pipe each row is a line with tabs between, the numbers
+without commas and without a sum.`
 
 func newUsage(rt *runtime) *cli.Command {
 	return &cli.Command{
@@ -42,7 +45,7 @@ func newUsage(rt *runtime) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Value: "model", Usage: "sum up by `WHAT`: model, day or chat"},
 			&cli.StringFlag{Name: "since", Usage: "leave out what is older than `TIME`: 7d (today and the six days before), 4w, or a date such as 2026-01-31"},
-			outputFlag(),
+			rt.inProfile(""), outputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o, err := readUsage(c)
@@ -160,13 +163,14 @@ type usageRowJSON struct {
 	Chat  *usageChatJSON `json:"chat,omitempty"`
 	Turns int64          `json:"turns"`
 	// Untold are the turns of which the provider told no tokens, or not all.
-	Untold          int64      `json:"untold"`
-	InputTokens     int64      `json:"input_tokens"`
-	OutputTokens    int64      `json:"output_tokens"`
-	CachedTokens    int64      `json:"cached_tokens"`    // a part of input_tokens
-	ReasoningTokens int64      `json:"reasoning_tokens"` // a part of output_tokens
-	Cost            []costJSON `json:"cost"`             // one for each currency
-	// Unpriced are the models whose tokens Cost leaves out.
+	Untold           int64      `json:"untold"`
+	InputTokens      int64      `json:"input_tokens"`
+	OutputTokens     int64      `json:"output_tokens"`
+	CachedTokens     int64      `json:"cached_tokens"`      // a part of input_tokens
+	CacheWriteTokens int64      `json:"cache_write_tokens"` // another part of them
+	ReasoningTokens  int64      `json:"reasoning_tokens"`   // a part of output_tokens
+	Cost             []costJSON `json:"cost"`               // one for each currency
+	// Unpriced are the models whose tokens Cost leaves out, all or in part.
 	Unpriced []string `json:"unpriced"`
 }
 
@@ -202,13 +206,9 @@ func chatOf(s engine.Spent) *usageChatJSON {
 }
 
 func (r *usageRow) json() usageRowJSON {
-	out := usageRowJSON{
+	return usageRowJSON{
 		Turns: r.turns, Untold: r.untold, InputTokens: r.tokens.InputTokens, OutputTokens: r.tokens.OutputTokens,
-		CachedTokens: r.tokens.CachedTokens, ReasoningTokens: r.tokens.ReasoningTokens,
-		Cost: r.cost.json(), Unpriced: r.cost.unpriced,
+		CachedTokens: r.tokens.CachedTokens, CacheWriteTokens: r.tokens.CacheWriteTokens, ReasoningTokens: r.tokens.ReasoningTokens,
+		Cost: r.cost.json(), Unpriced: r.cost.leftOut(),
 	}
-	if out.Unpriced == nil {
-		out.Unpriced = []string{}
-	}
-	return out
 }

@@ -39,10 +39,18 @@ func spentOn(day, model string, in, out int64) engine.Spent {
 	return engine.Spent{Day: day, Model: model, Turns: 1, Tokens: event.Usage{InputTokens: in, OutputTokens: out}}
 }
 
+func untoldTurn(model string, out int64) engine.Spent {
+	s := spentOn("2026-03-01", model, 0, out)
+	s.Untold = 1
+	return s
+}
+
 // prices are of a million tokens, in millionths.
 func testPrices() map[string]config.Price {
+	keeping := config.Amount(2_500_000)
 	return map[string]config.Price{
 		"a/dear":  {Input: 1_250_000, Output: 10_000_000, Cached: 125_000, Currency: "USD"},
+		"a/keeps": {Input: 2_000_000, Output: 10_000_000, Cached: 200_000, CacheWrite: &keeping, Currency: "USD"},
 		"b/euro":  {Input: 1_000_000, Output: 2_000_000, Cached: 1_000_000, Currency: "EUR"},
 		"c/local": {Currency: "USD"},
 		"d/least": {Input: 1, Output: 1, Cached: 1, Currency: "USD"},
@@ -54,6 +62,10 @@ func TestCost(t *testing.T) {
 	const day = "2026-03-01"
 	cached := spentOn(day, "a/dear", 1_000_000, 100_000)
 	cached.Tokens.CachedTokens = 400_000
+	kept := spentOn(day, "a/keeps", 1_000_000, 0)
+	kept.Tokens.CachedTokens, kept.Tokens.CacheWriteTokens = 300_000, 400_000
+	unpaid := kept
+	unpaid.Model = "a/dear"
 	odd := spentOn(day, "a/dear", 100, 0)
 	odd.Tokens.CachedTokens = 1_000_000 // more cached than there was
 	for _, c := range []struct {
@@ -63,6 +75,8 @@ func TestCost(t *testing.T) {
 		exact string
 	}{
 		{"input, cached input and output", []engine.Spent{cached}, "1.80 USD", `[{"currency":"USD","amount":1.8}]`},
+		{"input that is kept costs what it costs", []engine.Spent{kept}, "1.66 USD", `[{"currency":"USD","amount":1.66}]`},
+		{"and is never guessed", []engine.Spent{unpaid}, "≥ 0.41 USD", `[{"currency":"USD","amount":0.4125}]`},
 		{"more cached than there was", []engine.Spent{odd}, "< 0.0001 USD", `[{"currency":"USD","amount":0.0000125}]`},
 		{"two currencies", []engine.Spent{spentOn(day, "a/dear", 4_000_000, 0), spentOn(day, "b/euro", 0, 500_000)}, "1.00 EUR + 5.00 USD",
 			`[{"currency":"EUR","amount":1},{"currency":"USD","amount":5}]`},
@@ -72,6 +86,8 @@ func TestCost(t *testing.T) {
 		{"no price, and no tokens", []engine.Spent{spentOn(day, "x/y", 0, 0), spentOn(day, "a/dear", 0, 50_000)}, "0.50 USD", `[{"currency":"USD","amount":0.5}]`},
 		{"the least there is", []engine.Spent{spentOn(day, "d/least", 1, 0)}, "< 0.0001 USD", `[{"currency":"USD","amount":0.000000000001}]`},
 		{"more than fits an int64", []engine.Spent{spentOn(day, "a/dear", 1<<62, 0)}, "5764607523034.23 USD", `[{"currency":"USD","amount":5764607523034.23488}]`},
+		{"tokens that nobody told", []engine.Spent{untoldTurn("a/dear", 0)}, "–", `[]`},
+		{"tokens of which a part was told", []engine.Spent{untoldTurn("a/dear", 50_000)}, "≥ 0.50 USD", `[{"currency":"USD","amount":0.5}]`},
 	} {
 		sums := sumUsage(c.spent, "day", testPrices())
 		exact, err := json.Marshal(sums.total.cost.json())
@@ -105,6 +121,15 @@ func TestUsageRows(t *testing.T) {
 	if notes := many.notes(); len(notes) != 1 || notes[0] != "the cost leaves out w/1, w/2, w/3 and 1 more, which have no price in the configuration" {
 		t.Errorf("notes %q", notes)
 	}
+	kept := spentOn("", "a/dear", 10, 1)
+	kept.Tokens.CacheWriteTokens = 5
+	sums := sumUsage([]engine.Spent{kept, kept}, "model", testPrices())
+	if notes := sums.notes(); len(notes) != 1 || notes[0] != "the cost leaves out the input that was kept for later by a/dear; prices.a/dear.cache_write is not set" {
+		t.Errorf("notes %q", notes)
+	}
+	if got := sums.total.json(); len(got.Unpriced) != 1 || got.CacheWriteTokens != 10 {
+		t.Errorf("%+v", got)
+	}
 	if notes := sumUsage(spent[:1], "day", nil).notes(); len(notes) != 0 {
 		t.Errorf("notes where nothing has a price: %q", notes)
 	}
@@ -134,5 +159,15 @@ func TestUsageOnATerminal(t *testing.T) {
 `
 	if diff := cmp.Diff(want, s.Stdout.String()); diff != "" {
 		t.Errorf("the list (-want +got):\n%s", diff)
+	}
+	s = term.Test(term.TestOptions{OutTerminal: true, Width: 40, Env: map[string]string{"NO_COLOR": "1"}})
+	sumUsage([]engine.Spent{spentOn("2026-03-01", "a/dear", 1_234_567, 890), spentOn("2026-03-01", "x/y", 12_345, 67)}, "model", testPrices()).list(s.Out, "model")
+	want = `model       input  output        cost
+a/dear  1,234,567     890    1.55 USD
+x/y        12,345      67           –
+total   1,246,912     957  ≥ 1.55 USD
+`
+	if diff := cmp.Diff(want, s.Stdout.String()); diff != "" {
+		t.Errorf("on a narrow one (-want +got):\n%s", diff)
 	}
 }

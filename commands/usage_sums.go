@@ -35,6 +35,24 @@ type usageRow struct {
 type cost struct {
 	amounts  map[string]*big.Rat
 	unpriced []string
+	unpaid   []string // models that have a price, but none for what is kept for later
+	partial  bool     // some tokens of models with a price were not told
+}
+
+// leftOut are the models whose tokens are not in the amounts, all or in part.
+func (c *cost) leftOut() []string {
+	out := append(append([]string{}, c.unpriced...), c.unpaid...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// withModel adds a model to a sorted list, once.
+func withModel(list []string, model string) []string {
+	at, found := slices.BinarySearch(list, model)
+	if found {
+		return list
+	}
+	return slices.Insert(list, at, model)
 }
 
 // sumUsage adds up rows: the latest day first, else what used most.
@@ -73,11 +91,14 @@ func (r *usageRow) add(s engine.Spent, prices map[string]config.Price) {
 func (c *cost) add(s engine.Spent, prices map[string]config.Price) {
 	price, ok := prices[s.Model]
 	if !ok {
-		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 && !slices.Contains(c.unpriced, s.Model) {
-			c.unpriced = append(c.unpriced, s.Model)
-			slices.Sort(c.unpriced)
+		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 {
+			c.unpriced = withModel(c.unpriced, s.Model)
 		}
 		return
+	}
+	c.partial = c.partial || s.Untold > 0
+	if s.Untold > 0 && s.Tokens.InputTokens+s.Tokens.OutputTokens == 0 {
+		return // what isn't known doesn't cost 0
 	}
 	if c.amounts == nil {
 		c.amounts = map[string]*big.Rat{}
@@ -92,10 +113,19 @@ func (c *cost) add(s engine.Spent, prices map[string]config.Price) {
 		million := big.NewRat(tokens, 1_000_000)
 		sum.Add(sum, million.Mul(million, amount.Rat()))
 	}
-	pay(s.Tokens.InputTokens-cached, price.Input)
+	written := min(s.Tokens.CacheWriteTokens, s.Tokens.InputTokens-cached)
+	pay(s.Tokens.InputTokens-cached-written, price.Input)
 	pay(cached, price.Cached)
+	if price.CacheWrite != nil {
+		pay(written, *price.CacheWrite)
+	} else if written > 0 {
+		c.unpaid = withModel(c.unpaid, s.Model)
+	}
 	pay(s.Tokens.OutputTokens, price.Output)
 }
+
+// whole tells whether the amounts have all tokens.
+func (c *cost) whole() bool { return len(c.unpriced)+len(c.unpaid) == 0 && !c.partial }
 
 // costJSON is an amount of one currency, exact.
 type costJSON struct {
@@ -129,7 +159,7 @@ func (c *cost) String() string {
 		parts = append(parts, money(c.amounts[currency])+" "+currency)
 	}
 	text := strings.Join(parts, " + ")
-	if len(c.unpriced) > 0 {
+	if !c.whole() {
 		text = "≥ " + text
 	}
 	return text
@@ -147,6 +177,10 @@ func money(amount *big.Rat) string {
 	return "< 0.0001"
 }
 
+// roomForParts is the narrowest terminal that shows the parts of input and
+// output, and the turns.
+const roomForParts = 72
+
 // list prints a table with a sum for a person, and bare rows for a program.
 func (s *usageSums) list(out *term.Output, by string) {
 	style := out.Style()
@@ -154,7 +188,11 @@ func (s *usageSums) list(out *term.Output, by string) {
 	if by == "chat" {
 		columns = append(columns, term.Column{Title: "title", Cut: true})
 	}
-	for _, title := range []string{"turns", "input", "output", "cached", "reasoning"} {
+	titles := []string{"turns", "input", "output", "cached", "reasoning"}
+	if out.IsTerminal() && out.Width() < roomForParts {
+		titles = titles[1:3] // what is paid for
+	}
+	for _, title := range titles {
 		columns = append(columns, term.Column{Title: title, Right: true})
 	}
 	columns = append(columns, term.Column{Title: "cost", Right: true, Style: style.Cyan})
@@ -163,15 +201,22 @@ func (s *usageSums) list(out *term.Output, by string) {
 	if out.IsTerminal() {
 		number = term.Number
 	}
+	cells := func(r *usageRow) []string {
+		all := r.cells(number)
+		if len(titles) == 2 {
+			return []string{all[1], all[2], all[5]}
+		}
+		return all
+	}
 	for _, row := range s.rows {
-		table.Row(append(row.names(by), row.cells(number)...)...)
+		table.Row(append(row.names(by), cells(row)...)...)
 	}
 	if out.IsTerminal() && len(s.rows) > 1 {
 		names := []string{"total"}
 		if by == "chat" {
 			names = []string{"", "total"}
 		}
-		table.Row(append(names, s.total.cells(number)...)...)
+		table.Row(append(names, cells(&s.total)...)...)
 	}
 	_ = table.Flush() // Main looks at what went wrong with writing
 }
@@ -208,18 +253,28 @@ func (r *usageRow) cells(number func(int64) string) []string {
 // maxNamed is how many models a note names.
 const maxNamed = 3
 
+// some names the first of models, and how many more there are.
+func some(models []string) string {
+	named := strings.Join(models[:min(len(models), maxNamed)], ", ")
+	if more := len(models) - maxNamed; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return named
+}
+
 // notes say what the sums leave out.
 func (s *usageSums) notes() []string {
 	var out []string
 	if models := s.total.cost.unpriced; len(models) > 0 && len(s.total.cost.amounts) > 0 {
-		named := strings.Join(models[:min(len(models), maxNamed)], ", ")
-		if more := len(models) - maxNamed; more > 0 {
-			named += fmt.Sprintf(" and %d more", more)
-		}
-		out = append(out, "the cost leaves out "+named+", which have no price in the configuration")
+		have := "have"
 		if len(models) == 1 {
-			out[0] = "the cost leaves out " + named + ", which has no price in the configuration"
+			have = "has"
 		}
+		out = append(out, "the cost leaves out "+some(models)+", which "+have+" no price in the configuration")
+	}
+	if models := s.total.cost.unpaid; len(models) > 0 {
+		out = append(out, "the cost leaves out the input that was kept for later by "+some(models)+
+			"; prices."+models[0]+".cache_write is not set")
 	}
 	if n := s.total.untold; n > 0 {
 		out = append(out, fmt.Sprintf("the tokens of %s are missing, at least in part: the provider told none",

@@ -81,7 +81,11 @@ func (v *textView) remarks() {
 		line = v.wayBack()
 	}
 	if v.o.usage && v.usage != nil {
-		line = append(line, usageLine(v.usage), term.Duration(time.Since(v.begun)))
+		line = append(line, usageLine(v.usage))
+		if _, whole := v.last.(event.Complete); whole && len(v.cost.amounts) > 0 {
+			line = append(line, v.cost.String())
+		}
+		line = append(line, term.Duration(time.Since(v.begun)))
 	} else if v.o.usage && v.kept {
 		line = append(line, "the provider told no usage")
 	}
@@ -154,6 +158,9 @@ func usageLine(u *event.Usage) string {
 	s := fmt.Sprintf("%s in, %s out", term.Number(u.InputTokens), term.Number(u.OutputTokens))
 	if u.CachedTokens > 0 {
 		s += ", " + term.Number(u.CachedTokens) + " cached"
+	}
+	if u.CacheWriteTokens > 0 {
+		s += ", " + term.Number(u.CacheWriteTokens) + " newly cached"
 	}
 	return s + " tokens"
 }

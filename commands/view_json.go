@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
@@ -52,6 +53,7 @@ type answerJSON struct {
 	MessageID     string         `json:"message_id,omitempty"`
 	Model         string         `json:"model"`
 	Usage         *event.Usage   `json:"usage,omitempty"`
+	Cost          []costJSON     `json:"cost,omitempty"` // all of it, or nothing
 	StopReason    string         `json:"stop_reason,omitempty"`
 	Reasoning     string         `json:"reasoning,omitempty"`
 	ToolCalls     []toolCallJSON `json:"tool_calls"`
@@ -88,9 +90,10 @@ type jsonView struct {
 	begun  time.Time
 }
 
-func newJSONView(rt *runtime, o askOptions) *jsonView {
+func newJSONView(rt *runtime, o askOptions, prices map[string]config.Price) *jsonView {
 	return &jsonView{
-		rt: rt, o: o, inputs: map[string]json.RawMessage{}, begun: time.Now(),
+		progress: progress{prices: prices},
+		rt:       rt, o: o, inputs: map[string]json.RawMessage{}, begun: time.Now(),
 		out: answerJSON{SchemaVersion: outputVersion, ToolCalls: []toolCallJSON{}},
 	}
 }
@@ -139,6 +142,9 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 func (v *jsonView) end() error {
 	v.out.Answer, v.out.Reasoning = v.text.String(), v.think.String()
 	v.out.Model = v.chat.Model
+	if v.out.Status == "complete" && v.cost.whole() {
+		v.out.Cost = v.cost.json()
+	}
 	if v.out.Chat = v.number(); v.out.Chat > 0 {
 		v.out.ChatID = v.chat.ID
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -44,9 +45,10 @@ type answerWriter interface {
 	Close() error
 }
 
-func newTextView(rt *runtime, o askOptions) *textView {
+func newTextView(rt *runtime, o askOptions, prices map[string]config.Price) *textView {
 	return &textView{
-		rt: rt, o: o, begun: time.Now(), held: o.noStream || o.extract, plain: o.extract || o.schema != nil,
+		progress: progress{prices: prices},
+		rt:       rt, o: o, begun: time.Now(), held: o.noStream || o.extract, plain: o.extract || o.schema != nil,
 		inputs: map[string]string{}, talk: !o.quiet && (o.verbose || rt.streams.Err.IsTerminal()),
 	}
 }

@@ -11,6 +11,7 @@ import (
 // function of it (document 002's request assembly).
 type assembly struct {
 	model   string // without the provider
+	ref     string // with it
 	system  string
 	history []Message // from the root; the last one is the person's message
 	// answer is what the turn has answered so far, for all steps but the first.
@@ -108,8 +109,9 @@ func fileBlock(p provider.Part) string {
 }
 
 // answered splits an answer into the messages of its steps: what the model
-// said and called, then the results. Reasoning is handed back only within the
-// turn it belongs to.
+// said and called, then the results. Reasoning is handed back within the turn
+// it belongs to; what the model signed, in later turns too: it goes on from its
+// own thoughts, and a cached prefix stays the same. Another model gets neither.
 func (a assembly) answered(m Message, live bool) []provider.Message {
 	var out []provider.Message
 	for start := 0; start < len(m.Parts); {
@@ -133,7 +135,7 @@ func (a assembly) stepMessages(parts []provider.Part, live bool) []provider.Mess
 				said = append(said, p)
 			}
 		case provider.ReasoningPart:
-			if live && p.Step >= a.since {
+			if live && p.Step >= a.since || len(p.Details) > 0 && p.Model == a.ref {
 				said = append(said, p)
 			}
 		case provider.ToolCallPart:

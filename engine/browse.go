@@ -244,8 +244,3 @@ func (e *Engine) ChatsByID(ctx context.Context) (map[string]Chat, error) {
 	}
 	return out, nil
 }
-
-// FindChat gives the chat that a ChatRef names, without its messages.
-func (e *Engine) FindChat(ctx context.Context, ref ChatRef) (Chat, error) {
-	return e.find(ctx, ref, nil)
-}

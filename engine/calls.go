@@ -121,7 +121,7 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 		}
 		return c
 	}
-	s, err := schema.Compile(c.entry.Tool.InputSchema)
+	s, err := t.eng.schemas.compile(c.entry.Tool.InputSchema)
 	if err != nil {
 		c.refused = "the tool's input_schema can't be used: " + err.Error()
 		return c

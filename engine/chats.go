@@ -3,7 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
+	"time"
 
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -11,6 +14,18 @@ import (
 type ListChats struct {
 	Limit int    // 0 is all
 	After []byte // a page's Next
+	// AfterChat is the number of the chat that the page before ended with;
+	// it is for people, and After wins.
+	AfterChat int64
+	// Model is a part of the model's name; upper and lower case are the same.
+	Model string
+	// Since and Before bound when the chat was last used.
+	Since, Before time.Time
+}
+
+func (q *ListChats) matches(c *Chat) bool {
+	return strings.Contains(strings.ToLower(c.Model), strings.ToLower(q.Model)) &&
+		!c.UpdatedAt.Before(q.Since) && (q.Before.IsZero() || c.UpdatedAt.Before(q.Before))
 }
 
 // ChatPage is one page of chats; Next is nil at the end.
@@ -25,23 +40,71 @@ func (e *Engine) Chats(ctx context.Context, q ListChats) (ChatPage, error) {
 		return ChatPage{}, err
 	}
 	var out ChatPage
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		page, err := e.tables.chats.IndexPage(tx, "recent", nil,
-			kv.Range{Reverse: true, Limit: q.Limit, After: kv.Key(q.After)})
-		if err != nil {
-			return err
-		}
-		out = ChatPage{Next: page.Next}
-		for _, c := range page.Records {
-			out.Chats = append(out.Chats, *c)
-		}
-		return nil
+	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+		out, err = e.chatPage(tx, q)
+		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
 		return ChatPage{}, nil // no store yet
 	}
 	return out, err
 }
+
+// listGroup is how many chats are read at once while a filter looks for those
+// that it lets through.
+const listGroup = 200
+
+func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
+	r := kv.Range{Reverse: true, Limit: listGroup, After: kv.Key(q.After)}
+	if r.After == nil && q.AfterChat > 0 {
+		at, err := e.tables.chats.Find(tx, "number", kv.Int(q.AfterChat))
+		if errors.Is(err, kv.ErrNotFound) {
+			return out, fault.New(fault.NotFound, "no chat "+itoa(int(q.AfterChat)), "fettle chats list")
+		}
+		if err != nil {
+			return out, err
+		}
+		r.To = kv.Int(at.LastTurn)
+	}
+	for {
+		if q.Limit > 0 { // no more than can be wanted, so that Next leads on behind the last
+			r.Limit = min(listGroup, q.Limit-len(out.Chats))
+		}
+		page, err := e.tables.chats.IndexPage(tx, "recent", nil, r)
+		if err != nil {
+			return ChatPage{}, err
+		}
+		for _, c := range page.Records {
+			if q.matches(c) {
+				out.Chats = append(out.Chats, *c)
+			}
+		}
+		if r.After = page.Next; page.Next == nil {
+			return out, nil
+		}
+		if q.Limit > 0 && len(out.Chats) >= q.Limit {
+			more, err := e.moreChats(tx, q, r)
+			if more {
+				out.Next = page.Next
+			}
+			return out, err
+		}
+	}
+}
+
+// moreChats tells whether a filter lets through one more in the rest of a range.
+func (e *Engine) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) {
+	rest.Limit = 0
+	for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, rest) {
+		if err != nil || q.matches(c) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// visible tells whether the chat is shown to people.
+func (c *Chat) visible() bool { return c.DeletedAt == nil }
 
 // Conversation is a chat with the messages on the way to its leaf.
 type Conversation struct {

@@ -164,15 +164,16 @@ func (e *Engine) pick(ctx context.Context, ref ChatRef) (Chat, *acceptance, erro
 }
 
 // pickLast gives the chat of the turn that was accepted last of those in the
-// store, and a live turn that was accepted after it.
+// store, and a live turn that was accepted after it. A chat that was brought in
+// or forked counts as used then.
 func (e *Engine) pickLast(ctx context.Context, live []*acceptance) (Chat, *acceptance, error) {
-	var newest Turn
+	var newest Chat
 	err := e.view(ctx, func(tx *kv.Tx) error {
-		for t, err := range e.tables.turns.ByIndex(tx, "order", nil, kv.Range{Reverse: true, Limit: 1}) {
+		for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true, Limit: 1}) {
 			if err != nil {
 				return err
 			}
-			newest = *t
+			newest = *c
 		}
 		return nil
 	})
@@ -181,18 +182,14 @@ func (e *Engine) pickLast(ctx context.Context, live []*acceptance) (Chat, *accep
 	}
 	var first *acceptance
 	for _, a := range live {
-		if a.Order > newest.Order && (first == nil || a.Order > first.Order) {
+		if a.Order > newest.LastTurn && (first == nil || a.Order > first.Order) {
 			first = a
 		}
 	}
-	if newest.ID == "" {
-		if first != nil {
-			return Chat{}, first, nil
-		}
+	if newest.ID == "" && first == nil {
 		return Chat{}, nil, fault.New(fault.NotFound, "there is no chat to continue", `fettle ask "why is the sky blue?"   begins one`)
 	}
-	chat, err := e.lookUp(ctx, ChatRef{ID: newest.ChatID})
-	return chat, first, err
+	return newest, first, nil
 }
 
 func (e *Engine) lookUp(ctx context.Context, ref ChatRef) (Chat, error) {
@@ -215,7 +212,7 @@ func (e *Engine) lookUp(ctx context.Context, ref ChatRef) (Chat, error) {
 	if err != nil {
 		return Chat{}, err
 	}
-	return *chat, nil
+	return *chat, chat.usable()
 }
 
 // load reads the chat anew, now that its lock is held, and the way to the
@@ -231,6 +228,9 @@ func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation
 			return err
 		}
 		conv.chat, conv.parent = *chat, parent
+		if err := chat.usable(); err != nil {
+			return err
+		}
 		if parent == "" {
 			conv.parent = chat.ActiveLeaf
 		}

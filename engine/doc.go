@@ -59,6 +59,8 @@
 //
 //  1. locks/chat-<id>: from reading the leaf to the end of a turn. A fork
 //     takes its new chat's with the old one's held; nobody else knows that one.
+//     Deleting, importing and purging only try it; a purge holds locks/purge
+//     before, so that there is one at a time.
 //  2. <turn>.lock, the turn's own: from before its acceptance to its end.
 //  3. locks/ws-<hash>: while tools run in a folder of the user's.
 //  4. the fold lock: while journals go into the store. Those of other turns

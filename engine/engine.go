@@ -62,6 +62,7 @@ type Engine struct {
 	journals *journal.Dir
 	counter  *journal.Counter
 	folding  chan struct{} // holds one token: the fold of this process
+	schemas  schemas
 	grace    time.Duration // toolGrace, but in tests
 	// pause is called at each step of a fold and of a start that a crash or
 	// another process could come between; tests set it.

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -14,7 +15,8 @@ func (t *turn) explain(err error) error {
 }
 
 // Explain makes a Fault of an error of a provider; ref is the model that was
-// asked. Faults and other errors are returned unchanged.
+// asked, or the provider's name and a slash where it was asked for something
+// else, such as its list. Faults and other errors are returned unchanged.
 func Explain(ref string, err error) error {
 	var f *fault.Fault
 	var pe *provider.Error
@@ -33,19 +35,15 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 	case provider.Unreachable:
 		return unreachable(prov, e)
 	case provider.Unauthorised:
-		return fault.New(fault.Unauthorised, said, keyHint(prov))
+		return fault.New(fault.Unauthorised, said, keyHints(prov)...)
 	case provider.UnknownModel:
-		f := fault.New(fault.Unavailable, prov+" has no model "+model)
-		if e.Message != "" {
-			f.Detail = []string{e.Message}
-		}
-		if prov == "ollama" {
-			f.Hints = append(f.Hints, "ollama pull "+model)
-		}
-		f.Hints = append(f.Hints, "fettle ask -m "+prov+"/MODEL …   with a model it has")
-		return f
+		return unknownModel(prov, model, e)
 	case provider.RateLimited, provider.Overloaded:
-		return fault.New(fault.Overloaded, said, "wait a while, or ask another model with -m; the setting fallback does so by itself")
+		wait := "a while"
+		if e.RetryAfter > time.Minute { // less was waited for
+			wait = "for " + strings.TrimSuffix(e.RetryAfter.Round(time.Minute).String(), "0s") + ", as it asks"
+		}
+		return fault.New(fault.Overloaded, said, "wait "+wait+", or ask another model with -m; the setting fallback does so by itself")
 	case provider.SlowStart:
 		return fault.New(fault.Unavailable, said, "FETTLE_LIMITS_FIRST_BYTE=30m FETTLE_LIMITS_BETWEEN_CHUNKS=10m fettle ask …   waits longer")
 	case provider.ContextFull:
@@ -59,6 +57,23 @@ func faultOf(ref string, e *provider.Error) *fault.Fault {
 		return fault.New(fault.Failed, ref+" takes no "+string(e.Feature)+": "+said)
 	}
 	return fault.New(fault.Failed, said)
+}
+
+// unknownModel also stands for an address that has nothing where the protocol
+// says that its list of models is.
+func unknownModel(prov, model string, e *provider.Error) *fault.Fault {
+	if model == "" {
+		return fault.New(fault.Unavailable, e.Error(), "check the address in the configuration; fettle ask -m "+prov+"/MODEL … needs no list")
+	}
+	f := fault.New(fault.Unavailable, prov+" has no model "+model)
+	if e.Message != "" {
+		f.Detail = []string{e.Message}
+	}
+	if prov == "ollama" {
+		f.Hints = append(f.Hints, "fettle models pull "+model)
+	}
+	f.Hints = append(f.Hints, "fettle models list --provider "+prov+"   what it has")
+	return f
 }
 
 func unreachable(prov string, e *provider.Error) *fault.Fault {
@@ -77,12 +92,15 @@ func unreachable(prov string, e *provider.Error) *fault.Fault {
 	return f
 }
 
-func keyHint(prov string) string {
+// keyHints tell what to do about a key that was refused. Where it came from is
+// not known here, and is what a person has to look at.
+func keyHints(prov string) []string {
+	const which = "fettle keys list   tells which key was used"
 	switch prov {
-	case "openai":
-		return "export OPENAI_API_KEY=…   with a key that works"
+	case "openai", "anthropic", "mistral":
+		return []string{"export " + strings.ToUpper(prov) + "_API_KEY=…   with a key that works", which}
 	case "ollama":
-		return "ask whoever runs the address in OLLAMA_HOST for a key"
+		return []string{"fettle keys set ollama   keeps a key that whoever runs the address gave you"}
 	}
-	return "set the variable that providers." + prov + ".key_env names, to a key that works"
+	return []string{which, "fettle keys set " + prov + "   keeps another one"}
 }

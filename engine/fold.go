@@ -98,16 +98,23 @@ func (e *Engine) beginFold(ctx context.Context, budget time.Duration) (release f
 }
 
 // Tidy is what a command does after it has answered: it folds for a little
-// while where many journals wait, and removes what dead processes left.
+// while where many journals wait, removes what dead processes left, and goes on
+// with removing deleted chats whose time is over.
 func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
+	begun := time.Now()
 	turns, err := e.journals.Turns()
-	if err != nil || len(turns) <= FoldBacklog {
+	if err != nil {
 		return err
 	}
-	if _, err := e.Fold(ctx, budget); err != nil {
-		return err
+	if len(turns) > FoldBacklog {
+		if _, err := e.Fold(ctx, budget); err != nil {
+			return err
+		}
+		if err := e.journals.Sweep(ctx); err != nil {
+			return err
+		}
 	}
-	return e.journals.Sweep(ctx)
+	return e.purgeDue(ctx, budget-time.Since(begun))
 }
 
 // foldTurns folds in groups: claim, write, sync, and only then unlink.

@@ -40,6 +40,9 @@ func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
 			return nil, context.Cause(ctx)
 		}
 		if c, ok := e.accepted(turn); ok && c.LastTurn > chats[c.ID].LastTurn {
+			if known, ok := chats[c.ID]; ok {
+				c.Title = known.Title // it may have been renamed since the turn began
+			}
 			chats[c.ID] = c
 		}
 	}

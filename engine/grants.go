@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +67,8 @@ func (e *Engine) grant(ctx context.Context, d event.Decision, chatID, rule strin
 type catalog struct {
 	Version int     `json:"catalog"`
 	Grants  []Grant `json:"grants"`
+	// PurgeDue is when the next deleted chat may be removed for good.
+	PurgeDue *time.Time `json:"purge_due,omitempty"`
 }
 
 const catalogVersion = 1
@@ -94,7 +97,8 @@ func (e *Engine) mirror(ctx context.Context) error {
 			}
 			c.Grants = append(c.Grants, *g)
 		}
-		return nil
+		c.PurgeDue, err = e.nextPurge(tx)
+		return err
 	})
 	if err != nil {
 		return err
@@ -125,14 +129,9 @@ func replaceFile(path string, data []byte) error {
 
 // granted gives the rules that people have made for a chat and for all.
 func (e *Engine) granted(chatID string) Policy {
-	var c catalog
-	data, err := os.ReadFile(e.catalogFile())
+	c, err := e.readCatalog()
 	if err != nil {
-		return Policy{} // nobody has granted anything
-	}
-	if err := json.Unmarshal(data, &c); err != nil || c.Version != catalogVersion {
 		e.o.Notice("remembered approvals are not used: " + e.catalogFile() + " can't be read")
-		return Policy{}
 	}
 	var p Policy
 	for _, g := range c.Grants {
@@ -141,4 +140,20 @@ func (e *Engine) granted(chatID string) Policy {
 		}
 	}
 	return p
+}
+
+// readCatalog reads the catalogue; where there is none it is empty.
+func (e *Engine) readCatalog() (catalog, error) {
+	var c catalog
+	data, err := os.ReadFile(e.catalogFile())
+	if err != nil {
+		return c, nil // nobody has granted or deleted anything
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return catalog{}, err
+	}
+	if c.Version != catalogVersion {
+		return catalog{}, fmt.Errorf("catalogue version %d", c.Version)
+	}
+	return c, nil
 }

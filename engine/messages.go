@@ -47,9 +47,21 @@ func pieceKey(m Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(i
 
 // message reads one message.
 func (e *Engine) message(tx *kv.Tx, chatID, id string) (*Message, error) {
-	m, err := e.tables.messages.Get(tx, kv.Str(chatID).Str(id))
-	if err != nil || m.Pieces == 0 {
-		return m, err
+	return e.messageAt(tx, kv.Str(chatID).Str(id))
+}
+
+func (e *Engine) messageAt(tx *kv.Tx, key kv.Key) (*Message, error) {
+	m, err := e.tables.messages.Get(tx, key)
+	if err != nil {
+		return nil, err
+	}
+	return m, e.loadParts(tx, m)
+}
+
+// loadParts reads the parts of a message whose record doesn't hold them.
+func (e *Engine) loadParts(tx *kv.Tx, m *Message) error {
+	if m.Pieces == 0 {
+		return nil
 	}
 	var parts []byte
 	for i := range m.Pieces {
@@ -58,14 +70,14 @@ func (e *Engine) message(tx *kv.Tx, chatID, id string) (*Message, error) {
 			return nil
 		})
 		if errors.Is(err, kv.ErrNotFound) { // damage, and not "no such message"
-			return nil, fmt.Errorf("piece %d of %d is missing", i+1, m.Pieces)
+			return fmt.Errorf("piece %d of %d is missing", i+1, m.Pieces)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	m.Pieces = 0
-	return m, json.Unmarshal(parts, &m.Parts)
+	return json.Unmarshal(parts, &m.Parts)
 }
 
 // pathTo gives the messages from the root to one, following parents.

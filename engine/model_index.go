@@ -151,7 +151,7 @@ func (x *ModelIndex) list(ctx context.Context, name string, q ModelQuery) (*Mode
 		l.NotReady = "it does not tell its models"
 		return l, nil
 	}
-	if a, ok := p.(interface{ Address() string }); ok {
+	if a, ok := provider.As[interface{ Address() string }](p); ok {
 		l.Address = a.Address()
 		l.Local = onThisMachine(l.Address)
 	}

@@ -178,23 +178,33 @@ func (c *Catalog) seek(ctx context.Context, s Seeker) (string, error) {
 	}
 	for _, want := range s.Prefer {
 		for _, m := range models {
-			if m.Name == want {
-				return m.Ref(), nil
+			if m.Name == want || dated(m.Name, want) {
+				return p.Name() + "/" + m.Name, nil
 			}
 		}
 	}
+	found := "" // the first that can be asked, if only that
 	for i, m := range models {
-		if i == seekModels {
-			break
-		}
-		if m.Tools == provider.Unknown {
+		if i < seekModels && m.Chats != provider.No && (m.Chats == provider.Unknown || m.Tools == provider.Unknown) {
 			if known, err := c.Describe(ctx, p, m.Name); err == nil {
+				known.Name = m.Name
 				m = known
 			}
 		}
-		if m.Tools == provider.Yes {
-			return p.Name() + "/" + m.Name, nil
+		switch ref := p.Name() + "/" + m.Name; {
+		case m.Chats == provider.No:
+		case m.Tools == provider.Yes && i < seekModels:
+			return ref, nil
+		case found == "":
+			found = ref
 		}
 	}
-	return models[0].Ref(), nil
+	return found, nil
+}
+
+// dated tells whether a name is another one with the day of its release.
+func dated(name, of string) bool {
+	day, ok := strings.CutPrefix(name, of+"-")
+	day = strings.ReplaceAll(day, "-", "")
+	return ok && len(day) == len("20260131") && strings.Trim(day, "0123456789") == ""
 }

@@ -33,6 +33,8 @@ func child(args []string) error {
 		return childFold(ctx, dir)
 	case "die": // step, count: folds, and is killed when it comes to the step that often
 		return childDie(ctx, dir, args[2], args[3])
+	case "purge", "fork": // step: is killed there
+		return childCare(ctx, args[0], dir, args[2])
 	case "full":
 		return childFull(ctx, dir)
 	}

@@ -19,6 +19,9 @@ func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
 	}
 	slices.SortFunc(group, byOrder)
 	err := e.store.Update(ctx, func(tx *kv.Tx) error { // reads, and opens the store for what follows
+		if err := e.beginIndex(tx); err != nil {
+			return err
+		}
 		for _, f := range group {
 			if err := e.lookBefore(tx, f); err != nil {
 				return err
@@ -51,6 +54,10 @@ func (e *Engine) storeGroup(ctx context.Context, group []*folding) error {
 			return err
 		}
 		e.raise(ctx, given)
+	}
+	e.pause("fold:recorded")
+	if err := e.indexGroup(ctx, group); err != nil {
+		return fmt.Errorf("index chats for search: %w", err)
 	}
 	e.pause("fold:written")
 	return e.store.Sync(ctx)
@@ -207,6 +214,12 @@ func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
 			return n, err
 		}
 		n.Turn = t.Order
+	}
+	for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, last) {
+		if err != nil {
+			return n, err
+		}
+		n.Turn = max(n.Turn, c.LastTurn) // one that was brought in has no turn
 	}
 	for c, err := range e.tables.chats.ByIndex(tx, "number", nil, last) {
 		if err != nil {

@@ -28,12 +28,14 @@ type Chat struct {
 	// Messages counts the messages of all branches.
 	Messages   int     `json:"messages"`
 	ForkedFrom *Origin `json:"forked_from,omitempty"`
+	// DeletedAt is when the chat was deleted; nil in all that can be used.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
 
 // Origin is where a forked chat began.
 type Origin struct {
 	ChatID    string `json:"chat_id"`
-	Number    int64  `json:"number"`
+	Number    int64  `json:"number,omitempty"` // 0 where that chat isn't here
 	MessageID string `json:"message_id"`
 }
 

@@ -61,6 +61,7 @@ func (r *reducer) add(e event.Event) {
 			r.answer.Model = b.Model
 		}
 		r.flush()
+		r.sign(b.Model)
 		r.step++
 	case event.Complete:
 		r.answer.Status = Answered
@@ -92,6 +93,16 @@ func (r *reducer) reason(b event.Reasoning) {
 		r.parts = append(r.parts, provider.Part{
 			Kind: provider.ReasoningPart, Step: r.step, Details: b.Details,
 		})
+	}
+}
+
+// sign notes which model made the signed parts of a response that has ended.
+// Those of one that was cut off are no model's, and are never passed back.
+func (r *reducer) sign(model string) {
+	for i := len(r.parts) - 1; i >= 0 && r.parts[i].Step == r.step; i-- {
+		if len(r.parts[i].Details) > 0 {
+			r.parts[i].Model = model
+		}
 	}
 }
 

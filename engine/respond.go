@@ -266,7 +266,7 @@ func (t *turn) retryOptions() provider.RetryOptions {
 // request assembles what is sent.
 func (t *turn) request(extra []provider.Message) *provider.Request {
 	a := assembly{
-		model: t.model.model.Name, system: t.accept.Chat.System,
+		model: t.model.model.Name, ref: t.model.ref, system: t.accept.Chat.System,
 		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
 		tools:   t.toolSpecs(), name: t.nameFor, without: t.model.without, since: t.model.since,
 	}

@@ -135,7 +135,7 @@ func (t *turn) runOne(c *call, ws *toolset.Workspace, progress chan<- event.Tool
 		},
 	})
 	if err == nil {
-		err = checkResult(c.entry.Tool, res)
+		err = t.eng.schemas.checkResult(c.entry.Tool, res)
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && t.ctx.Err() == nil {
 		err = toolset.Errorf("the tool took longer than %s and was stopped", c.limit())
@@ -170,7 +170,7 @@ func (c *call) progress(p toolset.Progress) event.ToolProgress {
 
 // checkResult refuses a result that events can't hold, and holds its data
 // against the tool's output_schema.
-func checkResult(t toolset.Tool, res toolset.Result) error {
+func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
@@ -186,11 +186,11 @@ func checkResult(t toolset.Tool, res toolset.Result) error {
 	if len(t.OutputSchema) == 0 || len(res.Data) == 0 {
 		return nil
 	}
-	s, err := schema.Compile(t.OutputSchema)
+	compiled, err := s.compile(t.OutputSchema)
 	if err != nil {
 		return toolset.Errorf("the tool's output_schema can't be used: %v", err)
 	}
-	if problems := s.Validate(res.Data); len(problems) > 0 {
+	if problems := compiled.Validate(res.Data); len(problems) > 0 {
 		return toolset.Errorf("the tool's result doesn't fit its output_schema:\n%s", schema.Explain(problems))
 	}
 	return nil

@@ -226,10 +226,9 @@ func manifestID(m *cas.Manifest) string {
 	return m.ID
 }
 
-// moveFolder brings the workspace to the state of the message that the turn goes on
-// from, where that isn't the one the folder is at: in another branch of the
-// chat, and in a fork that has a folder of its own. A fork in the user's folder
-// takes it as it is, since the other chat goes on in it.
+// moveFolder brings the workspace to the state of the message that the turn
+// goes on from, where that isn't the one the folder is at: in another branch of
+// the chat, and in a fork whose own folder isn't filled yet.
 func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	t.states = states{first: true, suspect: cutShort(conv.path)}
 	if conv.state == "" || !t.keepsStates() {
@@ -240,9 +239,8 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 		return err
 	}
 	t.states.at = m
-	fork := conv.isNew && conv.chat.Workspace == ""
 	moved := !conv.isNew && conv.parent != conv.chat.ActiveLeaf
-	if m == nil || !fork && !moved {
+	if m == nil || !moved && !unfilled(conv.chat, m) {
 		return nil
 	}
 	ws, err := t.workspace()
@@ -260,22 +258,39 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 			return err
 		}
 	}
-	done, err := t.eng.states.Materialize(ctx, casWorkspace(ws), m, cas.RestoreOptions{
-		About:  cas.About{ChatID: t.accept.Chat.ID, Source: cas.Branch, SourceRef: conv.parent},
-		Active: active, Limits: t.eng.o.States,
-	})
+	done, err := t.eng.branchTo(ctx, t.accept.Chat.ID, ws, m, active, conv.parent)
 	if err != nil {
-		return stateFault("bring back the files of that message", err)
+		return err
 	}
 	t.states.at, t.states.suspect = done.After, false
-	if moved && done.After != done.Before {
+	if moved && done.After.ID != done.Before.ID {
 		t.states.was = done.Before
 	}
 	return nil
 }
 
-// moveFolderBack gives the folder back the state that a turn has found which was not
-// accepted.
+// unfilled tells whether a chat has a folder of its own that hasn't the files of
+// its state yet: that state is another chat's, which it was forked from. A fork
+// in the user's folder takes it as it is, since the other chat goes on in it.
+func unfilled(chat Chat, at *cas.Manifest) bool { return chat.Workspace == "" && at.ChatID != chat.ID }
+
+// branchTo gives a folder the state of a message. The state that comes of it
+// follows that one, whatever was there before.
+func (e *Engine) branchTo(
+	ctx context.Context, chatID string, ws *toolset.Workspace, to, active *cas.Manifest, message string,
+) (*cas.Restoration, error) {
+	done, err := e.states.Materialize(ctx, casWorkspace(ws), to, cas.RestoreOptions{
+		About:  cas.About{ChatID: chatID, ParentID: to.ID, Source: cas.Branch, SourceRef: message},
+		Active: active, Limits: e.o.States,
+	})
+	if err != nil {
+		return nil, stateFault("bring back the files of that message", err)
+	}
+	return done, nil
+}
+
+// moveFolderBack gives the folder back the state that a turn has found which was
+// not accepted.
 func (t *turn) moveFolderBack(ctx context.Context) error {
 	was := t.states.was
 	if was == nil {

@@ -20,16 +20,18 @@ type tables struct {
 	turns    *kv.Table[Turn]
 	calls    *kv.Table[ToolCall]
 	grants   *kv.Table[Grant]
+	deleted  *kv.Table[deletion]
 	events   *kv.RawTable // turn id, segment → lines of JSON
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 	usage    *usageTables
+	search   *searchTables
 }
 
 func newTables() *tables {
 	return &tables{
 		chats: kv.NewTable("chats", func(c *Chat) kv.Key { return kv.Str(c.ID) },
 			kv.UniqueOn("number", func(c *Chat) kv.Key { return kv.Int(c.Number) }),
-			kv.On("recent", func(c *Chat) kv.Key { return kv.Int(c.LastTurn) })),
+			kv.On("recent", recentKey)),
 		messages: kv.NewTable("messages", func(m *Message) kv.Key { return kv.Str(m.ChatID).Str(m.ID) }),
 		turns: kv.NewTable("turns", func(t *Turn) kv.Key { return kv.Str(t.ID) },
 			kv.On("order", func(t *Turn) kv.Key { return kv.Int(t.Order) })),
@@ -39,5 +41,17 @@ func newTables() *tables {
 		events: kv.NewRawTable("events"),
 		parts:  kv.NewRawTable("message_parts"),
 		usage:  newUsageTables(),
+		search: newSearchTables(),
+
+		deleted: kv.NewTable("deleted_chats", func(d *deletion) kv.Key { return kv.Str(d.ChatID) }),
 	}
+}
+
+// recentKey has no place for deleted chats, so that no list meets them. Stores
+// from before there were any have the same entries, so the index keeps its name.
+func recentKey(c *Chat) kv.Key {
+	if c.DeletedAt != nil {
+		return nil
+	}
+	return kv.Int(c.LastTurn)
 }

@@ -151,7 +151,24 @@ func (e *Engine) withFolder(
 		return nil, err
 	}
 	defer release()
+	if err := e.fill(ctx, &conv.chat, ws); err != nil {
+		return nil, err
+	}
 	return do(conv.chat, ws)
+}
+
+// fill gives the folder of a fork its files, if it has none of its own yet.
+func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) error {
+	m, err := e.manifest(ctx, chat.ActiveManifest)
+	if err != nil || m == nil || !unfilled(*chat, m) {
+		return err
+	}
+	done, err := e.branchTo(ctx, chat.ID, ws, m, nil, chat.ActiveLeaf)
+	if err != nil || done.After.ChatID != chat.ID {
+		return err
+	}
+	chat.ActiveManifest = done.After.ID
+	return e.setActive(ctx, chat.ID, done.After.ID)
 }
 
 // noFiles is the fault of a chat whose tools have never run.

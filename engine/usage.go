@@ -31,7 +31,7 @@ type Spent struct {
 
 	// Title is the chat's, as it is now; it is not stored.
 	Title string `json:"-"`
-	// Gone tells that the chat isn't there any more.
+	// Gone tells that the chat was deleted.
 	Gone bool `json:"-"`
 }
 
@@ -235,7 +235,7 @@ func (e *Engine) nameChats(tx *kv.Tx, rows []Spent) error {
 		if err != nil {
 			return err
 		}
-		rows[i].Number, rows[i].Title = chat.Number, chat.Title
+		rows[i].Number, rows[i].Title, rows[i].Gone = chat.Number, chat.Title, chat.DeletedAt != nil
 	}
 	return nil
 }

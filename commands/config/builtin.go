@@ -7,6 +7,9 @@ const (
 	TypeMistral   = "mistral"   // chat completions, as Mistral has them
 )
 
+// ollamaKeyEnv is the variable that Ollama's own programs read.
+const ollamaKeyEnv = "OLLAMA_API_KEY"
+
 // builtin is a provider that is there without any configuration.
 type builtin struct {
 	name, kind, address string

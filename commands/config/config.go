@@ -27,6 +27,8 @@ type Config struct {
 	Retries   int // after the first attempt
 	// Profile is the profile in force; empty where none is.
 	Profile string
+	// Profiles are those that there are, sorted.
+	Profiles []string
 
 	// Warnings are problems that the configuration can be used with.
 	Warnings []Problem
@@ -36,6 +38,8 @@ type Config struct {
 	Project *Project
 
 	origins map[string][]Origin
+	partial map[string]Price // that nothing can be reckoned with
+	sources []*fileParts     // what the files say, for what their profiles hold
 }
 
 // Ollama is the settings of the built-in provider ollama.
@@ -43,6 +47,9 @@ type Ollama struct {
 	Host      string // a URL, such as http://127.0.0.1:11434
 	NumCtx    int    // 0: what the conversation needs
 	MaxNumCtx int    // 0: the model's own length
+	// Key is the variable's value, for an Ollama that wants one; empty where
+	// there is none.
+	Key Secret
 }
 
 // Provider is one address that models are asked at.
@@ -141,6 +148,29 @@ type Limits struct {
 // where that says nothing its entry in the provider's own list.
 func (c *Config) ModelSettings(providerName, model string) Model {
 	return c.Models[providerName+"/"+model].over(c.Providers[providerName].Models[model])
+}
+
+// Keyed are the addresses that may want a key, by name: the providers, and
+// Ollama.
+func (c *Config) Keyed() map[string]Provider {
+	out := maps.Clone(c.Providers)
+	out["ollama"] = Provider{Name: "ollama", BaseURL: c.Ollama.Host, KeyEnv: ollamaKeyEnv, Key: c.Ollama.Key}
+	return out
+}
+
+// KeyVariables are the variables that may hold keys of providers, sorted.
+func (c *Config) KeyVariables() []string {
+	out := []string{ollamaKeyEnv}
+	for _, b := range builtins() {
+		out = append(out, b.keyEnv)
+	}
+	for _, p := range c.Providers {
+		if p.KeyEnv != "" {
+			out = append(out, p.KeyEnv)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Origin tells where the value of a key comes from: "default", a place in a

@@ -38,11 +38,38 @@ func (c *Config) Entries() []Entry {
 	for _, ref := range slices.Sorted(maps.Keys(c.Models)) {
 		out = append(out, c.modelEntries("models."+ref, c.Models[ref])...)
 	}
-	for _, ref := range slices.Sorted(maps.Keys(c.Prices)) {
-		p, key := c.Prices[ref], "prices."+ref+"."
+	prices := maps.Clone(c.Prices)
+	maps.Copy(prices, c.partial)
+	for _, ref := range slices.Sorted(maps.Keys(prices)) {
+		p, key := prices[ref], "prices."+ref+"."
 		for _, name := range priceFields() {
-			if _, ok := c.origins[key+name]; ok {
+			_, ok := c.origins[key+name]
+			if name == "cache_write" && p.CacheWrite == nil {
+				ok = false // it was set where another price now stands in its place
+			}
+			if ok {
 				out = append(out, c.entry(key+name, p.field(name)))
+			}
+		}
+	}
+	return out
+}
+
+// ProfileEntries lists what the profiles hold, in force or not, with
+// `profiles.NAME.` in front of the keys.
+func (c *Config) ProfileEntries() []Entry {
+	var out []Entry
+	for _, name := range c.Profiles {
+		l := loader{}
+		for _, f := range c.sources {
+			if p, ok := f.profiles[name]; ok {
+				l.layers = append(l.layers, p.layers(f.trusted)...)
+			}
+		}
+		for _, e := range l.merge().Entries() {
+			if e.Origins[0].Kind != FromDefault {
+				e.Key = "profiles." + name + "." + e.Key
+				out = append(out, e)
 			}
 		}
 	}
@@ -52,6 +79,9 @@ func (c *Config) Entries() []Entry {
 // Entry is the entry of one key.
 func (c *Config) Entry(key string) (Entry, bool) {
 	all := c.Entries()
+	if strings.HasPrefix(key, "profiles.") {
+		all = c.ProfileEntries()
+	}
 	i := slices.IndexFunc(all, func(e Entry) bool { return e.Key == key })
 	if i < 0 {
 		return Entry{}, false
@@ -194,6 +224,8 @@ func (p Price) field(name string) string {
 		amount = p.Input
 	case "output":
 		amount = p.Output
+	case "cache_write":
+		amount = *p.CacheWrite // asked for only where it is set
 	}
 	text := strings.TrimRight(amount.Rat().FloatString(6), "0")
 	return strings.TrimSuffix(text, ".")

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/spf13/viper"
@@ -30,7 +29,7 @@ func (l *loader) merge() *Config {
 	}
 	c := settingsOf(v)
 	c.Allow, c.Deny, c.Ask = l.rules("allow", origins), l.rules("deny", origins), l.rules("ask", origins)
-	c.Models, c.Prices = map[string]Model{}, map[string]Price{}
+	c.Models, c.Prices, c.partial = map[string]Model{}, map[string]Price{}, map[string]Price{}
 	named := map[string]Provider{}
 	for _, lay := range l.layers {
 		for key, o := range lay.origins {
@@ -39,12 +38,20 @@ func (l *loader) merge() *Config {
 		for name, p := range lay.providers {
 			named[name] = p.over(named[name])
 		}
-		maps.Copy(c.Prices, lay.prices)
+		for ref, p := range lay.prices {
+			to, other := c.Prices, c.partial
+			if p.Partial {
+				to, other = other, to
+			}
+			to[ref] = p
+			delete(other, ref)
+		}
 		for ref, m := range lay.models {
 			c.Models[ref] = m.over(c.Models[ref])
 		}
 	}
 	c.Providers = l.resolveProviders(named, origins)
+	c.Ollama.Key = l.ollamaKey(c.Ollama.Host)
 	if c.Color == "auto" && l.env("NO_COLOR") != "" {
 		c.Color, origins["color"] = "never", []Origin{{Kind: FromEnvironment, Name: "NO_COLOR"}}
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"unicode/utf8"
 )
 
 // Price is what a model's tokens cost.
@@ -14,7 +15,13 @@ type Price struct {
 	// Input and Output are what a million tokens cost. Cached is for input
 	// tokens that the provider had kept; it is Input where nothing is set.
 	Input, Output, Cached Amount
-	Currency              string // three capital letters
+	// CacheWrite is for input tokens that the provider kept now; it is nil where
+	// nothing is set, since some providers charge more for them than Input.
+	CacheWrite *Amount
+	Currency   string // three capital letters
+	// Partial tells that input or output is missing, so that nothing can be
+	// reckoned yet.
+	Partial bool
 }
 
 // Amount is a sum of money, in millionths of the currency's unit.
@@ -26,7 +33,7 @@ func (a Amount) Rat() *big.Rat { return big.NewRat(int64(a), 1_000_000) }
 // defaultCurrency is the one in which providers publish their prices.
 const defaultCurrency = "USD"
 
-func priceFields() []string { return []string{"input", "output", "cached", "currency"} }
+func priceFields() []string { return []string{"input", "output", "cached", "cache_write", "currency"} }
 
 // maxPrice bounds a price: a thousand times what a token has ever cost.
 const maxPrice = 1_000_000
@@ -97,6 +104,9 @@ func (d *decoder) price(f field) {
 			p.Output = v.(Amount)
 		case "cached":
 			p.Cached = v.(Amount)
+		case "cache_write":
+			amount := v.(Amount)
+			p.CacheWrite = &amount
 		case "currency":
 			p.Currency = v.(string)
 		}
@@ -106,8 +116,11 @@ func (d *decoder) price(f field) {
 	}
 	for _, name := range []string{"input", "output"} {
 		if !has[name] {
-			d.at(f, f.label+" has no "+name+"; 0 is a price too")
-			return
+			// Only a warning, so that one field can be set after the other.
+			q := d.src.problem(f.key.Line, f.key.Column, utf8.RuneCountInString(f.name), true,
+				f.label+" has no "+name+", so it isn't used; 0 is a price too")
+			q.Key, q.Warning, p.Partial = f.label, true, true
+			d.sink.add(*q)
 		}
 	}
 	if !has["cached"] {

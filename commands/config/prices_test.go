@@ -16,12 +16,15 @@ prices:
   openai/GPT.5:Mini: {input: 0.25, output: 2, cached: 0.025}
   mistral/large: {input: "1.5", output: 4.000001, currency: EUR}
   ollama/qwen3: {input: 0, output: 0}
+  anthropic/keeps: {input: 2, output: 10, cached: 0.2, cache_write: 2.5}
 `)
 	c := mustLoad(t, Options{File: file})
+	keeping := Amount(2_500_000)
 	want := map[string]Price{
 		"openai/GPT.5:Mini": {Input: 250_000, Output: 2_000_000, Cached: 25_000, Currency: "USD"},
 		"mistral/large":     {Input: 1_500_000, Output: 4_000_001, Cached: 1_500_000, Currency: "EUR"},
 		"ollama/qwen3":      {Currency: "USD"},
+		"anthropic/keeps":   {Input: 2_000_000, Output: 10_000_000, Cached: 200_000, CacheWrite: &keeping, Currency: "USD"},
 	}
 	if diff := cmp.Diff(want, c.Prices); diff != "" {
 		t.Errorf("prices (-want +got):\n%s", diff)

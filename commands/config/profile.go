@@ -77,17 +77,23 @@ func (l *loader) chooseProfile(files []*fileParts, outer []*layer) string {
 	if name == "" {
 		return ""
 	}
+	known := profileNames(files)
+	if !slices.Contains(known, name) {
+		l.noProfile(name, chosen.origin, at, known)
+		return ""
+	}
+	return name
+}
+
+// profileNames are the profiles that files have, sorted.
+func profileNames(files []*fileParts) []string {
 	known := map[string]bool{}
 	for _, f := range files {
 		for p := range f.profiles {
 			known[p] = true
 		}
 	}
-	if !known[name] {
-		l.noProfile(name, chosen.origin, at, slices.Sorted(maps.Keys(known)))
-		return ""
-	}
-	return name
+	return slices.Sorted(maps.Keys(known))
 }
 
 // noProfile reports a profile that isn't there.

@@ -116,12 +116,12 @@ type MapField struct{ Key, Type, Meaning string }
 // Maps describes the settings that are maps: providers, models and prices.
 func Maps() []MapField {
 	return []MapField{
-		{"providers.<name>.type", "openai", "the protocol; openai where it is left out"},
-		{"providers.<name>.base_url", "address", "where an OpenAI-compatible server listens, with its /v1"},
+		{"providers.<name>.type", TypeOpenAI + " | " + TypeAnthropic + " | " + TypeMistral, "the protocol: " + TypeOpenAI + " (where it is left out), " + TypeAnthropic + " or " + TypeMistral},
+		{"providers.<name>.base_url", "address", "where the server listens, such as http://127.0.0.1:8000/v1"},
 		{"providers.<name>.key_env", "text", "the variable that holds the key"},
-		{"providers.<name>.key", "text", "the key, if the variable isn't set; keep the file to yourself (chmod 600)"},
-		{"providers.<name>.headers", "map of text", "headers to send with each request"},
-		{"providers.<name>.models", "map", "by model name, the fields of models below"},
+		{"providers.<name>.key", "text", "the key, or ! and a command that prints it, where the variable isn't set; without either, what fettle keys has"},
+		{"providers.<name>.headers.<header>", "text", "a header to send with each request"},
+		{"providers.<name>.models.<model>", "map", "by model name, the fields of models below"},
 		{"models.<provider/model>.context_length", "number", "the model's context length in tokens"},
 		{"models.<provider/model>.tools", "true | false", "whether the model can call tools"},
 		{"models.<provider/model>.images", "true | false", "whether the model takes images"},
@@ -130,6 +130,7 @@ func Maps() []MapField {
 		{"prices.<provider/model>.input", "amount", "what a million input tokens cost"},
 		{"prices.<provider/model>.output", "amount", "what a million output tokens cost"},
 		{"prices.<provider/model>.cached", "amount", "what a million cached input tokens cost; input where it is left out"},
+		{"prices.<provider/model>.cache_write", "amount", "what a million input tokens cost that the provider keeps for later; the cost leaves them out where there is none"},
 		{"prices.<provider/model>.currency", "currency", "in which currency; USD where it is left out"},
 	}
 }
@@ -153,6 +154,7 @@ func Variables() []Variable {
 		}
 	}
 	return append(out,
+		Variable{ollamaKeyEnv, "the key for an Ollama that wants one"},
 		Variable{"VISUAL, EDITOR", "what opens a file to edit, the first that is set (default vi, on Windows notepad)"},
 		Variable{"FETTLE_KEYRING", "off: keys are not kept in the system's keyring, nor looked for there"},
 		Variable{"NO_COLOR", "if it isn't empty, color: auto means never"},

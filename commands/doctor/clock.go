@@ -30,11 +30,11 @@ func (c Clock) Check() Result {
 	case !c.Built.IsZero() && c.Now.Before(c.Built.Add(-early)):
 		r.Status = Error
 		r.Detail += fmt.Sprintf(", before this fettle was made (%s)", c.Built.Format(time.DateOnly))
-		r.Hint = "set the clock: addresses with https refuse a wrong one"
+		r.Try("set the clock: addresses with https refuse a wrong one")
 	case !c.Written.IsZero() && c.Now.Before(c.Written.Add(-back)):
 		r.Status = Warning
 		r.Detail += fmt.Sprintf(", before what fettle has written here (%s)", c.Written.Local().Format("2006-01-02 15:04"))
-		r.Hint = "set the clock: days of the usage and times of chats go by it"
+		r.Try("set the clock: days of the usage and times of chats go by it")
 	}
 	return r
 }

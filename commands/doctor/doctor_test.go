@@ -88,7 +88,7 @@ func TestTerminal(t *testing.T) {
 		{"a narrow one", Terminal{IsTerminal: true, Width: 30, Term: "xterm", Locale: "C.UTF-8"}, Warning, "30 columns"},
 		{"windows", Terminal{IsTerminal: true, Width: 80, Colours: "true colour", Windows: true}, OK, "80 columns, true colour, UTF-8"},
 	} {
-		if r := c.have.Check(); r.Status != c.status || !strings.Contains(r.Detail, c.detail) || (r.Hint == "") != (r.Status == OK) {
+		if r := c.have.Check(); r.Status != c.status || !strings.Contains(r.Detail, c.detail) || (r.Hints == nil) != (r.Status == OK) {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
@@ -208,7 +208,7 @@ func TestProgramsThatAreOdd(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			r := in(dir).Python(ctx)
-			if got := strings.ReplaceAll(r.Detail, dir, "DIR"); r.Status != c.status || got != c.detail || (r.Hint == "") != (r.Status == OK) {
+			if got := strings.ReplaceAll(r.Detail, dir, "DIR"); r.Status != c.status || got != c.detail || (r.Hints == nil) != (r.Status == OK) {
 				t.Errorf("%+v", r)
 			}
 		})

@@ -111,7 +111,7 @@ func appleStub(path string) bool {
 // Git looks for git.
 func (p Programs) Git(ctx context.Context) Result {
 	r := Result{ID: "git", Title: "git", Status: Warning,
-		Hint: "install git: models that work in a repository use it, fettle itself doesn't"}
+		Hints: []string{"install git: models that work in a repository use it, fettle itself doesn't"}}
 	path, err := p.find("git")
 	if err != nil || appleStub(path) {
 		r.Detail = "not found"

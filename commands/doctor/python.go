@@ -30,7 +30,7 @@ type pythonFacts struct {
 // beyond the shims of version managers.
 func (p Programs) Python(ctx context.Context) Result {
 	r := Result{ID: "python", Title: "Python", Status: Warning,
-		Hint: fmt.Sprintf("install Python %d.%d or newer: tools written in Python need it", pythonMajor, pythonMinor)}
+		Hints: []string{fmt.Sprintf("install Python %d.%d or newer: tools written in Python need it", pythonMajor, pythonMinor)}}
 	names := []string{"python3", "python"}
 	if runtime.GOOS == "windows" {
 		names = []string{"python", "python3", "py"}
@@ -52,7 +52,7 @@ func (p Programs) Python(ctx context.Context) Result {
 		if facts.old() {
 			return r
 		}
-		r.Status, r.Hint = OK, ""
+		r.Status, r.Hints = OK, nil
 		return r
 	}
 	r.Detail = "not found"

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -25,8 +26,17 @@ type Result struct {
 	// Detail says what was found, on one line; More are further lines.
 	Detail string   `json:"detail"`
 	More   []string `json:"more,omitempty"`
-	// Hint is what to do; it may be empty.
-	Hint string `json:"hint,omitempty"`
+	// Hints are ways to do something about it, the best first.
+	Hints []string `json:"hints,omitempty"`
+}
+
+// Try adds what to do; what is empty or there already adds nothing.
+func (r *Result) Try(hints ...string) {
+	for _, hint := range hints {
+		if hint != "" && !slices.Contains(r.Hints, hint) {
+			r.Hints = append(r.Hints, hint)
+		}
+	}
 }
 
 // Worst is the worst status of results.

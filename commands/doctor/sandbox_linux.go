@@ -19,7 +19,7 @@ func (p Programs) Sandbox(ctx context.Context) Result {
 	l := layers{namespaces: p.tryNamespaces(ctx), landlock: landlockABI(), seccomp: hasSeccomp()}
 	r := l.result()
 	if l.namespaces != nil {
-		r.Hint = namespaceHint(os.ReadFile)
+		r.Try(namespaceHint(os.ReadFile))
 	}
 	return r
 }

@@ -40,14 +40,14 @@ func (t Terminal) Check() Result {
 	case !t.utf8():
 		r.Status = Warning
 		r.Detail += fmt.Sprintf(", and the locale is %s, not UTF-8", orNone(t.Locale))
-		r.Hint = "export LANG=C.UTF-8   shows letters beyond ASCII"
+		r.Try("export LANG=C.UTF-8   shows letters beyond ASCII")
 	case !t.Windows && (t.Term == "" || t.Term == "dumb"):
 		r.Status = Warning
 		r.Detail += ", TERM is " + orNone(t.Term)
-		r.Hint = "export TERM=xterm-256color   if the terminal is one of today"
+		r.Try("export TERM=xterm-256color   if the terminal is one of today")
 	case t.Width < narrow:
 		r.Status = Warning
-		r.Hint = "make the window wider: lists and code need about 80 columns"
+		r.Try("make the window wider: lists and code need about 80 columns")
 	}
 	return r
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	goruntime "runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +73,10 @@ func (k *Keys) run(ctx context.Context, c Command) (string, error) {
 	defer cancel()
 	var out, said limited
 	cmd := shell(bounded, c.Text)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.ContainsFunc(k.o.Withheld, func(w string) bool { return w == name || goruntime.GOOS == "windows" && strings.EqualFold(w, name) })
+	})
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &said, commandEnd
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) {

@@ -29,8 +29,9 @@
 //
 // No error, warning or listing holds a key. A command's text is given to Allow
 // alone, since it may hold one; it runs only when Allow agrees, through the
-// shell, with nothing to read, for a bounded time. What it printed is kept in
-// memory for a quarter of an hour, since such keys may be short-lived.
+// shell, with nothing to read and without the variables that hold keys of
+// providers, for a bounded time. What it printed is kept in memory for a quarter
+// of an hour, since such keys may be short-lived.
 //
 // A Keys may be used by several goroutines; one command runs at a time for a
 // provider, and the others wait for its result. A keyring that hangs leaves one

@@ -43,6 +43,9 @@ type Options struct {
 	Env func(string) (string, bool)
 	// Keyring is where keys are kept rather than in the file; nil uses none.
 	Keyring Keyring
+	// Withheld are variables that commands don't get: those that hold keys of
+	// providers. One provider's command has no business with another's key.
+	Withheld []string
 	// Allow tells whether a command may run: nil where it may, else an error
 	// that a person can read. Without it none may.
 	Allow func(context.Context, Command) error

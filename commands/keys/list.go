@@ -42,7 +42,7 @@ func (k *Keys) List(providers map[string]config.Provider) ([]Found, error) {
 	out := []Found{}
 	for _, name := range names {
 		p, known := providers[name]
-		found := Found{Name: name, Known: known || name == "ollama"}
+		found := Found{Name: name, Known: known}
 		if s, ok := k.configured(p); ok {
 			found.Sources = append(found.Sources, s)
 		}

@@ -38,6 +38,8 @@ Register-ArgumentCompleter -Native -CommandName 'fettle' -ScriptBlock {
         # Where only file names fit, PowerShell offers them by itself.
         if (-not $value -or $value.StartsWith(':')) { continue }
         if (-not $about) { $about = $value }
-        [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $about)
+        $text = $value
+        if ($value -match '[,@]') { $text = "'$value'" } # which mean something to PowerShell
+        [System.Management.Automation.CompletionResult]::new($text, $value, 'ParameterValue', $about)
     }
 }

@@ -114,6 +114,10 @@ func (p *Progress) line(done, total int64, width int) string {
 		}
 	}
 	text := strings.Join(parts, "  ")
+	for len(parts) > 1 && Cells(p.what)+len(" 100%  ")+Cells(text) > width {
+		parts = parts[:len(parts)-1]
+		text = strings.Join(parts, "  ")
+	}
 	room := width - Cells(p.what) - Cells(text) - len(" 100%   ")
 	return p.what + bar(done, total, min(room, widestBar)) + "  " + text
 }

@@ -84,6 +84,19 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 			t.Errorf("%d columns: %q", width, got)
 		}
 	}
+	at := time.Now()
+	p := &Progress{what: "m", now: func() time.Time { return at }}
+	p.mark(0)
+	at = at.Add(2 * time.Second)
+	p.mark(1000)
+	for width, want := range map[int]string{
+		20: "m  33%  1.0 of 3.0 KB", 34: "m  33%  1.0 of 3.0 KB  500 bytes/s", 43: "m  33% ██░░░░░░  1.0 of 3.0 KB  500 bytes/s",
+		44: "m  33%  1.0 of 3.0 KB  500 bytes/s  4 s left",
+	} {
+		if got := p.line(1000, 3000, width); got != want {
+			t.Errorf("%d columns, with a rate: %q, want %q", width, got, want)
+		}
+	}
 	for width, want := range map[int]string{
 		20: "m  33%  1.0 of 3.0 KB", 31: "m  33% ██░░░░░░░  1.0 of 3.0 KB",
 	} {

@@ -168,10 +168,13 @@ type Meta struct {
 
 // Usage counts tokens, as the provider reports them; never guessed.
 type Usage struct {
-	InputTokens     int64 `json:"input_tokens"`
-	OutputTokens    int64 `json:"output_tokens"`
-	CachedTokens    int64 `json:"cached_tokens,omitempty"`
-	ReasoningTokens int64 `json:"reasoning_tokens,omitempty"`
+	InputTokens  int64 `json:"input_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+	// CachedTokens and CacheWriteTokens are parts of the input: those that the
+	// provider had kept, and those that it kept now, which some charge more for.
+	CachedTokens     int64 `json:"cached_tokens,omitempty"`
+	CacheWriteTokens int64 `json:"cache_write_tokens,omitempty"`
+	ReasoningTokens  int64 `json:"reasoning_tokens,omitempty"`
 }
 
 // Add sums two counts; either may be nil.
@@ -184,10 +187,11 @@ func (u *Usage) Add(v *Usage) *Usage {
 		return &c
 	}
 	return &Usage{
-		InputTokens:     u.InputTokens + v.InputTokens,
-		OutputTokens:    u.OutputTokens + v.OutputTokens,
-		CachedTokens:    u.CachedTokens + v.CachedTokens,
-		ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
+		InputTokens:      u.InputTokens + v.InputTokens,
+		OutputTokens:     u.OutputTokens + v.OutputTokens,
+		CachedTokens:     u.CachedTokens + v.CachedTokens,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
+		ReasoningTokens:  u.ReasoningTokens + v.ReasoningTokens,
 	}
 }
 

@@ -34,7 +34,7 @@ func bodies() []Body {
 		Payload{PayloadID: "p", Kind: "table", Data: raw, Source: "tool"},
 		Workflow{Instance: "w", Step: "s", State: "running", Progress: half(), Data: raw},
 		Annotations{[]json.RawMessage{raw}},
-		Meta{Model: "ollama/x", Usage: &Usage{1, 2, 3, 4}, StopReason: "stop", ContextLength: 4096},
+		Meta{Model: "ollama/x", Usage: &Usage{1, 2, 3, 4, 5}, StopReason: "stop", ContextLength: 4096},
 		Footnote{"note"},
 		Complete{ResponsePayload{
 			Message: "m", ConversationID: 12, SuggestedValues: []json.RawMessage{raw}, SuggestedActions: []json.RawMessage{raw},
@@ -161,14 +161,14 @@ func TestAppendStringReadsBack(t *testing.T) {
 func TestUsageAdds(t *testing.T) {
 	t.Parallel()
 	var none *Usage
-	one := &Usage{InputTokens: 1, OutputTokens: 2, CachedTokens: 3, ReasoningTokens: 4}
+	one := &Usage{InputTokens: 1, OutputTokens: 2, CachedTokens: 3, CacheWriteTokens: 4, ReasoningTokens: 5}
 	if got := none.Add(one); *got != *one || got == one {
 		t.Errorf("nothing and one is %+v", got)
 	}
 	if got := one.Add(nil); got != one {
 		t.Errorf("one and nothing is %+v", got)
 	}
-	if got := one.Add(one); *got != (Usage{2, 4, 6, 8}) {
+	if got := one.Add(one); *got != (Usage{2, 4, 6, 8, 10}) {
 		t.Errorf("one and one is %+v", got)
 	}
 }

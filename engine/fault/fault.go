@@ -14,7 +14,7 @@ type Code string
 const (
 	Failed       Code = "failed"        // 1: anything that has no kind of its own
 	InvalidReply Code = "invalid_reply" // 1: the model's answer can't be used (broken stream, schema not met)
-	NotFound     Code = "not_found"     // 1: a chat, turn, tool or message that isn't there
+	NotFound     Code = "not_found"     // 1: a chat, turn, prompt or anything else that was named and isn't there
 	Busy         Code = "busy"          // 1: another process owns the turn or the chat
 	Usage        Code = "usage"         // 2: flags, arguments or input that can't be meant
 	Config       Code = "config"        // 3: the configuration is broken
@@ -41,7 +41,7 @@ func table(c Code) row {
 	case InvalidReply:
 		return row{1, http.StatusBadGateway, "the model's answer can't be used"}
 	case NotFound:
-		return row{1, http.StatusNotFound, "no such chat, turn, message or tool"}
+		return row{1, http.StatusNotFound, "no such chat, prompt, key, file or setting"}
 	case Busy:
 		return row{1, http.StatusConflict, "another process is at it"}
 	case Usage:

@@ -22,4 +22,9 @@
 //   - A response that stops without its end is [ErrCut].
 //   - Every failure is an [*Error] with a Kind, so that retries, fallbacks and
 //     exit codes need no text matching above this room.
+//
+// # What is put around a provider
+//
+// [Retry], a [Veil] over the secrets that it is sent, a recorder. Each has an
+// Unwrap, and [As] finds what the provider behind them can do.
 package provider

@@ -25,6 +25,22 @@ type Provider interface {
 	Stream(ctx context.Context, req *Request) iter.Seq2[[]Delta, error]
 }
 
+// As finds a power beyond Provider in p, or in what p is wrapped around: such as
+// a [Puller], or a method that tells an address.
+func As[T any](p Provider) (power T, ok bool) {
+	for p != nil {
+		if power, ok = p.(T); ok {
+			return power, true
+		}
+		wrapped, is := p.(interface{ Unwrap() Provider })
+		if !is {
+			break
+		}
+		p = wrapped.Unwrap()
+	}
+	return power, false
+}
+
 // Lister is a Provider that can tell which models it serves.
 type Lister interface {
 	// Models lists the models, best first where the provider has an order.
@@ -48,10 +64,13 @@ type Model struct {
 	Name     string // without the provider
 	// ContextLength is the longest context in tokens; 0 is unknown.
 	ContextLength int
-	Tools         Known
-	Images        Known
-	Thinking      Known
-	Schema        Known // structured output
+	// Chats is whether it can be asked at all: No is a model for embeddings,
+	// images, speech and the like.
+	Chats    Known
+	Tools    Known
+	Images   Known
+	Thinking Known
+	Schema   Known // structured output
 	// Size is in bytes, for models that live on this machine; 0 is unknown.
 	Size int64
 	// Details are further facts for people, such as "8.2B" or "Q4_K_M".
@@ -133,6 +152,8 @@ type Part struct {
 	// Details are a provider's reasoning details, passed back unchanged to
 	// the provider that made them.
 	Details json.RawMessage `json:"details,omitempty"`
+	// Model is the Ref of the model that made the details.
+	Model string `json:"model,omitempty"`
 	// Name is a file's name, for file and image parts.
 	Name string `json:"name,omitempty"`
 	// MIME and Data are an image.

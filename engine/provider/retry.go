@@ -17,8 +17,9 @@ const (
 	DefaultFirstWait = time.Second
 	// DefaultLongestWait bounds what doubling comes to.
 	DefaultLongestWait = 30 * time.Second
-	// DefaultLongestAsked bounds what a provider may ask for by Retry-After: a
-	// person who waits longer would rather have been told.
+	// DefaultLongestAsked is the longest that a provider's wish to be asked
+	// again later is waited for. Whoever asks for more is not asked again: a
+	// person would rather be told, and another model may take over.
 	DefaultLongestAsked = 2 * time.Minute
 )
 
@@ -55,8 +56,9 @@ func (o RetryOptions) orDefault() RetryOptions {
 
 // Retry wraps a provider so that a retryable failure is tried again, as long
 // as nothing was yielded that a second try would repeat: no content, reasoning
-// or call. The wait is what the provider asks for, else doubles with each try
-// and varies at random, so that many clients don't come back at once. Ending
+// or call. The wait doubles with each try and varies at random, so that many
+// clients don't come back at once; it is never less than the provider asks for.
+// One that asks for more than LongestAsked is not asked again. Ending
 // the context ends a wait. What p can do beyond Provider stays reachable
 // through Unwrap; a Lister stays one.
 func Retry(p Provider, o RetryOptions) Provider {
@@ -137,7 +139,7 @@ func (r *retrier) again(err error, attempt int) bool {
 	if !errors.As(err, &e) || !e.Retryable() {
 		return false
 	}
-	if e.Kind == SlowStart && attempt >= slowAttempts {
+	if e.Kind == SlowStart && attempt >= slowAttempts || e.RetryAfter > r.o.LongestAsked {
 		return false
 	}
 	return attempt < r.o.Attempts
@@ -145,16 +147,20 @@ func (r *retrier) again(err error, attempt int) bool {
 
 // wait is how long to wait before the next try.
 func (r *retrier) wait(err error, attempt int) time.Duration {
-	var e *Error
-	if errors.As(err, &e) && e.RetryAfter > 0 {
-		return min(e.RetryAfter, r.o.LongestAsked)
-	}
 	wait := r.o.LongestWait
 	if doubled := r.o.FirstWait << (attempt - 1); doubled > 0 && attempt < 32 {
 		wait = min(wait, doubled)
 	}
-	return wait/2 + rand.N(wait/2+1)
+	wait = wait/2 + rand.N(wait/2+1)
+	var e *Error
+	if errors.As(err, &e) && e.RetryAfter > wait {
+		wait = e.RetryAfter + rand.N(e.RetryAfter/spread+1)
+	}
+	return wait
 }
+
+// spread is the part of an asked wait that is added at random at most.
+const spread = 10
 
 // sleep waits, and reports whether it wasn't cut short.
 func sleep(ctx context.Context, d time.Duration) bool {

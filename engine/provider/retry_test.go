@@ -77,11 +77,15 @@ func TestRetry(t *testing.T) {
 		},
 		"waits as it is told": {
 			plays: []func(func([]Delta, error) bool){fails(limited(40 * time.Second)), answers("hi")},
-			asked: 2, text: "hi", least: 40 * time.Second, most: 40 * time.Second,
+			asked: 2, text: "hi", least: 40 * time.Second, most: 44 * time.Second,
 		},
-		"but not for ever": {
+		"but not for hours": {
 			plays: []func(func([]Delta, error) bool){fails(limited(3 * time.Hour)), answers("hi")},
-			asked: 2, text: "hi", least: 2 * time.Minute, most: 2 * time.Minute,
+			asked: 1, err: limited(0),
+		},
+		"nor sooner than it would by itself": {
+			plays: []func(func([]Delta, error) bool){fails(limited(time.Millisecond)), answers("hi")},
+			asked: 2, text: "hi", least: 500 * time.Millisecond, most: time.Second,
 		},
 		"a refusal is final": {
 			plays: []func(func([]Delta, error) bool){fails(&Error{Kind: Rejected})},

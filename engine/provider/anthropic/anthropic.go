@@ -52,10 +52,11 @@ type Provider struct {
 	base   *url.URL // with the /v1
 	client *http.Client
 
-	mu      sync.Mutex
-	learnt  map[string]quirks         // by model
-	refused map[string]string         // tools that were refused, by toolKey
-	listed  map[string]provider.Model // what Models saw last
+	refused wire.Refusals
+
+	mu     sync.Mutex
+	learnt map[string]quirks         // by model
+	listed map[string]provider.Model // what Models saw last
 }
 
 var (
@@ -80,7 +81,7 @@ func New(o Options) (*Provider, error) {
 	}
 	return &Provider{
 		o: o, base: u, client: wire.Client(o.Client),
-		learnt: map[string]quirks{}, refused: map[string]string{}, listed: map[string]provider.Model{},
+		learnt: map[string]quirks{}, listed: map[string]provider.Model{},
 	}, nil
 }
 
@@ -112,7 +113,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 			shown = true
 			return yield(batch, nil)
 		}
-		now := adaption{refused: p.refusedOf(req)}
+		now := adaption{refused: p.refused.Of(req)}
 		for adapted := 0; ; adapted++ {
 			q := p.quirks(req.Model)
 			b, err := encode(req, q, now)
@@ -139,7 +140,7 @@ func (p *Provider) adapt(err error, req *provider.Request, b *built, q *quirks, 
 		p.learn(req.Model, *q)
 		return true
 	case ofThis:
-		p.rememberRefused(req, now.refused)
+		p.refused.Add(req, now.refused)
 		return true
 	}
 	return false
@@ -158,7 +159,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 	x := wire.Exchange{
 		Client: p.client, Request: hr, Source: src, Limits: p.limits(b),
 		Refuse: func(resp *http.Response, body []byte) *provider.Error {
-			return refused(src, resp, body, time.Now())
+			return refused(src, resp, body)
 		},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
@@ -214,36 +215,4 @@ func (p *Provider) learn(model string, q quirks) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.learnt[model] = q
-}
-
-// maxRefused bounds how many refused tools are remembered.
-const maxRefused = 1000
-
-// toolKey tells a tool as it was refused from a better one of the same name.
-func toolKey(t provider.ToolSpec) string { return t.Name + "\x00" + string(t.InputSchema) }
-
-// refusedOf gives those tools of a request that were refused before.
-func (p *Provider) refusedOf(req *provider.Request) map[string]string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var out map[string]string
-	for _, t := range req.Tools {
-		if why := p.refused[toolKey(t)]; why != "" {
-			if out == nil {
-				out = map[string]string{}
-			}
-			out[t.Name] = why
-		}
-	}
-	return out
-}
-
-func (p *Provider) rememberRefused(req *provider.Request, refused map[string]string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, t := range req.Tools {
-		if why := refused[t.Name]; why != "" && len(p.refused) < maxRefused {
-			p.refused[toolKey(t)] = why
-		}
-	}
 }

@@ -77,6 +77,7 @@ type decoder struct {
 	whole  io.Reader // a body that is no stream, before it is read
 
 	text     wire.Template // events that hold a piece of text, while a block is open
+	halves   wire.Halves
 	blocks   blocks
 	said     strings.Builder // text that waits, where the answer may come as a call
 	usage    usage
@@ -172,6 +173,7 @@ func (d *decoder) readWhole(dst []provider.Delta) (done bool, _ []provider.Delta
 
 // event takes one event. done tells that the response has ended.
 func (d *decoder) event(dst []provider.Delta, e sse.Event) (_ []provider.Delta, done bool, err error) {
+	e.Data = d.halves.Join(e.Data)
 	if !e.Open && e.Name != "error" {
 		if text, ok := d.text.Match(e.Data); ok {
 			return d.content(dst, text), false, nil

@@ -7,8 +7,8 @@
 // What a model thinks is handed on twice: as text while it comes, and, when
 // its block is complete, as reasoning details that hold the block as it came,
 // with its signature. Details are passed back in the later requests of the
-// same turn, in their places; the API refuses blocks that were changed, moved
-// or left out. A call that stood before a block is named in the block's
+// same turn and of the chat, in their places; the API refuses blocks that were
+// changed or moved, and within a turn those that were left out. A call that stood before a block is named in the block's
 // details by an entry of type tool_use with its id, since calls are handed on
 // at the end only and would otherwise come behind it. Details of other
 // providers are told by their form and left out. Where the API refuses blocks

@@ -83,14 +83,14 @@ func (d *decoder) refusal() string {
 }
 
 // total is what the response cost; nil where nothing was counted. The API
-// counts tokens from the cache apart, and fettle within the input.
+// counts tokens from and into the cache apart, and fettle within the input.
 func (d *decoder) total() *event.Usage {
 	if !d.counted {
 		return nil
 	}
 	u := &event.Usage{
 		InputTokens:  d.usage.Input.N + d.usage.CacheWrite.N + d.usage.CacheRead.N,
-		OutputTokens: d.usage.Output.N, CachedTokens: d.usage.CacheRead.N,
+		OutputTokens: d.usage.Output.N, CachedTokens: d.usage.CacheRead.N, CacheWriteTokens: d.usage.CacheWrite.N,
 	}
 	if d.usage.OutputParts != nil {
 		u.ReasoningTokens = d.usage.OutputParts.Thinking.N

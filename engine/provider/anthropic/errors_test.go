@@ -83,7 +83,7 @@ func TestErrorTypes(t *testing.T) {
 	} {
 		body := errorBody(kind, c.message)
 		src := wire.Source{Provider: "anthropic", Model: "m"}
-		e := refused(src, &http.Response{StatusCode: c.status, Header: http.Header{}}, []byte(body), time.Now())
+		e := refused(src, &http.Response{StatusCode: c.status, Header: http.Header{}}, []byte(body))
 		if e.Kind != c.want || e.Message != c.message || e.Status != c.status {
 			t.Errorf("%s as an answer is %+v", kind, e)
 		}

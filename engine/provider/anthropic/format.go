@@ -19,7 +19,7 @@ func outputSchema(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if root.Kind != '{' {
-		return nil, errNotObject
+		return nil, wire.ErrNotObject
 	}
 	s := shaper{root: root}
 	out, err := s.shape(root)
@@ -93,7 +93,7 @@ func (s *shaper) shape(n *wire.Node) (*wire.Node, error) {
 		return nil, err
 	}
 	if len(extras) > 0 {
-		out.Set("description", wire.StringNode(joinText(out.Get("description").Text(), "{"+strings.Join(extras, ", ")+"}")))
+		out.Set("description", wire.StringNode(wire.JoinText(out.Get("description").Text(), "{"+strings.Join(extras, ", ")+"}")))
 	}
 	return out, nil
 }
@@ -133,8 +133,8 @@ func (s *shaper) reach(ref string) error {
 
 // walk follows all references from n. path are those that led to it.
 func (s *shaper) walk(n *wire.Node, path []string) error {
-	if len(path) > maxFold {
-		return errTooDeep
+	if len(path) > wire.MaxRefs {
+		return wire.ErrTooDeep
 	}
 	if ref := n.Get("$ref").Text(); ref != "" {
 		if slices.Contains(path, ref) {
@@ -152,7 +152,7 @@ func (s *shaper) walk(n *wire.Node, path []string) error {
 			return err
 		}
 	}
-	for below := range subschemas(n) {
+	for below := range wire.Subschemas(n) {
 		if err := s.walk(below, path); err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (s *shaper) list(m wire.Member) (*wire.Node, error) {
 func closed(n, out *wire.Node) error {
 	more := n.Get("additionalProperties")
 	object, list := out.Get("properties") != nil, out.Get("items") != nil
-	for _, t := range append(texts(out.Get("type")), out.Get("type").Text()) {
+	for _, t := range append(wire.Texts(out.Get("type")), out.Get("type").Text()) {
 		object = object || t == "object"
 		if t == "array" && !list {
 			return errors.New("it has a list of anything")
@@ -307,7 +307,7 @@ func newAnswerTool(schema json.RawMessage, others []tool) (*answerTool, error) {
 		return nil, err
 	}
 	if root.Kind != '{' {
-		return nil, errNotObject
+		return nil, wire.ErrNotObject
 	}
 	a := &answerTool{name: answerKey}
 	for slices.ContainsFunc(others, func(t tool) bool { return t.Name == a.name }) {
@@ -344,7 +344,7 @@ func wrap(n *wire.Node) (*wire.Node, error) {
 	}
 	props.Set(answerKey, inner)
 	out.Set("properties", props)
-	setRequired(out, []string{answerKey})
+	wire.SetRequired(out, []string{answerKey})
 	return out, nil
 }
 
@@ -353,7 +353,7 @@ func onlyDefinitions(n *wire.Node) bool {
 	if ref := n.Get("$ref").Text(); ref != "" && !strings.HasPrefix(ref, "#/$defs/") && !strings.HasPrefix(ref, "#/definitions/") {
 		return false
 	}
-	for below := range subschemas(n) {
+	for below := range wire.Subschemas(n) {
 		if !onlyDefinitions(below) {
 			return false
 		}

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"errors"
-	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -88,6 +87,7 @@ func learn(err error, b *built, q *quirks, now *adaption) lesson {
 		}
 		return false
 	}
+	refused := wire.RefusedTool(e.Message, b.tools, b.names, now.refused)
 	switch {
 	case b.used.think != "" && says("must start with a thinking block"):
 		now.noThinking = true
@@ -109,7 +109,8 @@ func learn(err error, b *built, q *quirks, now *adaption) lesson {
 		q.noEffort = true
 	case b.used.undeclared && says("tools"):
 		q.declare = true
-	case len(b.tools) > 0 && toolRefused(e.Message, b.tools, now):
+	case refused != nil:
+		now.refused = refused
 		return ofThis
 	case b.used.format && says("output_config", "output_format", "schema", "grammar", "structured output"):
 		return schemaLesson(says, q, now)
@@ -193,24 +194,4 @@ func numbers(text string) []int {
 		}
 	}
 	return out
-}
-
-// toolRefused leaves out the tool that a refusal points at, as in
-// "tools.3.custom.input_schema: …".
-func toolRefused(message string, tools []string, now *adaption) bool {
-	m := regexp.MustCompile(`\btools\.(\d+)\.`).FindStringSubmatch(message)
-	if m == nil {
-		return false
-	}
-	i, err := strconv.Atoi(m[1])
-	if err != nil || i >= len(tools) {
-		return false
-	}
-	now.refused = maps.Clone(now.refused)
-	if now.refused == nil {
-		now.refused = map[string]string{}
-	}
-	_, why, _ := strings.Cut(message, m[0])
-	now.refused[tools[i]] = wire.Clean(why)
-	return true
 }

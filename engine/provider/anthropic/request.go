@@ -65,6 +65,7 @@ type built struct {
 	notes  []string    // what had to be left out
 	answer *answerTool // set where the answer comes as a call
 	tools  []string    // the names of the tools, in their order on the wire
+	names  *provider.Names
 	used   used
 }
 
@@ -97,6 +98,7 @@ type encoder struct {
 // encode makes the body of a request.
 func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	e := &encoder{req: req, names: wire.Names(req), q: q, now: now}
+	e.built.names = e.names
 	e.f, _ = familyOf(req.Model)
 	e.q.correct(&e.f)
 	e.out = messagesRequest{Model: req.Model, Stream: true, MaxTokens: req.MaxTokens}
@@ -141,7 +143,7 @@ func (e *encoder) tools() {
 			continue
 		}
 		e.out.Tools = append(e.out.Tools, tool{
-			Name: e.names.Wire(t.Name), Description: joinText(t.Description, added), InputSchema: schema,
+			Name: e.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), InputSchema: schema,
 		})
 		e.built.tools = append(e.built.tools, t.Name)
 	}
@@ -170,13 +172,6 @@ func (e *encoder) declare() {
 		}
 	}
 	e.out.ToolChoice = &toolChoice{Type: "none"}
-}
-
-func joinText(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n\n" + b
 }
 
 // schema asks for an answer that matches the request's schema, by the best way

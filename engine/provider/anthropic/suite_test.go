@@ -35,6 +35,7 @@ func suiteWire() providertest.Wire {
 		},
 		Chat:        "/v1/messages",
 		ContentType: "text/event-stream; charset=utf-8",
+		Idle:        ": still there\n\n",
 		Piece:       suitePiece, Finish: suiteFinish, Refuse: suiteRefuse, Seen: suiteSeen,
 		Key: func(h http.Header) string {
 			if h.Get("Anthropic-Version") != version || h.Get("Authorization") != "" {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -80,7 +79,7 @@ func FuzzRefusals(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
 		src := wire.Source{Provider: "mistral", Model: "m"}
 		for _, e := range []*provider.Error{
-			refused(src, &http.Response{StatusCode: status, Header: http.Header{}}, body, time.Now()), inStream(src, body),
+			refused(src, &http.Response{StatusCode: status, Header: http.Header{}}, body), inStream(src, body),
 		} {
 			if e == nil || strings.ContainsFunc(e.Message, unicode.IsControl) || e.Kind == 0 {
 				t.Errorf("it is %+v", e)

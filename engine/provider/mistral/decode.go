@@ -72,6 +72,9 @@ type decoderOptions struct {
 // newID makes an id for a call that came without one, as the API would.
 func newID() string { return rand.Text()[:idLength] }
 
+// idLength is how long the API wants ids.
+const idLength = 9
+
 // decoder reads one response.
 type decoder struct {
 	o      decoderOptions
@@ -79,6 +82,7 @@ type decoder struct {
 	whole  io.Reader // a body that is no stream, before it is read
 
 	text     wire.Template // events that hold a piece of content and no more
+	halves   wire.Halves
 	thoughts thoughtChunks
 	calls    wire.Calls
 	finish   string // the finish reason, once it came
@@ -161,6 +165,7 @@ func (d *decoder) readWhole(dst []provider.Delta) (done bool, _ []provider.Delta
 
 // event takes one event. done tells that the response has ended.
 func (d *decoder) event(dst []provider.Delta, e sse.Event) (_ []provider.Delta, done bool, err error) {
+	e.Data = d.halves.Join(e.Data)
 	if !e.Open && e.Name != "error" {
 		if text, ok := d.text.Match(e.Data); ok {
 			return d.content(dst, text), false, nil

@@ -14,7 +14,7 @@
 //     reasoning beside the content.
 //   - Content may be a list of chunks. What a model thinks comes as chunks of
 //     type thinking, and goes back as it came, with its signature where it has
-//     one, in the later requests of the same turn.
+//     one, in the later requests of the chat.
 //   - A refused request may describe its faults as a list of places; they are
 //     put into one line.
 //   - A response may end with the reasons model_length and error.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
@@ -14,16 +13,11 @@ import (
 const maxFaults = 3
 
 // refused reads a response whose status is not 200.
-func refused(src wire.Source, resp *http.Response, body []byte, now time.Time) *provider.Error {
-	e := src.Refused(resp, body)
+func refused(src wire.Source, resp *http.Response, body []byte) *provider.Error {
 	if words := faults(body); words != "" {
-		e = src.Said(resp.StatusCode, words)
-		e.RetryAfter = wire.RetryAfter(resp.Header, now)
+		return src.RefusedSaying(resp, words)
 	}
-	if e.RetryAfter == 0 && e.Kind == provider.RateLimited {
-		e.RetryAfter = resets(resp.Header, now)
-	}
-	return e
+	return src.Refused(resp, body)
 }
 
 // inStream reads an error that came where a chunk was due. It is judged by the
@@ -115,15 +109,4 @@ func (f fault) text() string {
 		return string(f.Words)
 	}
 	return strings.Join(place, ".") + ": " + string(f.Words)
-}
-
-// resets tells in how many seconds a limit begins anew, by the headers that
-// Mistral has beside Retry-After.
-func resets(h http.Header, now time.Time) time.Duration {
-	for _, name := range []string{"Ratelimitbysize-Reset", "X-Ratelimitbysize-Reset-Minute", "X-Ratelimit-Reset", "Ratelimit-Reset"} {
-		if d := wire.RetryAfter(http.Header{"Retry-After": {h.Get(name)}}, now); d > 0 {
-			return d
-		}
-	}
-	return 0
 }

@@ -54,7 +54,7 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range refusals {
 		src := wire.Source{Provider: "mistral", Model: "m", Asked: []provider.Feature{provider.FeatureTools, provider.FeatureImages}}
-		e := refused(src, &http.Response{StatusCode: c.status, Header: http.Header{"Retry-After": {"7"}}}, []byte(c.body), time.Now())
+		e := refused(src, &http.Response{StatusCode: c.status, Header: http.Header{"Retry-After": {"7"}}}, []byte(c.body))
 		if e.Kind != c.kind || e.Feature != c.feature || e.Message != c.message || e.Status != c.status || e.RetryAfter != 7*time.Second {
 			t.Errorf("%s is %+v", name, e)
 		}
@@ -74,7 +74,7 @@ func TestWhenToAskAgain(t *testing.T) {
 		"a date":           {429, map[string]string{"Retry-After": now.Add(time.Hour).UTC().Format(http.TimeFormat)}, provider.RateLimited, 30 * time.Minute, time.Hour},
 		"a reset":          {429, map[string]string{"Ratelimitbysize-Reset": "24"}, provider.RateLimited, 24 * time.Second, 24 * time.Second},
 		"another reset":    {429, map[string]string{"X-Ratelimit-Reset": "31.5"}, provider.RateLimited, 31500 * time.Millisecond, 31500 * time.Millisecond},
-		"a reset in years": {429, map[string]string{"Ratelimitbysize-Reset": "1e12"}, provider.RateLimited, 24 * time.Hour, 24 * time.Hour},
+		"a reset in years": {429, map[string]string{"Ratelimitbysize-Reset": "9e8"}, provider.RateLimited, 24 * time.Hour, 24 * time.Hour},
 		"both":             {429, map[string]string{"Retry-After": "3", "Ratelimitbysize-Reset": "24"}, provider.RateLimited, 3 * time.Second, 3 * time.Second},
 		"nonsense":         {429, map[string]string{"Retry-After": "soon", "Ratelimitbysize-Reset": "-1"}, provider.RateLimited, 0, 0},
 		"nothing":          {429, nil, provider.RateLimited, 0, 0},

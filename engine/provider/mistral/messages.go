@@ -1,11 +1,7 @@
 package mistral
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
-	"math/big"
-	"net/http"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -123,7 +119,7 @@ func userChunks(parts []provider.Part) []chunk {
 	for _, p := range parts {
 		switch {
 		case p.Kind == provider.ImagePart:
-			out = append(out, chunk{Type: "image_url", Image: dataURL(p)})
+			out = append(out, chunk{Type: "image_url", Image: wire.DataURL(p)})
 		case p.Text != "":
 			out = append(out, chunk{Type: typeText, Text: p.Text})
 		}
@@ -152,15 +148,6 @@ func simplest(content []chunk) any {
 		texts = append(texts, c.Text)
 	}
 	return strings.Join(texts, "\n\n")
-}
-
-// dataURL is an image as it is sent.
-func dataURL(p provider.Part) string {
-	mime := p.MIME
-	if mime == "" {
-		mime = http.DetectContentType(p.Data)
-	}
-	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
 }
 
 // answer adds what the model said before. An empty answer, which a cancelled
@@ -240,32 +227,4 @@ func (c *conversation) end() []message {
 		m.Prefix = len(m.ToolCalls) == 0
 	}
 	return c.list
-}
-
-// idLength is how long the API wants ids.
-const idLength = 9
-
-// fitID makes an id one of nine letters and digits. One that is, is kept; of
-// another the beginning of its hash is taken, and 62⁹ are many enough that two
-// of a conversation don't meet.
-func fitID(id string) string {
-	fits := len(id) == idLength
-	for i := range len(id) {
-		fits = fits && alnum(id[i])
-	}
-	if fits {
-		return id
-	}
-	const digits = 62
-	sum := sha256.Sum256([]byte(id))
-	n := new(big.Int).SetBytes(sum[:])
-	text := n.Text(digits)
-	for len(text) < idLength { // as good as never
-		text = "0" + text
-	}
-	return text[len(text)-idLength:]
-}
-
-func alnum(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }

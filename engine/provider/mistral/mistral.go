@@ -48,6 +48,8 @@ type Provider struct {
 	base   *url.URL
 	client *http.Client
 
+	refused wire.Refusals
+
 	mu     sync.Mutex
 	learnt map[string]quirks         // by model
 	listed map[string]provider.Model // what Models saw last
@@ -107,7 +109,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 			shown = true
 			return yield(batch, nil)
 		}
-		var now adaption
+		now := adaption{refused: p.refused.Of(req)}
 		for adapted := 0; ; adapted++ {
 			q := p.quirks(req.Model)
 			b, err := encode(req, q, now)
@@ -121,6 +123,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 			}
 			if !shown && adapted < maxAdaptions && learn(err, b, &q, &now) {
 				p.learn(req.Model, q)
+				p.refused.Add(req, now.refused)
 				continue
 			}
 			yield(nil, err)
@@ -143,7 +146,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pas
 		Client: p.client, Request: hr, Source: src,
 		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
 		Refuse: func(resp *http.Response, body []byte) *provider.Error {
-			return refused(src, resp, body, time.Now())
+			return refused(src, resp, body)
 		},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-// maxAdaptions is how often one request is changed and sent again; there are
-// that many things that a model may refuse.
-const maxAdaptions = 5
+// maxAdaptions is how often one request is changed and sent again: there are
+// five things that a model may refuse, and a few tools.
+const maxAdaptions = 8
 
 // schemaForm is how a model is told the schema of its answer.
 type schemaForm int
@@ -30,8 +31,9 @@ type quirks struct {
 
 // adaption is how one request differs from others of its model.
 type adaption struct {
-	schema     schemaForm // at least; this schema was refused in a lesser one
-	noThoughts bool       // thinking in the history is left out
+	schema     schemaForm        // at least; this schema was refused in a lesser one
+	noThoughts bool              // thinking in the history is left out
+	refused    map[string]string // tools, with the reason
 }
 
 // learn takes a lesson from a refusal. It reports whether there was one, that
@@ -42,6 +44,10 @@ func learn(err error, b *built, q *quirks, now *adaption) bool {
 		return false
 	}
 	lacks := func(f provider.Feature) bool { return e.Kind == provider.Unsupported && e.Feature == f }
+	if refused := wire.RefusedTool(e.Message, b.tools, b.names, now.refused); refused != nil {
+		now.refused = refused
+		return true
+	}
 	if e.Kind != provider.Rejected && !lacks(provider.FeatureSchema) && !lacks(provider.FeatureThinking) {
 		return false
 	}

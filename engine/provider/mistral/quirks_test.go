@@ -129,7 +129,7 @@ func TestARefusalThatTeachesNothingIsFinal(t *testing.T) {
 	})
 	var e *provider.Error
 	req := with(everything("m"), func(r *provider.Request) { r.Schema = json.RawMessage(simpleSchema) })
-	if h := listen(t.Context(), p, req); !errors.As(h.err, &e) || e.Kind != provider.Rejected || refusals != maxAdaptions+1 {
+	if h := listen(t.Context(), p, req); !errors.As(h.err, &e) || e.Kind != provider.Rejected || refusals != 6 { // one for each thing that it names, twice for the schema
 		t.Errorf("after %d requests: %v", refusals, h.err)
 	}
 	refusals = 0
@@ -159,5 +159,28 @@ func TestOtherRefusalsTeachNothing(t *testing.T) {
 		if h := listen(t.Context(), p, req); !errors.As(h.err, &e) || e.Kind != c.kind || len(bodies()) != 1 {
 			t.Errorf("%s: after %d requests it ended with %+v", name, len(bodies()), h.err)
 		}
+	}
+}
+
+// One tool that is refused is left out and remembered; the others stay.
+func TestARefusedTool(t *testing.T) {
+	t.Parallel()
+	p, bodies := serve(t, Options{}, func(w http.ResponseWriter, body string) {
+		if strings.Contains(body, `"bad"`) {
+			refuse(w, 422, `{"detail":[{"type":"value_error","loc":["body","tools",0,"function","parameters"],"msg":"Invalid schema"}]}`)
+			return
+		}
+		fmt.Fprint(w, says("hi"))
+	})
+	req := short("m")
+	req.Tools = []provider.ToolSpec{{Name: "bad", InputSchema: json.RawMessage(`{"type":"object","properties":{"bad":{}}}`)}, {Name: "now"}}
+	for range 2 {
+		h := listen(t.Context(), p, req)
+		if h.text != "hi" || h.err != nil || len(h.notes) != 1 || !strings.Contains(h.notes[0], "tool bad was left out: function.parameters") {
+			t.Fatalf("it said %q with notes %q, %v", h.text, h.notes, h.err)
+		}
+	}
+	if got := bodies(); len(got) != 3 || !strings.Contains(got[2], `"now"`) {
+		t.Errorf("it sent %d requests:\n%s", len(got), strings.Join(got, ""))
 	}
 }

@@ -1,7 +1,6 @@
 package mistral
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -47,7 +46,9 @@ type jsonSchema struct {
 type built struct {
 	body        []byte
 	notes       []string // what had to be left out
-	schema      bool     // response_format
+	tools       []string // the names of the tools, in their order on the wire
+	names       *provider.Names
+	schema      bool // response_format
 	form        schemaForm
 	effort      bool // reasoning_effort
 	thoughts    bool // thinking in the history
@@ -76,7 +77,7 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 			Name: "answer", Schema: req.Schema, Strict: b.form == schemaStrict,
 		}}
 	}
-	c := conversation{names: names, ids: wire.NewIDs(fitID), now: now}
+	c := conversation{names: names, ids: wire.NewIDs(wire.NineID), now: now}
 	if system != "" {
 		c.list = append(c.list, message{Role: roleSystem, Content: system})
 	}
@@ -84,19 +85,30 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 		c.add(m)
 	}
 	out.Messages, b.thoughts = c.end(), c.thoughts
-	for _, t := range req.Tools {
-		params, ok := parameters(t.InputSchema)
-		if !ok {
-			b.notes = append(b.notes, "tool "+t.Name+" was left out: its input schema is no JSON object")
-			continue
-		}
-		out.Tools = append(out.Tools, tool{Type: "function", Function: toolFunction{
-			Name: names.Wire(t.Name), Description: t.Description, Parameters: params,
-		}})
-	}
+	b.names = names
+	b.addTools(&out, req, now)
 	var err error
 	b.body, err = wire.Marshal(out)
 	return b, err
+}
+
+// addTools adds the tools that the API takes.
+func (b *built) addTools(out *chatRequest, req *provider.Request, now adaption) {
+	for _, t := range req.Tools {
+		if why := now.refused[t.Name]; why != "" {
+			b.notes = append(b.notes, "tool "+t.Name+" was left out: "+why)
+			continue
+		}
+		params, added, err := wire.Parameters(t.InputSchema)
+		if err != nil {
+			b.notes = append(b.notes, "tool "+t.Name+" was left out: its input schema can't be offered: "+err.Error())
+			continue
+		}
+		b.tools = append(b.tools, t.Name)
+		out.Tools = append(out.Tools, tool{Type: "function", Function: toolFunction{
+			Name: b.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params,
+		}})
+	}
 }
 
 // think gives the effort that a model is asked for; "" leaves it to the model.
@@ -124,12 +136,3 @@ func (b *built) think(req *provider.Request, q quirks) string {
 
 // alwaysThinks tells the models that can't be told to think or not to.
 func alwaysThinks(model string) bool { return strings.HasPrefix(strings.ToLower(model), "magistral") }
-
-// parameters gives a tool's schema; one without is an object without fields.
-func parameters(schema json.RawMessage) (json.RawMessage, bool) {
-	schema = bytes.TrimSpace(schema)
-	if len(schema) == 0 || string(schema) == "null" || string(schema) == "{}" {
-		return json.RawMessage(`{"type":"object","properties":{}}`), true
-	}
-	return schema, schema[0] == '{' && json.Valid(schema)
-}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 var (
@@ -172,8 +173,8 @@ func TestIDs(t *testing.T) {
 		"D681PevKs": true, "abcdefghi": true, "123456789": true,
 		"": false, "null": false, "call_1": false, "abcdefghij": false, "abcdefgh_": false, "abcdefgé": false, strings.Repeat("x", 100): false,
 	} {
-		got := fitID(id)
-		if len(got) != idLength || (got == id) != keep || fitID(got) != got || fitID(id) != got {
+		got := wire.NineID(id)
+		if len(got) != idLength || (got == id) != keep || wire.NineID(got) != got || wire.NineID(id) != got {
 			t.Errorf("%q becomes %q", id, got)
 		}
 	}
@@ -182,7 +183,7 @@ func TestIDs(t *testing.T) {
 	var before []byte
 	for turn := range 4 {
 		var calls, results []provider.Part
-		for _, id := range []string{"call_1", "call_2", fitID("call_1"), "D681PevKs", fmt.Sprint("new", turn)} {
+		for _, id := range []string{"call_1", "call_2", wire.NineID("call_1"), "D681PevKs", fmt.Sprint("new", turn)} {
 			calls = append(calls, called(id, "a", "{}"))
 			results = append(results, answered(id, "a", fmt.Sprint(turn, " ", id), false))
 		}
@@ -191,7 +192,7 @@ func TestIDs(t *testing.T) {
 		clear(want)
 		for _, m := range got {
 			for _, c := range m.ToolCalls {
-				if want[c.ID] != "" || fitID(c.ID) != c.ID {
+				if want[c.ID] != "" || wire.NineID(c.ID) != c.ID {
 					t.Errorf("turn %d: id %q is used twice, or is none", turn, c.ID)
 				}
 				want[c.ID] = "?"
@@ -247,7 +248,7 @@ func TestThoughtsComeBack(t *testing.T) {
 func TestIDsThatAreMade(t *testing.T) {
 	t.Parallel()
 	for range 100 {
-		if id := newID(); fitID(id) != id {
+		if id := newID(); wire.NineID(id) != id {
 			t.Fatalf("%q", id)
 		}
 	}

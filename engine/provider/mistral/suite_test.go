@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,6 +37,7 @@ func suiteWire() providertest.Wire {
 		},
 		Chat:        "/v1/chat/completions",
 		ContentType: "text/event-stream; charset=utf-8",
+		Idle:        ": still there\n\n",
 		Piece:       suitePiece, Finish: suiteFinish, Refuse: suiteRefuse, Seen: suiteSeen,
 	}
 }
@@ -166,7 +168,12 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	if r.Format != nil && r.Format.Type == "json_schema" && r.Format.Schema.Name != "" && r.Format.Schema.Strict {
 		seen.Schema = r.Format.Schema.Schema
 	}
-	own := map[string]string{"": "", fitID("call_1"): "call_1"}
+	own := func(id string) string {
+		if id == wire.NineID("call_1") {
+			return "call_1"
+		}
+		return id
+	}
 	for i, m := range r.Messages {
 		if err := follows(r.Messages[:i], m); err != nil {
 			return seen, err
@@ -178,9 +185,9 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 		if msg.Text == stopped {
 			continue
 		}
-		msg.CallID = own[m.ToolCallID]
+		msg.CallID = own(m.ToolCallID)
 		for i := range msg.Calls {
-			msg.Calls[i].ID = own[msg.Calls[i].ID]
+			msg.Calls[i].ID = own(msg.Calls[i].ID)
 		}
 		seen.Messages = append(seen.Messages, msg)
 	}
@@ -203,7 +210,7 @@ func follows(before []sentMessage, m sentMessage) error {
 		return fmt.Errorf("an answer says nothing")
 	}
 	for _, id := range append([]string{m.ToolCallID}, ids(m.ToolCalls)...) {
-		if id != "" && fitID(id) != id {
+		if id != "" && wire.NineID(id) != id {
 			return fmt.Errorf("the API takes no id like %q", id)
 		}
 	}
@@ -228,12 +235,16 @@ func seenMessage(m sentMessage) (providertest.SeenMessage, error) {
 	var chunks []struct {
 		Type, Text string
 		Image      string `json:"image_url"`
+		Thinking   []struct{ Text string }
 	}
 	if err := json.Unmarshal(m.Content, &chunks); err != nil {
 		return out, err
 	}
 	for _, c := range chunks {
 		out.Text += c.Text
+		for _, thought := range c.Thinking {
+			out.Thinking += thought.Text
+		}
 		if c.Image != "" {
 			out.Images = append(out.Images, strings.Replace(strings.TrimPrefix(c.Image, "data:"), ";base64,", ",", 1))
 		}

@@ -2,20 +2,17 @@ package ollama
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
-
-// maxCalls bounds the calls of one response; a stream with more is broken.
-const maxCalls = 256
 
 // chunk is one line of a response.
 type chunk struct {
@@ -47,7 +44,7 @@ type decoderOptions struct {
 	notes     []string // footnotes of the request
 	numCtx    int      // the context that the request asked for; 0 is the server's choice
 	maxTokens int
-	newID     func() string // nil is newID
+	newID     func() string // nil is wire.NewCallID
 }
 
 // decoder reads one response.
@@ -58,13 +55,14 @@ type decoder struct {
 	text    wire.Template // lines that hold a piece of content and no more
 	thought wire.Template // the same for thinking
 	think   wire.Thinking
+	halves  wire.Halves
 	calls   []toolCall
 }
 
 // newDecoder makes the reader of a response with this Content-Type.
 func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder, error) {
 	if o.newID == nil {
-		o.newID = newID
+		o.newID = wire.NewCallID
 	}
 	if o.names == nil {
 		o.names = provider.NewNames()
@@ -104,6 +102,7 @@ func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
 
 // line takes one line.
 func (d *decoder) line(got *wire.Read, line []byte) error {
+	line = d.halves.Join(line)
 	if text, ok := d.text.Match(line); ok {
 		got.Progress = true
 		got.Deltas = d.content(got.Deltas, text)
@@ -155,7 +154,7 @@ func (d *decoder) message(got *wire.Read, m *message) error {
 	}
 	d.calls = append(d.calls, m.ToolCalls...)
 	got.Progress = got.Progress || len(m.ToolCalls) > 0
-	if len(d.calls) > maxCalls {
+	if len(d.calls) > wire.MaxCalls {
 		return &wire.FormatError{Err: errors.New("it calls tools without end")}
 	}
 	return nil
@@ -189,12 +188,15 @@ func (d *decoder) end(got *wire.Read, c chunk) error {
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}
-	dst, called, err := d.appendCalls(dst)
+	meta := &event.Meta{StopReason: stopReason(string(c.DoneReason)), ContextLength: d.o.numCtx}
+	before := len(dst)
+	dst, err := wire.FinishCalls(dst, d.list(), wire.FinishOptions{
+		Names: d.o.names, NewID: d.o.newID, Cut: meta.StopReason == provider.StopLength,
+	})
 	if err != nil {
 		return err
 	}
-	meta := &event.Meta{StopReason: stopReason(string(c.DoneReason)), ContextLength: d.o.numCtx}
-	if called {
+	if slices.ContainsFunc(dst[before:], func(d provider.Delta) bool { return d.Kind == provider.CallDelta }) {
 		meta.StopReason = provider.StopToolUse // the server says stop
 	}
 	if c.PromptEval.Set || c.Eval.Set {
@@ -217,32 +219,17 @@ func (d *decoder) full(c chunk) bool {
 	return d.o.numCtx > 0 && c.PromptEval.N+c.Eval.N >= int64(d.o.numCtx)-1
 }
 
-// appendCalls appends the calls, which arrive whole.
-func (d *decoder) appendCalls(dst []provider.Delta) ([]provider.Delta, bool, error) {
-	ids := map[string]bool{}
-	unnamed := 0
+// list gives the calls, which arrive whole.
+func (d *decoder) list() []wire.Call {
+	out := make([]wire.Call, 0, len(d.calls))
 	for _, c := range d.calls {
-		if c.Function == nil || c.Function.Name == "" {
-			unnamed++
-			continue
+		call := wire.Call{ID: string(c.ID)}
+		if c.Function != nil {
+			call.Name, call.Args = string(c.Function.Name), c.Function.Arguments
 		}
-		id := string(c.ID)
-		if id == "" || ids[id] {
-			id = d.o.newID()
-		}
-		ids[id] = true
-		args, _ := wire.Args(c.Function.Arguments)
-		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: &provider.ToolCall{
-			ID: id, Name: d.o.names.Tool(string(c.Function.Name)), Args: args,
-		}})
+		out = append(out, call)
 	}
-	switch {
-	case unnamed > 0 && len(ids) == 0:
-		return dst, false, &wire.FormatError{Err: errors.New("the model called a tool without naming it")}
-	case unnamed > 0:
-		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: "a tool call without a name was left out"})
-	}
-	return dst, len(ids) > 0, nil
+	return out
 }
 
 func stopReason(done string) string {
@@ -254,6 +241,3 @@ func stopReason(done string) string {
 	}
 	return provider.StopOther
 }
-
-// newID makes an id for a call that came without one.
-func newID() string { return "call_" + rand.Text()[:16] }

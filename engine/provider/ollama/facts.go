@@ -137,6 +137,7 @@ func describe(show *api.ShowResponse) info {
 			}
 			return provider.No
 		}
+		a.model.Chats = has(model.CapabilityCompletion)
 		a.model.Tools = has(model.CapabilityTools)
 		a.model.Images = has(model.CapabilityVision)
 		a.model.Thinking = has(model.CapabilityThinking)

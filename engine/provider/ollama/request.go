@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -89,8 +88,9 @@ func encode(req *provider.Request, numCtx int, names *provider.Names) (body []by
 	if system != "" {
 		out.Messages = append(out.Messages, chatMessage{Role: "system", Content: system})
 	}
+	ids := wire.NewIDs(func(id string) string { return id })
 	for _, m := range req.Messages {
-		out.Messages = appendMessage(out.Messages, m, names)
+		out.Messages = appendMessage(out.Messages, m, names, ids)
 	}
 	body, err := wire.Marshal(out)
 	return body, notes, err
@@ -98,11 +98,11 @@ func encode(req *provider.Request, numCtx int, names *provider.Names) (body []by
 
 // appendMessage appends the messages that one message becomes: a tool message
 // is one for each result.
-func appendMessage(dst []chatMessage, m provider.Message, names *provider.Names) []chatMessage {
+func appendMessage(dst []chatMessage, m provider.Message, names *provider.Names, ids *wire.IDs) []chatMessage {
 	if m.Role == provider.Tool {
 		for _, part := range m.Parts {
 			if r := part.Result; r != nil {
-				dst = append(dst, chatMessage{Role: "tool", Content: r.Text, ToolName: names.Wire(r.Name), ToolCallID: r.ID})
+				dst = append(dst, chatMessage{Role: "tool", Content: r.Text, ToolName: names.Wire(r.Name), ToolCallID: ids.Result(r.ID)})
 			}
 		}
 		return dst
@@ -116,12 +116,8 @@ func appendMessage(dst []chatMessage, m provider.Message, names *provider.Names)
 		case provider.ReasoningPart:
 			thoughts = append(thoughts, part.Text)
 		case provider.ToolCallPart:
-			args := bytes.TrimSpace(part.Call.Args)
-			if len(args) == 0 || args[0] != '{' || !json.Valid(args) {
-				args = []byte("{}") // what the model wrote was no object, and the server takes no other
-			}
-			out.ToolCalls = append(out.ToolCalls, chatCall{ID: part.Call.ID, Function: chatFunction{
-				Index: len(out.ToolCalls), Name: names.Wire(part.Call.Name), Arguments: args,
+			out.ToolCalls = append(out.ToolCalls, chatCall{ID: ids.Call(part.Call.ID), Function: chatFunction{
+				Index: len(out.ToolCalls), Name: names.Wire(part.Call.Name), Arguments: wire.ObjectArgs(part.Call.Args),
 			}})
 		default:
 			if part.Text != "" {

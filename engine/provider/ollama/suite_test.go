@@ -36,6 +36,7 @@ func suiteWire() providertest.Wire {
 		},
 		Chat:        "/api/chat",
 		ContentType: "application/x-ndjson",
+		Idle:        "\n",
 		Piece:       suitePiece, Finish: suiteFinish, Refuse: suiteRefuse, Seen: suiteSeen,
 		Facts: facts(obj{"capabilities": []string{"completion", "tools", "vision"}}),
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
@@ -40,14 +41,14 @@ type choice struct {
 }
 
 type delta struct {
-	Content          wire.Content      `json:"content"`
-	Reasoning        wire.Content      `json:"reasoning"`
-	ReasoningContent wire.Content      `json:"reasoning_content"`
-	Details          json.RawMessage   `json:"reasoning_details"`
-	Refusal          wire.Content      `json:"refusal"`
-	ToolCalls        pieces            `json:"tool_calls"`
-	FunctionCall     *functionRef      `json:"function_call"`
-	Annotations      []json.RawMessage `json:"annotations"`
+	Content          wire.Content       `json:"content"`
+	Reasoning        wire.Content       `json:"reasoning"`
+	ReasoningContent wire.Content       `json:"reasoning_content"`
+	Details          json.RawMessage    `json:"reasoning_details"`
+	Refusal          wire.Content       `json:"refusal"`
+	ToolCalls        wire.CallPieces    `json:"tool_calls"`
+	FunctionCall     *wire.CallFunction `json:"function_call"`
+	Annotations      []json.RawMessage  `json:"annotations"`
 }
 
 type usage struct {
@@ -56,6 +57,7 @@ type usage struct {
 	CacheHit      wire.Int `json:"prompt_cache_hit_tokens"` // DeepSeek
 	PromptDetails *struct {
 		Cached wire.Int `json:"cached_tokens"`
+		Write  wire.Int `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails *struct {
 		Reasoning wire.Int `json:"reasoning_tokens"`
@@ -67,7 +69,7 @@ type decoderOptions struct {
 	names  *provider.Names
 	notes  []string           // footnotes of the request
 	gave   func(field string) // told of the field that reasoning came in
-	newID  func() string      // nil is newID
+	newID  func() string      // nil is wire.NewCallID
 }
 
 // decoder reads one response.
@@ -79,7 +81,9 @@ type decoder struct {
 	text      wire.Template // chunks that hold a piece of content and no more
 	thought   wire.Template // the same for reasoning
 	think     wire.Thinking
-	calls     calls
+	details   details
+	halves    wire.Halves
+	calls     wire.Calls
 	reasoning string // the field it came in
 	finish    string // the finish reason, once it came
 	answered  bool   // a choice came
@@ -92,7 +96,7 @@ type decoder struct {
 // newDecoder makes the reader of a response with this Content-Type.
 func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder, error) {
 	if o.newID == nil {
-		o.newID = newID
+		o.newID = wire.NewCallID
 	}
 	if o.names == nil {
 		o.names = provider.NewNames()
@@ -174,6 +178,7 @@ func (d *decoder) readWhole(dst []provider.Delta) (done bool, _ []provider.Delta
 
 // event takes one event. done tells that the response has ended.
 func (d *decoder) event(dst []provider.Delta, e sse.Event) (_ []provider.Delta, done bool, err error) {
+	e.Data = d.halves.Join(e.Data)
 	if !e.Open {
 		if text, ok := d.text.Match(e.Data); ok {
 			d.progress = true
@@ -259,7 +264,11 @@ func (d *decoder) delta(dst []provider.Delta, p *delta) ([]provider.Delta, error
 		d.reasoning = field
 	}
 	if len(p.Details) > 0 && p.Details[0] == '[' && string(p.Details) != "[]" {
-		dst = append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: bytes.Clone(p.Details)})
+		d.progress = true
+		d.think.Off()
+		if err := d.details.add(p.Details); err != nil {
+			return dst, err
+		}
 	}
 	if len(dst) > before {
 		d.think.Off()
@@ -279,13 +288,13 @@ func (d *decoder) delta(dst []provider.Delta, p *delta) ([]provider.Delta, error
 	}
 	for _, piece := range p.ToolCalls {
 		d.progress = true
-		if err := d.calls.add(piece); err != nil {
+		if err := d.calls.Add(piece); err != nil {
 			return dst, err
 		}
 	}
 	if p.FunctionCall != nil {
 		d.progress = true
-		if err := d.calls.add(callPiece{Function: p.FunctionCall}); err != nil {
+		if err := d.calls.Add(wire.CallPiece{Function: p.FunctionCall}); err != nil {
 			return dst, err
 		}
 	}
@@ -297,6 +306,9 @@ func (d *decoder) delta(dst []provider.Delta, p *delta) ([]provider.Delta, error
 }
 
 func (d *decoder) content(dst []provider.Delta, text string) []provider.Delta {
+	if text != "" {
+		dst = d.details.release(dst)
+	}
 	if d.think.Over() && text != "" {
 		return append(dst, provider.Delta{Kind: provider.Content, Text: text})
 	}
@@ -323,8 +335,11 @@ func (d *decoder) count(u *usage) {
 		return
 	}
 	d.usage = &event.Usage{InputTokens: u.Prompt.N, OutputTokens: u.Completion.N, CachedTokens: u.CacheHit.N}
-	if u.PromptDetails != nil && u.PromptDetails.Cached.Set {
-		d.usage.CachedTokens = u.PromptDetails.Cached.N
+	if u.PromptDetails != nil {
+		d.usage.CacheWriteTokens = u.PromptDetails.Write.N
+		if u.PromptDetails.Cached.Set {
+			d.usage.CachedTokens = u.PromptDetails.Cached.N
+		}
 	}
 	if u.CompletionDetails != nil {
 		d.usage.ReasoningTokens = u.CompletionDetails.Reasoning.N
@@ -333,20 +348,19 @@ func (d *decoder) count(u *usage) {
 
 // end closes a response that has ended: what was held back, the calls, meta.
 func (d *decoder) end(dst []provider.Delta) ([]provider.Delta, error) {
-	dst = d.think.End(dst)
+	dst = d.details.release(d.think.End(dst))
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}
 	reason := stopReason(d.finish)
 	before := len(dst)
-	dst, err := d.calls.finish(dst, d.o.names, d.o.newID, reason == provider.StopLength)
+	dst, err := wire.FinishCalls(dst, d.calls.List(), wire.FinishOptions{
+		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength,
+	})
 	if err != nil {
 		return dst[:before], err
 	}
-	called := false
-	for _, delta := range dst[before:] {
-		called = called || delta.Kind == provider.CallDelta
-	}
+	called := slices.ContainsFunc(dst[before:], func(d provider.Delta) bool { return d.Kind == provider.CallDelta })
 	switch {
 	case called:
 		reason = provider.StopToolUse // some servers say stop, or length after a whole call

@@ -14,8 +14,16 @@
 // A parameter that an address refuses is left out from then on, for that
 // model: stream_options, max_tokens against max_completion_tokens,
 // temperature, and response_format, in whose place the schema is put into
-// words. The field by which a model gave its reasoning is the one by which it
-// gets it back. Nothing of it is kept on disk.
+// words. A model that takes no tools while it thinks is told not to think; the
+// tools stay. A tool whose schema is refused is left out with a footnote, and
+// the others stay. The field by which a model gave its reasoning is the one by
+// which it gets it back. Nothing of it is kept on disk.
+//
+// # Tools
+//
+// The input schema of a tool is made a plain object, as OpenAI wants it; see
+// wire.Parameters. Ids of calls are at most 40 bytes long, and nine letters or
+// digits where an address that serves Mistral's models asks for that.
 //
 // # The end of a response
 //

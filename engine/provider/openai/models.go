@@ -2,6 +2,7 @@ package openai
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
@@ -50,6 +51,7 @@ func (e listEntry) model(prov string) provider.Model {
 	if m.Name == "" {
 		m.Name = string(e.Name)
 	}
+	m.Chats = chats(m.Name)
 	lengths := []wire.Int{e.ContextLength, e.ContextWindow, e.MaxModelLen, e.MaxContextLength}
 	if e.Meta != nil {
 		lengths = append(lengths, e.Meta.TrainedContext)
@@ -78,6 +80,27 @@ func (e listEntry) model(prov string) provider.Model {
 		}
 	}
 	return m
+}
+
+// other are words in the names of models that can't be asked, of which lists say
+// nothing else.
+func other() []string {
+	return []string{
+		"embed", "embedding", "embeddings", "bge", "whisper", "tts", "dall", "gpt-image", "image", "moderation", "sora",
+		"transcribe", "realtime", "rerank", "reranker", "babbage", "davinci", "gpt-3.5-turbo-instruct",
+	}
+}
+
+// chats tells whether a model of a name can be asked, as far as that tells.
+func chats(name string) provider.Known {
+	name = strings.ToLower(name)
+	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_/.: ", r) })
+	for _, o := range other() {
+		if slices.Contains(words, o) || strings.HasPrefix(name, o+"-") {
+			return provider.No
+		}
+	}
+	return provider.Unknown
 }
 
 func known(yes bool) provider.Known {

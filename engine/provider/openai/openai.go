@@ -48,6 +48,8 @@ type Provider struct {
 	base   *url.URL
 	client *http.Client
 
+	refused wire.Refusals
+
 	mu     sync.Mutex
 	learnt map[string]quirks         // by model
 	listed map[string]provider.Model // what Models saw last
@@ -82,6 +84,9 @@ func New(o Options) (*Provider, error) {
 // Name is the provider's name in a Ref.
 func (p *Provider) Name() string { return p.o.Name }
 
+// Address is the scheme, host and port of the server.
+func (p *Provider) Address() string { return wire.Address(p.base) }
+
 // Model tells what the last list of models said. It asks nobody: the list is
 // a request of its own, often says nothing of a model's abilities, and many
 // addresses serve models that they don't list.
@@ -105,31 +110,46 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 			shown = true
 			return yield(batch, nil)
 		}
+		now := adaption{refused: p.refused.Of(req)}
 		for adapted := 0; ; adapted++ {
 			q := p.quirks(req.Model)
-			err := p.try(ctx, req, q, pass)
+			b, err := encode(req, q, now)
+			if err == nil {
+				err = p.try(ctx, req, b, pass)
+			} else {
+				err = p.source(req).Error(provider.Rejected, err.Error(), err)
+			}
 			if err == nil {
 				return
 			}
-			if !shown && adapted < maxAdaptions && q.learn(err, req) {
-				p.learn(req.Model, q)
-				continue
+			if shown || adapted == maxAdaptions || !p.adapt(err, req, b, &q, &now) {
+				yield(nil, err)
+				return
 			}
-			yield(nil, err)
-			return
 		}
 	}
 }
 
-// try makes one exchange.
-func (p *Provider) try(ctx context.Context, req *provider.Request, q quirks, pass func([]provider.Delta) bool) error {
-	src := wire.Source{Provider: p.o.Name, Model: req.Model, Address: wire.Address(p.base), Asked: wire.Asked(req)}
-	names := wire.Names(req)
-	body, notes, err := encode(req, q, names)
-	if err != nil {
-		return src.Error(provider.Rejected, err.Error(), err)
+// adapt takes a lesson from a refusal, and reports whether there was one.
+func (p *Provider) adapt(err error, req *provider.Request, b *built, q *quirks, now *adaption) bool {
+	switch learn(err, req, b, q, now) {
+	case ofModel:
+		p.learn(req.Model, *q)
+		return true
+	case ofThis:
+		p.refused.Add(req, now.refused)
+		return true
 	}
-	hr, src, err := p.request(ctx, http.MethodPost, "chat/completions", body, src)
+	return false
+}
+
+func (p *Provider) source(req *provider.Request) wire.Source {
+	return wire.Source{Provider: p.o.Name, Model: req.Model, Address: p.Address(), Asked: wire.Asked(req)}
+}
+
+// try makes one exchange.
+func (p *Provider) try(ctx context.Context, req *provider.Request, b *built, pass func([]provider.Delta) bool) error {
+	hr, src, err := p.request(ctx, http.MethodPost, "chat/completions", b.body, p.source(req))
 	if err != nil {
 		return err
 	}
@@ -138,7 +158,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, q quirks, pas
 		Limits: wire.Limits{First: p.o.FirstByte, Between: p.o.Between},
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
-				source: src, names: names, notes: notes,
+				source: src, names: b.names, notes: b.notes,
 				gave: func(field string) { p.learnReasoning(req.Model, field) },
 			})
 		},
@@ -173,7 +193,7 @@ func (p *Provider) request(ctx context.Context, method, path string, body []byte
 
 // Models lists the models in the address's own order.
 func (p *Provider) Models(ctx context.Context) ([]provider.Model, error) {
-	src := wire.Source{Provider: p.o.Name, Address: wire.Address(p.base)}
+	src := wire.Source{Provider: p.o.Name, Address: p.Address()}
 	hr, src, err := p.request(ctx, http.MethodGet, "models", nil, src)
 	if err != nil {
 		return nil, err

@@ -63,23 +63,26 @@ func TestEncode(t *testing.T) {
 		req *provider.Request
 		q   quirks
 	}{
-		"all":                {everything(), quirks{}},
-		"all-that-is-learnt": {everything(), quirks{true, true, true, true, fieldReasoningContent}},
-		"reasoning":          {everything(), quirks{reasoning: fieldReasoning}},
-		"signed-reasoning":   {signed, quirks{reasoning: fieldReasoning}},
-		"least":              {&provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}, quirks{}},
+		"all": {everything(), quirks{}},
+		"all-that-is-learnt": {everything(), quirks{
+			completionTokens: true, noStreamOptions: true, noTemperature: true, schemaInWords: true,
+			reasoning: fieldReasoningContent, beside: effortNone, nineID: true,
+		}},
+		"reasoning":        {everything(), quirks{reasoning: fieldReasoning}},
+		"signed-reasoning": {signed, quirks{reasoning: fieldReasoning}},
+		"least":            {&provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}}, quirks{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			body, notes, err := encode(c.req, c.q, wire.Names(c.req))
+			got, err := encode(c.req, c.q, adaption{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			if err := json.Indent(&b, body, "", "  "); err != nil {
+			if err := json.Indent(&b, got.body, "", "  "); err != nil {
 				t.Fatal(err)
 			}
-			for _, n := range notes {
+			for _, n := range got.notes {
 				fmt.Fprintf(&b, "note: %s\n", n)
 			}
 			golden(t, filepath.Join("testdata", "request-"+name+".json"), b.Bytes())
@@ -209,7 +212,7 @@ func TestARefusalThatTeachesNothingIsFinal(t *testing.T) {
 	})
 	_, _, err := listen(p, t.Context(), everything())
 	var e *provider.Error
-	if !errors.As(err, &e) || e.Kind != provider.Rejected || len(bodies()) != maxAdaptions+1 {
+	if !errors.As(err, &e) || e.Kind != provider.Rejected || len(bodies()) != 4 { // one for each thing that it names
 		t.Errorf("after %d requests: %v", len(bodies()), err)
 	}
 }
@@ -291,12 +294,15 @@ func TestModels(t *testing.T) {
 		{"id":"plain","context_length":"4096","architecture":{"input_modalities":["text"]},"supported_parameters":["temperature"]},
 		{"id":"mistral","max_context_length":131072,"capabilities":{"function_calling":true,"vision":false}},
 		{"id":"odd","capabilities":["completion"],"context_window":null},
+		{"id":"text-embedding-3-small"},{"id":"dall-e-3"},{"id":"whisper-1"},{"id":"BAAI/bge-m3"},{"id":"gpt-image-1"},
 		{"name":"named"},{}]}`
 	want := []provider.Model{
 		{Name: "gpt-4o"}, {Name: "vllm", ContextLength: 32768}, {Name: "llama", ContextLength: 8192, Size: 4242},
 		{Name: "router", ContextLength: 200000, Tools: provider.Yes, Images: provider.Yes, Thinking: provider.Yes, Schema: provider.Yes},
 		{Name: "plain", ContextLength: 4096, Tools: provider.No, Images: provider.No, Thinking: provider.No, Schema: provider.No},
-		{Name: "mistral", ContextLength: 131072, Tools: provider.Yes, Images: provider.No}, {Name: "odd"}, {Name: "named"},
+		{Name: "mistral", ContextLength: 131072, Tools: provider.Yes, Images: provider.No}, {Name: "odd"},
+		{Name: "text-embedding-3-small", Chats: provider.No}, {Name: "dall-e-3", Chats: provider.No}, {Name: "whisper-1", Chats: provider.No},
+		{Name: "BAAI/bge-m3", Chats: provider.No}, {Name: "gpt-image-1", Chats: provider.No}, {Name: "named"},
 	}
 	p, _ := serve(t, Options{}, func(w http.ResponseWriter, _ string) { fmt.Fprint(w, list) })
 	got, err := p.Models(t.Context())
@@ -329,7 +335,7 @@ func TestModels(t *testing.T) {
 func TestCallsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	for i := range maxCalls + 1 {
+	for i := range wire.MaxCalls + 1 {
 		b.WriteString(delta1(obj{"tool_calls": []obj{{"index": i, "id": fmt.Sprint(i), "function": obj{"name": "a"}}}}, nil))
 	}
 	_, err := readAll(strings.NewReader(b.String()), "")

@@ -2,14 +2,16 @@ package openai
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
 // maxAdaptions is how often one request is changed and sent again; there are
-// that many things that an address may refuse.
-const maxAdaptions = 4
+// about that many things that an address may refuse.
+const maxAdaptions = 8
 
 // quirks are what was learnt of one model at one address. The zero value is
 // what most addresses take.
@@ -19,6 +21,26 @@ type quirks struct {
 	noTemperature    bool   // temperature is refused
 	schemaInWords    bool   // response_format is refused
 	reasoning        string // the field that the model's reasoning came in
+	// beside is the reasoning_effort that is taken beside tools.
+	beside effortBeside
+	least  string // the least effort, where that isn't none
+	nineID bool   // ids of calls are nine letters or digits
+}
+
+// effortBeside is how much a model may be asked to think where it has tools.
+type effortBeside int
+
+const (
+	effortAsked  effortBeside = iota // as the request asks
+	effortAbsent                     // it must not be asked
+	effortNone                       // it must be told not to
+)
+
+// adaption is how one request differs from others of its model.
+type adaption struct {
+	refused       map[string]string // tools, with the reason
+	schemaInWords bool
+	otherTokens   bool // max_tokens was sent by its other name
 }
 
 func (p *Provider) quirks(model string) quirks {
@@ -27,7 +49,14 @@ func (p *Provider) quirks(model string) quirks {
 	if q, ok := p.learnt[model]; ok {
 		return q
 	}
-	return quirks{completionTokens: p.base.Hostname() == "api.openai.com"}
+	if p.base.Hostname() != "api.openai.com" {
+		return quirks{}
+	}
+	q := quirks{completionTokens: true}
+	if strings.HasPrefix(model, "gpt-5.6") { // which thinks unless told, and then takes no tools
+		q.beside = effortNone
+	}
+	return q
 }
 
 func (p *Provider) learn(model string, q quirks) {
@@ -44,32 +73,58 @@ func (p *Provider) learnReasoning(model, field string) {
 	}
 }
 
-// learn takes a lesson from a refusal. It reports whether there was one, that
-// is whether the same request may succeed in another form.
-func (q *quirks) learn(err error, req *provider.Request) bool {
+// lesson is what a refusal teaches.
+type lesson int
+
+const (
+	nothing lesson = iota
+	ofModel        // holds for all requests
+	ofThis         // holds for this request
+)
+
+// learn takes a lesson from a refusal, if there is one in it: the same request
+// may then succeed in another form.
+func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption) lesson {
 	var e *provider.Error
-	if !errors.As(err, &e) || e.Status != 400 && e.Status != 422 && e.Status != 501 {
-		return false
+	if !errors.As(err, &e) || e.Status != 400 && e.Status != 422 && e.Status != 501 || e.Kind == provider.ContextFull {
+		return nothing
 	}
-	if e.Kind == provider.Unsupported && e.Feature == provider.FeatureSchema && !q.schemaInWords {
-		q.schemaInWords = true
-		return true
+	text := strings.ToLower(e.Message)
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
-	if e.Kind != provider.Rejected {
-		return false
+	if refused := wire.RefusedTool(e.Message, b.tools, b.names, now.refused); refused != nil {
+		now.refused = refused
+		return ofThis
 	}
-	says := func(param string) bool { return strings.Contains(e.Message, param) }
 	switch {
-	case req.MaxTokens > 0 && !q.completionTokens && says("max_completion_tokens"):
-		q.completionTokens = true
-	case req.MaxTokens > 0 && q.completionTokens && says("max_completion_tokens"):
-		q.completionTokens = false
-	case !q.noStreamOptions && (says("stream_options") || says("include_usage")):
+	case len(b.tools) > 0 && q.beside != effortNone && says("reasoning_effort") && says("tools"):
+		q.beside = effortNone
+		if b.effort != "" && !says("'none'") {
+			q.beside = effortAbsent
+		}
+	case b.effort == "none" && q.least == "" && says("reasoning_effort") && says("'minimal'", "'low'"):
+		if q.least = "low"; says("'minimal'") {
+			q.least = "minimal"
+		}
+	case b.calls && !q.nineID && says("length of 9"):
+		q.nineID = true
+	case b.format && e.Kind == provider.Unsupported && e.Feature == provider.FeatureSchema:
+		q.schemaInWords = true
+	case b.format && e.Kind == provider.Rejected && says("response_format"):
+		now.schemaInWords = true // this schema is too much
+		return ofThis
+	case e.Kind != provider.Rejected:
+		return nothing
+	case req.MaxTokens > 0 && !now.otherTokens && says("max_completion_tokens"):
+		q.completionTokens = !q.completionTokens
+		now.otherTokens = true
+	case !q.noStreamOptions && says("stream_options", "include_usage"):
 		q.noStreamOptions = true
 	case req.Temperature != nil && !q.noTemperature && says("temperature"):
 		q.noTemperature = true
 	default:
-		return false
+		return nothing
 	}
-	return true
+	return ofModel
 }

@@ -1,9 +1,9 @@
 package openai
 
 import (
-	"bytes"
-	"encoding/base64"
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -82,8 +82,20 @@ type jsonSchema struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-// encode makes the body of a request. notes say what had to be left out.
-func encode(req *provider.Request, q quirks, names *provider.Names) (body []byte, notes []string, _ error) {
+// built is a request as it is sent, with what a refusal of it may be about.
+type built struct {
+	body   []byte
+	notes  []string // what had to be left out
+	tools  []string // the names of the tools, in their order on the wire
+	names  *provider.Names
+	effort string
+	format bool // response_format
+	calls  bool // some are in the history
+}
+
+// encode makes the body of a request.
+func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
+	b := &built{names: wire.Names(req)}
 	out := chatRequest{Model: req.Model, Stream: true}
 	if !q.noStreamOptions {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}
@@ -96,74 +108,115 @@ func encode(req *provider.Request, q quirks, names *provider.Names) (body []byte
 	} else {
 		out.MaxTokens = req.MaxTokens
 	}
-	if req.Think != nil {
-		out.Effort = "none"
-		if *req.Think {
-			out.Effort = "medium"
-		}
-	}
 	system := req.System
 	switch {
 	case req.Schema == nil:
-	case q.schemaInWords:
+	case q.schemaInWords || now.schemaInWords:
 		system = wire.WithSchema(system, req.Schema)
 	default:
+		b.format = true
 		out.Format = &responseFormat{Type: "json_schema", Schema: jsonSchema{
 			Name: "answer", Strict: strictSchema(req.Schema), Schema: req.Schema,
 		}}
 	}
+	c := conversation{q: q, names: b.names, ids: wire.NewIDs(fitID)}
+	if q.nineID {
+		c.ids = wire.NewIDs(wire.NineID)
+	}
 	if system != "" {
-		out.Messages = append(out.Messages, message{Role: "system", Content: system})
+		c.list = append(c.list, message{Role: "system", Content: system})
 	}
 	for _, m := range req.Messages {
-		out.Messages = appendMessage(out.Messages, m, q, names)
+		c.add(m)
 	}
+	out.Messages, b.calls = c.list, c.calls
+	b.addTools(&out, req, now)
+	b.think(req, q)
+	out.Effort = b.effort
+	var err error
+	b.body, err = wire.Marshal(out)
+	return b, err
+}
+
+// addTools adds the tools that the API takes.
+func (b *built) addTools(out *chatRequest, req *provider.Request, now adaption) {
 	for _, t := range req.Tools {
-		params, ok := parameters(t.InputSchema)
-		if !ok {
-			notes = append(notes, "tool "+t.Name+" was left out: its input schema is no JSON object")
+		if why := now.refused[t.Name]; why != "" {
+			b.notes = append(b.notes, "tool "+t.Name+" was left out: "+why)
 			continue
 		}
+		params, added, err := wire.Parameters(t.InputSchema)
+		if err != nil {
+			b.notes = append(b.notes, "tool "+t.Name+" was left out: its input schema can't be offered: "+err.Error())
+			continue
+		}
+		b.tools = append(b.tools, t.Name)
 		out.Tools = append(out.Tools, tool{Type: "function", Function: toolFunction{
-			Name: names.Wire(t.Name), Description: t.Description, Parameters: params,
+			Name: b.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params,
 		}})
 	}
-	body, err := wire.Marshal(out)
-	return body, notes, err
 }
 
-// parameters gives a tool's schema; one without is an object without fields.
-func parameters(schema json.RawMessage) (json.RawMessage, bool) {
-	schema = bytes.TrimSpace(schema)
-	if len(schema) == 0 || string(schema) == "null" || string(schema) == "{}" {
-		return json.RawMessage(`{"type":"object","properties":{}}`), true
+// think decides the effort that a model is asked for; "" leaves it to the model.
+func (b *built) think(req *provider.Request, q quirks) {
+	switch {
+	case len(b.tools) > 0 && q.beside != effortAsked:
+		if q.beside == effortNone {
+			b.effort = "none"
+		}
+		if req.Think != nil && *req.Think {
+			b.notes = append(b.notes, "reasoning was not asked for: "+req.Model+" takes no tools with it at this address")
+		}
+	case req.Think == nil:
+	case *req.Think:
+		b.effort = "medium"
+	default:
+		b.effort = cmp.Or(q.least, "none")
 	}
-	return schema, schema[0] == '{' && json.Valid(schema)
 }
 
-// appendMessage appends the messages that one message becomes: a tool message
-// is one for each result.
-func appendMessage(dst []message, m provider.Message, q quirks, names *provider.Names) []message {
+// maxID is the longest id of a call that OpenAI takes.
+const maxID = 40
+
+// fitID makes an id one that OpenAI takes.
+func fitID(id string) string {
+	if id != "" && len(id) <= maxID {
+		return id
+	}
+	return "call_" + wire.Digest(id)
+}
+
+// conversation puts messages together.
+type conversation struct {
+	q     quirks
+	names *provider.Names
+	ids   *wire.IDs
+	list  []message
+	calls bool // some are in it
+}
+
+// add adds the messages that one message becomes: a tool message is one for
+// each result.
+func (c *conversation) add(m provider.Message) {
 	switch m.Role {
 	case provider.Tool:
 		for _, part := range m.Parts {
 			if r := part.Result; r != nil {
-				dst = append(dst, message{Role: "tool", ToolCallID: r.ID, Content: r.Text})
+				c.list = append(c.list, message{Role: "tool", ToolCallID: c.ids.Result(r.ID), Content: r.Text})
 			}
 		}
-		return dst
 	case provider.Assistant:
-		return appendAnswer(dst, m, q, names)
+		c.answer(m)
+	default:
+		if content := userContent(m.Parts); content != nil {
+			c.list = append(c.list, message{Role: "user", Content: content})
+		}
 	}
-	if content := userContent(m.Parts); content != nil {
-		dst = append(dst, message{Role: "user", Content: content})
-	}
-	return dst
 }
 
-// appendAnswer appends what the model said before. An empty answer, which a
-// cancelled turn leaves, is left out: many servers refuse one.
-func appendAnswer(dst []message, m provider.Message, q quirks, names *provider.Names) []message {
+// answer adds what the model said before. An empty answer, which a cancelled
+// turn leaves, is left out: many servers refuse one.
+func (c *conversation) answer(m provider.Message) {
 	out := message{Role: "assistant"}
 	var text, reasoning strings.Builder
 	for _, part := range m.Parts {
@@ -174,38 +227,30 @@ func appendAnswer(dst []message, m provider.Message, q quirks, names *provider.N
 			reasoning.WriteString(part.Text)
 			var details []json.RawMessage
 			if wire.Lenient(part.Details, &details) {
-				out.Details = append(out.Details, details...)
+				out.Details = append(out.Details, slices.DeleteFunc(details, func(d json.RawMessage) bool { return !ours(d) })...)
 			}
 		case provider.ToolCallPart:
 			out.ToolCalls = append(out.ToolCalls, call{
-				ID: part.Call.ID, Type: "function",
-				Function: callFunction{Name: names.Wire(part.Call.Name), Arguments: arguments(part.Call.Args)},
+				ID: c.ids.Call(part.Call.ID), Type: "function",
+				Function: callFunction{Name: c.names.Wire(part.Call.Name), Arguments: string(wire.ObjectArgs(part.Call.Args))},
 			})
 		}
 	}
 	if text.Len() == 0 && len(out.ToolCalls) == 0 {
-		return dst
+		return
 	}
 	if text.Len() > 0 {
 		out.Content = text.String()
 	}
 	switch { // signed details say it all; else it goes back as it came
 	case len(out.Details) > 0:
-	case q.reasoning == fieldReasoningContent:
+	case c.q.reasoning == fieldReasoningContent:
 		out.ReasoningContent = reasoning.String()
-	case q.reasoning == fieldReasoning:
+	case c.q.reasoning == fieldReasoning:
 		out.Reasoning = reasoning.String()
 	}
-	return append(dst, out)
-}
-
-// arguments gives a call's arguments as sent: an object, also where the model
-// wrote something else, since servers refuse a history that isn't valid.
-func arguments(args json.RawMessage) string {
-	if args = bytes.TrimSpace(args); len(args) > 0 && args[0] == '{' && json.Valid(args) {
-		return string(args)
-	}
-	return "{}"
+	c.calls = c.calls || len(out.ToolCalls) > 0
+	c.list = append(c.list, out)
 }
 
 // userContent gives a person's message: a string where it is text alone, which
@@ -218,7 +263,7 @@ func userContent(parts []provider.Part) any {
 		switch {
 		case part.Kind == provider.ImagePart:
 			images = true
-			list = append(list, contentPart{Type: "image_url", Image: &imageURL{dataURL(part)}})
+			list = append(list, contentPart{Type: "image_url", Image: &imageURL{wire.DataURL(part)}})
 		case part.Text != "":
 			list = append(list, contentPart{Type: "text", Text: part.Text})
 			texts = append(texts, part.Text)
@@ -231,12 +276,4 @@ func userContent(parts []provider.Part) any {
 		return list
 	}
 	return strings.Join(texts, "\n\n")
-}
-
-func dataURL(part provider.Part) string {
-	mime := part.MIME
-	if mime == "" {
-		mime = "image/png"
-	}
-	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(part.Data)
 }

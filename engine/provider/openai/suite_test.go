@@ -35,6 +35,7 @@ func suiteWire() providertest.Wire {
 		},
 		Chat:        "/v1/chat/completions",
 		ContentType: "text/event-stream",
+		Idle:        ": still there\n\n",
 		Piece:       suitePiece, Finish: suiteFinish, Refuse: suiteRefuse, Seen: suiteSeen,
 	}
 }

@@ -17,4 +17,52 @@
 //   - Piece: one thing of a response, before the wire format gives it bytes.
 //   - Seen: a request as the other side understood it, in the same terms for
 //     every wire format.
+//
+// # What is proved, and by which case
+//
+// anthropic, mistral, ollama and openai each run all of these as
+// TestConformance/<case>; script runs those that are not about HTTP. A test
+// holds this list against the cases, and another finds a provider that doesn't
+// run them.
+//
+//	text               text; what is written at once is one batch;
+//	                   several at once; stop reasons; usage
+//	thinking           reasoning then text; reasoning goes back with its calls
+//	tools              a call; several calls; names come back; calls of one id;
+//	                   a call with arguments empty; a call with arguments null;
+//	                   a call with arguments missing; a call waits for the end;
+//	                   takes no tools
+//	images             sends images
+//	structured output  sends a schema
+//	conversations      sends a conversation; sends options and key;
+//	                   roles that follow each other; empty messages;
+//	                   ids that were used before;
+//	                   a very long result and odd characters
+//	cancel             cancel; break; cancelled before it begins
+//	cut                cut; nothing with status 200
+//	401, 403, 404      wrong key; status 403; unknown model
+//	413 and the like   context full
+//	429                asks to wait for seconds; asks to wait until a date;
+//	                   asks to wait in milliseconds;
+//	                   asks to wait by x-ratelimit headers;
+//	                   asks to wait by anthropic-ratelimit;
+//	                   asks to wait by a time since 1970;
+//	                   asks to wait and means nothing;
+//	                   asks to wait in words of its body alone;
+//	                   asks never to be asked again
+//	5xx, 408, 409      status 500; status 502; status 503; status 504;
+//	                   status 529; status 408; status 409
+//	error mid-stream   error in the stream; an error with status 200;
+//	                   errors with secrets and control characters
+//	limits             no first byte; no next chunk; signs of life are no answer;
+//	                   a slow listener is no slow model;
+//	                   a connection that stays open after the end
+//	hostile servers    garbage; a web page with status 200; a line without end;
+//	                   a head without end; gzip that nobody asked for;
+//	                   what is no gzip; no redirect takes the key along
+//
+// What only one wire format has stands in its own tests: blocks of thinking
+// with signatures, marks for the prompt cache and refused parameters in
+// anthropic, chunks of thinking and ids of nine in mistral, the size of the
+// context in ollama, signed reasoning in pieces in openai.
 package providertest

@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 	"time"
 
@@ -14,6 +15,8 @@ type Harness struct {
 	// Start gives a provider that meets the plays, one a request; the last
 	// one is met again by further requests.
 	Start func(t *testing.T, c Config, plays ...Play) *Session
+	// HTTP tells that the wire format is served over HTTP.
+	HTTP bool
 	// Lacks are cases that the provider has nothing of, with the reason; they
 	// are not run.
 	Lacks map[string]string
@@ -35,6 +38,9 @@ type Session struct {
 	// Gone gets a value for each response that the provider hung up on; nil
 	// where there is nothing to hang up.
 	Gone <-chan struct{}
+	// Strayed gives the headers of requests that came to another host than the
+	// provider was made for.
+	Strayed func() []http.Header
 }
 
 // Play is how the other side behaves for one request.
@@ -49,6 +55,24 @@ type Play struct {
 	Stop string
 	// Usage is reported at the end of a whole response.
 	Usage *event.Usage
+	// HTTP is what is said below the wire format, for those served over HTTP.
+	HTTP *HTTPPlay
+}
+
+// HTTPPlay is how a server misbehaves that speaks the wire format, or not even
+// that.
+type HTTPPlay struct {
+	// Body is sent in the place of a response, as ContentType.
+	Body, ContentType string
+	// Header is added to the response's own.
+	Header map[string]string
+	// Gzip compresses the response, which nobody asked for.
+	Gzip bool
+	// Redirect sends the request on to another host, which must not see it.
+	Redirect bool
+	// Drip sends what keeps a connection alive and says nothing, without end,
+	// and a byte at a time.
+	Drip bool
 }
 
 // End is how a response ends.
@@ -56,9 +80,10 @@ type End int
 
 // The ends.
 const (
-	Whole End = iota
-	Cut       // the connection ends in the middle
-	Hang      // nothing more comes until the provider hangs up
+	Whole  End = iota
+	Cut        // the connection ends in the middle
+	Linger     // a whole response, and then the connection stays open
+	Hang       // nothing more comes until the provider hangs up
 )
 
 // Piece is one thing of a response; one of its fields is set.
@@ -94,6 +119,9 @@ type Refusal struct {
 	Why RefusalWhy
 	// RetryAfter is sent as the header of that name.
 	RetryAfter string
+	// Header is added to the response's own, and Status replaces its status.
+	Header map[string]string
+	Status int
 }
 
 // RefusalWhy is what a refusal is about; the wire format knows its status and

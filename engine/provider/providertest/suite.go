@@ -24,9 +24,17 @@ const (
 
 // Run runs the suite. Its cases are subtests that run side by side.
 func Run(t *testing.T, h Harness) {
-	for _, c := range slices.Concat(answerCases(), callCases(), requestCases(), failureCases(), endCases()) {
+	names := map[string]bool{}
+	for _, c := range cases() {
+		names[c.name] = true
 		if why, lacks := h.Lacks[c.name]; lacks {
+			if why == "" {
+				t.Errorf("%s is not run, without a reason", c.name)
+			}
 			t.Logf("%s is not run: %s", c.name, why)
+			continue
+		}
+		if c.http && !h.HTTP {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -34,12 +42,27 @@ func Run(t *testing.T, h Harness) {
 			c.run(t, h)
 		})
 	}
+	for name := range h.Lacks {
+		if !names[name] {
+			t.Errorf("there is no case %q to leave out", name)
+		}
+	}
+}
+
+// cases are all cases; the table in the package's comment has each.
+func cases() []oneCase {
+	below := httpCases()
+	for i := range below {
+		below[i].http = true
+	}
+	return slices.Concat(answerCases(), callCases(), requestCases(), historyCases(), failureCases(), endCases(), below)
 }
 
 // oneCase is one behaviour.
 type oneCase struct {
 	name string
 	run  func(t *testing.T, h Harness)
+	http bool // about a server below the wire format
 }
 
 // ask is the plainest request.
@@ -137,14 +160,14 @@ func text(pieces ...string) []Piece {
 // answerCases are about what is said.
 func answerCases() []oneCase {
 	return []oneCase{
-		{"text", func(t *testing.T, h Harness) {
+		{name: "text", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{text("Hello", " from"), text(" a \"model\"\n", "é😀")}})
 			got := ok(t, s, ask(s))
 			if want := "Hello from a \"model\"\né😀"; got.text(provider.Content) != want {
 				t.Errorf("it said %q", got.text(provider.Content))
 			}
 		}},
-		{"reasoning then text", func(t *testing.T, h Harness) {
+		{name: "reasoning then text", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{{{Reasoning: "Let me"}, {Reasoning: " see."}}, text("Oslo")}})
 			got := ok(t, s, ask(s))
 			if got.text(provider.Reasoning) != "Let me see." || got.text(provider.Content) != "Oslo" {
@@ -154,7 +177,7 @@ func answerCases() []oneCase {
 				t.Errorf("it began with %s", got.all[0].Kind)
 			}
 		}},
-		{"what is written at once is one batch", func(t *testing.T, h Harness) {
+		{name: "what is written at once is one batch", run: func(t *testing.T, h Harness) {
 			pieces := text("a", "b", "c", "d", "e", "f", "g", "h")
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{pieces, pieces}})
 			n := 0
@@ -169,13 +192,13 @@ func answerCases() []oneCase {
 				}
 			}
 		}},
-		{"usage", func(t *testing.T, h Harness) {
+		{name: "usage", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{text("Hi")}, Usage: &event.Usage{InputTokens: 12, OutputTokens: 3}})
 			if u := ok(t, s, ask(s)).meta().Usage; u == nil || u.InputTokens != 12 || u.OutputTokens != 3 {
 				t.Errorf("usage %+v", u)
 			}
 		}},
-		{"stop reasons", func(t *testing.T, h Harness) {
+		{name: "stop reasons", run: func(t *testing.T, h Harness) {
 			for _, reason := range []string{provider.StopEnd, provider.StopLength} {
 				s := h.Start(t, Config{}, Play{Writes: [][]Piece{text("Hi")}, Stop: reason})
 				if got := ok(t, s, ask(s)).meta().StopReason; got != reason {
@@ -183,7 +206,7 @@ func answerCases() []oneCase {
 				}
 			}
 		}},
-		{"several at once", func(t *testing.T, h Harness) {
+		{name: "several at once", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{text("Hello"), text(" there")}})
 			var wg sync.WaitGroup
 			for range 8 {
@@ -203,7 +226,7 @@ func answerCases() []oneCase {
 func endCases() []oneCase {
 	hang := Play{Writes: [][]Piece{text("Hello")}, End: Hang}
 	return []oneCase{
-		{"cancel", func(t *testing.T, h Harness) {
+		{name: "cancel", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, hang)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -218,14 +241,14 @@ func endCases() []oneCase {
 			}
 			s.hungUp(t)
 		}},
-		{"break", func(t *testing.T, h Harness) {
+		{name: "break", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, hang)
 			for range s.Provider.Stream(t.Context(), ask(s)) {
 				break
 			}
 			s.hungUp(t)
 		}},
-		{"a call waits for the end", func(t *testing.T, h Harness) {
+		{name: "a call waits for the end", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{Between: short, FirstByte: short}, Play{
 				Writes: [][]Piece{text("Let me see."), {{Call: &Call{ID: "call_1", Name: "get_weather", Args: `{"city":"Oslo"}`}}}},
 				End:    Hang,
@@ -236,7 +259,7 @@ func endCases() []oneCase {
 				t.Errorf("it called %v", got.calls())
 			}
 		}},
-		{"cancelled before it begins", func(t *testing.T, h Harness) {
+		{name: "cancelled before it begins", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, hang)
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()

@@ -14,7 +14,7 @@ import (
 func callCases() []oneCase {
 	weather := Piece{Call: &Call{ID: "call_1", Name: "get_weather", Args: `{"city":"Oslo"}`}}
 	cases := []oneCase{
-		{"a call", func(t *testing.T, h Harness) {
+		{name: "a call", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{{{Text: "Let me see."}, weather}}})
 			got := ok(t, s, withTool(s))
 			want := []provider.ToolCall{{ID: "call_1", Name: "get_weather", Args: json.RawMessage(`{"city":"Oslo"}`)}}
@@ -25,7 +25,7 @@ func callCases() []oneCase {
 				t.Errorf("it stopped for %s", r)
 			}
 		}},
-		{"several calls", func(t *testing.T, h Harness) {
+		{name: "several calls", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{{
 				weather, {Call: &Call{ID: "call_2", Name: "get_weather", Args: `{"city":"Bergen"}`}},
 			}}})
@@ -34,7 +34,7 @@ func callCases() []oneCase {
 				t.Errorf("it called %+v", got)
 			}
 		}},
-		{"names come back", func(t *testing.T, h Harness) {
+		{name: "names come back", run: func(t *testing.T, h Harness) {
 			const name = "my-tools:analyze data"
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{{
 				{Call: &Call{ID: "call_1", Name: provider.NewNames(name).Wire(name), Args: `{}`}},
@@ -51,7 +51,7 @@ func callCases() []oneCase {
 		}},
 	}
 	for name, form := range map[string]ArgsForm{"empty": ArgsEmpty, "null": ArgsNull, "missing": ArgsMissing} {
-		cases = append(cases, oneCase{"a call with arguments " + name, func(t *testing.T, h Harness) {
+		cases = append(cases, oneCase{name: "a call with arguments " + name, run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{{{Call: &Call{ID: "call_1", Name: "get_weather", Form: form}}}}})
 			if got := ok(t, s, withTool(s)).calls(); len(got) != 1 || string(got[0].Args) != "{}" {
 				t.Errorf("it called %+v", got)
@@ -72,7 +72,7 @@ func requestCases() []oneCase {
 	}
 	words := func(s string) provider.Part { return provider.Part{Kind: provider.TextPart, Text: s} }
 	return []oneCase{
-		{"sends a conversation", func(t *testing.T, h Harness) {
+		{name: "sends a conversation", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, play)
 			req := withTool(s)
 			req.System = "Be brief."
@@ -105,7 +105,7 @@ func requestCases() []oneCase {
 				t.Errorf("it sent the schema %s, want %s", a, b)
 			}
 		}},
-		{"sends images", func(t *testing.T, h Harness) {
+		{name: "sends images", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, play)
 			req := ask(s)
 			req.Messages = []provider.Message{user(provider.Part{Kind: provider.ImagePart, MIME: "image/png", Data: png}, words("What is it?"))}
@@ -115,7 +115,7 @@ func requestCases() []oneCase {
 				t.Errorf("it sent %+v", got)
 			}
 		}},
-		{"sends a schema", func(t *testing.T, h Harness) {
+		{name: "sends a schema", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, play)
 			req := ask(s)
 			req.Schema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
@@ -124,7 +124,7 @@ func requestCases() []oneCase {
 				t.Errorf("it sent %s", got)
 			}
 		}},
-		{"sends options and key", func(t *testing.T, h Harness) {
+		{name: "sends options and key", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, play)
 			req := ask(s)
 			warm := 0.5

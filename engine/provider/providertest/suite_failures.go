@@ -36,7 +36,7 @@ func failureCases() []oneCase {
 // brokenCases are about responses that go wrong.
 func brokenCases() []oneCase {
 	return []oneCase{
-		{"error in the stream", func(t *testing.T, h Harness) {
+		{name: "error in the stream", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{text("Hel"), {{Error: "backend\n\x1b[31mdied"}}}})
 			got := listen(s.Provider.Stream(t.Context(), ask(s)))
 			var e *provider.Error
@@ -45,7 +45,7 @@ func brokenCases() []oneCase {
 			}
 			wantKind(t, got, e.Kind)
 		}},
-		{"cut", func(t *testing.T, h Harness) {
+		{name: "cut", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{text("Hel")}, End: Cut})
 			got := listen(s.Provider.Stream(t.Context(), ask(s)))
 			if e := wantKind(t, got, provider.Broken); !errors.Is(e, provider.ErrCut) || !e.Retryable() {
@@ -55,7 +55,7 @@ func brokenCases() []oneCase {
 				t.Errorf("it said %q", got.text(provider.Content))
 			}
 		}},
-		{"garbage", func(t *testing.T, h Harness) {
+		{name: "garbage", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Writes: [][]Piece{text("Hel"), {{Garbage: true}}, text("lo")}})
 			got := listen(s.Provider.Stream(t.Context(), ask(s)))
 			wantKind(t, got, provider.Undecodable)
@@ -69,12 +69,12 @@ func brokenCases() []oneCase {
 // slowCases are about the limits.
 func slowCases() []oneCase {
 	return []oneCase{
-		{"no first byte", func(t *testing.T, h Harness) {
+		{name: "no first byte", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{FirstByte: short}, Play{End: Hang})
 			wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), provider.SlowStart)
 			s.hungUp(t)
 		}},
-		{"no next chunk", func(t *testing.T, h Harness) {
+		{name: "no next chunk", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{Between: short}, Play{Writes: [][]Piece{text("Hel")}, End: Hang})
 			got := listen(s.Provider.Stream(t.Context(), ask(s)))
 			wantKind(t, got, provider.SlowStart)
@@ -82,7 +82,7 @@ func slowCases() []oneCase {
 				t.Errorf("it said %q", got.text(provider.Content))
 			}
 		}},
-		{"a slow listener is no slow model", func(t *testing.T, h Harness) {
+		{name: "a slow listener is no slow model", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{Between: 5 * short}, Play{Writes: [][]Piece{text("Hel"), text("lo")}})
 			for _, err := range s.Provider.Stream(t.Context(), ask(s)) {
 				if err != nil {
@@ -97,14 +97,14 @@ func slowCases() []oneCase {
 // refusalCases are about refusals.
 func refusalCases() []oneCase {
 	cases := []oneCase{
-		{"asks to wait for seconds", func(t *testing.T, h Harness) {
+		{name: "asks to wait for seconds", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: TooMany, RetryAfter: "7"}})
 			e := wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), provider.RateLimited)
 			if e.RetryAfter != 7*time.Second || e.Status != http.StatusTooManyRequests || !e.Retryable() {
 				t.Errorf("the error is %+v", e)
 			}
 		}},
-		{"asks to wait until a date", func(t *testing.T, h Harness) {
+		{name: "asks to wait until a date", run: func(t *testing.T, h Harness) {
 			at := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: TooMany, RetryAfter: at}})
 			e := wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), provider.RateLimited)
@@ -112,7 +112,7 @@ func refusalCases() []oneCase {
 				t.Errorf("it waits for %v", e.RetryAfter)
 			}
 		}},
-		{"takes no tools", func(t *testing.T, h Harness) {
+		{name: "takes no tools", run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: NoTools}})
 			e := wantKind(t, listen(s.Provider.Stream(t.Context(), withTool(s))), provider.Unsupported)
 			if e.Feature != provider.FeatureTools {
@@ -130,7 +130,7 @@ func refusalCases() []oneCase {
 		"status 503":    {Unavailable, provider.Overloaded},
 		"context full":  {TooLong, provider.ContextFull},
 	} {
-		cases = append(cases, oneCase{name, func(t *testing.T, h Harness) {
+		cases = append(cases, oneCase{name: name, run: func(t *testing.T, h Harness) {
 			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: c.why}})
 			e := wantKind(t, listen(s.Provider.Stream(t.Context(), ask(s))), c.kind)
 			if e.Message == "" || e.Address == "" || e.Status == 0 {

@@ -202,7 +202,8 @@ func (c *Calls) latest(ok func(*building) bool) *building {
 
 // another tells whether a piece that nothing else sets apart begins another
 // call than b: it has a name, and b lacks nothing. Some servers repeat the
-// name with every piece, so an equal one must bring arguments of its own.
+// name with every piece, so an equal one must bring arguments of its own; and
+// some put an empty object before the first, which more may follow.
 func (b *building) another(fn CallFunction) bool {
 	if fn.Name == "" || b.name == "" || !b.whole() {
 		return false
@@ -211,7 +212,10 @@ func (b *building) another(fn CallFunction) bool {
 		return true
 	}
 	var piece building
-	return b.args.Len() > 0 && piece.append(fn.Arguments) == nil && piece.args.Len() > 0 && piece.whole()
+	if b.args.Len() == 0 || piece.append(fn.Arguments) != nil || piece.args.Len() == 0 {
+		return false
+	}
+	return piece.whole() || string(bytes.TrimSpace(b.args.Bytes())) != "{}" && bytes.HasPrefix(piece.args.Bytes(), []byte("{"))
 }
 
 // whole tells whether the arguments so far could be all of them.

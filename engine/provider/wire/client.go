@@ -19,6 +19,8 @@ const (
 	// readBuffer is what one network read may bring; with net/http's own 4 KB
 	// a burst of chunks would be many batches.
 	readBuffer = 32 << 10
+	// maxHead bounds the head of a response; what is longer is no model's.
+	maxHead = 1 << 20
 	// maxRedirects is enough for a path that moved on the same host.
 	maxRedirects = 3
 )
@@ -41,16 +43,34 @@ func Client(c *http.Client) *http.Client {
 func transport() *http.Transport {
 	d := net.Dialer{Timeout: connectLimit, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           d.DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   8,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   connectLimit,
-		ExpectContinueTimeout: time.Second,
-		ReadBufferSize:        readBuffer,
-		DisableCompression:    true, // compressed streams arrive in lumps
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            d.DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    8,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    connectLimit,
+		ExpectContinueTimeout:  time.Second,
+		ReadBufferSize:         readBuffer,
+		MaxResponseHeaderBytes: maxHead,
+		OnProxyConnectResponse: proxyAnswer,
+		DisableCompression:     true, // compressed streams arrive in lumps
 	}
+}
+
+// proxyError is why a proxy leads nowhere.
+type proxyError struct{ host, status string }
+
+func (e *proxyError) Error() string {
+	return fmt.Sprintf("the proxy %s leads nowhere: %s", e.host, e.status)
+}
+
+// proxyAnswer gives a proxy's refusal a type of its own; net/http has only its
+// words. Its address is told without a password.
+func proxyAnswer(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	return &proxyError{host: proxy.Host, status: resp.Status}
 }
 
 // redirectError is why a redirect was not followed.
@@ -91,11 +111,18 @@ func NewRequest(ctx context.Context, method string, u *url.URL, body []byte) (*h
 	return req, nil
 }
 
+// likelySecret is how long a header's value is that is taken for a secret,
+// whatever the header's name: a title or a version is shorter.
+const likelySecret = 20
+
 // SetHeaders adds a configuration's headers and gives the values among them
-// that are secrets.
+// that are secrets, or that are long enough to be.
 func SetHeaders(req *http.Request, headers map[string]string) (secrets []string) {
 	for name, value := range headers {
 		req.Header.Set(name, value)
+		if len(value) >= likelySecret {
+			secrets = append(secrets, value)
+		}
 		low := strings.ToLower(name)
 		for _, part := range []string{"auth", "key", "token", "secret", "cookie"} {
 			if strings.Contains(low, part) {

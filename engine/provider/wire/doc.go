@@ -12,6 +12,8 @@
 //   - Source: whose failures these are: provider, model, address, and the keys
 //     that must not show in a message.
 //   - Call: a tool call as the model wrote it, before it is known to be whole.
+//   - Refusals: the tools of requests that an address would not take.
+//   - Halves: the two escapes of a character that a stream cut in two.
 //   - Node: a JSON value that keeps the order of its members, for schemas that
 //     have to be changed before a server takes them.
 //
@@ -28,6 +30,6 @@
 //   - Error messages are one line of at most 500 bytes, without control
 //     characters and without anything that looks like a key.
 //
-// Sizes are bounded too: 16 MiB for a chunk, 64 KiB for the body of a refusal,
+// Sizes are bounded too: 1 MiB for the head of a response, 16 MiB for a chunk, 64 KiB for the body of a refusal,
 // 16 MiB for any other body.
 package wire

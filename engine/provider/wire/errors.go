@@ -9,7 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
+	"net/url"
 	"strings"
 	"time"
 
@@ -46,8 +46,16 @@ func (s Source) Refused(resp *http.Response, body []byte) *provider.Error {
 	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
 		p.message += ", to " + to
 	}
-	e := s.judge(p)
-	e.RetryAfter = RetryAfter(resp.Header, time.Now())
+	return s.wait(s.judge(p), resp)
+}
+
+// wait adds to an error when its response asks to be asked again, and believes
+// one that says never, as after a limit on what may be spent.
+func (s Source) wait(e *provider.Error, resp *http.Response) *provider.Error {
+	e.RetryAfter = RetryAfter(resp, time.Now())
+	if e.Retryable() && strings.EqualFold(resp.Header.Get("X-Should-Retry"), "false") {
+		e.Kind = provider.Rejected
+	}
 	return e
 }
 
@@ -90,23 +98,41 @@ func (s Source) Undecodable(f *FormatError) *provider.Error {
 // Broken is the error for a request that didn't get through and for a response
 // that stopped early.
 func (s Source) Broken(err error) *provider.Error {
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err // without the address, which may hold a key in its query
+	}
 	var redirect *redirectError
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
+	var proxy *proxyError
 	switch {
 	case errors.As(err, &redirect):
 		return s.Error(provider.Rejected, redirect.Error(), redirect)
+	case errors.As(err, &proxy):
+		return s.Error(provider.Unreachable, proxy.Error(), proxy)
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		return s.Error(provider.Unreachable, "the proxy: "+dialWords(op), err)
 	case errors.As(err, &op) && op.Op == "dial":
 		return s.Error(provider.Unreachable, dialWords(op), err)
 	case errors.As(err, &cert):
 		return s.Error(provider.Unreachable, cert.Error(), err)
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return s.Error(provider.Unreachable, "it doesn't answer by TLS; is the address an http one?", err)
+	case noHTTP(err):
+		return s.Error(provider.Undecodable, "it doesn't answer as HTTP says: "+err.Error(), err)
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
 		return s.Error(provider.Broken, "", provider.ErrCut)
 	}
 	return s.Error(provider.Broken, "", fmt.Errorf("%w: %w", provider.ErrCut, err))
+}
+
+// noHTTP knows the errors of net/http, which have no types, for what speaks
+// something else, or heads without end.
+func noHTTP(err error) bool {
+	text := err.Error()
+	return hasAny(text, "malformed HTTP", "malformed MIME header", "response headers exceeded", "header list larger")
 }
 
 // dialWords says why nobody could be reached, without Go's repetition of the
@@ -126,30 +152,9 @@ func dialWords(op *net.OpError) string {
 	return inner.Error()
 }
 
-// maxAsked bounds what a Retry-After may say; more is not meant.
-const maxAsked = 24 * time.Hour
-
-// RetryAfter reads when a response asks to be asked again: Retry-After in
-// seconds or as a date, or OpenAI's retry-after-ms. 0 is no such wish.
-func RetryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		return within(ms / 1000)
-	}
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		return within(s)
-	}
-	if at, err := http.ParseTime(v); err == nil {
-		return within(at.Sub(now).Seconds())
-	}
-	return 0
-}
-
-func within(seconds float64) time.Duration {
-	if !(seconds > 0) {
-		return 0
-	}
-	return time.Duration(min(seconds, maxAsked.Seconds()) * float64(time.Second))
+// RefusedSaying is Refused with words that were read already.
+func (s Source) RefusedSaying(resp *http.Response, message string) *provider.Error {
+	return s.wait(s.Said(resp.StatusCode, message), resp)
 }
 
 // Said makes an error of a status and words that were read already.

@@ -134,6 +134,7 @@ func (x *Exchange) send(ctx context.Context) (*flight, error) {
 		defer f.watch.stop()
 		return nil, f.fail(err)
 	}
+	unpack(resp)
 	f.resp = resp
 	return f, nil
 }

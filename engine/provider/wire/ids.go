@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math/big"
 	"strconv"
 )
 
@@ -49,4 +50,32 @@ func Digest(s string) string {
 	const bytes = 8
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:bytes])
+}
+
+// nine is how long Mistral wants ids to be.
+const nine = 9
+
+// NineID makes an id one of nine letters and digits. One that is, is kept; of
+// another the beginning of its hash is taken, and 62⁹ are many enough that two
+// of a conversation don't meet.
+func NineID(id string) string {
+	fits := len(id) == nine
+	for i := range len(id) {
+		fits = fits && alnum(id[i])
+	}
+	if fits {
+		return id
+	}
+	const digits = 62
+	sum := sha256.Sum256([]byte(id))
+	n := new(big.Int).SetBytes(sum[:])
+	text := n.Text(digits)
+	for len(text) < nine { // as good as never
+		text = "0" + text
+	}
+	return text[len(text)-nine:]
+}
+
+func alnum(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }

@@ -155,10 +155,13 @@ func (n *Node) Remove(key string) {
 	n.Members = slices.DeleteFunc(n.Members, func(m Member) bool { return m.Key == key })
 }
 
+// IsText tells whether n is a text.
+func (n *Node) IsText() bool { return n != nil && n.Kind == 0 && len(n.Raw) > 0 && n.Raw[0] == '"' }
+
 // Text gives the text that n is; "" where it is none.
 func (n *Node) Text() string {
 	var s string
-	if n == nil || n.Kind != 0 || len(n.Raw) == 0 || n.Raw[0] != '"' || json.Unmarshal(n.Raw, &s) != nil {
+	if !n.IsText() || json.Unmarshal(n.Raw, &s) != nil {
 		return ""
 	}
 	return s

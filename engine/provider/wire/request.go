@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"net/http"
+	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -59,4 +62,14 @@ func WithSchema(system string, schema json.RawMessage) string {
 		system += "\n\n"
 	}
 	return system + "Answer with JSON alone, without a code fence or any other text, that matches this JSON Schema:\n" + string(schema)
+}
+
+// DataURL is an image as chat completions take it. One whose type nobody told
+// is looked at.
+func DataURL(p provider.Part) string {
+	mime := p.MIME
+	if mime == "" {
+		mime, _, _ = strings.Cut(http.DetectContentType(p.Data), ";")
+	}
+	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
 }

@@ -2,7 +2,10 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -130,22 +133,60 @@ func FuzzReadProblem(f *testing.F) {
 	})
 }
 
+// An address may hold a key in its query; the cause of a failure is told
+// without it.
+func TestBrokenRequestsDoNotTellTheirAddress(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{io.ErrUnexpectedEOF, errors.New("net/http: malformed HTTP response"), errors.New("reset"), &proxyError{"p:1", "407"}} {
+		e := Source{Provider: "p"}.Broken(&url.Error{Op: "Post", URL: "https://h/v1?key=hunter22hunter22", Err: cause})
+		if strings.Contains(e.Error()+e.Message, "hunter22") || !errors.Is(e, cause) && e.Kind != provider.Broken {
+			t.Errorf("%v became %+v", cause, e)
+		}
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	get := func(status int, headers map[string]string) time.Duration {
+		h := http.Header{}
+		for k, v := range headers {
+			h.Set(k, v)
+		}
+		return RetryAfter(&http.Response{StatusCode: status, Header: h}, now)
+	}
 	for value, want := range map[string]time.Duration{
 		"": 0, "7": 7 * time.Second, "1.5": 1500 * time.Millisecond, "0": 0, "-3": 0, "soon": 0, "NaN": 0,
-		"1e300": maxAsked, "Inf": maxAsked,
+		"1e300": maxAsked, "Inf": maxAsked, "-1e300": 0,
 		"Fri, 27 Nov 2026 12:00:30 GMT": 30 * time.Second, "Fri, 27 Nov 2026 11:00:00 GMT": 0,
-		"Friday, 27-Nov-26 12:01:00 GMT": time.Minute,
+		"Friday, 27-Nov-26 12:01:00 GMT": time.Minute, "2026-11-27T12:00:20Z": 20 * time.Second,
+		"1795780830": 30 * time.Second, "1795780830000": 30 * time.Second, "6m0s": 6 * time.Minute, "20ms": 20 * time.Millisecond,
 	} {
-		if got := RetryAfter(http.Header{"Retry-After": {value}}, now); got != want {
-			t.Errorf("%q: %v, want %v", value, got, want)
+		for _, status := range []int{429, 503} {
+			if got := get(status, map[string]string{"Retry-After": value}); got != want {
+				t.Errorf("%q: %v, want %v", value, got, want)
+			}
 		}
 	}
-	h := http.Header{"Retry-After-Ms": {"250"}, "Retry-After": {"9"}}
-	if got := RetryAfter(h, now); got != 250*time.Millisecond {
-		t.Errorf("retry-after-ms: %v", got)
+	for name, c := range map[string]struct {
+		status  int
+		headers map[string]string
+		want    time.Duration
+	}{
+		"milliseconds win":       {429, map[string]string{"Retry-After-Ms": "250", "Retry-After": "9"}, 250 * time.Millisecond},
+		"no milliseconds":        {429, map[string]string{"Retry-After-Ms": "soon", "Retry-After": "9"}, 9 * time.Second},
+		"milliseconds for ever":  {429, map[string]string{"Retry-After-Ms": "1e300"}, maxAsked},
+		"OpenAI's reset":         {429, map[string]string{"X-Ratelimit-Reset-Requests": "12ms", "X-Ratelimit-Remaining-Requests": "99", "X-Ratelimit-Reset-Tokens": "6m0s", "X-Ratelimit-Remaining-Tokens": "0"}, 6 * time.Minute},
+		"the first":              {429, map[string]string{"X-Ratelimit-Reset-Requests": "1s", "X-Ratelimit-Reset-Tokens": "6m0s"}, time.Second},
+		"OpenRouter's":           {429, map[string]string{"X-Ratelimit-Reset": "1795780830000", "X-Ratelimit-Remaining": "0"}, 30 * time.Second},
+		"Azure's nothing":        {429, map[string]string{"X-Ratelimit-Reset-Tokens": "0", "X-Ratelimit-Remaining-Tokens": "-1"}, 0},
+		"a limit that has room":  {503, map[string]string{"X-Ratelimit-Reset-Tokens": "6m0s"}, 0},
+		"a wish and a reset":     {429, map[string]string{"Retry-After": "3", "X-Ratelimit-Reset-Tokens": "6m0s"}, 3 * time.Second},
+		"a wish that is nothing": {429, map[string]string{"Retry-After": "0", "X-Ratelimit-Reset-Tokens": "6s"}, 6 * time.Second},
+	} {
+		if got := get(c.status, c.headers); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
 

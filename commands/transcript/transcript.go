@@ -1,0 +1,148 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// Options say what is written beside the chat.
+type Options struct {
+	// Live says that a turn of the chat has not ended and isn't in it.
+	Live bool
+	// Argument gives the argument of a call that tells most, or "".
+	Argument func(args json.RawMessage) string
+	// Version is that of the program.
+	Version string
+}
+
+// exchange is a message with what belongs together put together.
+type exchange struct {
+	engine.Message
+	number  int
+	results map[string]*provider.ToolResult // by the call's id
+}
+
+func exchanges(doc *engine.ChatDocument) []exchange {
+	path := doc.Path()
+	out := make([]exchange, len(path))
+	for i, m := range path {
+		out[i] = exchange{Message: m, number: i + 1, results: map[string]*provider.ToolResult{}}
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				out[i].results[p.Result.ID] = p.Result
+			}
+		}
+	}
+	return out
+}
+
+func (x *exchange) asked() bool { return x.Role == provider.User }
+
+// who spoke.
+func (x *exchange) who() string {
+	switch {
+	case x.asked():
+		return "You"
+	case x.Model == "":
+		return "Answer"
+	}
+	return term.Clean(x.Model)
+}
+
+// ending says why an answer is not whole; "" where it is.
+func (x *exchange) ending() string {
+	switch x.Status {
+	case engine.Failed:
+		if x.Error != nil {
+			return "Stopped by an error: " + term.Clean(x.Error.Message)
+		}
+		return "Stopped by an error"
+	case engine.Stopped:
+		return "Cancelled"
+	case engine.CutShort:
+		return "Interrupted"
+	}
+	return ""
+}
+
+// facts are what is said of the chat as a whole.
+func facts(doc *engine.ChatDocument) []string {
+	c := doc.Chat
+	out := []string{"chat " + fmt.Sprint(c.Number), term.Clean(c.Model)}
+	if stamp(c.CreatedAt) == stamp(c.UpdatedAt) {
+		out = append(out, stamp(c.CreatedAt))
+	} else {
+		out = append(out, stamp(c.CreatedAt)+" to "+stamp(c.UpdatedAt))
+	}
+	if from := c.ForkedFrom; from != nil && from.Number > 0 {
+		out = append(out, fmt.Sprintf("forked from chat %d", from.Number))
+	}
+	if c.Workspace != "" {
+		out = append(out, "worked in "+term.Clean(c.Workspace))
+	}
+	return out
+}
+
+// remarks say what the document leaves out.
+func remarks(doc *engine.ChatDocument, o Options) []string {
+	var out []string
+	if n := len(doc.Messages) - len(doc.Path()); n > 0 {
+		out = append(out, term.Count(n, "message", "messages")+" on other branches are not shown here.")
+		if n == 1 {
+			out[0] = "One message on another branch is not shown here."
+		}
+	}
+	if o.Live {
+		out = append(out, "A turn has not ended yet and is not shown here.")
+	}
+	return out
+}
+
+// stamp is a time that reads the same everywhere.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// callMark tells how a call ended, in a sign and in words.
+func callMark(res *provider.ToolResult) (sign, word string) {
+	switch {
+	case res == nil:
+		return "→", "no result"
+	case res.Error:
+		return "✗", "failed"
+	}
+	return "✓", "done"
+}
+
+// indented is JSON for reading; what is none stands as it is.
+func indented(raw json.RawMessage) string {
+	var v any
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
+		return term.CleanText(string(raw))
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if enc.Encode(v) != nil {
+		return term.CleanText(string(raw))
+	}
+	return term.CleanText(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// argument is what stands beside a tool's name.
+func (o Options) argument(args json.RawMessage) string {
+	if o.Argument == nil {
+		return ""
+	}
+	return term.CutEnd(term.Clean(o.Argument(args)), maxArgument)
+}
+
+// maxArgument is how much of a call's argument stands on its line.
+const maxArgument = 100

@@ -1,0 +1,303 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// check refuses a document that could not be one of ours.
+func (d *ChatDocument) check() error {
+	if d.Chat.ID != "" {
+		if id, err := ulid.ParseStrict(d.Chat.ID); err != nil || id.String() != d.Chat.ID {
+			return fmt.Errorf("its id %q is none that fettle makes", short(d.Chat.ID))
+		}
+	}
+	if n := len(d.Chat.System); n > maxSystem {
+		return fmt.Errorf("its system prompt has %d bytes; %d are allowed", n, maxSystem)
+	}
+	switch n := len(d.Messages); {
+	case n == 0:
+		return errors.New("it has no messages")
+	case n > maxImportMessages:
+		return fmt.Errorf("it has %d messages; %d are allowed", n, maxImportMessages)
+	}
+	if err := checkName("the model", d.Chat.Model); err != nil {
+		return err
+	}
+	if err := d.checkTree(); err != nil {
+		return err
+	}
+	for i := range d.Messages {
+		if err := d.Messages[i].check(); err != nil {
+			return fmt.Errorf("message %d: %w", i+1, err)
+		}
+	}
+	return d.checkCalls()
+}
+
+// checkTree refuses messages that are no tree: ids that are none or not their
+// own, parents that aren't there, and circles.
+func (d *ChatDocument) checkTree() error {
+	parent := make(map[string]string, len(d.Messages))
+	for i, m := range d.Messages {
+		if err := errors.Join(checkID("id", m.ID), checkID("parent_id", orDash(m.ParentID)), checkID("turn_id", orDash(m.TurnID))); err != nil {
+			return fmt.Errorf("message %d: %w", i+1, oneOf(err))
+		}
+		if _, twice := parent[m.ID]; twice {
+			return fmt.Errorf("message %d has the id %s of an earlier one", i+1, m.ID)
+		}
+		parent[m.ID] = m.ParentID
+	}
+	for i, m := range d.Messages {
+		if _, ok := parent[m.ParentID]; m.ParentID != "" && !ok {
+			return fmt.Errorf("message %d follows %s, which isn't there", i+1, m.ParentID)
+		}
+	}
+	if _, ok := parent[d.Chat.ActiveLeaf]; !ok {
+		return fmt.Errorf("its active message %q isn't there", short(d.Chat.ActiveLeaf))
+	}
+	reaches := map[string]bool{"": true} // messages whose way leads to a root
+	for _, m := range d.Messages {
+		var way []string
+		for id := m.ID; !reaches[id]; id = parent[id] {
+			if len(way) > len(d.Messages) {
+				return fmt.Errorf("its messages go round in a circle at %s", id)
+			}
+			way = append(way, id)
+		}
+		for _, id := range way {
+			reaches[id] = true
+		}
+	}
+	return nil
+}
+
+func orDash(id string) string {
+	if id == "" {
+		return "-"
+	}
+	return id
+}
+
+// oneOf is the first of joined errors: one line says enough.
+func oneOf(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()[0]
+	}
+	return err
+}
+
+// checkID takes what ids are made of: it becomes a key of the store and a part
+// of messages.
+func checkID(what, id string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+	if id == "" || len(id) > 64 || strings.Trim(id, letters) != "" {
+		return fmt.Errorf("its %s %q is none", what, short(id))
+	}
+	return nil
+}
+
+// checkName bounds a text of one line. Control characters in it are removed by
+// settle.
+func checkName(what, s string) error {
+	if len(s) > maxLineText {
+		return fmt.Errorf("%s has %d bytes; %d are allowed", what, len(s), maxLineText)
+	}
+	return nil
+}
+
+func (m *Message) check() error {
+	if m.Role != provider.User && m.Role != provider.Assistant {
+		return fmt.Errorf("its role %q is none", short(string(m.Role)))
+	}
+	if !slices.Contains([]Status{Answered, Failed, Stopped, CutShort}, m.Status) {
+		return fmt.Errorf("its status %q is none", short(string(m.Status)))
+	}
+	if m.Usage != nil && negative(*m.Usage) {
+		return errors.New("its usage is below zero")
+	}
+	if len(m.Parts) > maxImportParts {
+		return fmt.Errorf("it has %d parts; %d are allowed", len(m.Parts), maxImportParts)
+	}
+	if max(len(m.Notes), len(m.Citations), len(m.SuggestedValues), len(m.SuggestedActions)) > maxRemarks {
+		return errors.New("it has too many remarks or citations")
+	}
+	if err := errors.Join(checkName("its model", m.Model), checkName("its stop_reason", m.StopReason)); err != nil {
+		return oneOf(err)
+	}
+	beside := *m
+	beside.Parts = nil
+	if text, err := json.Marshal(beside); err != nil || len(text) > largestPiece {
+		return errors.New("what it has beside its parts is too long to be kept")
+	}
+	return m.checkParts()
+}
+
+func negative(u event.Usage) bool {
+	return min(u.InputTokens, u.OutputTokens, u.CachedTokens, u.ReasoningTokens) < 0
+}
+
+// checkParts holds the parts to what a turn leaves: a provider refuses a whole
+// history for a result without its call.
+func (m *Message) checkParts() error {
+	open, seen, step := map[string]int{}, map[string]bool{}, 0
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		err := checkPart(p, m.Role)
+		switch {
+		case err != nil:
+		case p.Step < step:
+			err = errors.New("its step is before that of the part above it")
+		case p.Kind == provider.ToolCallPart && seen[p.Call.ID]:
+			err = fmt.Errorf("the call %s is there twice", short(p.Call.ID))
+		case p.Kind == provider.ToolCallPart:
+			open[p.Call.ID], seen[p.Call.ID] = p.Step, true
+		case p.Kind == provider.ToolResultPart:
+			at, ok := open[p.Result.ID]
+			if delete(open, p.Result.ID); !ok || at != p.Step {
+				err = fmt.Errorf("the result of %s has no call before it", short(p.Result.ID))
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("part %d: %w", i+1, err)
+		}
+		step = p.Step
+	}
+	return nil
+}
+
+// checkPart checks that a part has what its kind needs, and nothing that
+// belongs to another.
+func checkPart(p *provider.Part, role provider.Role) error {
+	if err := errors.Join(checkName("its name", p.Name), checkName("its agent", p.Agent), checkName("its mime", p.MIME)); err != nil {
+		return oneOf(err)
+	}
+	isCall, isResult := p.Kind == provider.ToolCallPart, p.Kind == provider.ToolResultPart
+	if isCall != (p.Call != nil) || isResult != (p.Result != nil) || p.Kind != provider.ImagePart && len(p.Data) > 0 {
+		return fmt.Errorf("a part of type %q has too little or too much", short(string(p.Kind)))
+	}
+	if (isCall || isResult) && role == provider.User {
+		return errors.New("a person's message calls no tools")
+	}
+	switch p.Kind {
+	case provider.TextPart, provider.ReasoningPart, provider.FilePart:
+		return nil
+	case provider.ImagePart:
+		if len(p.Data) == 0 || !strings.HasPrefix(p.MIME, "image/") {
+			return errors.New("an image has no data or no type of an image")
+		}
+		return nil
+	case provider.ToolCallPart:
+		return checkCall(p.Call.ID, p.Call.Name, p.Call.Args)
+	case provider.ToolResultPart:
+		return checkCall(p.Result.ID, p.Result.Name, []byte("{}"))
+	}
+	return fmt.Errorf("this fettle knows no part of type %q", short(string(p.Kind)))
+}
+
+func checkCall(id, name string, args json.RawMessage) error {
+	var object map[string]json.RawMessage
+	switch {
+	case id == "" || name == "":
+		return errors.New("a call or a result has no id or no name")
+	case len(args) > 0 && (json.Unmarshal(args, &object) != nil || object == nil):
+		return fmt.Errorf("the arguments of %s are no JSON object", short(name))
+	}
+	return oneOf(errors.Join(checkName("a call's id", id), checkName("a tool's name", name)))
+}
+
+// checkCalls holds the records of tool calls to the messages.
+func (d *ChatDocument) checkCalls() error {
+	if n := len(d.ToolCalls); n > maxImportMessages {
+		return fmt.Errorf("it has %d tool calls; %d are allowed", n, maxImportMessages)
+	}
+	ids := make(map[string]bool, len(d.Messages))
+	for _, m := range d.Messages {
+		ids[m.ID] = true
+	}
+	for i, c := range d.ToolCalls {
+		err := oneOf(errors.Join(checkID("turn_id", orDash(c.TurnID)), checkCall(c.ToolUseID, c.ToolID, c.Args)))
+		switch {
+		case err != nil:
+		case !ids[c.MessageID]:
+			err = fmt.Errorf("its message %q isn't there", short(c.MessageID))
+		case c.Status != event.CallSuccess && c.Status != event.CallError:
+			err = fmt.Errorf("its status %q is none of a call that has ended", short(string(c.Status)))
+		case len(c.RenderPlan) > largestArgs || len(c.Error) > largestArgs || c.Index < 0:
+			err = errors.New("it has more than can be kept")
+		}
+		if err != nil {
+			return fmt.Errorf("tool call %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// settle makes what was checked fit to be stored here, and says what was left
+// out: where the chat worked, since a file from elsewhere must not choose a
+// folder of this machine.
+func (d *ChatDocument) settle() (notes []string) {
+	c := &d.Chat
+	c.Title = cleanTitle(c.Title)
+	if c.Title == "" {
+		c.Title = "untitled"
+	}
+	if c.Workspace != "" {
+		notes = append(notes, fmt.Sprintf("%q worked in %s; here it has a folder of its own", c.Title, short(c.Workspace)))
+	}
+	c.Model = cleanLine(c.Model)
+	c.Workspace, c.ActiveManifest, c.DeletedAt = "", "", nil
+	c.Number, c.LastTurn, c.Messages = 0, 0, len(d.Messages)
+	if from := c.ForkedFrom; from != nil && errors.Join(checkID("", from.ChatID), checkID("", from.MessageID)) != nil {
+		c.ForkedFrom = nil
+	}
+	for i := range d.Messages {
+		d.Messages[i].settle()
+	}
+	for i := range d.ToolCalls {
+		call := &d.ToolCalls[i]
+		call.PreManifestID, call.PostManifestID = "", ""
+		call.ToolID = cleanLine(call.ToolID)
+		if len(call.Args) == 0 {
+			call.Args = json.RawMessage("{}")
+		}
+	}
+	return notes
+}
+
+func (m *Message) settle() {
+	m.Pieces, m.ManifestID, m.ChatID = 0, "", ""
+	m.Model, m.StopReason = cleanLine(m.Model), cleanLine(m.StopReason)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		p.Name, p.MIME, p.Agent = strip(p.Name), cleanLine(p.MIME), cleanLine(p.Agent)
+		if p.Call != nil {
+			p.Call.Name = cleanLine(p.Call.Name)
+			if len(p.Call.Args) == 0 {
+				p.Call.Args = json.RawMessage("{}")
+			}
+		}
+		if p.Result != nil {
+			p.Result.Name = cleanLine(p.Result.Name)
+		}
+	}
+}
+
+// strip takes control characters out of a name, and leaves its blanks.
+func strip(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+}

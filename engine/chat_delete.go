@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/lockfile"
+)
+
+const (
+	// DeletedKept is how long a deleted chat can be brought back for certain:
+	// as long as the events of turns are kept. After it the chat is removed for
+	// good when a command has time for it.
+	DeletedKept = eventsKept
+	// MaxDelete bounds how many chats one call deletes: all of them are locked
+	// and marked together.
+	MaxDelete = 500
+)
+
+// deletion is a chat that is no longer there, or not yet there: its record may
+// outlive the chat's, so that what is left of one is always found. Its JSON is
+// a record format.
+type deletion struct {
+	ChatID string    `json:"chat_id"`
+	At     time.Time `json:"at"`
+	// Purging says that the removal for good has begun; there is no way back.
+	Purging bool `json:"purging,omitempty"`
+	// Making says that a chat is being brought in, whose record comes last.
+	// What a crash leaves of it is removed as a deleted chat is.
+	Making bool `json:"making,omitempty"`
+}
+
+// usable says how to bring a deleted chat back.
+func (c *Chat) usable() error {
+	if c.DeletedAt == nil {
+		return nil
+	}
+	return fault.New(fault.NotFound, fmt.Sprintf("chat %d is deleted", c.Number),
+		fmt.Sprintf("fettle chats restore %d", c.Number))
+}
+
+// FindChat gives a chat without its messages. It waits for no live turn.
+func (e *Engine) FindChat(ctx context.Context, ref ChatRef) (Chat, error) {
+	return e.find(ctx, ref, nil)
+}
+
+// NumberedChats gives the chats whose numbers lie from one to another, both
+// included, in their order and at most MaxDelete of them and one.
+func (e *Engine) NumberedChats(ctx context.Context, from, to int64) ([]Chat, error) {
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return nil, err
+	}
+	var out []Chat
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		r := kv.Range{From: kv.Int(from), To: kv.Int(to + 1)}
+		for c, err := range e.tables.chats.ByIndex(tx, "number", nil, r) {
+			if err != nil {
+				return err
+			}
+			if c.DeletedAt == nil {
+				out = append(out, *c)
+			}
+			if len(out) > MaxDelete {
+				return nil
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil
+	}
+	return out, err
+}
+
+// DeleteChats marks chats as deleted, all of them or, with an error, none. They
+// are gone from every list at once, and [Engine.RestoreChat] brings them back
+// until they are removed for good, at the earliest after DeletedKept. A chat
+// with a live turn is not deleted.
+func (e *Engine) DeleteChats(ctx context.Context, chats ...Chat) error {
+	if len(chats) > MaxDelete {
+		return fault.New(fault.Usage, fmt.Sprintf("%d chats are too many to delete at once; %d are allowed", len(chats), MaxDelete))
+	}
+	for _, c := range chats {
+		unlock, err := e.tryChat(c)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	// What had ended before the locks were taken is folded now, and no turn
+	// begins meanwhile: a deleted chat has no journal.
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return err
+	}
+	now := e.o.Now()
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		for _, c := range chats {
+			if err := e.markDeleted(tx, c, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return e.storeTrouble(err)
+	}
+	return e.remirror(ctx)
+}
+
+func (e *Engine) markDeleted(tx *kv.Tx, c Chat, now time.Time) error {
+	chat, err := e.tables.chats.Get(tx, kv.Str(c.ID))
+	if errors.Is(err, kv.ErrNotFound) {
+		return fault.New(fault.NotFound, fmt.Sprintf("no chat %d", c.Number), "fettle chats list")
+	}
+	if err != nil || chat.DeletedAt != nil {
+		return err // somebody was faster, and its mark stands
+	}
+	chat.DeletedAt = &now
+	return errors.Join(e.tables.chats.Put(tx, chat),
+		e.tables.deleted.Put(tx, &deletion{ChatID: chat.ID, At: now}))
+}
+
+// tryChat takes the lock that a turn of the chat would hold, or says who has it.
+func (e *Engine) tryChat(c Chat) (func(), error) {
+	dir := filepath.Join(e.o.DataDir, "locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, storeFault("make the folder of locks", err)
+	}
+	path := filepath.Join(dir, "chat-"+c.ID)
+	unlock, ok, err := lockfile.Try(path)
+	if err != nil {
+		return nil, storeFault("lock chat "+itoa(int(c.Number)), err)
+	}
+	if ok {
+		return unlock, nil
+	}
+	pid := lockfile.OwnerPID(path)
+	msg, hints := fmt.Sprintf("chat %d is busy", c.Number), []string(nil)
+	if pid > 0 {
+		msg += fmt.Sprintf(": pid %d is at it", pid)
+		hints = []string{stopCommand(pid) + "   stops it; what came until then is kept"}
+	}
+	return nil, fault.New(fault.Busy, msg, hints...)
+}
+
+// stopCommand cancels the turn of a process.
+func stopCommand(pid int) string {
+	if runtime.GOOS == "windows" {
+		return fmt.Sprintf("taskkill /PID %d", pid)
+	}
+	return fmt.Sprintf("kill %d", pid)
+}
+
+// remirror tells the catalogue of deletions. They hold without it: it only says
+// when a command may look for something to remove.
+func (e *Engine) remirror(ctx context.Context) error {
+	if err := e.mirror(ctx); err != nil && ctx.Err() == nil {
+		e.o.Notice("note when deleted chats are removed: " + err.Error())
+	}
+	return nil
+}
+
+// DeletedChats gives the chats that can be restored, the last deleted first.
+func (e *Engine) DeletedChats(ctx context.Context) ([]Chat, error) {
+	var out []Chat
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			if d.Purging || d.Making {
+				continue
+			}
+			chat, err := e.tables.chats.Get(tx, kv.Str(d.ChatID))
+			if errors.Is(err, kv.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			out = append(out, *chat)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return nil, err
+	}
+	slices.SortFunc(out, func(a, b Chat) int {
+		return cmp.Or(b.DeletedAt.Compare(*a.DeletedAt), cmp.Compare(b.LastTurn, a.LastTurn))
+	})
+	return out, nil
+}
+
+// RestoreChat takes back that a chat was deleted. was tells whether it had
+// been: one that is there is left as it is.
+func (e *Engine) RestoreChat(ctx context.Context, number int64) (chat Chat, was bool, err error) {
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return Chat{}, false, err
+	}
+	gone := fault.New(fault.NotFound, fmt.Sprintf("there is no chat %d to restore", number), "fettle chats list --deleted")
+	err = e.view(ctx, func(*kv.Tx) error { return nil })
+	if errors.Is(err, kv.ErrNotFound) {
+		return Chat{}, false, gone // no store yet, and none is made
+	}
+	if err != nil {
+		return Chat{}, false, err
+	}
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		found, err := e.tables.chats.Find(tx, "number", kv.Int(number))
+		if errors.Is(err, kv.ErrNotFound) {
+			return gone
+		}
+		if err != nil {
+			return err
+		}
+		was, err = e.unmarkDeleted(tx, found)
+		chat = *found
+		return err
+	})
+	if err != nil {
+		return Chat{}, false, e.storeTrouble(err)
+	}
+	if was {
+		err = e.remirror(ctx)
+	}
+	return chat, was, err
+}
+
+func (e *Engine) unmarkDeleted(tx *kv.Tx, chat *Chat) (was bool, err error) {
+	if chat.DeletedAt == nil {
+		return false, nil
+	}
+	d, err := e.tables.deleted.Get(tx, kv.Str(chat.ID))
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return false, err
+	}
+	if err == nil && d.Purging {
+		return false, fault.New(fault.NotFound, fmt.Sprintf("chat %d is being removed for good", chat.Number), "fettle chats list --deleted")
+	}
+	chat.DeletedAt = nil
+	return true, errors.Join(e.tables.chats.Put(tx, chat), e.tables.deleted.Delete(tx, kv.Str(chat.ID)))
+}

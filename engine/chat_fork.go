@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// ForkChat makes a chat that begins with the messages of another up to
+// ref.Parent, or its leaf, and asks nothing. place, where it is not 0, names
+// the message by its place among those, from 1. The new chat works in the same
+// folder if that is the user's own; else it gets one with the files as they were
+// then, once something is done with them.
+func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, error) {
+	found, err := e.find(ctx, ref, nil)
+	if err != nil {
+		return Chat{}, err
+	}
+	from, err := e.load(ctx, found.ID, ref.Parent)
+	if err != nil {
+		return Chat{}, err
+	}
+	if err := from.cut(place); err != nil {
+		return Chat{}, err
+	}
+	now := e.o.Now()
+	c := &incoming{messages: from.path, chat: Chat{
+		ID: e.newID(), Title: from.chat.Title, Model: from.chat.Model, System: from.chat.System,
+		Workspace: from.chat.Workspace, ActiveLeaf: from.parent, CreatedAt: now, UpdatedAt: now,
+		Messages: len(from.path), ActiveManifest: from.state,
+		ForkedFrom: &Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent},
+	}}
+	if err := e.insert(ctx, []*incoming{c}); err != nil {
+		return Chat{}, err
+	}
+	return c.chat, nil
+}
+
+// cut ends the way at a place. What is gone on from is an answer: after a
+// question a model would be asked two in a row.
+func (c *conversation) cut(place int) error {
+	if place < 0 || place > len(c.path) {
+		return fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", c.chat.Number, place, plural(len(c.path), "message")),
+			fmt.Sprintf("fettle chats show %d", c.chat.Number))
+	}
+	if place == 0 {
+		place = len(c.path)
+	}
+	if place == 0 || c.path[place-1].Role != provider.Assistant {
+		hint := fmt.Sprintf("fettle chats fork %d", c.chat.Number)
+		if place > 1 {
+			hint += fmt.Sprintf(" --at %d", place-1)
+		}
+		return fault.New(fault.Usage, fmt.Sprintf("message %d of chat %d is a question: a fork begins after an answer", place, c.chat.Number), hint)
+	}
+	c.path = slices.Clip(c.path[:place])
+	c.parent = c.path[place-1].ID
+	c.state = c.stateAt()
+	return nil
+}

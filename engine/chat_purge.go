@@ -1,0 +1,476 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/lockfile"
+)
+
+const (
+	// purgeGroup is how many records are removed between two looks at the
+	// time; it bounds how long the store is held.
+	purgeGroup = 64
+	// purgeFiles is how many entries of a folder are read at once.
+	purgeFiles = 256
+)
+
+// Purge says what is removed for good.
+type Purge struct {
+	// Chats are ids of deleted chats; they are removed whatever their age.
+	Chats []string
+	// OlderThan takes all that were deleted so long ago, where Chats is nil; 0
+	// takes all. [DeletedKept] is what people were promised.
+	OlderThan time.Duration
+}
+
+// Purged is what was removed.
+type Purged struct {
+	Chats    int
+	Messages int
+	// Busy are chats that were left for the next time: a live turn began as a
+	// fork of one, say, or another process is at it.
+	Busy int
+}
+
+// PurgeChats removes deleted chats for good: their messages and tool calls, the
+// events of their turns, what was allowed in them, and their own folders. A
+// folder of the user's is never touched, and what they used stays counted. It
+// may be stopped anywhere, by a crash too: the next purge goes on. It is a part
+// of every garbage collection.
+func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
+	var out Purged
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return out, err
+	}
+	due, err := e.purgeable(ctx, p)
+	if err != nil || len(due) == 0 {
+		return out, err
+	}
+	release, err := e.lock(ctx, "purge", nil)
+	if err != nil {
+		return out, err
+	}
+	defer release()
+	needed, err := e.inJournals()
+	if err != nil {
+		return out, err
+	}
+	for _, d := range due {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		if needed[d.ChatID] {
+			out.Busy++
+			continue
+		}
+		if err := e.purge(ctx, d, p, &out); err != nil {
+			if ctx.Err() == nil {
+				err = e.storeTrouble(err)
+			}
+			return out, err
+		}
+	}
+	return out, e.remirror(ctx)
+}
+
+// purgeable finds the deletions that a Purge means, the oldest first.
+func (e *Engine) purgeable(ctx context.Context, p Purge) ([]deletion, error) {
+	var out []deletion
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			if p.means(*d, e.o.Now()) {
+				out = append(out, *d)
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return nil, err
+	}
+	slices.SortFunc(out, func(a, b deletion) int { return a.At.Compare(b.At) })
+	return out, nil
+}
+
+func (p Purge) means(d deletion, now time.Time) bool {
+	if p.Chats != nil {
+		return slices.Contains(p.Chats, d.ChatID)
+	}
+	return d.Purging || d.Making || now.Sub(d.At) >= p.OlderThan
+}
+
+// nextPurge is when a command should look for something to remove; nil where
+// nothing is deleted.
+func (e *Engine) nextPurge(tx *kv.Tx) (*time.Time, error) {
+	var due *time.Time
+	for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return nil, err
+		}
+		at := d.At.Add(DeletedKept)
+		if d.Purging {
+			at = d.At
+		}
+		if due == nil || at.Before(*due) {
+			due = &at
+		}
+	}
+	return due, nil
+}
+
+// inJournals are the chats that a waiting journal belongs to or begins from:
+// it is folded into the one, and brings messages of the other.
+func (e *Engine) inJournals() (map[string]bool, error) {
+	turns, err := e.journals.Turns()
+	if err != nil {
+		return nil, storeFault("list the journals", err)
+	}
+	needed := map[string]bool{}
+	for _, turn := range turns {
+		a, err := e.acceptanceIn(turn)
+		if err != nil {
+			continue // folded meanwhile, or for Fold to set aside
+		}
+		needed[a.Chat.ID] = true
+		if a.NewChat && a.Chat.ForkedFrom != nil {
+			needed[a.Chat.ForkedFrom.ChatID] = true
+		}
+	}
+	return needed, nil
+}
+
+// purge removes one chat. Its lock keeps away who would bring it in again.
+func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) error {
+	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+d.ChatID))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		out.Busy++
+		return nil
+	}
+	defer unlock()
+	begun, err := e.beginPurge(ctx, d.ChatID, p)
+	if err != nil || !begun {
+		return err
+	}
+	e.pause("purge:begun")
+	if err := e.forgetWords(ctx, d.ChatID); err != nil {
+		return err
+	}
+	n, err := e.clearChat(ctx, d.ChatID)
+	out.Messages += n
+	if err != nil {
+		return err
+	}
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return errors.Join(e.tables.chats.Delete(tx, kv.Str(d.ChatID)), e.tables.deleted.Delete(tx, kv.Str(d.ChatID)))
+	})
+	if err == nil && !d.Making {
+		out.Chats++
+	}
+	e.pause("purge:done")
+	return err
+}
+
+// forgetWords takes a chat out of the search. What can't be read of a damaged
+// chat stays there, and leads to a number that no chat has any more; a store
+// that can't be used at all stops the purge in what comes next.
+func (e *Engine) forgetWords(ctx context.Context, chatID string) error {
+	var chat *Chat
+	err := e.store.View(ctx, func(tx *kv.Tx) (err error) {
+		chat, err = e.tables.chats.Get(tx, kv.Str(chatID))
+		return err
+	})
+	if err == nil {
+		err = e.unindexChat(ctx, chat)
+	}
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// beginPurge notes that there is no way back any more, unless the chat was
+// restored meanwhile.
+func (e *Engine) beginPurge(ctx context.Context, chatID string, p Purge) (begun bool, err error) {
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		d, err := e.tables.deleted.Get(tx, kv.Str(chatID))
+		if errors.Is(err, kv.ErrNotFound) || err == nil && !p.means(*d, e.o.Now()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		d.Purging, begun = true, true
+		return e.tables.deleted.Put(tx, d)
+	})
+	return begun, err
+}
+
+// clearChat removes all that belongs to a chat but its own record. What leads
+// to other records goes after them.
+func (e *Engine) clearChat(ctx context.Context, chatID string) (messages int, err error) {
+	for {
+		n, err := e.clearMessages(ctx, chatID)
+		messages += n
+		if err != nil {
+			return messages, err
+		}
+		if n == 0 {
+			break
+		}
+		e.pause("purge:messages")
+	}
+	prefix := kv.Range{Prefix: kv.Str(chatID), Limit: purgeGroup}
+	for _, table := range []keyed{e.tables.parts, e.tables.grants} {
+		if err := e.clearKeys(ctx, table, prefix); err != nil {
+			return messages, err
+		}
+	}
+	if err := e.clearCalls(ctx, chatID); err != nil {
+		return messages, err
+	}
+	e.pause("purge:calls")
+	if err := e.states.DropChat(ctx, chatID); err != nil {
+		return messages, err
+	}
+	e.pause("purge:states")
+	if err := e.removeFolder(ctx, chatID); err != nil && ctx.Err() == nil {
+		// It is said once, and the records go: a folder that can't be removed
+		// now would have every later command try again.
+		e.o.Notice("remove a deleted chat's folder by hand: " + err.Error())
+	}
+	return messages, ctx.Err()
+}
+
+// clearMessages removes a group of messages, each after its turn and that
+// one's events, and tells how many it removed.
+func (e *Engine) clearMessages(ctx context.Context, chatID string) (int, error) {
+	var keys []kv.Key
+	var turns []string
+	err := e.store.View(ctx, func(tx *kv.Tx) error {
+		for key, err := range e.tables.messages.Keys(tx, kv.Range{Prefix: kv.Str(chatID), Limit: purgeGroup}) {
+			if err != nil {
+				return err
+			}
+			keys = append(keys, key)
+			m, err := e.tables.messages.Get(tx, key)
+			var damaged *kv.CorruptError
+			if errors.As(err, &damaged) {
+				continue // its key is enough to remove it
+			}
+			if err != nil {
+				return err
+			}
+			own, err := e.ownTurn(tx, chatID, m.TurnID)
+			if err != nil {
+				return err
+			}
+			if own {
+				turns = append(turns, m.TurnID)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	for _, turn := range slices.Compact(turns) {
+		if err := e.clearKeys(ctx, e.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
+			return 0, err
+		}
+	}
+	e.pause("purge:events")
+	return len(keys), e.store.Batch(ctx, func(b *kv.Batch) error {
+		for _, turn := range turns {
+			if err := e.tables.turns.Delete(b, kv.Str(turn)); err != nil {
+				return err
+			}
+		}
+		for _, key := range keys {
+			if err := e.tables.messages.Delete(b, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ownTurn tells whether a turn is the chat's: a fork's messages still name the
+// turns of the chat that they came from.
+func (e *Engine) ownTurn(tx *kv.Tx, chatID, turnID string) (bool, error) {
+	if turnID == "" {
+		return false, nil
+	}
+	turn, err := e.tables.turns.Get(tx, kv.Str(turnID))
+	if errors.Is(err, kv.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && turn.ChatID == chatID, err
+}
+
+// keyed is a table as far as removing from it goes.
+type keyed interface {
+	Keys(*kv.Tx, kv.Range) iter.Seq2[kv.Key, error]
+	Delete(kv.Writer, kv.Key) error
+}
+
+// clearKeys removes the records of a range, group by group.
+func (e *Engine) clearKeys(ctx context.Context, table keyed, r kv.Range) error {
+	for {
+		var keys []kv.Key
+		err := e.store.View(ctx, func(tx *kv.Tx) error {
+			for key, err := range table.Keys(tx, r) {
+				if err != nil {
+					return err
+				}
+				keys = append(keys, key)
+			}
+			return nil
+		})
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		err = e.store.Batch(ctx, func(b *kv.Batch) error {
+			for _, key := range keys {
+				if err := table.Delete(b, key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// clearCalls removes the records of a chat's tool calls. One that is damaged
+// can't be told to be the chat's and stays.
+func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
+	for {
+		var keys []kv.Key
+		err := e.store.View(ctx, func(tx *kv.Tx) error {
+			for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Limit: purgeGroup}) {
+				var damaged *kv.CorruptError
+				if errors.As(err, &damaged) {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				keys = append(keys, e.tables.calls.KeyOf(c))
+			}
+			return nil
+		})
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		err = e.store.Batch(ctx, func(b *kv.Batch) error {
+			for _, key := range keys {
+				if err := e.tables.calls.Delete(b, key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// removeFolder removes a chat's own folder, entry by entry, so that it can be
+// stopped. A link is removed, and what it leads to is left.
+func (e *Engine) removeFolder(ctx context.Context, chatID string) error {
+	if _, err := ulid.ParseStrict(chatID); err != nil {
+		return nil // no folder of ours: what is named so could lie anywhere
+	}
+	root, err := os.OpenRoot(filepath.Join(e.o.DataDir, "chats"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	return removeTree(ctx, root, chatID)
+}
+
+func removeTree(ctx context.Context, root *os.Root, path string) error {
+	info, err := root.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		if info.Mode().Perm()&0o700 != 0o700 { // a tool may have locked its own folder
+			_ = root.Chmod(path, 0o700) // else reading it tells why not
+		}
+		if err := removeEntries(ctx, root, path); err != nil {
+			return err
+		}
+	}
+	if err := root.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func removeEntries(ctx context.Context, root *os.Root, path string) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		dir, err := root.Open(path)
+		if err != nil {
+			return err
+		}
+		names, err := dir.Readdirnames(purgeFiles)
+		if err := dir.Close(); err != nil {
+			return err
+		}
+		if len(names) == 0 {
+			return nil // the end, or what removing the folder itself will tell
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := removeTree(ctx, root, filepath.Join(path, name)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// purgeDue is the part of a purge for which a command has time after it has
+// answered. It opens the store only where something is due.
+func (e *Engine) purgeDue(ctx context.Context, budget time.Duration) error {
+	c, err := e.readCatalog()
+	if err != nil || c.PurgeDue == nil || budget <= 0 || e.o.Now().Before(*c.PurgeDue) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	_, err = e.PurgeChats(ctx, Purge{OlderThan: DeletedKept})
+	if ctx.Err() != nil {
+		return nil // the next command goes on
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// maxNamesakes is how many chats a fault names that a title could mean.
+const maxNamesakes = 5
+
+// RenameChat gives a chat another title, which is made one line and cut as a
+// first question is. A turn that is live meanwhile leaves it as it is.
+func (e *Engine) RenameChat(ctx context.Context, ref ChatRef, title string) (Chat, error) {
+	title = cleanTitle(title)
+	if title == "" {
+		return Chat{}, fault.New(fault.Usage, "a title can't be empty")
+	}
+	chat, err := e.find(ctx, ref, nil)
+	if err != nil {
+		return Chat{}, err
+	}
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		now, err := e.tables.chats.Get(tx, kv.Str(chat.ID))
+		if err != nil {
+			return err
+		}
+		if err := now.usable(); err != nil {
+			return err
+		}
+		chat = *now
+		return e.setTitle(tx, &chat, title)
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return Chat{}, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", chat.Number), "fettle chats list")
+	}
+	if err != nil {
+		return Chat{}, e.storeTrouble(err)
+	}
+	return chat, nil
+}
+
+// setTitle is the only place where the title of a chat that exists changes.
+func (e *Engine) setTitle(tx *kv.Tx, chat *Chat, title string) error {
+	if err := e.retitle(tx, chat, title); err != nil {
+		return err
+	}
+	chat.Title = title
+	return e.tables.chats.Put(tx, chat)
+}
+
+// cleanTitle is a text as a title: one line of valid text that fits a list.
+func cleanTitle(s string) string {
+	s = strings.ToValidUTF8(s[:min(len(s), 8*titleLength)], "")
+	return cutRunes(cleanLine(s), titleLength)
+}
+
+// ChatByTitle finds the one chat that a title means: the one that has it, else
+// the only one that has it as a part, upper and lower case being the same.
+func (e *Engine) ChatByTitle(ctx context.Context, title string) (Chat, error) {
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return Chat{}, err
+	}
+	want := strings.ToLower(strings.TrimSpace(title))
+	var whole, part []Chat
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true}) {
+			if err != nil {
+				return err
+			}
+			switch has := strings.ToLower(c.Title); {
+			case has == want:
+				whole = append(whole, *c)
+			case strings.Contains(has, want) && len(part) <= maxNamesakes:
+				part = append(part, *c)
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return Chat{}, err
+	}
+	found := whole
+	if len(found) == 0 {
+		found = part
+	}
+	if len(found) == 1 && want != "" {
+		return found[0], nil
+	}
+	return Chat{}, titleFault(title, found)
+}
+
+func titleFault(title string, found []Chat) error {
+	title = cutRunes(cleanLine(title), titleLength)
+	if len(found) == 0 || title == "" {
+		return fault.New(fault.NotFound, fmt.Sprintf("no chat has the number, the id or the title %q", title), "fettle chats list")
+	}
+	f := fault.New(fault.Usage, fmt.Sprintf("more than one chat is called %q: say which by its number", title))
+	for _, c := range found[:min(len(found), maxNamesakes)] {
+		f.Detail = append(f.Detail, fmt.Sprintf("%d  %s", c.Number, c.Title))
+	}
+	if len(found) > maxNamesakes {
+		f.Detail = append(f.Detail, "and more")
+	}
+	return f
+}

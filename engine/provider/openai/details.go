@@ -1,0 +1,111 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+// details puts a model's reasoning details together. A stream brings an entry
+// in pieces that share type and index, and wants it back whole. They wait until
+// something else follows: a response that breaks before can then be asked for
+// again. The zero value is ready.
+type details struct {
+	list []*detail
+	size int
+}
+
+// detail is an entry of which not all pieces may have come.
+type detail struct {
+	node  *wire.Node
+	words string // the key of its text; "" is an entry that comes whole
+	text  strings.Builder
+}
+
+// add takes the entries of one piece of the stream.
+func (d *details) add(raw json.RawMessage) error {
+	if d.size += len(raw); d.size > wire.MaxBody {
+		return &wire.FormatError{Err: errors.New("the reasoning details are longer than 16 MiB")}
+	}
+	list, err := wire.ParseNode(raw)
+	if err != nil {
+		return &wire.FormatError{Chunk: raw, Err: err}
+	}
+	for _, n := range list.Items {
+		if n.Kind != '{' {
+			continue
+		}
+		if !d.goesOn(n) {
+			d.list = append(d.list, newDetail(n))
+		}
+	}
+	return nil
+}
+
+func newDetail(n *wire.Node) *detail {
+	d := &detail{node: n}
+	switch n.Get("type").Text() {
+	case "reasoning.text":
+		d.words = "text"
+	case "reasoning.summary":
+		d.words = "summary"
+	}
+	d.text.WriteString(n.Get(d.words).Text())
+	return d
+}
+
+// goesOn adds an entry to the one before it, where it is the next piece of that.
+func (d *details) goesOn(n *wire.Node) bool {
+	if len(d.list) == 0 {
+		return false
+	}
+	last := d.list[len(d.list)-1]
+	place := n.Get("index")
+	switch more := n.Get(last.words).Text(); {
+	case last.words == "" || place == nil || n.Get("type").Text() != last.node.Get("type").Text(),
+		last.node.Get("index") == nil || string(place.Raw) != string(last.node.Get("index").Raw),
+		more != "" && last.node.Get("signature").Text() != "": // that one is sealed
+		return false
+	default:
+		last.text.WriteString(more)
+	}
+	for _, m := range n.Members {
+		if m.Key != last.words && !m.Value.Is("null") {
+			last.node.Set(m.Key, m.Value)
+		}
+	}
+	return true
+}
+
+// release hands on what came since the last time.
+func (d *details) release(dst []provider.Delta) []provider.Delta {
+	if len(d.list) == 0 {
+		return dst
+	}
+	all := &wire.Node{Kind: '['}
+	for _, one := range d.list {
+		if one.words != "" && one.text.Len() > 0 {
+			one.node.Set(one.words, wire.StringNode(one.text.String()))
+		}
+		all.Items = append(all.Items, one.node)
+	}
+	*d = details{}
+	return append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: all.Append(nil)})
+}
+
+// ours tells reasoning details of this API from those of others, which have
+// blocks of thinking and the places of calls among them.
+func ours(entry json.RawMessage) bool {
+	var d struct{ Type string }
+	if !wire.Lenient(entry, &d) {
+		return false
+	}
+	switch d.Type {
+	case "thinking", "redacted_thinking", "tool_use":
+		return false
+	}
+	return true
+}

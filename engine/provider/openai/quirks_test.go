@@ -1,0 +1,197 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+)
+
+func refuse(w http.ResponseWriter, message, param string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_ = json.NewEncoder(w).Encode(obj{"error": obj{"message": message, "type": "invalid_request_error", "param": param, "code": nil}})
+}
+
+func say(w http.ResponseWriter, text string) { fmt.Fprint(w, delta1(obj{"content": text}, "stop")) }
+
+// Models that think by themselves take no tools over chat completions unless
+// they are told not to think. The tools must not be what is dropped.
+func TestThinkingGivesWayToTools(t *testing.T) {
+	t.Parallel()
+	yes := true
+	const newer = "Function tools with reasoning_effort are not supported for m in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+	const older = "Function tools with reasoning_effort are not supported for m in /v1/chat/completions. Please use /v1/responses instead."
+	for name, c := range map[string]struct {
+		says  string
+		think *bool
+		takes func(body string) bool
+		notes int
+	}{
+		"thinks unasked":   {newer, nil, func(b string) bool { return strings.Contains(b, `"reasoning_effort":"none"`) }, 0},
+		"asked to":         {newer, &yes, func(b string) bool { return strings.Contains(b, `"reasoning_effort":"none"`) }, 1},
+		"may not be asked": {older, &yes, func(b string) bool { return !strings.Contains(b, `reasoning_effort`) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, bodies := serve(t, Options{}, func(w http.ResponseWriter, body string) {
+				if strings.Contains(body, `"tools"`) && !c.takes(body) {
+					refuse(w, c.says, "reasoning_effort")
+					return
+				}
+				say(w, "hi")
+			})
+			req := &provider.Request{
+				Model: "m", Think: c.think, Messages: []provider.Message{user(words("hi"))}, Tools: []provider.ToolSpec{{Name: "now"}},
+			}
+			for range 2 { // the second time it is known
+				if text, notes, err := listen(p, t.Context(), req); text != "hi" || err != nil || len(notes) != c.notes {
+					t.Fatalf("it said %q with notes %q, %v", text, notes, err)
+				}
+			}
+			got := bodies()
+			if len(got) != 3 || !strings.Contains(got[2], `"now"`) {
+				t.Errorf("it sent %d requests:\n%s", len(got), strings.Join(got, ""))
+			}
+			req.Tools = nil
+			if _, _, err := listen(p, t.Context(), req); err != nil {
+				t.Errorf("without tools it ended with %v", err)
+			}
+			if last := bodies(); c.think != nil && !strings.Contains(last[3], `"reasoning_effort":"medium"`) {
+				t.Errorf("without tools it sent %s", last[3])
+			}
+		})
+	}
+}
+
+func TestTheLeastEffort(t *testing.T) {
+	t.Parallel()
+	no := false
+	p, bodies := serve(t, Options{}, func(w http.ResponseWriter, body string) {
+		if strings.Contains(body, `"none"`) {
+			refuse(w, "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'minimal', 'low', 'medium', and 'high'.", "reasoning_effort")
+			return
+		}
+		say(w, "hi")
+	})
+	req := &provider.Request{Model: "m", Think: &no, Messages: []provider.Message{user(words("hi"))}}
+	if text, _, err := listen(p, t.Context(), req); text != "hi" || err != nil {
+		t.Fatalf("it said %q, %v", text, err)
+	}
+	if got := bodies(); len(got) != 2 || !strings.Contains(got[1], `"reasoning_effort":"minimal"`) {
+		t.Errorf("it sent\n%s", strings.Join(got, ""))
+	}
+}
+
+// One tool that is refused is left out and remembered; the others stay.
+func TestARefusedTool(t *testing.T) {
+	t.Parallel()
+	p, bodies := serve(t, Options{}, func(w http.ResponseWriter, body string) {
+		if strings.Contains(body, `"bad"`) {
+			refuse(w, "Invalid schema for function 'my_bad': In context=('properties', 'bad'), 'allOf' is not supported.", "tools[0].function.parameters")
+			return
+		}
+		say(w, "hi")
+	})
+	req := &provider.Request{Model: "m", Messages: []provider.Message{user(words("hi"))}, Tools: []provider.ToolSpec{
+		{Name: "my:bad", InputSchema: json.RawMessage(`{"type":"object","properties":{"bad":{"allOf":[{}]}}}`)}, {Name: "now"},
+	}}
+	for range 2 {
+		text, notes, err := listen(p, t.Context(), req)
+		if text != "hi" || err != nil || len(notes) != 1 || !strings.Contains(notes[0], "my:bad was left out: In context") {
+			t.Fatalf("it said %q with notes %q, %v", text, notes, err)
+		}
+	}
+	if got := bodies(); len(got) != 3 || !strings.Contains(got[2], `"now"`) {
+		t.Errorf("it sent %d requests:\n%s", len(got), strings.Join(got, ""))
+	}
+}
+
+// Alternatives at the top become one object, as OpenAI wants it.
+func TestSchemasThatAreRefusedAtTheTop(t *testing.T) {
+	t.Parallel()
+	b, err := encode(&provider.Request{Model: "m", Tools: []provider.ToolSpec{{
+		Name: "find", Description: "finds", InputSchema: json.RawMessage(`{"not":{},"anyOf":[
+			{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]},
+			{"type":"object","properties":{"ids":{"type":["array","null"]}},"required":["ids"]}]}`),
+	}}}, quirks{}, adaption{})
+	if err != nil || len(b.notes) > 0 {
+		t.Fatal(err, b.notes)
+	}
+	var got struct {
+		Tools []struct {
+			Function struct {
+				Description string
+				Parameters  json.RawMessage
+			}
+		}
+	}
+	if err := json.Unmarshal(b.body, &got); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"type":"object","properties":{"name":{"type":"string"},"ids":{"type":["array","null"],"items":{}}}}`
+	f := got.Tools[0].Function
+	if string(f.Parameters) != want || !strings.HasPrefix(f.Description, "finds\n\nAt least one of these") {
+		t.Errorf("it sent %s, described as %q", f.Parameters, f.Description)
+	}
+}
+
+// Ids of other providers, too long or used twice, become ones that are taken;
+// each result keeps to its call.
+func TestIdsOfCalls(t *testing.T) {
+	t.Parallel()
+	long := "call_" + strings.Repeat("x", 60) + "|fc_1"
+	var messages []provider.Message
+	for _, id := range []string{"call_1", long, "call_1", long} {
+		messages = append(messages, user(words("go on")),
+			provider.Message{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: id, Name: "now"}}}},
+			provider.Message{Role: provider.Tool, Parts: []provider.Part{{Kind: provider.ToolResultPart, Result: &provider.ToolResult{ID: id, Name: "now"}}}})
+	}
+	for _, q := range []quirks{{}, {nineID: true}} {
+		b, err := encode(&provider.Request{Model: "m", Messages: messages}, q, adaption{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Messages []message }
+		if err := json.Unmarshal(b.body, &got); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for i := 1; i < len(got.Messages); i += 3 {
+			id := got.Messages[i].ToolCalls[0].ID
+			if seen[id] || id == "" || len(id) > maxID || q.nineID && wire.NineID(id) != id || got.Messages[i+1].ToolCallID != id {
+				t.Errorf("call %d has the id %q, its result %q", i, id, got.Messages[i+1].ToolCallID)
+			}
+			seen[id] = true
+		}
+	}
+}
+
+func TestIdsOfNineAreLearnt(t *testing.T) {
+	t.Parallel()
+	p, bodies := serve(t, Options{}, func(w http.ResponseWriter, body string) {
+		if strings.Contains(body, "call_1") {
+			refuse(w, "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", "")
+			return
+		}
+		say(w, "hi")
+	})
+	if text, _, err := listen(p, t.Context(), everything()); text != "hi" || err != nil || len(bodies()) != 2 {
+		t.Errorf("it said %q, %v after %d requests", text, err, len(bodies()))
+	}
+}
+
+// What other providers think is no business of this one.
+func TestDetailsOfOthersAreLeftOut(t *testing.T) {
+	t.Parallel()
+	req := everything()
+	req.Messages[1].Parts[0].Details = json.RawMessage(`[{"type":"thinking","thinking":"secret","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"tool_use","id":"c"}]`)
+	b, err := encode(req, quirks{}, adaption{})
+	if err != nil || strings.Contains(string(b.body), "secret") || strings.Contains(string(b.body), "reasoning_details") {
+		t.Errorf("it sent %s, %v", b.body, err)
+	}
+}

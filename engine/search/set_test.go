@@ -1,0 +1,131 @@
+package search
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Sets and their stored form do what sets of numbers do.
+func TestSets(t *testing.T) {
+	t.Parallel()
+	numbers := rapid.SliceOfN(rapid.Int64Range(0, 1500), 0, 600)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := numbers.Draw(t, "a"), numbers.Draw(t, "b")
+		inA, inB := map[int64]bool{}, map[int64]bool{}
+		both, without, either := setOf(t, a, inA), setOf(t, a, inA), setOf(t, a, inA)
+		other := setOf(t, b, inB)
+		both.And(other)
+		without.AndNot(other)
+		for block, bits := range other {
+			either.Or(block, bits)
+		}
+		for n := range int64(2 * BlockSize) {
+			block, place := BlockOf(n)
+			for what, c := range map[string]struct {
+				set  Set
+				want bool
+			}{
+				"and": {both, inA[n] && inB[n]}, "and not": {without, inA[n] && !inB[n]}, "or": {either, inA[n] || inB[n]},
+			} {
+				bits := c.set[block]
+				if bits.Has(place) != c.want {
+					t.Errorf("%s: %d is %v", what, n, !c.want)
+				}
+			}
+		}
+		for block, bits := range both {
+			if bits.Len() == 0 {
+				t.Errorf("block %d is empty", block)
+			}
+		}
+	})
+}
+
+// setOf builds a set by its stored form.
+func setOf(t *rapid.T, numbers []int64, in map[int64]bool) Set {
+	blocks := map[int64]Bits{}
+	for _, n := range numbers {
+		block, place := BlockOf(n)
+		bits := blocks[block]
+		bits.Add(place)
+		blocks[block], in[n] = bits, true
+	}
+	out := Set{}
+	for block, bits := range blocks {
+		data := bits.Encode()
+		if len(data) > wholeSize {
+			t.Errorf("a block of %d takes %d bytes", bits.Len(), len(data))
+		}
+		read, err := DecodeBits(data)
+		if err != nil || read != bits {
+			t.Errorf("%x reads as %v, %v", data, read, err)
+		}
+		out.Or(block, read)
+	}
+	return out
+}
+
+func TestValuesThatAreNoneAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, bad := range [][]byte{make([]byte, wholeSize+2), {1}, {0xff, 0xff}} {
+		if _, err := DecodeBits(bad); err == nil {
+			t.Errorf("%x was read", bad)
+		}
+	}
+	if _, err := DecodePairs([]byte{1, 2}); err == nil {
+		t.Error("half a pair was read")
+	}
+}
+
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	var b Bits
+	b.Add(0)
+	b.Add(BlockSize - 1)
+	b.Remove(0)
+	if b.Has(0) || !b.Has(BlockSize-1) || b.Len() != 1 {
+		t.Errorf("%v", b)
+	}
+}
+
+// The pairs of chats come out as they were put in.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		pairs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Pair {
+			return Pair(rapid.Uint32Range(0, 1<<pairBits-1).Draw(t, "pair"))
+		}), 1, 4).Draw(t, "pairs")
+		p := pairs[0]
+		numbers := rapid.SliceOf(rapid.Int64Range(PairBlock, 2*PairBlock-1)).Draw(t, "numbers")
+		set := map[PairAt]struct{}{}
+		want := Set{}
+		for i, n := range numbers {
+			other := pairs[i%len(pairs)]
+			if other.Group() != p.Group() && other != p {
+				other = p&^(1<<subBits-1) | other&(1<<subBits-1)
+			}
+			block, at := other.At(n)
+			if block != 1 {
+				t.Errorf("chat %d is in block %d", n, block)
+			}
+			set[at] = struct{}{}
+			if other == p {
+				want.Add(n)
+			}
+		}
+		data := EncodePairs(set)
+		back, err := DecodePairs(data)
+		if err != nil || len(back) != len(set) {
+			t.Errorf("%d pairs of %d, %v", len(back), len(set), err)
+		}
+		got := Set{}
+		if err := got.AddPairs(p, 1, data); err != nil {
+			t.Error(err)
+		}
+		if !slices.Equal(slices.Collect(got.Numbers()), slices.Collect(want.Numbers())) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}

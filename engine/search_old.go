@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// beginIndex notes of a store in which nothing was recorded yet that its index
+// is whole from the start.
+func (e *Engine) beginIndex(tx *kv.Tx) error {
+	whole, err := e.tables.search.state.Has(tx, kv.Str(searchWhole))
+	if err != nil || whole {
+		return err
+	}
+	for _, err := range e.tables.turns.Keys(tx, kv.Range{Limit: 1}) {
+		return err // an older store, or one that can't be read
+	}
+	return e.tables.search.state.Put(tx, &searchState{Name: searchWhole, At: e.o.Now()})
+}
+
+// oldIndex is the indexing of a store from before there was an index.
+type oldIndex struct {
+	e        *Engine
+	at       searchState
+	total    int    // chats
+	chat     string // the one that the last message was of
+	progress func(done, total int)
+}
+
+// indexOldChats indexes the messages that were recorded before there was an
+// index, once for a store. It may be stopped anywhere, goes on from there the
+// next time, and may be run by several processes at once, which then do some of
+// it twice.
+func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total int)) error {
+	o := oldIndex{e: e, progress: progress}
+	whole, err := o.look(ctx)
+	if errors.Is(err, kv.ErrNotFound) || err == nil && whole {
+		return nil
+	}
+	for done := false; err == nil && !done; {
+		done, err = o.step(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		return e.storeTrouble(fmt.Errorf("index the chats for search: %w", err))
+	}
+	return err
+}
+
+// look finds out whether there is anything to do, and how far it has come.
+func (o *oldIndex) look(ctx context.Context) (whole bool, err error) {
+	t := o.e.tables
+	err = o.e.view(ctx, func(tx *kv.Tx) (err error) {
+		if whole, err = t.search.state.Has(tx, kv.Str(searchWhole)); err != nil || whole {
+			return err
+		}
+		at, err := t.search.state.Get(tx, kv.Str(searchCursor))
+		if err == nil {
+			o.at = *at
+		} else if !errors.Is(err, kv.ErrNotFound) {
+			return err
+		}
+		o.total, err = t.chats.Count(tx, kv.Range{})
+		return err
+	})
+	return whole, err
+}
+
+// step indexes some messages, and notes how far it has come.
+func (o *oldIndex) step(ctx context.Context) (done bool, err error) {
+	e := o.e
+	messages, next, err := e.someMessages(ctx, kv.Range{After: o.at.Last})
+	if err != nil {
+		return false, err
+	}
+	var ids []string
+	for _, m := range messages {
+		if m.ChatID != o.chat {
+			o.chat, o.at.Chats = m.ChatID, o.at.Chats+1
+			ids = append(ids, m.ChatID)
+		} else if len(ids) == 0 {
+			ids = append(ids, m.ChatID) // the chat goes on from the step before
+		}
+	}
+	numbers, err := e.indexRows(ctx, ids)
+	if err != nil {
+		return false, err
+	}
+	x := e.indexer()
+	for _, m := range messages {
+		number, ok := numbers[m.ChatID]
+		if !ok {
+			continue // its chat is gone
+		}
+		if err := x.message(ctx, number, m); err != nil {
+			return false, err
+		}
+	}
+	if err := x.flush(ctx); err != nil {
+		return false, err
+	}
+	if o.progress != nil {
+		o.progress(min(o.at.Chats, o.total), o.total)
+	}
+	return next == nil, o.note(ctx, next)
+}
+
+// note keeps how far it has come, or that it is done.
+func (o *oldIndex) note(ctx context.Context, last kv.Key) error {
+	state := o.e.tables.search.state
+	o.at.Name, o.at.At, o.at.Last = searchCursor, o.e.o.Now(), last
+	return o.e.store.Update(ctx, func(tx *kv.Tx) error {
+		if last != nil {
+			return state.Put(tx, &o.at)
+		}
+		return errors.Join(state.Put(tx, &searchState{Name: searchWhole, At: o.at.At}), state.Delete(tx, kv.Str(searchCursor)))
+	})
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+func TestSearchOfAnOldStoreGoesOn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, echoScript)
+	const chats = 3
+	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldChats(batch, chats) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped, steps := 0, 0
+	_, err = b.SearchChats(ctx, SearchChats{Query: parse(t, "old"), Indexing: func(done, total int) {
+		if stopped = done; total != chats {
+			t.Errorf("%d of %d chats", done, total)
+		}
+		cancel()
+	}})
+	if !errors.Is(err, context.Canceled) || stopped == 0 || stopped == chats {
+		t.Fatalf("stopped at %d: %v", stopped, err)
+	}
+	q := SearchChats{Query: parse(t, "old"), Indexing: func(done, _ int) {
+		if steps++; done < stopped {
+			t.Errorf("it began anew: %d after %d", done, stopped)
+		}
+	}}
+	if got := b.found(q); !slices.Equal(got, []int64{3, 2, 1}) || steps == 0 {
+		t.Errorf("found %v in %d steps", got, steps)
+	}
+	steps = 0
+	b.found(q)
+	if steps != 0 {
+		t.Errorf("indexed again, in %d steps", steps)
+	}
+}
+
+func TestSearchOfAnOldStoreByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, echoScript)
+	err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldChats(batch, 3) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 3 {
+		other := b.reopen()
+		wg.Go(func() {
+			other.wantFound("old word1", 3, 2, 1)
+			other.run(ask(fmt.Sprintf("quokka word%d", i)))
+			if got := other.found(SearchChats{Query: parse(t, "quokka")}); len(got) == 0 {
+				t.Error("its own turn is not found")
+			}
+		})
+	}
+	wg.Wait()
+	if got := b.found(SearchChats{Query: parse(t, "quokka")}); len(got) != 3 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// oldChats writes chats as a program without an index did, each with more
+// messages than a step takes.
+func (b *bench) oldChats(w kv.Writer, n int) error {
+	order := int64(0)
+	for number := range int64(n) {
+		chat := Chat{ID: fmt.Sprintf("C%d", number), Number: number + 1, Title: "old"}
+		for i := range someCount + 7 {
+			order++
+			m := Message{
+				ChatID: chat.ID, ID: fmt.Sprintf("M%04d", i), Role: provider.User, Status: Answered,
+				Parts: []provider.Part{{Kind: provider.TextPart, Text: fmt.Sprintf("word%d", i)}},
+			}
+			turn := Turn{ID: fmt.Sprintf("T%04d", order), ChatID: chat.ID, Order: order, MessageID: m.ID}
+			if err := errors.Join(b.tables.messages.Put(w, &m), b.tables.turns.Put(w, &turn)); err != nil {
+				return err
+			}
+		}
+		chat.LastTurn = order
+		if err := b.tables.chats.Put(w, &chat); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// rowsUpdate is how many chats' records one transaction indexes: a title has a
+// hundred terms, and a hostile one some five hundred.
+const rowsUpdate = 8
+
+// indexGroup brings the turns of a group into the index, after they were
+// recorded and before their journals go: a crash in between leaves journals
+// whose turns are recorded, and they come here again.
+func (e *Engine) indexGroup(ctx context.Context, group []*folding) error {
+	ids := make([]string, 0, len(group))
+	for _, f := range group {
+		ids = append(ids, f.accept.Chat.ID)
+	}
+	numbers, err := e.indexRows(ctx, ids)
+	if err != nil {
+		return err
+	}
+	x := e.indexer()
+	for _, f := range group {
+		number, ok := numbers[f.accept.Chat.ID]
+		if !ok {
+			continue // it was removed meanwhile
+		}
+		if f.recorded { // what it brought along is not known any more
+			if err := e.indexAgain(ctx, x, f.accept.Chat.ID, number); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, m := range append(f.brought, f.accept.question(), f.answer) {
+			if err := x.message(ctx, number, &m); err != nil {
+				return err
+			}
+		}
+	}
+	return x.flush(ctx)
+}
+
+// indexRows brings titles, models and rows of chats into the index, and gives
+// the numbers of those that are there.
+func (e *Engine) indexRows(ctx context.Context, ids []string) (map[string]int64, error) {
+	slices.Sort(ids)
+	numbers := map[string]int64{}
+	for some := range slices.Chunk(slices.Compact(ids), rowsUpdate) {
+		err := e.store.Update(ctx, func(tx *kv.Tx) error {
+			x := e.indexer()
+			for _, id := range some {
+				chat, err := e.tables.chats.Get(tx, kv.Str(id))
+				if errors.Is(err, kv.ErrNotFound) {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				numbers[id] = chat.Number
+				x.gather(chat.Number, headTerms(chat))
+				if err := e.tables.search.putRow(tx, chat.Number, rowOf(chat)); err != nil {
+					return err
+				}
+			}
+			return x.within(tx)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
+}
+
+// headTerms are the terms of a chat's record.
+func headTerms(chat *Chat) search.Terms {
+	terms := search.NewTerms()
+	terms.Add(search.Title, cutBytes(chat.Title, 4*titleLength))
+	if chat.Model != "" {
+		terms.Words[modelTerm(chat.Model)] = struct{}{}
+	}
+	return terms
+}
+
+// indexAgain brings all messages of a chat into the index, or takes them out.
+func (e *Engine) indexAgain(ctx context.Context, x *indexer, chatID string, number int64) error {
+	for last := kv.Key(nil); ; {
+		messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(chatID), After: last})
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			if err := x.message(ctx, number, m); err != nil {
+				return err
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		last = next
+	}
+}
+
+const (
+	// someCount and someBytes are where a reading of many messages ends, so
+	// that the store is let go and memory stays small.
+	someCount = 200
+	someBytes = 4 << 20
+)
+
+// someMessages reads messages in the order of their keys, and gives the key of
+// the last where there may be more. A limit of r ends it earlier.
+func (e *Engine) someMessages(ctx context.Context, r kv.Range) (out []*Message, next kv.Key, err error) {
+	count := someCount
+	if r.Limit > 0 {
+		count = r.Limit
+	}
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		size := 0
+		for m, err := range e.tables.messages.Scan(tx, r) {
+			if err != nil {
+				return err
+			}
+			if err := e.loadParts(tx, m); err != nil {
+				return fmt.Errorf("read message %s: %w", m.ID, err)
+			}
+			out, size = append(out, m), size+sizeOf(m)
+			if len(out) == count || size >= someBytes {
+				next = e.tables.messages.KeyOf(m)
+				return nil
+			}
+		}
+		return nil
+	})
+	return out, next, err
+}
+
+// sizeOf is about what a message takes in memory.
+func sizeOf(m *Message) int {
+	n := 0
+	for _, p := range m.Parts {
+		n += len(p.Text) + len(p.Data)
+		if p.Result != nil {
+			n += len(p.Result.Text)
+		}
+	}
+	return n
+}
+
+// unindexChat takes a chat out of the index, for good. Call it before its
+// messages are removed, while nothing is added to it; it may be stopped and
+// called again. A search shows no chat that isn't [Chat.visible], so until
+// then there is no hurry.
+func (e *Engine) unindexChat(ctx context.Context, chat *Chat) error {
+	x := e.indexer()
+	x.remove = true
+	if err := e.indexAgain(ctx, x, chat.ID, chat.Number); err != nil {
+		return err
+	}
+	if err := x.add(ctx, chat.Number, headTerms(chat)); err != nil {
+		return err
+	}
+	if err := x.flush(ctx); err != nil {
+		return err
+	}
+	return e.store.Update(ctx, func(tx *kv.Tx) error { return e.tables.search.putRow(tx, chat.Number, row{}) })
+}
+
+// retitle changes the index for a chat whose title was changed, in the
+// transaction that changes it. was is the chat as it was before.
+func (e *Engine) retitle(tx *kv.Tx, was *Chat, title string) error {
+	is := *was
+	is.Title = title
+	old, now := headTerms(was), headTerms(&is)
+	x := e.indexer()
+	x.remove = true
+	old.Without(now)
+	x.gather(was.Number, old)
+	if err := x.within(tx); err != nil {
+		return err
+	}
+	x.remove = false
+	x.gather(was.Number, now)
+	return x.within(tx)
+}
