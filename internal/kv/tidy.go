@@ -174,6 +174,9 @@ func (s *Store) compact(ctx context.Context, sess *session) error {
 			return fmt.Errorf("compact store %s: %w", s.dir, err)
 		}
 		entries, err := readLog(l.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // Badger removes a log without entries when it opens
+		}
 		if err != nil {
 			return &CorruptError{Dir: s.dir, File: l.path, Err: err}
 		}
