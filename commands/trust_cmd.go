@@ -41,7 +41,6 @@ you are asked again, and shown what is new.
   fettle trust --command 'COMMAND'   without asking: a key's command`
 
 func newTrust(rt *runtime) *cli.Command {
-	const path = "fettle trust"
 	return &cli.Command{
 		Name:        "trust",
 		Usage:       "let a project's configuration do more than hold data",

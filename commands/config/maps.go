@@ -144,7 +144,7 @@ func ParseKey(s string) (string, error) { return parseKey(s) }
 func checkCommand(s string) error {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > maxCommand || !plain(s) {
-		return errors.New("expected a command on one line behind the !")
+		return errors.New("expected ! and a command on one line")
 	}
 	return nil
 }

@@ -85,7 +85,6 @@ type decoder struct {
 	stop     string // the stop reason, once it came
 	stopped  bool
 	details  *stopDetails
-	answered bool
 	progress bool
 }
 
