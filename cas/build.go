@@ -105,6 +105,7 @@ func (b *builder) complete(path string, rec *dirRec) *dirRec {
 	if old != nil && (rec == old || slices.Equal(rec.ents, old.ents)) {
 		return old
 	}
+	b.adopt(path, rec)
 	rec.scanned = b.now
 	if old != nil {
 		rec.pieces = old.pieces
@@ -116,6 +117,19 @@ func (b *builder) complete(path string, rec *dirRec) *dirRec {
 		b.trees = append(b.trees, newTree{rec.tree, enc})
 	}
 	return rec
+}
+
+// adopt fills in the trees of folders that are as they were, where nothing is
+// known of the one above them any more.
+func (b *builder) adopt(path string, rec *dirRec) {
+	for i := range rec.ents {
+		e := &rec.ents[i]
+		if e.Kind == Folder && e.Digest.IsZero() {
+			if below := b.ix.dirs[join(path, e.Name)]; below != nil {
+				e.Digest = below.tree
+			}
+		}
+	}
 }
 
 // with gives the record with some entries replaced; shared tells that it must
