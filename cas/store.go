@@ -219,3 +219,10 @@ func (s *Store) nextEpoch() error {
 	}
 	return syncDir(s.blobDir())
 }
+
+// OpenDir is Open with records of its own in the folder store of a data
+// directory, for a program that keeps nothing else there. close ends both.
+func OpenDir(dir string) (s *Store, close func() error) {
+	records := kv.Open(filepath.Join(dir, "store"), kv.Options{})
+	return Open(Options{Dir: dir, KV: records}), records.Close
+}

@@ -13,7 +13,10 @@ type bench struct {
 }
 
 func benches() []bench {
-	return []bench{{"ask", "one question, streaming, opening the store", runAsk}}
+	return []bench{
+		{"ask", "one question, streaming, opening the store", runAsk},
+		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
+	}
 }
 
 func main() {
