@@ -14,7 +14,7 @@ import (
 // that are tried: none in a plain build.
 func crashStep() int {
 	if raceEnabled {
-		return 17
+		return 37
 	}
 	return 1
 }
@@ -124,7 +124,7 @@ func TestKilledSnapshot(t *testing.T) {
 func TestKilledCollection(t *testing.T) {
 	t.Parallel()
 	b := memoryBench(t)
-	for n := 1; ; n++ {
+	for n := 1; ; n += 1 + crashStep()/6 {
 		b.ws = b.folder(memoryDir(t))
 		b.scene()
 		kept := b.snap()

@@ -41,7 +41,7 @@ func memoryBench(t testing.TB) *bench {
 	return b
 }
 
-// stageScene prepares a folder with every kind of change between two states.
+// scene prepares a folder with every kind of change between two states.
 func (b *bench) scene() (before, target map[string]string, to *Manifest) {
 	b.t.Helper()
 	b.write("same", "same in both")
@@ -88,7 +88,7 @@ func TestRestoreIsAllOrNothing(t *testing.T) {
 	b := memoryBench(t)
 	step := int64(1)
 	if raceEnabled {
-		step = 7
+		step = 23
 	}
 	n := int64(1)
 	for ; ; n += step {
@@ -159,7 +159,7 @@ func TestSnapshotSurvivesEveryFault(t *testing.T) {
 	b := memoryBench(t)
 	step := int64(1)
 	if raceEnabled {
-		step = 5
+		step = 17
 	}
 	for n := int64(1); ; n += step {
 		b.ws = b.folder(memoryDir(t))

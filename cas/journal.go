@@ -54,7 +54,8 @@ func (s *Store) readJournal(ws string) (*unfinished, error) {
 }
 
 // writeJournal replaces a workspace's journal, and returns when it is on the
-// disk.
+// disk; that a restore is done need not be, since after a power cut the folder,
+// which isn't synced, may be anything.
 func (s *Store) writeJournal(ws string, j *unfinished) error {
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -71,11 +72,17 @@ func (s *Store) writeJournal(ws string, j *unfinished) error {
 		return err
 	}
 	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+	if err == nil && !j.Done {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), s.journalPath(ws))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write journal of a restore: %w", err), ignoreMissing(os.Remove(f.Name())))
+	}
+	if j.Done {
+		return nil
 	}
 	return syncDir(s.journalDir())
 }

@@ -1,7 +1,6 @@
 package cas
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,6 +21,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
 
+// raceRounds is how many rounds a property is held for under the race detector.
+const raceRounds = 15
+
 // bench is a store and a workspace for one test.
 type bench struct {
 	t   testing.TB
@@ -31,9 +33,7 @@ type bench struct {
 	ws  *Workspace
 }
 
-// newBench makes a store. Its clock runs ahead by the racy margin, so that
-// files which a test has just written are believed by their stat, where the
-// test doesn't ask for the contrary.
+// newBench makes a store and an empty workspace.
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir()}
@@ -248,9 +248,5 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-// age sets a file's time back, so that it counts as quiet.
+// settle waits until what was written counts as quiet.
 func (b *bench) settle() { time.Sleep(racyMargin + 5*time.Millisecond) }
-
-func background() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), time.Minute)
-}

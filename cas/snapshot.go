@@ -250,6 +250,11 @@ func (s *Store) takeIn(ctx context.Context, scan *scanner, found map[string]*fol
 		}
 	}
 	if est.Files > 0 {
+		// Something will be written: a session that was opened for the first
+		// look alone would have to be closed for that.
+		if err := s.kv.Update(ctx, func(*kv.Tx) error { return nil }); err != nil {
+			return nil, nil, err
+		}
 		if err := s.accounts(ctx, c, o.ChatID); err != nil {
 			return nil, nil, err
 		}

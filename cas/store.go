@@ -221,8 +221,9 @@ func (s *Store) nextEpoch() error {
 }
 
 // OpenDir is Open with records of its own in the folder store of a data
-// directory, for a program that keeps nothing else there. close ends both.
+// directory, for a program that keeps nothing else there. It holds the records,
+// so other processes have to wait, until close ends both.
 func OpenDir(dir string) (s *Store, close func() error) {
-	records := kv.Open(filepath.Join(dir, "store"), kv.Options{})
+	records := kv.Open(filepath.Join(dir, "store"), kv.Options{Hold: true})
 	return Open(Options{Dir: dir, KV: records}), records.Close
 }

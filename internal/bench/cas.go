@@ -140,7 +140,7 @@ func (b *casBench) change(k int) func() error {
 				return err
 			}
 		}
-		time.Sleep(50 * time.Millisecond)
+		<-time.After(50 * time.Millisecond)
 		if k == 0 {
 			return b.snapshot() // nothing is left to be looked at twice
 		}
