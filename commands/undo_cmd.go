@@ -37,23 +37,29 @@ type leftJSON struct {
 }
 
 func newUndo(rt *runtime) *cli.Command {
-	return newSteps(rt, "undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
+	return newSteps(rt, stepCommand{"undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
 files that were put there, and restores. Only files that these changed are
 touched. The conversation stays as it is. fettle redo takes it back.`,
-		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo)
+		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo})
 }
 
 func newRedo(rt *runtime) *cli.Command {
-	return newSteps(rt, "redo", "bring back what undo has taken away", `Goes the next N changes forward again, as long as nothing new was done since
-fettle undo.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo)
+	return newSteps(rt, stepCommand{"redo", "bring back what undo has taken away", `Goes the next N changes forward again, as long as nothing new was done since
+fettle undo.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo})
 }
 
 type stepFunc func(*engine.Engine, context.Context, engine.RestoreRequest) (*engine.Restored, error)
 
-func newSteps(rt *runtime, name, usage, description, examples string, do stepFunc) *cli.Command {
-	path := "fettle " + name
+// stepCommand is what undo and redo differ in.
+type stepCommand struct {
+	name, usage, description, examples string
+	do                                 stepFunc
+}
+
+func newSteps(rt *runtime, s stepCommand) *cli.Command {
+	path := "fettle " + s.name
 	return &cli.Command{
-		Name: name, Usage: usage, ArgsUsage: "[N]", Description: description, UsageText: examples,
+		Name: s.name, Usage: s.usage, ArgsUsage: "[N]", Description: s.description, UsageText: s.examples,
 		Flags: append([]cli.Flag{&cli.Int64Flag{Name: "chat", Usage: "in chat `N` instead of the last one"}}, restoreFlags()...),
 		Action: func(c *cli.Context) error {
 			o := workspaceOptions{chat: engine.ChatRef{Last: true}, steps: 1}
@@ -71,12 +77,12 @@ func newSteps(rt *runtime, name, usage, description, examples string, do stepFun
 				}
 				o.steps = n
 			default:
-				return usagef(path+" 2", "%s takes one number of steps; --chat names a chat", name)
+				return usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.name)
 			}
 			if err := readRestore(c, &o, path); err != nil {
 				return err
 			}
-			return runSteps(c.Context, rt, o, name, do)
+			return runSteps(c.Context, rt, o, s)
 		},
 	}
 }
@@ -87,12 +93,13 @@ func (o workspaceOptions) restoreRequest(rt *runtime) engine.RestoreRequest {
 	}
 }
 
-func runSteps(ctx context.Context, rt *runtime, o workspaceOptions, verb string, do stepFunc) error {
+func runSteps(ctx context.Context, rt *runtime, o workspaceOptions, s stepCommand) error {
+	verb := s.name
 	eng, err := rt.storeEngine()
 	if err != nil {
 		return err
 	}
-	done, err := do(eng, ctx, o.restoreRequest(rt))
+	done, err := s.do(eng, ctx, o.restoreRequest(rt))
 	if err != nil {
 		return withWays(err, "fettle "+verb+stepsArg(o)+chatFlag(o.chat))
 	}

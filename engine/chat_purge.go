@@ -468,7 +468,12 @@ func (e *Engine) purgeDue(ctx context.Context, budget time.Duration) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	_, err = e.PurgeChats(ctx, Purge{OlderThan: DeletedKept})
+	gone, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept})
+	if err == nil && gone.Chats > 0 {
+		// What only they had goes as far as the time lasts; else with the next
+		// collection, which finds it all the same.
+		_, err = e.CollectStates(ctx, false)
+	}
 	if ctx.Err() != nil {
 		return nil // the next command goes on
 	}

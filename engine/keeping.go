@@ -15,13 +15,13 @@ import (
 // its first turn may be folding just now.
 const unknownGrace = time.Hour
 
-// CollectStates removes what no chat's state reaches. It folds first, and keeps
-// the states of live turns.
+// CollectStates removes what no chat's state reaches, after the chats whose time
+// is over. It folds first, and keeps the states of live turns.
 func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport, error) {
 	if !e.hasStore() {
 		return new(cas.GCReport), nil
 	}
-	if _, err := e.Fold(ctx, FoldAll); err != nil {
+	if _, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept}); err != nil {
 		return nil, err
 	}
 	known, err := e.knownChats(ctx)

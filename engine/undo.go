@@ -89,7 +89,7 @@ func (e *Engine) step(
 		if req.Paths == nil {
 			req.Paths = paths
 		}
-		out, err := e.restore(ctx, chat, ws, m.to, h.active, cas.About{Source: cas.Restored, SourceRef: m.mark}, req)
+		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: m.to, active: h.active, mark: m.mark}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 		if err != nil {
 			return nil, err
 		}
-		return e.restore(ctx, chat, ws, to, active, cas.About{Source: cas.Restored, SourceRef: to.ID}, req)
+		return e.restore(ctx, restoring{chat: chat, ws: ws, to: to, active: active, mark: to.ID}, req)
 	})
 }
 
@@ -191,31 +191,38 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 	return ws, nil
 }
 
+// restoring is what is brought back where, and the source_ref of what comes of
+// it.
+type restoring struct {
+	chat       Chat
+	ws         *toolset.Workspace
+	to, active *cas.Manifest
+	mark       string
+}
+
 // restore brings a state back and makes the result the chat's active one.
-func (e *Engine) restore(
-	ctx context.Context, chat Chat, ws *toolset.Workspace, to, active *cas.Manifest, about cas.About, req RestoreRequest,
-) (*Restored, error) {
-	about.ChatID = chat.ID
-	done, err := e.states.Materialize(ctx, casWorkspace(ws), to, cas.RestoreOptions{
-		About: about, Active: active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
+func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
+	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
+		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
+		Active: r.active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
 		Limits: e.o.States, Written: req.Written,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
-		return nil, conflictFault(ws, conflict.Paths)
+		return nil, conflictFault(r.ws, conflict.Paths)
 	}
 	if err != nil {
 		return nil, stateFault("bring the files back", err)
 	}
 	out := &Restored{
-		Chat: chat, Before: done.Before, After: done.After,
+		Chat: r.chat, Before: done.Before, After: done.After,
 		Changes: done.Changes, Left: done.Left, Blocked: done.Blocked,
 	}
 	if req.Plan {
 		return out, nil
 	}
 	out.Chat.ActiveManifest = done.After.ID
-	return out, e.setActive(ctx, chat.ID, done.After.ID)
+	return out, e.setActive(ctx, r.chat.ID, done.After.ID)
 }
 
 // setActive makes a manifest the chat's active one. Who calls it holds the
