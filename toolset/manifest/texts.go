@@ -1,0 +1,237 @@
+package manifest
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The bounds of a tool's timeout. A tool that needs longer is a service.
+const (
+	minTimeout = 100 * time.Millisecond
+	maxTimeout = 10 * time.Minute
+)
+
+func checkToolsetID(id string) *complaint {
+	switch id {
+	case "builtin", "builtins", "fettle", "mcp", "tools", "toolset", "toolsets":
+		return complain(CodeReservedID, show(id)+" is fettle's own; choose another id")
+	}
+	if deviceName(id) {
+		return complain(CodeReservedID, show(id)+" is a device on Windows, where no folder can have that name; choose another id")
+	}
+	return nil
+}
+
+// deviceName tells whether Windows takes a name for a device.
+func deviceName(s string) bool {
+	switch s = strings.ToLower(s); s {
+	case "con", "prn", "aux", "nul", "conin$", "conout$":
+		return true
+	}
+	return len(s) == 4 && (strings.HasPrefix(s, "com") || strings.HasPrefix(s, "lpt")) && s[3] >= '0' && s[3] <= '9'
+}
+
+// checkToolName refuses what models have learnt as tools of their own
+// provider: they would call it by that tool's rules, and trust it as such.
+func checkToolName(id string) *complaint {
+	switch strings.ToLower(id) {
+	case "bash", "sh", "shell", "local_shell", "container_exec", "terminal", "computer", "computer_use", "computer_use_preview",
+		"apply_patch", "str_replace_editor", "str_replace_based_edit_tool", "text_editor",
+		"code_interpreter", "code_execution", "file_search", "image_generation", "memory", "google_search", "url_context",
+		"task", "todowrite", "multi_tool_use":
+		return complain(CodeReservedID, show(id)+" is a name that models take for a built-in tool of their provider; choose another id")
+	}
+	return nil
+}
+
+func checkEntrypoint(s string) *complaint {
+	if _, err := ParseEntrypoint(s); err != nil {
+		return complain(CodeEntrypoint, strings.TrimPrefix(err.Error(), "read entrypoint "))
+	}
+	return nil
+}
+
+func checkTimeout(s string) *complaint {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < minTimeout || d > maxTimeout {
+		return complain(CodeValueRange, fmt.Sprintf("expected a duration from %s to 10m, found %s", minTimeout, show(s)))
+	}
+	return nil
+}
+
+// cleanPath tells whether p is a plain relative path with slashes: one that
+// names a place below its root on every system.
+func cleanPath(p string) bool {
+	return p != "." && p != "" && path.Clean(p) == p && !strings.HasPrefix(p, "/") && p != ".." && !strings.HasPrefix(p, "../") &&
+		!strings.ContainsAny(p, "\\:*?\"<>|") && !strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// BundlePath gives the path in the bundle that a manifest's path means: with
+// slashes, without the leading ./ that document 004 allows. It is "" for a
+// path that leads anywhere else.
+func BundlePath(p string) string {
+	p = strings.TrimPrefix(p, "./")
+	if !cleanPath(p) {
+		return ""
+	}
+	return p
+}
+
+func checkArtifact(p string) *complaint {
+	switch clean := BundlePath(p); {
+	case clean == "":
+		return complain(CodePath, "expected a path inside the bundle, such as artifacts/results.html, found "+show(p))
+	case strings.Contains(clean, "$"):
+		return complain(CodePath, "an artifact is one file of the bundle; its path can't hold "+show("$"))
+	case !slices.Contains([]string{".html", ".htm", ".xhtml", ".svg"}, strings.ToLower(path.Ext(clean))):
+		return complain(CodePath, "expected an HTML file, found "+show(p))
+	}
+	return nil
+}
+
+func checkWorkspacePath(p string) *complaint {
+	if !cleanPath(p) {
+		return complain(CodePath, "expected a path inside the workspace, such as data/in.csv, found "+show(p))
+	}
+	return nil
+}
+
+func checkReadPath(p string) *complaint {
+	rest, ok := strings.CutPrefix(p, "/")
+	if !ok {
+		rest, ok = strings.CutPrefix(p, "~/")
+	}
+	if !ok || !cleanPath(rest) {
+		return complain(CodePath, "expected one path that begins with / or ~/ and names a file or folder, found "+show(p))
+	}
+	return nil
+}
+
+func checkHost(s string) *complaint {
+	host, port, hasPort := strings.Cut(s, ":")
+	if hasPort && (port == "0" || len(port) == 5 && port > "65535") {
+		return complain(CodeHost, "expected a port from 1 to 65535, found "+show(port))
+	}
+	return privateHost(strings.TrimPrefix(host, "*."))
+}
+
+// privateHost refuses names and addresses that mean the user's own machine or
+// network. Names are checked again when they are looked up; this is for what
+// can be told by reading.
+func privateHost(host string) *complaint {
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	bad := func(what string) *complaint {
+		return complain(CodeHost, show(host)+" is "+what+"; a toolset reaches public hosts only")
+	}
+	if addr, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+		if !publicAddress(addr) {
+			return bad("a private or reserved address")
+		}
+		return nil
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch {
+	case strings.HasPrefix(last, "0x") || strings.Trim(last, "0123456789") == "":
+		return bad("a number that some programs read as an address")
+	case last == "localhost" || last == "local" || last == "internal" || last == "lan" || last == "svc" || last == "corp" || last == "home" || last == "arpa":
+		return bad("a name of a private network")
+	case last == name:
+		return bad("a name without a domain")
+	}
+	return nil
+}
+
+func publicAddress(a netip.Addr) bool {
+	a = a.Unmap()
+	if a.Zone() != "" || !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false
+	}
+	return !slices.ContainsFunc(reserved(), func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// reserved are the blocks that netip takes for public and nobody can serve
+// from, or that lead to an address inside them (IANA's special registries).
+func reserved() []netip.Prefix {
+	var out []netip.Prefix
+	for _, s := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64",
+		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+	} {
+		out = append(out, netip.MustParsePrefix(s))
+	}
+	return out
+}
+
+func checkServerURL(s string) *complaint {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Hostname() == "" || strings.ContainsAny(s, "\\ \t\r\n"):
+		return complain(CodeURL, "expected an address such as https://mcp.example.com/mcp, found "+show(s))
+	case u.User != nil:
+		return complain(CodeURL, "an address holds no user name or password; use headers with ${NAME}")
+	case strings.ContainsAny(u.Host, "${}"):
+		return complain(CodeVariable, "the host can't be a variable: people approve where a server is")
+	}
+	if c := privateHost(u.Hostname()); c != nil {
+		return complain(CodeURL, c.msg)
+	}
+	if u.Scheme != "https" {
+		return complain(CodeURL, "expected https, found "+show(u.Scheme))
+	}
+	return checkVariables(s)
+}
+
+// checkVariables wants each ${ to be a ${NAME}, and nothing that a shell would
+// expand: nothing of ours does, so whoever writes it is mistaken or hopes.
+func checkVariables(s string) *complaint {
+	for rest := s; ; {
+		_, after, ok := strings.Cut(rest, "${")
+		if !ok {
+			return nil
+		}
+		name, tail, closed := strings.Cut(after, "}")
+		if !closed || !compiled().match(patternEnv, name) {
+			return complain(CodeVariable, "expected ${NAME} with the name of an environment variable, found "+show("${"+after))
+		}
+		rest = tail
+	}
+}
+
+// variables are the names in the ${NAME} of a text.
+func variables(s string) []string {
+	var names []string
+	for {
+		_, after, ok := strings.Cut(s, "${")
+		if !ok {
+			return names
+		}
+		name, tail, _ := strings.Cut(after, "}")
+		names = append(names, name)
+		s = tail
+	}
+}
+
+// loaderVariable tells whether a variable makes programs load or run code of
+// somebody's choosing before they do anything else.
+func loaderVariable(name string) bool {
+	name = strings.ToUpper(name)
+	for _, prefix := range []string{"LD_", "DYLD_", "PYTHON", "GIT_", "BASH_FUNC_", "FETTLE_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	switch name {
+	case "PATH", "NODE_OPTIONS", "NODE_PATH", "BASH_ENV", "ENV", "IFS", "SHELLOPTS", "PROMPT_COMMAND", "PERL5LIB", "PERL5OPT", "PERL5DB",
+		"RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "GCONV_PATH", "GLIBC_TUNABLES",
+		"NPM_CONFIG_REGISTRY", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "SHELL", "COMSPEC", "PATHEXT",
+		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "EDITOR", "PAGER":
+		return true
+	}
+	return false
+}
