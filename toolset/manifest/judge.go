@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/pymodule"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -101,7 +102,7 @@ func (j *judge) entry(s, at string) {
 		return // reported by its own check, or missing
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(e.Module, "tools."), ".")
-	if PythonModule(first) {
+	if pymodule.Standard(first) {
 		j.warn(at, CodeEntrypoint, fmt.Sprintf("tools/%s.py has the name of a module of Python's own; inside it, import %s may mean itself", first, first))
 	}
 }

@@ -2,12 +2,13 @@ package manifest
 
 import (
 	"fmt"
-	"net/netip"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/publicnet"
 )
 
 // The bounds of a tool's timeout. A tool that needs longer is a service.
@@ -121,51 +122,13 @@ func checkHost(s string) *complaint {
 }
 
 // privateHost refuses names and addresses that mean the user's own machine or
-// network. Names are checked again when they are looked up; this is for what
-// can be told by reading.
+// network. Names are checked again when they are dialled; this is for what can
+// be told by reading.
 func privateHost(host string) *complaint {
-	name := strings.ToLower(strings.TrimSuffix(host, "."))
-	bad := func(what string) *complaint {
-		return complain(CodeHost, show(host)+" is "+what+"; a toolset reaches public hosts only")
-	}
-	if addr, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
-		if !publicAddress(addr) {
-			return bad("a private or reserved address")
-		}
-		return nil
-	}
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	switch {
-	case strings.HasPrefix(last, "0x") || strings.Trim(last, "0123456789") == "":
-		return bad("a number that some programs read as an address")
-	case last == "localhost" || last == "local" || last == "internal" || last == "lan" || last == "svc" || last == "corp" || last == "home" || last == "arpa":
-		return bad("a name of a private network")
-	case last == name:
-		return bad("a name without a domain")
+	if err := publicnet.CheckHost(host); err != nil {
+		return complain(CodeHost, err.Error()+"; a toolset reaches public hosts only")
 	}
 	return nil
-}
-
-func publicAddress(a netip.Addr) bool {
-	a = a.Unmap()
-	if a.Zone() != "" || !a.IsGlobalUnicast() || a.IsPrivate() {
-		return false
-	}
-	return !slices.ContainsFunc(reserved(), func(p netip.Prefix) bool { return p.Contains(a) })
-}
-
-// reserved are the blocks that netip takes for public and nobody can serve
-// from, or that lead to an address inside them (IANA's special registries).
-func reserved() []netip.Prefix {
-	var out []netip.Prefix
-	for _, s := range []string{
-		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
-		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64",
-		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
-	} {
-		out = append(out, netip.MustParsePrefix(s))
-	}
-	return out
 }
 
 func checkServerURL(s string) *complaint {
