@@ -134,7 +134,9 @@ func OpenZIP(ctx context.Context, r io.ReaderAt, size int64, o Options) (*Bundle
 		return nil, err
 	}
 	all := make([]entry, len(zipped))
+	unmarked := false
 	for i, e := range zipped {
+		unmarked = unmarked || e.unmarked()
 		mode := e.external >> 16
 		all[i] = entry{
 			raw: strings.TrimSuffix(e.name, "/"), dir: e.dir(), size: e.size, packed: e.packed, index: i,
@@ -144,6 +146,9 @@ func OpenZIP(ctx context.Context, r io.ReaderAt, size int64, o Options) (*Bundle
 	b, err := build(ctx, all, &zipContents{r: r, entries: zipped}, buildOptions{Options: o})
 	if err != nil {
 		return nil, err
+	}
+	if unmarked {
+		b.Notes = append(b.Notes, Note{Msg: "names beyond ASCII are not marked as UTF-8; they were taken as such"})
 	}
 	if signed > 0 {
 		if b.Kind != MCPB {

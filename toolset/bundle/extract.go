@@ -24,6 +24,9 @@ type ExtractOptions struct {
 	// takes the bundle's place. A toolset that was made of another kind gets
 	// its toolset.yaml so.
 	Add map[string][]byte
+	// Under is a folder that all of the bundle's own files come to lie in, such
+	// as assets for another kind's, which then make a toolset.
+	Under string
 	// Durable waits until the files would survive a loss of power.
 	Durable bool
 	// Progress hears how many files there are by now, and will be.
@@ -43,6 +46,11 @@ func (b *Bundle) Extract(ctx context.Context, dir string, o ExtractOptions) erro
 func (b *Bundle) extract(ctx context.Context, dir string, o ExtractOptions) (err error) {
 	for _, p := range slices.Sorted(maps.Keys(o.Add)) {
 		if err := checkName(p); err != nil {
+			return err
+		}
+	}
+	if o.Under != "" {
+		if err := checkName(o.Under); err != nil {
 			return err
 		}
 	}
@@ -94,11 +102,12 @@ func (b *Bundle) fill(ctx context.Context, root *os.Root, o ExtractOptions) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, replaced := o.Add[e.path]; replaced {
+		to := path.Join(o.Under, e.path)
+		if _, replaced := o.Add[to]; replaced {
 			total--
 			continue
 		}
-		err := out.write(e.path, func(f *os.File) error { return b.copy(f, e, buf) })
+		err := out.write(to, func(f *os.File) error { return b.copy(f, e, buf) })
 		if err != nil {
 			return err
 		}

@@ -273,7 +273,7 @@ func compiledCode(p string) bool {
 	}
 	switch path.Ext(name) {
 	case ".pyc", ".pyo", ".pyd", ".so", ".dll", ".dylib", ".exe", ".com", ".scr", ".msi", ".o", ".a", ".lib", ".node", ".class", ".jar",
-		".elf", ".bin", ".app", ".pkl", ".pickle", ".egg", ".whl", ".pth":
+		".elf", ".pkl", ".pickle", ".egg", ".whl", ".pth":
 		return true
 	}
 	return false

@@ -110,7 +110,8 @@ func (e *zipEntry) readLocal(r io.ReaderAt, next int64) (int64, error) {
 }
 
 func (e *zipEntry) compare(l local) error {
-	later := e.flags&flagDescriptor != 0 && l.crc == 0 && l.packed == 0 && l.size == 0
+	// With a data descriptor to follow, what isn't known yet is 0.
+	right := func(told, known int64) bool { return told == known || told == 0 && e.flags&flagDescriptor != 0 }
 	switch {
 	case l.name != e.name:
 		return e.refuse(Mismatch, "its local header calls it %s", Printable(l.name))
@@ -118,7 +119,7 @@ func (e *zipEntry) compare(l local) error {
 		return e.refuse(Mismatch, "its local header tells method %d, the ZIP's directory %d", l.method, e.method)
 	case l.flags&^flagLevel != e.flags&^flagLevel:
 		return e.refuse(Mismatch, "its local header has other flags than the ZIP's directory")
-	case !later && (l.crc != e.crc || l.packed != e.packed || l.size != e.size):
+	case !right(int64(l.crc), int64(e.crc)), !right(l.packed, e.packed), !right(l.size, e.size):
 		return e.refuse(Mismatch, "its local header tells another size or checksum than the ZIP's directory")
 	}
 	return nil

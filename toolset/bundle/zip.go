@@ -61,7 +61,15 @@ type zipEntry struct {
 	offset        int64 // of the local header
 	data          int64 // of the contents, once the local header was read
 	external      uint32
+	host          byte // the system that packed it
 }
+
+// Systems whose packers write names in the locale's encoding, which is UTF-8
+// wherever it can be read as such: Debian's zip doesn't mark them.
+const hostUnix, hostDarwin = 3, 19
+
+// unmarked tells whether the name is UTF-8 without saying so.
+func (e *zipEntry) unmarked() bool { return e.flags&flagUTF8 == 0 && !asciiOnly(e.name) }
 
 func (e *zipEntry) dir() bool { return strings.HasSuffix(e.name, "/") }
 
@@ -203,7 +211,7 @@ func readCentral(raw []byte) (zipEntry, []byte, error) {
 		return zipEntry{}, nil, refuse(Format, "", "the ZIP's directory is cut off")
 	}
 	e := zipEntry{
-		flags: le.Uint16(raw[8:]), method: le.Uint16(raw[10:]), crc: le.Uint32(raw[16:]),
+		host: raw[5], flags: le.Uint16(raw[8:]), method: le.Uint16(raw[10:]), crc: le.Uint32(raw[16:]),
 		packed: int64(le.Uint32(raw[20:])), size: int64(le.Uint32(raw[24:])),
 		external: le.Uint32(raw[38:]), offset: int64(le.Uint32(raw[42:])),
 		name: string(raw[lenCentral : lenCentral+nameLen]),
@@ -290,7 +298,7 @@ func (e *zipEntry) check() error {
 		return e.refuse(Mismatch, "it is stored, but its two sizes differ")
 	case len(e.name) > maxNameLength:
 		return e.refuse(Name, "its name has %d bytes", len(e.name))
-	case e.flags&flagUTF8 == 0 && !asciiOnly(e.name) && utf8.ValidString(e.name):
+	case e.unmarked() && utf8.ValidString(e.name) && e.host != hostUnix && e.host != hostDarwin:
 		return e.refuse(Name, "its name is not marked as UTF-8, and readers differ on what it is")
 	}
 	return e.checkType()
