@@ -13,7 +13,10 @@ type bench struct {
 }
 
 func benches() []bench {
-	return []bench{{"ask", "one question, streaming, opening the store", runAsk}}
+	return []bench{
+		{"ask", "one question, streaming, opening the store", runAsk},
+		{"tools", "importing and validating bundles, refusing hostile ones", runTools},
+	}
 }
 
 func main() {

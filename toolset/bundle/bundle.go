@@ -66,6 +66,7 @@ type Bundle struct {
 
 	entries []entry // files, in the order of Files
 	from    contents
+	held    map[int][]byte // contents that were kept from the first reading, by entry
 	cleanup []func() error
 }
 
@@ -106,8 +107,15 @@ func openFile(ctx context.Context, f *os.File, o Options) (*Bundle, error) {
 	}
 	var b *Bundle
 	if isGzip(f) {
-		b, err = openTarGz(ctx, f, info.Size(), o)
+		b, err = openTarGz(ctx, io.NewSectionReader(f, 0, info.Size()), info.Size(), o)
 		err = errors.Join(err, f.Close()) // its contents are in a file of our own
+	} else if info.Size() <= maxHeld {
+		// read once, small archives cost one call instead of two for each entry
+		raw := make([]byte, info.Size())
+		_, err = io.ReadFull(io.NewSectionReader(f, 0, info.Size()), raw)
+		if err = errors.Join(err, f.Close()); err == nil {
+			b, err = OpenZIP(ctx, bytes.NewReader(raw), int64(len(raw)), o)
+		}
 	} else {
 		b, err = OpenZIP(ctx, f, info.Size(), o)
 		if err != nil {
@@ -251,15 +259,23 @@ func (b *Bundle) ReadFile(path string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("read %s: %w", Printable(path), fs.ErrNotExist)
 	}
+	if data, ok := b.held[i]; ok {
+		return bytes.Clone(data), nil
+	}
 	buf := bytes.NewBuffer(make([]byte, 0, b.entries[i].size+bytes.MinRead))
-	if err := b.copy(buf, &b.entries[i], nil); err != nil {
+	if err := b.copy(buf, i, nil); err != nil {
 		return nil, err
 	}
 	return buf.Bytes(), nil
 }
 
 // copy writes one file's contents and checks that they are what was opened.
-func (b *Bundle) copy(w io.Writer, e *entry, buf []byte) error {
+func (b *Bundle) copy(w io.Writer, i int, buf []byte) error {
+	e := &b.entries[i]
+	if data, ok := b.held[i]; ok {
+		_, err := w.Write(data)
+		return wrap(err, e.path)
+	}
 	r, err := b.from.open(e.index)
 	if err != nil {
 		return wrap(err, e.path)
@@ -289,7 +305,7 @@ func (b *Bundle) Close() error {
 	for _, f := range b.cleanup {
 		errs = append(errs, f())
 	}
-	b.from, b.cleanup = closed{}, nil
+	b.from, b.cleanup, b.held = closed{}, nil, nil
 	return errors.Join(errs...)
 }
 

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"bufio"
+	"bytes"
 	"compress/flate"
 	"context"
 	"crypto/sha256"
@@ -107,7 +108,7 @@ const copyBuffer = 64 << 10
 func (b *Bundle) readAll(ctx context.Context, progress func(done, total int64)) error {
 	buf := make([]byte, copyBuffer)
 	lim := b.Kind.limits()
-	done, total := int64(0), int64(0)
+	done, total, room := int64(0), int64(0), int64(maxHeld)
 	for _, e := range b.entries {
 		total += e.size
 	}
@@ -119,9 +120,14 @@ func (b *Bundle) readAll(ctx context.Context, progress func(done, total int64)) 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		size, err := b.readOne(e, buf, lim)
+		keep := b.holds(i, room)
+		size, err := b.readOne(e, buf, lim, keep)
 		if err != nil {
 			return err
+		}
+		if keep != nil {
+			b.held[i] = keep.Bytes()
+			room -= size
 		}
 		e.size = size
 		if done += size; done > lim.total {
@@ -134,7 +140,24 @@ func (b *Bundle) readAll(ctx context.Context, progress func(done, total int64)) 
 	return nil
 }
 
-func (b *Bundle) readOne(e *entry, buf []byte, lim limits) (int64, error) {
+// maxHeld bounds the bytes that are kept in memory of one bundle: packed ones,
+// and unpacked ones. Most toolsets are far smaller, and are unpacked once.
+const maxHeld = 8 * mib
+
+// holds gives the buffer in which a file's contents are kept; nil where there
+// is no room. A folder's files aren't kept: what they are at the end counts.
+func (b *Bundle) holds(i int, room int64) *bytes.Buffer {
+	if _, own := b.from.(*folder); own || b.entries[i].size > room {
+		return nil
+	}
+	if b.held == nil {
+		b.held = make(map[int][]byte, len(b.entries))
+	}
+	return bytes.NewBuffer(make([]byte, 0, b.entries[i].size))
+}
+
+// readOne reads one file, and keeps it where there is a buffer.
+func (b *Bundle) readOne(e *entry, buf []byte, lim limits, keep *bytes.Buffer) (int64, error) {
 	r, err := b.from.open(e.index)
 	if err != nil {
 		return 0, err
@@ -150,6 +173,9 @@ func (b *Bundle) readOne(e *entry, buf []byte, lim limits) (int64, error) {
 		}
 		_, _ = sum.Write(buf[:n])
 		text.see(buf[:n])
+		if keep != nil {
+			keep.Write(buf[:n])
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			sum.Sum(e.sha256[:0])
@@ -166,7 +192,7 @@ func (b *Bundle) readOne(e *entry, buf []byte, lim limits) (int64, error) {
 // wrap names the file in an error that isn't one of ours.
 func wrap(err error, path string) error {
 	var e *Error
-	if errors.As(err, &e) {
+	if err == nil || errors.As(err, &e) {
 		return err
 	}
 	return fmt.Errorf("read %s: %w", Printable(path), err)

@@ -107,7 +107,7 @@ func (b *Bundle) fill(ctx context.Context, root *os.Root, o ExtractOptions) erro
 			total--
 			continue
 		}
-		err := out.write(to, func(f *os.File) error { return b.copy(f, e, buf) })
+		err := out.write(to, func(f *os.File) error { return b.copy(f, i, buf) })
 		if err != nil {
 			return err
 		}

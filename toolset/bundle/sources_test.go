@@ -457,8 +457,11 @@ func TestUnzipReadsOurs(t *testing.T) {
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	zipped := demo().bytes()
+	packed := tarred(t, []tar.Header{{Name: "toolset.yaml", Typeflag: tar.TypeReg}}, demoFiles(), nil)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
+		case "/demo.tgz":
+			_, _ = w.Write(packed)
 		case "/demo.zip":
 			_, _ = w.Write(zipped)
 		case "/moved":
@@ -476,7 +479,7 @@ func TestFetch(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for _, tt := range []struct{ name, path, err string }{
-		{"a ZIP", "/demo.zip", ""}, {"a redirect", "/moved", ""}, {"a page", "/page", "no ZIP"}, {"nothing there", "/none", "404"},
+		{"a ZIP", "/demo.zip", ""}, {"a tar.gz", "/demo.tgz", ""}, {"a redirect", "/moved", ""}, {"a page", "/page", "no ZIP"}, {"nothing there", "/none", "404"},
 		{"too large", "/large", "are allowed"}, {"cut off", "/cut", "EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

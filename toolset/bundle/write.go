@@ -25,7 +25,7 @@ func (b *Bundle) WriteZIP(ctx context.Context, w io.Writer, replace map[string][
 	for i := range b.entries {
 		e := &b.entries[i]
 		if _, ok := replace[e.path]; !ok {
-			list = append(list, b.zipped(e))
+			list = append(list, b.zipped(i))
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(replace)) {
@@ -73,10 +73,11 @@ func writable(list []archiver.FileInfo) error {
 	return nil
 }
 
-func (b *Bundle) zipped(e *entry) archiver.FileInfo {
+func (b *Bundle) zipped(i int) archiver.FileInfo {
+	e := &b.entries[i]
 	return fixed(e.path, e.size, func() (io.ReadCloser, error) {
 		var buf bytes.Buffer
-		if err := b.copy(&buf, e, nil); err != nil {
+		if err := b.copy(&buf, i, nil); err != nil {
 			return nil, err
 		}
 		return io.NopCloser(&buf), nil

@@ -98,7 +98,7 @@ func locate(n *yaml.Node, pointer string) *yaml.Node {
 		if rest != "" {
 			pointer = "/" + rest
 		}
-		next := child(n, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		next := child(n, unescapeToken.Replace(token))
 		if next == nil {
 			return n
 		}
@@ -123,9 +123,15 @@ func child(n *yaml.Node, token string) *yaml.Node {
 	return nil
 }
 
+// The escapes of JSON pointers (RFC 6901).
+var (
+	escapeToken   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
 // under is the pointer of a value's entry.
 func under(pointer, token string) string {
-	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+	return pointer + "/" + escapeToken.Replace(token)
 }
 
 func item(pointer string, i int) string { return pointer + "/" + strconv.Itoa(i) }

@@ -187,7 +187,7 @@ func pointed(root any, ref string) any {
 		if !ok {
 			return nil
 		}
-		node = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+		node = m[unescapeToken.Replace(part)]
 	}
 	return node
 }
