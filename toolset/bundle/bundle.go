@@ -156,13 +156,13 @@ func OpenZIP(ctx context.Context, r io.ReaderAt, size int64, o Options) (*Bundle
 		return nil, err
 	}
 	if unmarked {
-		b.Notes = append(b.Notes, Note{Msg: "names beyond ASCII are not marked as UTF-8; they were taken as such"})
+		b.Notes = append(b.Notes, Note{Code: NoteNames, Msg: "names beyond ASCII are not marked as UTF-8; they were taken as such"})
 	}
 	if signed > 0 {
 		if b.Kind != MCPB {
 			return nil, errors.Join(refuse(Format, "", "something lies behind the end of the ZIP"), b.Close())
 		}
-		b.Notes = append(b.Notes, Note{Msg: "it is signed; who signed it was not checked"})
+		b.Notes = append(b.Notes, Note{Code: NoteSigned, Msg: "it is signed; who signed it was not checked"})
 	}
 	b.Source = Source{Type: FromArchive}
 	return b, nil

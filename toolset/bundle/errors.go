@@ -94,10 +94,22 @@ func Printable(path string) string {
 
 // Note is something worth knowing about a bundle that stops nothing.
 type Note struct {
+	// Code is the kind of note; codes are stable.
+	Code string
 	// Path is the entry, or empty.
 	Path string
 	Msg  string
 }
+
+// The codes of notes.
+const (
+	NoteLeftOut    = "left-out"      // it isn't part of the bundle
+	NoteFolder     = "in-one-folder" // a folder around everything was taken off
+	NoteShadow     = "shadows"       // it has the name of a module of Python's own
+	NoteExecutable = "executable"    // modes were dropped
+	NoteNames      = "unmarked-names"
+	NoteSigned     = "signed"
+)
 
 // String is the note on one line.
 func (n Note) String() string {

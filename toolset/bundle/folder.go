@@ -97,7 +97,7 @@ func (w *walker) take(ctx context.Context, p string, e fs.DirEntry, depth int) e
 		why = w.kind.misplaced(p, e.IsDir())
 	}
 	if why != "" {
-		w.notes = append(w.notes, Note{Path: p, Msg: "left out: " + why})
+		w.notes = append(w.notes, Note{Code: NoteLeftOut, Path: p, Msg: "left out: " + why})
 		return nil
 	}
 	switch {

@@ -113,8 +113,8 @@ func arrange(all []entry, own bool) (*layout, error) {
 	return l, l.bounds()
 }
 
-func (l *layout) note(p, format string, args ...any) {
-	l.notes = append(l.notes, Note{Path: p, Msg: fmt.Sprintf(format, args...)})
+func (l *layout) note(code, p, format string, args ...any) {
+	l.notes = append(l.notes, Note{Code: code, Path: p, Msg: fmt.Sprintf(format, args...)})
 }
 
 // leaveOut notes what a folder has and a bundle doesn't, each place once.
@@ -123,7 +123,7 @@ func (l *layout) leaveOut(p, why string) {
 	if deep && slices.ContainsFunc(l.notes, func(n Note) bool { return n.Path == top+"/" || n.Path == top }) {
 		return
 	}
-	l.note(p, "left out: %s", why)
+	l.note(NoteLeftOut, p, "left out: %s", why)
 }
 
 // withoutLitter drops what macOS and Windows add by themselves.
@@ -141,7 +141,7 @@ func (l *layout) withoutLitter(all []entry) []entry {
 		}
 	}
 	if dropped > 0 {
-		l.note("", "%d files that macOS or Windows added were left out", dropped)
+		l.note(NoteLeftOut, "", "%d files that macOS or Windows added were left out", dropped)
 	}
 	return kept
 }
@@ -166,7 +166,7 @@ func (l *layout) unwrap(kept []entry) {
 	for i := range kept {
 		_, kept[i].path, _ = strings.Cut(kept[i].raw, "/")
 	}
-	l.note(top+"/", "everything lies in this folder")
+	l.note(NoteFolder, top+"/", "everything lies in this folder")
 }
 
 func isManifest(p string) bool {
@@ -292,7 +292,7 @@ func (l *layout) noteModules() {
 		first, _, deep := strings.Cut(rest, "/")
 		name, py := strings.CutSuffix(first, ".py")
 		if pymodule.Standard(name) && (py && !deep || e.dir && !deep) {
-			l.note(e.path, "it has the name of a module of Python's own: other files reach that one only, and this as tools.%s", name)
+			l.note(NoteShadow, e.path, "it has the name of a module of Python's own: other files reach that one only, and this as tools.%s", name)
 		}
 	}
 }
@@ -322,7 +322,7 @@ func (l *layout) bounds() error {
 		}
 	}
 	if exec > 0 {
-		l.note("", "%d files ask to be executable or more; nothing in a bundle is", exec)
+		l.note(NoteExecutable, "", "%d files ask to be executable or more; nothing in a bundle is", exec)
 	}
 	return nil
 }

@@ -479,7 +479,7 @@ func TestFetch(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for _, tt := range []struct{ name, path, err string }{
-		{"a ZIP", "/demo.zip", ""}, {"a tar.gz", "/demo.tgz", ""}, {"a redirect", "/moved", ""}, {"a page", "/page", "no ZIP"}, {"nothing there", "/none", "404"},
+		{"a ZIP", "/demo.zip", ""}, {"a tar.gz", "/demo.tgz", ""}, {"a redirect", "/moved", ""}, {"a page", "/page", "it is no ZIP and no tar.gz"}, {"nothing there", "/none", "404"},
 		{"too large", "/large", "are allowed"}, {"cut off", "/cut", "EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func readZIP(r io.ReaderAt, size int64) ([]zipEntry, error) {
 		if err == nil && binary.LittleEndian.Uint32(first[:]) == sigEnd {
 			return nil, refuse(Format, "", "the ZIP is empty")
 		}
-		return nil, refuse(Format, "", "it is no ZIP: it doesn't begin with an entry")
+		return nil, refuse(Format, "", "it is no ZIP and no tar.gz: it doesn't begin as one does")
 	}
 	end, err := readEnd(r, size)
 	if err != nil {

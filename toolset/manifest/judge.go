@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/internal/pymodule"
 	"github.com/fettle-cli/fettle/internal/schema"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 // judge finds what is wrong with a manifest beyond its structure. Where a
@@ -165,6 +166,11 @@ func (j *judge) permissions() {
 			j.warn(item("/permissions/env", i), CodeSecretName, show(name)+" holds a key; a tool that reads it can use it")
 		}
 	}
+	for i, p := range j.m.Permissions.Read {
+		if keyPath(p) {
+			j.warn(item("/permissions/read", i), CodeSecretName, show(p)+" is where keys and passwords lie; a tool that reads them can use them")
+		}
+	}
 }
 
 func (j *judge) payload(p *Payload, at string) {
@@ -195,6 +201,12 @@ func (j *judge) agent(a *Agent, at string) {
 // toolName checks the name of a tool that may be one of ours or a builtin; of
 // globs and of other toolsets' tools nothing is known.
 func (j *judge) toolName(name, at string) {
+	if name != "" {
+		if err := toolset.CheckGlob(name); err != nil {
+			j.fail(at, CodeUnknownName, show(name)+" can't be used: "+err.Error())
+			return
+		}
+	}
 	own := ids(j.m.Tools, func(t Tool) string { return t.ID })
 	if bare, ok := strings.CutPrefix(name, j.m.ID+":"); ok && j.m.ID != "" {
 		name = bare

@@ -95,3 +95,17 @@ func secretName(name string) bool {
 	}
 	return false
 }
+
+// keyPath tells whether keys are known to lie at or below a path, or the path
+// at or above where they do.
+func keyPath(p string) bool {
+	for _, known := range []string{
+		"~/.ssh", "~/.aws", "~/.gnupg", "~/.config", "~/.kube", "~/.docker", "~/.netrc", "~/.git-credentials", "~/.npmrc", "~/.pypirc",
+		"~/.mozilla", "~/.local/share", "~/Library", "/etc", "/proc", "/root", "/home", "/Users", "/var", "/run",
+	} {
+		if p == known || strings.HasPrefix(p, known+"/") || strings.HasPrefix(known, p+"/") {
+			return true
+		}
+	}
+	return false
+}

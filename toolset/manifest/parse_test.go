@@ -247,6 +247,9 @@ func TestProblems(t *testing.T) {
 		{"relative path to read", minimal("permissions: {read: [%s../x]}"), CodePath, "begins with / or ~/"},
 		{"the home folder", minimal("permissions: {read: [%s~/]}"), CodePath, "begins with / or ~/"},
 		{"the key in permissions", minimal("permissions: {env: [%sOPENAI_API_KEY]}"), CodeSecretName, "holds a key"},
+		{"keys to read", minimal("permissions: {read: [%s~/.ssh/config]}"), CodeSecretName, "keys and passwords"},
+		{"a folder above the keys", minimal("permissions: {read: [%s/home]}"), CodeSecretName, "keys and passwords"},
+		{"broken glob", minimal("agents: [{id: a, purpose: p, prompt: p, tools: [%s'read_[a']}]"), CodeUnknownName, "left open"},
 		{"requirement by address", minimal("requirements: [%s'x @ git+https://example.com/x']"), CodeWrongValue, "no address"},
 		{"requirement that is an option", minimal("requirements: [%s'--index-url=https://x']"), CodeWrongValue, "no address"},
 		{"handoff to nobody", minimal("agents: [{id: a, purpose: p, prompt: p, handoffs: [%sb]}]"), CodeUnknownName, `no agent "b"`},
@@ -398,5 +401,32 @@ func TestAt(t *testing.T) {
 	}
 	if p := d.Problem("/tools/1/entrypoint", LevelError, "x", "no\x1b[2J"); p.String() != "toolset.yaml:33:17: error: no\ufffd[2J" {
 		t.Errorf("got %q", p)
+	}
+}
+
+func TestVariablesAndSecrets(t *testing.T) {
+	t.Parallel()
+	d := Parse(FileName, []byte(minimal(`permissions: {env: [REGION, MCP_TOKEN]}
+mcp_servers:
+  - {id: one, command: x, args: ["--key=${ONE_KEY}", "${MCP_TOKEN}"], env: {MODE: fast, API_KEY: plain-text, OTHER: "${ONE_KEY}"}}
+  - {id: two, url: "https://mcp.example.com/?k=${TWO}", headers: {X-Api-Key: abc, Accept: text/plain, Authorization: "Bearer ${MCP_TOKEN}"}}`)), Options{})
+	if d.Manifest == nil {
+		t.Fatal(d.Err())
+	}
+	got := fmt.Sprint(d.Manifest.Variables())
+	if want := "[{MCP_TOKEN [one two] true} {ONE_KEY [one] false} {REGION [] true} {TWO [two] false}]"; got != want {
+		t.Errorf("the variables are %s, want %s", got, want)
+	}
+	clean, hidden := d.Manifest.WithoutSecrets()
+	if fmt.Sprint(hidden) != "[API_KEY X_API_KEY]" || clean.MCPServers[0].Env["API_KEY"] != "${API_KEY}" || clean.MCPServers[0].Env["MODE"] != "fast" ||
+		clean.MCPServers[1].Headers["X-Api-Key"] != "${X_API_KEY}" || clean.MCPServers[1].Headers["Authorization"] != "Bearer ${MCP_TOKEN}" {
+		t.Errorf("hid %v: %+v", hidden, clean.MCPServers)
+	}
+	if d.Manifest.MCPServers[0].Env["API_KEY"] != "plain-text" {
+		t.Error("the manifest itself was changed")
+	}
+	d.Manifest.MCPServers[0].Args = []string{"--token=ghp_EXAMPLEnotrealEXAMPLEnotreal1234"}
+	if clean, hidden := d.Manifest.WithoutSecrets(); clean.MCPServers[0].Args[0] != "--token=${ONE_SECRET}" || !slices.Contains(hidden, "ONE_SECRET") {
+		t.Errorf("the argument became %q: %v", clean.MCPServers[0].Args[0], hidden)
 	}
 }

@@ -275,6 +275,11 @@ func roundTrip(t fataler, m *Manifest) {
 	if diff := cmp.Diff(m, d.Manifest); diff != "" {
 		t.Fatalf("it came back another (- before, + after):\n%s\n%s", diff, text)
 	}
+	if clean, hidden := m.WithoutSecrets(); len(hidden) == 0 {
+		if diff := cmp.Diff(m, clean); diff != "" {
+			t.Fatalf("without any secret, taking them out changes it:\n%s", diff)
+		}
+	}
 	again, err := Marshal(d.Manifest)
 	if err != nil || !bytes.Equal(text, again) {
 		t.Fatalf("written twice, it differs: %v\n%s\n%s", err, text, again)
