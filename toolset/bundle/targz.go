@@ -42,8 +42,8 @@ func (s *spool) close() error {
 	return errors.Join(err, os.Remove(s.file.Name()))
 }
 
-// openTarGz unpacks a tar.gz into a spool, under the bounds of any kind, and
-// judges its names as those of a ZIP are judged.
+// openTarGz unpacks a tar.gz into a spool, under a toolset's bounds, and judges
+// its names as those of a ZIP are judged.
 func openTarGz(ctx context.Context, f io.Reader, size int64, o Options) (*Bundle, error) {
 	if size > maxArchive {
 		return nil, refuse(Size, "", "the archive has %d bytes; %d are allowed", size, int64(maxArchive))
@@ -88,8 +88,8 @@ func (s *spool) fill(ctx context.Context, f io.Reader, size int64) ([]entry, err
 			return refuse(Count, "", "it has more than %d entries", maxEntries)
 		}
 		if !e.dir {
-			if offset+e.size > MCPB.limits().total {
-				return refuse(Size, "", "it has more than %d bytes unpacked", MCPB.limits().total)
+			if offset+e.size > Toolset.limits().total {
+				return refuse(Size, "", "it has more than %d bytes unpacked", Toolset.limits().total)
 			}
 			if err := s.take(f, &e, offset); err != nil {
 				return err
@@ -114,9 +114,9 @@ func (s *spool) fill(ctx context.Context, f io.Reader, size int64) ([]entry, err
 	return all, nil
 }
 
-// maxSpool bounds what is unpacked before the kind is known: the largest kind
-// with its headers.
-const maxSpool = 256*mib + maxEntries*3*512
+// maxSpool bounds what is unpacked: a toolset's contents with their headers. An
+// MCP bundle, which may be larger, is always a ZIP.
+const maxSpool = 64*mib + maxEntries*3*512
 
 // tarEntry takes one header of a tar. Links arrive looking like files, so the
 // header's own type is what counts.
@@ -148,8 +148,8 @@ func tarEntry(f archiver.FileInfo) (entry, error) {
 	if hdr.Linkname != "" {
 		return entry{}, refuse(Type, hdr.Name, "it is a link; a bundle has files and folders")
 	}
-	if !e.dir && hdr.Size > MCPB.limits().entry {
-		return entry{}, refuse(Size, hdr.Name, "it has %d bytes; %d are allowed", hdr.Size, MCPB.limits().entry)
+	if !e.dir && hdr.Size > Toolset.limits().entry {
+		return entry{}, refuse(Size, hdr.Name, "it has %d bytes; %d are allowed", hdr.Size, Toolset.limits().entry)
 	}
 	return e, nil
 }

@@ -50,7 +50,7 @@ func (j *judge) all() {
 	}
 	j.duplicates()
 	m := j.m
-	if len(m.Tools)+len(m.MCPServers)+len(m.Agents)+len(m.Payloads)+len(m.Pages)+len(m.Workflows) == 0 && j.sink.errors() == 0 {
+	if len(m.Tools)+len(m.MCPServers)+len(m.Agents)+len(m.Payloads)+len(m.Pages)+len(m.Workflows) == 0 && !j.sink.failed {
 		j.warn("", CodeEmptyManifest, "the toolset has no tools, servers, agents or payloads")
 	}
 }
@@ -59,12 +59,18 @@ func (j *judge) fail(pointer, code, msg string) { j.say(pointer, LevelError, cod
 func (j *judge) warn(pointer, code, msg string) { j.say(pointer, LevelWarning, code, msg) }
 
 func (j *judge) say(pointer string, level Level, code, msg string) {
+	if j.sink.full(level) {
+		return
+	}
 	n := locate(j.root, pointer)
 	j.sink.add(Problem{File: j.file, Line: n.Line, Column: n.Column, Pointer: pointer, Level: level, Code: code, Message: msg})
 }
 
 // missing reports a name that isn't one of known.
 func (j *judge) missing(pointer, what, name string, known []string) {
+	if j.sink.full(LevelError) {
+		return
+	}
 	msg := "there is no " + what + " " + show(name)
 	near := nearest.Of(name, known)
 	switch {

@@ -51,7 +51,7 @@ func Parse(file string, data []byte, o Options) *Document {
 		r.report(top, "", CodeWrongType, `expected fields and values, such as manifest_version: "1"; found `+found(top))
 	}
 	d.Problems = r.sink.sorted(file)
-	if r.sink.errors() > 0 || r.sink.dropped > 0 {
+	if r.sink.failed {
 		d.Manifest = nil
 	}
 	return d

@@ -51,6 +51,7 @@ const (
 	CodeSecret        = "secret"       // a secret in plain text
 	CodeInjection     = "instructions" // a description that gives orders to the model
 	CodeTest          = "test"         // a test whose arguments can't be right
+	CodeTooMany       = "more"         // what is beyond the bound of problems
 	CodeEmptyManifest = "empty"        // a toolset with nothing in it
 )
 
@@ -119,25 +120,26 @@ const maxProblems = 100
 type sink struct {
 	problems []Problem
 	dropped  int
+	failed   bool // one at least is an error
+}
+
+// full tells that a further problem is only counted, so that whoever finds it
+// need not look for its place and its words.
+func (s *sink) full(level Level) bool {
+	s.failed = s.failed || level == LevelError
+	if len(s.problems) < maxProblems {
+		return false
+	}
+	s.dropped++
+	return true
 }
 
 func (s *sink) add(p Problem) {
-	p.Message = printable(p.Message)
-	if len(s.problems) >= maxProblems {
-		s.dropped++
+	if s.full(p.Level) {
 		return
 	}
+	p.Message = printable(p.Message)
 	s.problems = append(s.problems, p)
-}
-
-func (s *sink) errors() int {
-	n := 0
-	for _, p := range s.problems {
-		if p.Level == LevelError {
-			n++
-		}
-	}
-	return n
 }
 
 // sorted gives the problems in the file's order, and says how many there are
@@ -146,13 +148,14 @@ func (s *sink) sorted(file string) []Problem {
 	slices.SortStableFunc(s.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if s.dropped > 0 {
-		return append(s.problems, Problem{
-			File: file, Level: LevelError, Code: CodeTooLarge,
-			Message: fmt.Sprintf("and %d more problems", s.dropped),
-		})
+	if s.dropped == 0 {
+		return s.problems
 	}
-	return s.problems
+	more := Problem{File: file, Level: LevelWarning, Code: CodeTooMany, Message: fmt.Sprintf("and %d more problems", s.dropped)}
+	if s.failed {
+		more.Level = LevelError
+	}
+	return append(s.problems, more)
 }
 
 // maxShown is how many characters of a value a message shows.

@@ -83,6 +83,9 @@ func (j *judge) dataReferences(v any, at string, s *scope) {
 
 func (j *judge) references(text, at string, s *scope) {
 	for _, ref := range References(text) {
+		if len(j.sink.problems) >= maxProblems { // nobody reads on
+			return
+		}
 		known := referenceNames()
 		switch {
 		case !slices.Contains(known, ref.Name):
@@ -199,6 +202,10 @@ func (j *judge) portable(raw json.RawMessage, at string) bool {
 	if json.Unmarshal(raw, &s) != nil {
 		return true // Compile says what is wrong
 	}
+	if n := objects(s); n > maxSchemaObjects {
+		j.fail(at, CodeSchema, fmt.Sprintf("the schema has %d objects; %d are allowed: no model reads so many", n, maxSchemaObjects))
+		return false
+	}
 	good := true
 	walkSchema(s, at, func(pattern, pointer string) {
 		if _, err := regexp.Compile(pattern); err != nil {
@@ -207,6 +214,26 @@ func (j *judge) portable(raw json.RawMessage, at string) bool {
 		}
 	})
 	return good
+}
+
+// maxSchemaObjects bounds one schema: compiling takes time with the square of
+// it. A tool with fifty arguments has some two hundred.
+const maxSchemaObjects = 1_000
+
+func objects(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		n = 1
+		for _, e := range v {
+			n += objects(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += objects(e)
+		}
+	}
+	return n
 }
 
 // walkSchema finds the patterns of a schema and of those inside it. Values

@@ -39,7 +39,7 @@ func asJSON(text []byte) []byte {
 		return nil
 	}
 	r := &reader{root: top, bad: make(map[*yaml.Node]bool)}
-	if !r.strict(top, "") || r.sink.errors() > 0 {
+	if !r.strict(top, "") || r.sink.failed {
 		return nil
 	}
 	var buf bytes.Buffer

@@ -106,6 +106,10 @@ func (r *reader) text(n *yaml.Node, s *shape, pointer string) {
 }
 
 func (r *reader) wrongChoice(n *yaml.Node, choices []string, pointer string) {
+	r.bad[n] = true
+	if r.sink.full(LevelError) {
+		return
+	}
 	want := "expected " + strings.Join(choices, " or ")
 	if len(choices) > 2 {
 		want = "expected one of " + strings.Join(choices, ", ")
@@ -120,7 +124,6 @@ func (r *reader) wrongChoice(n *yaml.Node, choices []string, pointer string) {
 	if p.Nearest != "" && len(choices) > 1 {
 		p.Message += "; did you mean " + p.Nearest + "?"
 	}
-	r.bad[n] = true
 	r.sink.add(p)
 }
 
@@ -261,6 +264,10 @@ func (r *reader) together(n *yaml.Node, s *shape, there map[string]*yaml.Node, p
 
 // unknown reports a field that isn't known, with the one that is nearest.
 func (r *reader) unknown(key *yaml.Node, known []string, pointer string) {
+	r.bad[key] = true
+	if r.sink.full(LevelError) {
+		return
+	}
 	p := Problem{
 		File: r.file, Line: key.Line, Column: key.Column, Pointer: pointer, Level: LevelError, Code: CodeUnknownField,
 		Message: "unknown field " + show(key.Value), Nearest: nearest.Of(key.Value, known),
@@ -270,6 +277,5 @@ func (r *reader) unknown(key *yaml.Node, known []string, pointer string) {
 	} else {
 		p.Message += "; known are " + strings.Join(known, ", ")
 	}
-	r.bad[key] = true
 	r.sink.add(p)
 }
