@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -70,9 +71,9 @@ type Bundle struct {
 	cleanup []func() error
 }
 
-// Open reads a bundle from a path or an https address. What a path is (a ZIP,
-// a tar.gz, a folder, or the SKILL.md or toolset.yaml in one) is told by
-// looking, not by its name.
+// Open reads a bundle from a path or an https address. Whether a file is a ZIP
+// or a tar.gz is told by looking, not by its name; a manifest file means the
+// folder that it lies in.
 func Open(ctx context.Context, ref string, o Options) (*Bundle, error) {
 	if scheme, _, ok := strings.Cut(ref, "://"); ok && !strings.ContainsAny(scheme, `/\`) {
 		return Fetch(ctx, ref, o)
@@ -83,6 +84,9 @@ func Open(ctx context.Context, ref string, o Options) (*Bundle, error) {
 	}
 	if info.IsDir() {
 		return OpenFolder(ctx, ref, o)
+	}
+	if isManifest(filepath.Base(ref)) {
+		return OpenFolder(ctx, filepath.Dir(ref), o)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, refuse(Type, "", "open bundle %s: it is neither a file nor a folder", Printable(ref))

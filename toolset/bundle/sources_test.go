@@ -155,6 +155,56 @@ func TestSameContentHoweverPacked(t *testing.T) {
 	}
 }
 
+// TestStoppedAnywhere stops an extraction after each file: there is no folder,
+// and nothing of it.
+func TestStoppedAnywhere(t *testing.T) {
+	t.Parallel()
+	b := must(t)(openBytes(t, demo(manyFiles(20)...).bytes()))
+	for n := range len(b.Files) {
+		ctx, cancel := context.WithCancel(t.Context())
+		parent := t.TempDir()
+		err := b.Extract(ctx, filepath.Join(parent, "x"), ExtractOptions{Progress: func(done, _ int64) {
+			if int(done) > n {
+				cancel()
+			}
+		}})
+		cancel()
+		left, _ := os.ReadDir(parent)
+		if err != nil && len(left) > 0 || err == nil && (n < len(b.Files)-1 || len(left) != 1) {
+			t.Errorf("stopped after %d files: %v, and there is %v", n+1, err, left)
+		}
+	}
+}
+
+func TestOpenByManifest(t *testing.T) {
+	t.Parallel()
+	dir := writeFolder(t, demoFiles())
+	b := must(t)(Open(t.Context(), filepath.Join(dir, "toolset.yaml"), Options{}))
+	if b.Source != (Source{FromFolder, dir}) || len(b.Files) != len(demoFiles()) {
+		t.Errorf("opened %v with %v", b.Source, b.Files)
+	}
+}
+
+func TestExtractBelowAFolder(t *testing.T) {
+	t.Parallel()
+	b := must(t)(OpenFolder(t.Context(), writeFolder(t, map[string]string{"SKILL.md": "---\nname: x\n---\n", "scripts/a.py": "x"}), Options{}))
+	dir := filepath.Join(t.TempDir(), "x")
+	if err := b.Extract(t.Context(), dir, ExtractOptions{Under: "assets", Add: map[string][]byte{"toolset.yaml": []byte(demoManifest)}}); err != nil {
+		t.Fatal(err)
+	}
+	made := must(t)(OpenFolder(t.Context(), dir, Options{}))
+	var paths []string
+	for _, f := range made.Files {
+		paths = append(paths, f.Path)
+	}
+	if made.Kind != Toolset || fmt.Sprint(paths) != "[assets/SKILL.md assets/scripts/a.py toolset.yaml]" || len(made.Notes) > 0 {
+		t.Errorf("made %s of %v with %v", made.Kind, paths, made.Notes)
+	}
+	if err := b.Extract(t.Context(), dir+"2", ExtractOptions{Under: "../x"}); CodeOf(err) != Path {
+		t.Errorf("extracted outside: %v", err)
+	}
+}
+
 func TestRefusedTars(t *testing.T) {
 	t.Parallel()
 	base := []tar.Header{{Name: "toolset.yaml", Typeflag: tar.TypeReg}}

@@ -37,6 +37,14 @@
 //     reads as that manifest. Comments are not kept.
 //   - Reading a hostile file takes milliseconds and a few megabytes.
 //
+// # Other formats
+//
+// [FromMCPB] and [FromSkill] make a manifest of an MCP bundle's manifest.json
+// and of an Agent Skill's SKILL.md: one MCP server, or one agent. The files of
+// the other bundle come to lie in assets/ ([ConvertedFolder]). What has no
+// place in a toolset is left out and named in a note; nothing that would need
+// more trust than the user gave is guessed at.
+//
 // # Where document 004 is silent
 //
 //   - An entrypoint `tools.analyze:run` is tools/analyze.py; so is

@@ -80,14 +80,6 @@ func (s *shape) names() []string {
 	return names
 }
 
-// described gives a copy with another description, for shapes that several
-// fields share.
-func (s *shape) described(about string) *shape {
-	c := *s
-	c.about = about
-	return &c
-}
-
 func text(about, want string, low, high int) *shape {
 	return &shape{kind: textKind, about: about, want: want, min: low, max: high}
 }
