@@ -240,7 +240,9 @@ func hiddenPart(p string, k Kind) string {
 		if !strings.HasPrefix(part, ".") {
 			continue
 		}
-		if k == MCPB && i > 0 && !slices.Contains([]string{".git", ".hg", ".svn", ".env", ".ssh", ".vscode", ".claude", ".cursor", ".mcp.json"}, strings.ToLower(part)) {
+		lower := strings.ToLower(part)
+		if k == MCPB && i > 0 && !strings.HasPrefix(lower, ".env") &&
+			!slices.Contains([]string{".git", ".hg", ".svn", ".ssh", ".vscode", ".claude", ".cursor", ".mcp.json"}, lower) {
 			continue
 		}
 		return part

@@ -35,7 +35,8 @@
 //     both come from one table of shapes.
 //   - [Marshal] writes the same bytes for the same manifest, and what it wrote
 //     reads as that manifest. Comments are not kept.
-//   - Reading a hostile file takes milliseconds and a few megabytes.
+//   - A hostile file costs no more than an honest one of the largest size: some
+//     tens of milliseconds and of megabytes.
 //
 // # Other formats
 //
