@@ -1,6 +1,7 @@
 package pymodule
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -25,6 +26,9 @@ func TestAgainstPython(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
+		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+			t.Fatal("python3 is not on the PATH")
+		}
 		t.Skip("python3 is not on the PATH")
 	}
 	out, err := exec.CommandContext(t.Context(), python, "-I", "-S", "-c", "import sys; print(*sys.stdlib_module_names)").Output()

@@ -32,6 +32,9 @@ func run(ctx context.Context, args []string) error {
 	if args[0] == "walk" {
 		return walk(args[1])
 	}
+	if args[0] == "parse" {
+		return parse(args[1])
+	}
 	b, err := bundle.Open(ctx, args[1], bundle.Options{})
 	if args[0] == "open" {
 		if err != nil {
@@ -51,6 +54,17 @@ func run(ctx context.Context, args []string) error {
 		return validate(b)
 	}
 	return fmt.Errorf("%s is not known", args[0])
+}
+
+func parse(path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		fmt.Println("refused:", err)
+		return nil
+	}
+	d := manifest.Parse(manifest.FileName, raw, manifest.Options{})
+	fmt.Println(len(d.Problems), "problems")
+	return nil
 }
 
 func walk(dir string) error {
