@@ -166,6 +166,11 @@ func (r *reader) decode() *Manifest {
 		r.add(r.root, "", CodeWrongType, "it can't be decoded: "+err.Error())
 		return nil
 	}
+	for i := range m.Payloads { // editable: false says what leaving it out says
+		if s := m.Payloads[i].Style; s != nil && *s == (PayloadStyle{}) {
+			m.Payloads[i].Style = nil
+		}
+	}
 	return m
 }
 

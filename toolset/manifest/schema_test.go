@@ -351,3 +351,20 @@ func BenchmarkParseAppBuilder(b *testing.B) {
 		}
 	}
 }
+
+// TestEmptyMeansAbsent wants what says nothing to be read as what isn't there,
+// so that it is gone once it is written.
+func TestEmptyMeansAbsent(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"payloads: [{type: a, style: {editable: false}}]", "payloads: [{type: a, style: {}, render_options: {}, relevant_tabs: []}]",
+		"tools: []\nagents: []\npermissions: {network: []}", "tools: [{id: a, description: d, entrypoint: 'a:b', input_schema: {type: object}, streaming: false, annotations: {}}]",
+		"mcp_servers: [{id: a, command: x, args: [], env: {}}]", "tests: []\nworkflows: []\npages: [{id: a, payloads: []}]",
+	} {
+		d := Parse(FileName, []byte(minimal(text)), Options{})
+		if d.Manifest == nil {
+			t.Fatalf("%s: %v", text, d.Err())
+		}
+		roundTrip(t, d.Manifest)
+	}
+}

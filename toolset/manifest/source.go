@@ -71,20 +71,28 @@ func checkText(data []byte) *trouble {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return &trouble{code: CodeYAML, msg: "it is UTF-16; save it as UTF-8"}
 	}
-	line, column, marks := 1, 1, 0
+	line, column, marks, head := 1, 1, 0, true
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		i += size
 		switch {
+		case r == '%' && column == 1 && head:
+			return &trouble{line, column, CodeTag, "a directive (%) is not read here; a manifest is plain YAML 1.2"}
 		case r == utf8.RuneError && size == 1:
 			return &trouble{line, column, CodeYAML, "this byte is not UTF-8"}
 		case r == '\n':
 			line, column = line+1, 0
 			marks++
-		case r < ' ' && r != '\t' && r != '\r' || r == 0x7f:
-			return &trouble{line, column, CodeYAML, fmt.Sprintf("the control character %U can't stand in a file", r)}
+		case r == '\r' && i < len(data) && data[i] != '\n':
+			return &trouble{line, column, CodeYAML, "a carriage return without a line feed; end lines as Unix or Windows does"}
+		case r < ' ' && r != '\t' && r != '\r' || r >= 0x7f && r <= 0x9f || r == '\u2028' || r == '\u2029': // some of them end lines for some readers
+			return &trouble{line, column, CodeYAML, fmt.Sprintf("the control character %U can't stand in a file; write it as an escape in quotes", r)}
 		case strings.ContainsRune(",:[]{}?-", r):
 			marks++
+		}
+		// directives stand before everything but comments
+		if column == 1 && r != '#' && r != '\r' {
+			head = false
 		}
 		column++
 	}

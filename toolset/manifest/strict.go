@@ -27,8 +27,8 @@ func (r *reader) strict(n *yaml.Node, pointer string) bool {
 		r.report(n, pointer, CodeTooLarge, fmt.Sprintf("it holds more than %d values", maxNodes))
 		return false
 	}
-	if n.Style&yaml.TaggedStyle != 0 {
-		r.report(n, pointer, CodeTag, "the tag "+show(n.ShortTag())+" is not read here; write the value plainly, or in quotes")
+	if tagged(n) {
+		r.report(n, pointer, CodeTag, "the tag "+show(tagOf(n))+" is not read here; write the value plainly, or in quotes")
 		return true
 	}
 	switch n.Kind {
@@ -48,6 +48,17 @@ func (r *reader) strict(n *yaml.Node, pointer string) bool {
 	return true
 }
 
+// tagged tells whether a node has a tag that was written, a lone ! included,
+// which makes text of what would be a number.
+func tagged(n *yaml.Node) bool { return n.Style&yaml.TaggedStyle != 0 || n.Tag == "!" }
+
+func tagOf(n *yaml.Node) string {
+	if n.Tag == "!" {
+		return n.Tag
+	}
+	return n.ShortTag()
+}
+
 func (r *reader) strictMapping(n *yaml.Node, pointer string) bool {
 	seen := make(map[string]int, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -57,8 +68,8 @@ func (r *reader) strictMapping(n *yaml.Node, pointer string) bool {
 		switch {
 		case key.Kind == yaml.AliasNode:
 			r.report(key, pointer, CodeAlias, "the alias "+show("*"+key.Value)+" is not read here; write the key out")
-		case key.Style&yaml.TaggedStyle != 0:
-			r.report(key, pointer, CodeTag, "the tag "+show(key.ShortTag())+" is not read here")
+		case tagged(key):
+			r.report(key, pointer, CodeTag, "the tag "+show(tagOf(key))+" is not read here")
 		case key.Kind == yaml.ScalarNode && key.ShortTag() == tagMerge:
 			r.report(key, pointer, CodeAlias, "<< is not read here; write the fields out")
 		case key.Kind != yaml.ScalarNode || key.ShortTag() != tagText && key.ShortTag() != tagTime:

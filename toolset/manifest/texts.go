@@ -150,8 +150,8 @@ func checkServerURL(s string) *complaint {
 	return checkVariables(s)
 }
 
-// checkVariables wants each ${ to be a ${NAME}, and nothing that a shell would
-// expand: nothing of ours does, so whoever writes it is mistaken or hopes.
+// checkVariables wants each ${ to be a ${NAME}. What else a shell would expand
+// is left as it is, since no shell sees it.
 func checkVariables(s string) *complaint {
 	for rest := s; ; {
 		_, after, ok := strings.Cut(rest, "${")
