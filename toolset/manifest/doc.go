@@ -18,7 +18,8 @@
 // # What a file may be
 //
 // UTF-8 (a byte order mark is passed over), one YAML document, at most 256 KiB,
-// 64 levels and 20,000 values. Aliases, merge keys and tags are refused: no
+// 64 levels and 20,000 values. Aliases, merge keys, tags and directives are
+// refused: no
 // value means anything but itself. So are duplicate keys, keys that aren't text,
 // and numbers that YAML's versions read differently. An anchor that nothing
 // refers to is harmless and passed over. Unknown fields are errors that name
