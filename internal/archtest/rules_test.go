@@ -155,7 +155,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{
-				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/paths/...",
+				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...",
 			}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "these are leaves",
