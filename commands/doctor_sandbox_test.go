@@ -1,0 +1,38 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox"
+)
+
+func TestSandboxResult(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		report sandbox.Report
+		status doctor.Status
+		detail string
+	}{
+		{sandbox.Report{Level: toolset.LevelFull, Layers: []string{"user namespaces", "seccomp"}}, doctor.OK, "full: user namespaces, seccomp"},
+		{sandbox.Report{Level: toolset.LevelReduced, Layers: []string{"no user namespaces"}, Gaps: []string{"a"}, Fix: "b"}, doctor.Warning, "reduced: no user namespaces"},
+		{sandbox.Report{Level: toolset.LevelNone, Layers: []string{"no Landlock"}, Gaps: []string{"a"}}, doctor.Warning, "none: no Landlock"},
+	} {
+		r := sandboxResult(c.report)
+		if r.Status != c.status || r.Detail != c.detail || !slices.Equal(r.More, c.report.Gaps) || r.Hint != c.report.Fix {
+			t.Errorf("%+v: %+v", c.report, r)
+		}
+	}
+}
+
+// A program that would start itself over and over is told so instead.
+func TestSandboxOfAProgramThatIsNoKeeper(t *testing.T) {
+	t.Parallel()
+	v := &visit{rt: &runtime{}}
+	if r := v.sandbox(context.Background()); r.Status != doctor.Error || r.Detail == "" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,90 @@
+package sandbox
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// word words what was found out.
+func (l *Launcher) word(seen facts) Report {
+	r := Report{Level: l.best(toolset.LevelFull)}
+	full := l.lacked(toolset.LevelFull)
+	switch {
+	case full == nil:
+		r.Layers = append(r.Layers, "user namespaces")
+	case full.Step == "make namespaces":
+		r.Layers = append(r.Layers, "no user namespaces ("+full.Text+")")
+	case full.Step == "seccomp":
+	default:
+		r.Layers = append(r.Layers, "no usable user namespaces ("+full.Error()+")")
+	}
+	version := landlockVersion()
+	switch {
+	case version == 0:
+		r.Layers = append(r.Layers, "no Landlock")
+	case version < leastLandlock && r.Level < toolset.LevelFull:
+		r.Layers = append(r.Layers, "no sufficient Landlock (version "+strconv.Itoa(version)+", "+strconv.Itoa(leastLandlock)+" is needed)")
+	default:
+		r.Layers = append(r.Layers, "Landlock "+strconv.Itoa(version))
+	}
+	if hasSeccomp() {
+		r.Layers = append(r.Layers, "seccomp")
+	} else {
+		r.Layers = append(r.Layers, "no seccomp")
+	}
+	r.Gaps = gaps(r.Level, version, seen)
+	if r.Level < toolset.LevelFull {
+		r.Fix = namespaceFix(os.ReadFile)
+	}
+	return r
+}
+
+// gaps are what stays open at a level.
+func gaps(level toolset.Level, landlock int, seen facts) []string {
+	switch level {
+	case toolset.LevelFull:
+		if seen.SharedProc {
+			return []string{"tools can see which other programs run"}
+		}
+		return nil
+	case toolset.LevelReduced:
+		out := []string{
+			"tools can see that files exist and change permissions of your files outside the workspace",
+			"tools have the network whole or not at all",
+		}
+		if landlock < 6 {
+			out = append(out, "tools can send signals to your other programs")
+		}
+		return out
+	}
+	return []string{"tools can reach all that you can; their processes still end with their call"}
+}
+
+// hasSeccomp asks the kernel whether a filter could end a process.
+func hasSeccomp() bool {
+	action := uint32(unix.SECCOMP_RET_KILL_PROCESS)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	return errno == 0 && auditArch != 0
+}
+
+// namespaceFix names the setting that forbids user namespaces.
+func namespaceFix(read func(string) ([]byte, error)) string {
+	for _, setting := range []struct{ path, forbids, fix string }{
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+			"sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0   or an AppArmor profile for fettle that has: userns,"},
+		{"/proc/sys/user/max_user_namespaces", "0", "sudo sysctl user.max_user_namespaces=15000"},
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sudo sysctl kernel.unprivileged_userns_clone=1"},
+	} {
+		text, err := read(setting.path)
+		if err == nil && strings.TrimSpace(string(text)) == setting.forbids {
+			return setting.fix
+		}
+	}
+	return "a container has to be started so that it allows them, as by docker run --security-opt seccomp=unconfined"
+}
