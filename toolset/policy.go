@@ -101,8 +101,9 @@ const NoLimit = -1
 // Limits bound what a call may use. Zero is the default of [DefaultLimits],
 // and [NoLimit] is none.
 type Limits struct {
-	// Time is how long a call may take, from [Process.Begin] on.
-	Time Duration `json:"time,omitempty"`
+	// Time is how long a call may take, from [Process.Begin] on; in JSON it is
+	// in nanoseconds.
+	Time time.Duration `json:"time,omitempty"`
 	// Memory is in bytes: of the data of each process, and of what all of them
 	// hold together.
 	Memory int64 `json:"memory,omitempty"`
@@ -127,7 +128,7 @@ type Limits struct {
 // DefaultLimits are what a tool gets that says nothing of limits.
 func DefaultLimits() Limits {
 	return Limits{
-		Time: Duration(time.Minute), Memory: 2 << 30, Processes: 128,
+		Time: time.Minute, Memory: 2 << 30, Processes: 128,
 		FileSize: 256 << 20, OpenFiles: 1024,
 		Temp: 256 << 20, TempFiles: 20_000, Output: 1 << 20,
 		Grown: 1 << 30, GrownFiles: 20_000, FreeDisk: 500 << 20,

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -53,6 +54,7 @@ func (k *keeper) start() error {
 		preferToKill()
 	}
 	unix.Umask(mask)
+	takeThreads()
 	result := make(chan error, 1)
 	offLeader(func() { result <- k.confineAndLaunch() })
 	err := <-result
@@ -60,6 +62,28 @@ func (k *keeper) start() error {
 		err = k.tighten()
 	}
 	return err
+}
+
+// keeperThreads is how many threads the keeper has at most: some to wait, two
+// to work, some of the runtime's own.
+const keeperThreads = 16
+
+// takeThreads makes the runtime have the threads that it may want later. Once
+// the process has used up what there is, none could be made, and the runtime
+// ends a program that it can't make a thread for.
+func takeThreads() {
+	const spare = 8
+	var here, gone sync.WaitGroup
+	here.Add(spare)
+	for range spare {
+		gone.Go(func() {
+			runtime.LockOSThread() // so that each has one of its own
+			defer runtime.UnlockOSThread()
+			here.Done()
+			here.Wait()
+		})
+	}
+	gone.Wait()
 }
 
 // offLeader runs f on a thread that is not the process's first one, and that
@@ -171,8 +195,12 @@ func (k *keeper) limit() error {
 		memory = max(memory, leastData)
 	}
 	processes := int64(k.Limits.Processes)
-	if k.Level != toolset.LevelFull && processes >= 0 {
-		processes += int64(threadsOf(unix.Getuid())) // the limit counts all of a user's
+	switch {
+	case processes < 0:
+	case k.Level == toolset.LevelFull:
+		processes += keeperThreads // the limit counts all in the namespace
+	default:
+		processes += int64(threadsOf(unix.Getuid())) // it counts all of a user's
 	}
 	return errors.Join(
 		set("memory", unix.RLIMIT_DATA, memory),

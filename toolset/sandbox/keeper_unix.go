@@ -46,11 +46,11 @@ func keep([]string) int {
 	keepOut()
 	k := &keeper{control: os.NewFile(controlFD, "control"), ended: make(chan ending, 4)}
 	k.orders = newFrames(k.control)
-	if k.orders.next(&k.spec) != nil {
-		return keeperFailed
+	err := k.orders.next(&k.spec)
+	if err == nil {
+		heedNoSignals()
+		err = k.start()
 	}
-	heedNoSignals()
-	err := k.start()
 	if err != nil {
 		var f *failure
 		if !errors.As(err, &f) {

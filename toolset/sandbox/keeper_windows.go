@@ -52,10 +52,11 @@ func keep(args []string) int {
 		pipes = append(pipes, os.NewFile(uintptr(h), "control"))
 	}
 	k := &keeper{out: pipes[1], orders: newFrames(pipes[0])}
-	if k.orders.next(&k.spec) != nil {
-		return keeperFailed
+	err := k.orders.next(&k.spec)
+	if err == nil {
+		err = k.start()
 	}
-	if err := k.start(); err != nil {
+	if err != nil {
 		var f *failure
 		if !errors.As(err, &f) {
 			f = &failure{Step: "start the process", Text: err.Error()}

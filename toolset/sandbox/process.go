@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -119,7 +120,8 @@ func (p *process) startKeeper(o Options) (err error) {
 		return err
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
-	cmd.Env = append([]string{}, o.KeeperEnv...) // not nil, which would mean ours
+	// Few threads: the process's limits are its keeper's, too.
+	cmd.Env = append([]string{"GOMAXPROCS=2"}, o.KeeperEnv...)
 	err = cmd.Start()
 	ctl.closeTheirs()
 	if err != nil {
@@ -153,11 +155,11 @@ func (p *process) serve() {
 	if err == nil {
 		group, end, err = p.hear()
 	}
+	p.bury(group, end)
 	select {
-	case p.answer <- cmp.Or(err, errEarly):
+	case p.answer <- cmp.Or(err, p.tooEarly()):
 	default: // the start was answered, and nobody asks again
 	}
-	p.bury(group, end)
 	close(p.over)
 	p.errPipe.SetReadDeadline(time.Now().Add(drainTime)) // where a system has none, the end of all processes ends it
 	p.work.Wait()
@@ -169,8 +171,12 @@ func (p *process) serve() {
 	close(p.done)
 }
 
-// errEarly is for a keeper that ended without a word.
-var errEarly = errors.New("start a sandbox: its keeper ended at once")
+// tooEarly is for a keeper that ended without a word, such as one that the
+// system killed. If it said something after all, that is its own fault.
+func (p *process) tooEarly() error {
+	said, _, _ := strings.Cut(p.stderr.Output().String(), "\n")
+	return fmt.Errorf("start a sandbox: its keeper ended at once: %q", said)
+}
 
 // hear reads what the keeper says, until it says no more. group leads the
 // process's group where its number means anything to us.
@@ -279,7 +285,7 @@ func (p *process) clock() {
 	case <-p.over:
 		return
 	}
-	limit := time.Duration(p.limits.Time)
+	limit := p.limits.Time
 	if limit < 0 {
 		return
 	}

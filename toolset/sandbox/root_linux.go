@@ -224,7 +224,7 @@ func (k *keeper) mountProc() error {
 func (k *keeper) boundProcesses() {
 	const firstReused = 300
 	if n := k.Limits.Processes; n > 0 && kernelAtLeast(6, 14) {
-		os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(firstReused+n)), 0) // the watch is behind it
+		os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(firstReused+keeperThreads+n)), 0) // the watch is behind it
 	}
 }
 

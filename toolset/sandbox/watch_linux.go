@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -16,9 +17,12 @@ const (
 	// watchEvery is how often the keeper looks: a quarter of a second of
 	// filling memory is some hundred megabytes, and a look costs microseconds.
 	watchEvery = 250 * time.Millisecond
-	// endRounds bounds how often what is left is stopped and killed. Two do,
-	// unless there is a chain of forks; then each round still shortens it.
-	endRounds = 1000
+	// endTime bounds how long what is left is stopped and killed. Two rounds
+	// do, unless there is a chain of forks; then each still shortens it. It is
+	// less than the launcher's own patience.
+	endTime = killTime - time.Second
+	// endPause is between two rounds: what was killed needs a moment to go.
+	endPause = 2 * time.Millisecond
 	// slack is by how many processes the watch lets the limit be passed: the
 	// kernel's own limit answers first, and more kindly.
 	slack = 16
@@ -104,11 +108,8 @@ func (k *keeper) endAll() int {
 		return len(k.descendants())
 	}
 	killed := map[int]bool{}
-	for range endRounds {
+	for end := time.Now().Add(endTime); ; {
 		pids := k.descendants()
-		if len(pids) == 0 {
-			break
-		}
 		// Stopping first beats those that fork: none goes on while others end.
 		for _, pid := range pids {
 			unix.Kill(pid, unix.SIGSTOP)
@@ -118,13 +119,27 @@ func (k *keeper) endAll() int {
 				killed[pid] = true
 			}
 		}
-		for {
-			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); pid <= 0 || err != nil {
-				break
-			}
+		// What loses its parent becomes our child. So having none is the proof;
+		// a list may have missed one that was forked while it was made.
+		if childless() || time.Now().After(end) {
+			return len(killed)
+		}
+		unix.Nanosleep(&unix.Timespec{Nsec: int64(endPause)}, nil)
+	}
+}
+
+// childless takes in what has ended and tells whether there is nothing else.
+func childless() bool {
+	for {
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return true
+		case pid == 0:
+			return false
 		}
 	}
-	return len(killed)
 }
 
 // descendants are all processes below the keeper that haven't ended.

@@ -156,6 +156,27 @@ func marked(t *testing.T, word string) []string {
 	return out
 }
 
+func atoi(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// parentOf gives the parent of a process of bash, sleep and the like, whose
+// names hold no brackets.
+func parentOf(t *testing.T, pid string) string {
+	t.Helper()
+	data, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), ") ")
+	return strings.Fields(rest)[1]
+}
+
 // wantGone fails unless no process with the word is alive a second later.
 func wantGone(t *testing.T, word string) {
 	t.Helper()
