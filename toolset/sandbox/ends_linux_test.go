@@ -117,7 +117,7 @@ func TestStopAsksTellsAndForces(t *testing.T) {
 				p.Kill()
 			})
 		}
-	})
+	}, toolset.LevelFull, toolset.LevelNone)
 }
 
 func TestAnEndedContextStopsARun(t *testing.T) {
@@ -237,5 +237,5 @@ func TestASpareWaitsForItsCall(t *testing.T) {
 		if string(out) != "got a call\n" || err != nil || waitErr != nil || exit.Cause != toolset.TimeOver {
 			t.Errorf("%q %v %v %+v", out, err, waitErr, exit)
 		}
-	})
+	}, toolset.LevelFull)
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -170,9 +171,20 @@ func dropPowers() error {
 	return nil
 }
 
-// leastData is what the keeper itself needs: its own limits are the process's,
-// and can't be raised again.
-const leastData = 256 << 20
+// roomForKeeper is how much more memory the keeper may come to need: its own
+// limits are the process's, and can't be raised again.
+const roomForKeeper = 256 << 20
+
+// leastData is the smallest limit of memory that the keeper can bear.
+func leastData() int64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	fields := bytes.Fields(data)
+	if err != nil || len(fields) < 6 {
+		return roomForKeeper
+	}
+	pages, _ := strconv.ParseInt(string(fields[5]), 10, 64)
+	return pages*int64(os.Getpagesize()) + roomForKeeper
+}
 
 // limit sets what the kernel bounds for each process.
 func (k *keeper) limit() error {
@@ -192,7 +204,9 @@ func (k *keeper) limit() error {
 	}
 	memory := k.Limits.Memory
 	if memory >= 0 {
-		memory = max(memory, leastData)
+		if least := leastData(); memory < least {
+			memory, k.lower = least, true
+		}
 	}
 	processes := int64(k.Limits.Processes)
 	switch {
@@ -214,7 +228,7 @@ func (k *keeper) limit() error {
 // tighten brings the process's memory below what the keeper needs. It comes
 // after the start, when the new program has hardly been mapped.
 func (k *keeper) tighten() error {
-	if k.Limits.Memory < 0 || k.Limits.Memory >= leastData {
+	if !k.lower {
 		return nil
 	}
 	v := uint64(k.Limits.Memory)

@@ -36,6 +36,7 @@ type keeper struct {
 	orders  frames
 	pid     atomic.Int64 // of the process, which leads its group
 	ended   chan ending  // the process ended, or a limit was passed
+	lower   bool         // the process's memory is bounded once it is there
 
 	mu   sync.Mutex
 	seen map[int]unix.Timeval // processes below us, where the system forgets whose they were

@@ -153,7 +153,7 @@ func TestGrowingWorkspace(t *testing.T) {
 			{"by bytes", toolset.Limits{Grown: 10 << 20, FreeDisk: toolset.NoLimit}, `head -c 30M /dev/urandom > big; sleep 60`, toolset.WorkspaceBig},
 			{"by files", toolset.Limits{GrownFiles: 100, FreeDisk: toolset.NoLimit}, `mkdir d; cd d; sleep 0.3; touch $(seq 300); sleep 60`, toolset.WorkspaceBig},
 			{"until the disk is full", toolset.Limits{FreeDisk: 1 << 60}, `head -c 30M /dev/urandom > big; sync big; sleep 60`, toolset.DiskFull},
-			{"within its limits", toolset.Limits{Grown: 40 << 20, GrownFiles: 1000, FreeDisk: toolset.NoLimit}, `head -c 30M /dev/urandom > big; touch $(seq 300); sleep 1.2`, toolset.Exited},
+			{"within its limits", toolset.Limits{Grown: 40 << 20, GrownFiles: 1000, FreeDisk: toolset.NoLimit}, `head -c 30M /dev/urandom > big; touch $(seq 300); sleep 0.7`, toolset.Exited},
 			{"without limits", toolset.Limits{Grown: toolset.NoLimit, GrownFiles: toolset.NoLimit, FreeDisk: toolset.NoLimit}, `head -c 30M /dev/urandom > big`, toolset.Exited},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestGrowingWorkspace(t *testing.T) {
 				}
 			})
 		}
-	})
+	}, toolset.LevelFull)
 }
 
 func TestNoLimits(t *testing.T) {

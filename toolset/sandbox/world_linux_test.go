@@ -66,9 +66,12 @@ var machine = sync.OnceValue(func() sandbox.Report {
 	return r
 })
 
-// levels are the levels to test on this machine, each by name.
-func levels(t *testing.T, test func(t *testing.T, level toolset.Level)) {
-	for _, level := range []toolset.Level{toolset.LevelFull, toolset.LevelReduced, toolset.LevelNone} {
+// levels runs a test at each level, or at those given, each by name.
+func levels(t *testing.T, test func(t *testing.T, level toolset.Level), which ...toolset.Level) {
+	if which == nil {
+		which = []toolset.Level{toolset.LevelFull, toolset.LevelReduced, toolset.LevelNone}
+	}
+	for _, level := range which {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
 			needLevel(t, level)
@@ -260,7 +263,7 @@ func TestAsNobody(t *testing.T) {
 	if os.Getuid() != 0 || os.Getenv(asNobody) != "" {
 		t.Skip("needs root, who alone can become someone else")
 	}
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.timeout=5m")
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.timeout=5m", "-test.parallel=12")
 	if testing.Short() {
 		cmd.Args = append(cmd.Args, "-test.short")
 	}
