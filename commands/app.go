@@ -12,20 +12,14 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
 
 // Main runs the program and gives its exit status. args begin with the
 // program's name.
 func Main(ctx context.Context, args []string, streams *term.Streams) int {
-	self, status, done := sandbox.Main(args)
-	if done { // this is no command but a tool's sandbox
-		return status
-	}
 	ctx, stop := withSignals(ctx)
 	defer stop()
 	rt := newRuntime(streams)
-	rt.self = self
 	app := newApp(rt)
 	err := run(ctx, rt, app, args)
 	// What a command printed is no result if it didn't arrive. Where a signal
@@ -35,7 +29,7 @@ func Main(ctx context.Context, args []string, streams *term.Streams) int {
 		err = outputTrouble(lost)
 	}
 	streams.Restore()
-	status = report(rt, err)
+	status := report(rt, err)
 	rt.finish()
 	return status
 }

@@ -11,7 +11,7 @@ import (
 // sandbox tells how well tools can be contained here. A sandbox is built for
 // it, since what the kernel's settings say is only a part of what decides.
 func (v *visit) sandbox(ctx context.Context) doctor.Result {
-	launcher := sandbox.New(sandbox.Options{Self: v.rt.self})
+	launcher := sandbox.New(sandbox.Options{})
 	report, err := launcher.Report(ctx)
 	if closing := launcher.Close(); err == nil {
 		err = closing

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -25,14 +24,5 @@ func TestSandboxResult(t *testing.T) {
 		if r.Status != c.status || r.Detail != c.detail || !slices.Equal(r.More, c.report.Gaps) || r.Hint != c.report.Fix {
 			t.Errorf("%+v: %+v", c.report, r)
 		}
-	}
-}
-
-// A program that would start itself over and over is told so instead.
-func TestSandboxOfAProgramThatIsNoKeeper(t *testing.T) {
-	t.Parallel()
-	v := &visit{rt: &runtime{}}
-	if r := v.sandbox(context.Background()); r.Status != doctor.Error || r.Detail == "" {
-		t.Errorf("%+v", r)
 	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/fettle-cli/fettle/commands"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
 
 // runEnv makes the test binary fettle itself, for tests that need several
@@ -28,10 +27,6 @@ const runEnv = "FETTLE_TEST_RUN"
 func fettle() { os.Exit(commands.Main(context.Background(), os.Args, term.System())) }
 
 func TestMain(m *testing.M) {
-	// A sandbox's keeper is this program again, in no mode of the tests'.
-	if _, status, done := sandbox.Main(os.Args); done {
-		os.Exit(status)
-	}
 	if os.Getenv(runEnv) != "" {
 		fettle()
 	}

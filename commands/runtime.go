@@ -17,7 +17,6 @@ import (
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
-	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
 
 // tidyTime bounds what a command does for the store after it has answered.
@@ -33,7 +32,6 @@ type runtime struct {
 	client     *http.Client
 	engine     *engine.Engine
 	dirs       func() (paths.Dirs, error)
-	self       sandbox.Self // by which tools' sandboxes are started
 }
 
 func newRuntime(streams *term.Streams) *runtime {

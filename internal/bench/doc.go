@@ -4,6 +4,7 @@
 // whoever changes a hot path runs this before and after.
 //
 //	go run ./internal/bench ask      one question, streaming, opening the store
+//	go run ./internal/bench sandbox  what containing a process costs
 //
 // Programs are built into a temporary folder, run in turn (A B C A B C …)
 // after one warm-up, and the medians are printed. Peak memory is what the

@@ -13,7 +13,10 @@ type bench struct {
 }
 
 func benches() []bench {
-	return []bench{{"ask", "one question, streaming, opening the store", runAsk}}
+	return []bench{
+		{"ask", "one question, streaming, opening the store", runAsk},
+		{"sandbox", "what containing a process costs", runSandbox},
+	}
 }
 
 func main() {

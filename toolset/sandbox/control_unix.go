@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
 // control is the launcher's end of the socket to a keeper.
@@ -93,7 +95,7 @@ func (c control) file() *os.File {
 }
 
 // keeperProgram is how our own program is started again.
-func keeperProgram(o Options) (*exec.Cmd, control, error) {
+func keeperProgram() (*exec.Cmd, control, error) {
 	path, err := ownPath()
 	if err != nil {
 		return nil, control{}, fmt.Errorf("find our own program: %w", err)
@@ -102,7 +104,7 @@ func keeperProgram(o Options) (*exec.Cmd, control, error) {
 	if err != nil {
 		return nil, control{}, err
 	}
-	cmd := &exec.Cmd{Path: path, Args: []string{o.Self.name, keeperArg}, ExtraFiles: []*os.File{ctl.theirs}, Dir: "/"}
+	cmd := &exec.Cmd{Path: path, Args: []string{programName, keeper.Arg}, ExtraFiles: []*os.File{ctl.theirs}, Dir: "/"}
 	return cmd, ctl, nil
 }
 

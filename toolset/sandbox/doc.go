@@ -7,12 +7,13 @@
 //
 // # How a process is started
 //
-// fettle starts its own program again as the keeper, which [Main] recognises
-// before anything else. The keeper gets the policy over a socket, builds the
-// sandbox around itself, starts the process in it, and stays: it is the
-// parent of all that the process leaves behind, forwards signals, watches
-// limits, and ends everything when the process ends, when it is told to, or
-// when the socket closes, as it does when fettle is killed.
+// fettle starts its own program again as the keeper; whatever program links
+// this package can be one, tests included (see package keeper). The keeper gets
+// the policy over a socket, builds the sandbox around itself, starts the
+// process in it, and stays: it is the parent of all that the process leaves
+// behind, forwards signals, watches limits, and ends everything when the
+// process ends, when it is told to, or when the socket closes, as it does when
+// fettle is killed.
 //
 // # The levels
 //

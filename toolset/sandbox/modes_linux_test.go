@@ -41,7 +41,7 @@ func beParent(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	l := sandbox.New(sandbox.Options{Self: self, KeeperEnv: keeperEnv()})
+	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
 	p, err := l.Start(ctx, toolset.Policy{Least: level, Most: level}, toolset.Command{Args: args[1:]})
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func onPoorMachine([]string) error {
 		return err
 	}
 	ctx := context.Background()
-	l := sandbox.New(sandbox.Options{Self: self, KeeperEnv: keeperEnv()})
+	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
 	defer l.Close()
 	command := toolset.Command{Args: []string{"true"}}
 	_, err := l.Run(ctx, toolset.Policy{Least: toolset.LevelFull}, command)
@@ -85,7 +85,7 @@ func inContainer(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	l := sandbox.New(sandbox.Options{Self: self, KeeperEnv: keeperEnv()})
+	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
 	defer l.Close()
 	r, err := l.Report(ctx)
 	fmt.Println("report:", r, err)

@@ -11,11 +11,12 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
 // plan is a policy and a command, resolved against the disk.
 type plan struct {
-	spec
+	keeper.Spec
 	policy  toolset.Policy
 	command toolset.Command
 	limits  toolset.Limits
@@ -57,9 +58,9 @@ func resolve(p toolset.Policy, c toolset.Command) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl.spec = spec{
+	pl.Spec = keeper.Spec{
 		Args: c.Args, Path: slices.Concat(c.Path, standardPath()), Dir: c.Dir, Grants: grants,
-		Harden: p.Most != toolset.LevelNone, Network: p.Network, UnixSockets: p.UnixSockets, Limits: pl.limits,
+		Harden: p.Most != toolset.LevelNone, Network: string(p.Network), UnixSockets: p.UnixSockets, Limits: keeperLimits(pl.limits),
 	}
 	if pl.Dir == "" {
 		pl.Dir = p.Workspace
@@ -67,10 +68,18 @@ func resolve(p toolset.Policy, c toolset.Command) (*plan, error) {
 	return pl, nil
 }
 
+// keeperLimits are those that the keeper sees to.
+func keeperLimits(l toolset.Limits) keeper.Limits {
+	return keeper.Limits{
+		Memory: l.Memory, Processes: l.Processes, FileSize: l.FileSize, OpenFiles: l.OpenFiles,
+		Temp: l.Temp, TempFiles: l.TempFiles,
+	}
+}
+
 // grantsOf lists what is granted, parents first, so that a folder that is
 // inside of another is mounted over it.
-func grantsOf(p toolset.Policy) ([]grant, error) {
-	var out []grant
+func grantsOf(p toolset.Policy) ([]keeper.Grant, error) {
+	var out []keeper.Grant
 	add := func(path string, write bool) error {
 		if path == "" {
 			return nil
@@ -79,7 +88,7 @@ func grantsOf(p toolset.Policy) ([]grant, error) {
 		if err != nil {
 			return fmt.Errorf("grant a path: %w", err)
 		}
-		out = append(out, grant{Path: real, Write: write})
+		out = append(out, keeper.Grant{Path: real, Write: write})
 		return nil
 	}
 	errs := []error{add(p.Workspace, !p.ReadOnly)}
@@ -94,16 +103,16 @@ func grantsOf(p toolset.Policy) ([]grant, error) {
 	}
 	if runtime.GOOS == "linux" {
 		for _, path := range systemPaths(p.Network == toolset.NetworkAll) {
-			out = append(out, grant{Path: path, System: true})
+			out = append(out, keeper.Grant{Path: path, System: true})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b grant) int { return strings.Compare(a.Path, b.Path) })
-	return slices.DeleteFunc(out, func(g grant) bool { return covered(g, out) }), nil
+	slices.SortStableFunc(out, func(a, b keeper.Grant) int { return strings.Compare(a.Path, b.Path) })
+	return slices.DeleteFunc(out, func(g keeper.Grant) bool { return covered(g, out) }), nil
 }
 
 // covered tells whether another grant gives as much already. Of two that are
 // equal the one that writes stays, else the first.
-func covered(g grant, all []grant) bool {
+func covered(g keeper.Grant, all []keeper.Grant) bool {
 	for _, other := range all {
 		if other == g {
 			continue
@@ -125,9 +134,9 @@ func covered(g grant, all []grant) bool {
 }
 
 // at completes the plan for one level.
-func (pl *plan) at(level toolset.Level, temp string) spec {
-	s := pl.spec
-	s.Level, s.Temp = level, temp
+func (pl *plan) at(level toolset.Level, temp string) keeper.Spec {
+	s := pl.Spec
+	s.Level, s.Temp = keeper.Level(level), temp
 	scratch := "/tmp"
 	if level != toolset.LevelFull {
 		scratch = temp
@@ -172,7 +181,7 @@ const maxStub = 64 << 10
 // stubs are the small files in /etc. They name nobody but the user. With the
 // machine's network its resolver's settings come along, as text, since they
 // are often a link to somewhere else.
-func stubs(p toolset.Policy) []stub {
+func stubs(p toolset.Policy) []keeper.Stub {
 	uid, gid := strconv.Itoa(os.Getuid()), strconv.Itoa(os.Getgid())
 	home := p.Workspace
 	if home == "" {
@@ -184,17 +193,17 @@ func stubs(p toolset.Policy) []stub {
 	} else {
 		passwd, group = "root:x:0:0::/:/bin/sh\n", "root:x:0:\n"
 	}
-	out := []stub{
-		{"/etc/passwd", passwd + user + ":x:" + uid + ":" + gid + "::" + home + ":/bin/sh\n"},
-		{"/etc/group", group + user + ":x:" + gid + ":\n"},
-		{"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\nservices: files\n"},
+	out := []keeper.Stub{
+		{Path: "/etc/passwd", Text: passwd + user + ":x:" + uid + ":" + gid + "::" + home + ":/bin/sh\n"},
+		{Path: "/etc/group", Text: group + user + ":x:" + gid + ":\n"},
+		{Path: "/etc/nsswitch.conf", Text: "passwd: files\ngroup: files\nhosts: files dns\nservices: files\n"},
 	}
 	if p.Network != toolset.NetworkAll {
-		return append(out, stub{"/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"})
+		return append(out, keeper.Stub{Path: "/etc/hosts", Text: "127.0.0.1 localhost\n::1 localhost\n"})
 	}
 	for _, path := range []string{"/etc/hosts", "/etc/resolv.conf"} {
 		if data, err := os.ReadFile(path); err == nil && len(data) <= maxStub {
-			out = append(out, stub{path, string(data)})
+			out = append(out, keeper.Stub{Path: path, Text: string(data)})
 		}
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
 const (
@@ -20,11 +21,8 @@ const (
 	// first asked by an interrupt, which lets Python clean up, then told.
 	interruptTime = 2 * time.Second
 	requestTime   = time.Second
-	// killTime is how long a keeper may take to end everything, before it is
-	// ended itself.
-	killTime = 5 * time.Second
 	// stopLimit is all of that together.
-	stopLimit = interruptTime + requestTime + 2*killTime
+	stopLimit = interruptTime + requestTime + 2*keeper.Patience
 	// drainTime is how long a stream may stay open after all processes are
 	// gone. Only a process that left the sandbox could hold it.
 	drainTime = time.Second
@@ -51,7 +49,7 @@ type process struct {
 	done   chan struct{}  // closed when exit is set and nothing of ours is left
 	work   sync.WaitGroup // goroutines that end with over, or with a stream
 	exit   toolset.Exit
-	facts  facts // valid once the start was answered
+	facts  keeper.Facts // valid once the start was answered
 
 	mu     sync.Mutex
 	cause  toolset.Cause // why we ended it, or ""
@@ -101,6 +99,9 @@ func (p *process) feed() {
 	p.stdin.Close()
 }
 
+// programName is what a keeper is called in a list of processes.
+const programName = "fettle-keeper"
+
 // startKeeper starts our own program as a keeper, with pipes for the process's
 // streams. Where it fails nothing stays open.
 func (p *process) startKeeper(o Options) (err error) {
@@ -115,7 +116,7 @@ func (p *process) startKeeper(o Options) (err error) {
 	if p.command.Joined {
 		errs = out
 	}
-	cmd, ctl, err := keeperCommand(o, p.level, p.policy.Network)
+	cmd, ctl, err := keeperCommand(p.level, p.policy.Network)
 	if err != nil {
 		return err
 	}
@@ -149,9 +150,9 @@ func (p *process) await(ctx context.Context) error {
 
 // serve talks to the keeper from the spec to its end, and gathers how it went.
 func (p *process) serve() {
-	var end *ending
+	var end *keeper.Ending
 	group := 0
-	err := send(p.control, p.at(p.level, p.temp))
+	err := keeper.Send(p.control, p.at(p.level, p.temp))
 	if err == nil {
 		group, end, err = p.hear()
 	}
@@ -180,11 +181,11 @@ func (p *process) tooEarly() error {
 
 // hear reads what the keeper says, until it says no more. group leads the
 // process's group where its number means anything to us.
-func (p *process) hear() (group int, end *ending, err error) {
-	in := newFrames(p.control)
+func (p *process) hear() (group int, end *keeper.Ending, err error) {
+	in := keeper.NewFrames(p.control)
 	for {
-		var n notice
-		if in.next(&n) != nil {
+		var n keeper.Notice
+		if in.Next(&n) != nil {
 			return group, end, nil
 		}
 		switch {
@@ -193,7 +194,7 @@ func (p *process) hear() (group int, end *ending, err error) {
 		case n.Failed != nil:
 			return 0, nil, n.Failed
 		case n.Started:
-			group, p.facts = n.Group, n.facts
+			group, p.facts = n.Group, n.Facts
 			p.work.Go(p.clock)
 			p.work.Go(p.watchWorkspace)
 			select {
@@ -210,13 +211,13 @@ func (p *process) hear() (group int, end *ending, err error) {
 }
 
 // bury waits for the keeper's end, and helps it along.
-func (p *process) bury(group int, end *ending) {
+func (p *process) bury(group int, end *keeper.Ending) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		p.cmd.Wait() // its status says nothing that the socket didn't
 	}()
-	timer := time.NewTimer(killTime)
+	timer := time.NewTimer(keeper.Patience)
 	defer timer.Stop()
 	select {
 	case <-ended:
@@ -236,7 +237,7 @@ func (p *process) removeTemp() {
 	}
 }
 
-func (p *process) exitOf(end *ending) toolset.Exit {
+func (p *process) exitOf(end *keeper.Ending) toolset.Exit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := toolset.Exit{Cause: p.cause, Code: -1, Detail: p.detail, Stderr: p.stderr.Output(), Took: time.Since(p.birth)}
@@ -248,7 +249,7 @@ func (p *process) exitOf(end *ending) toolset.Exit {
 	case end == nil:
 		e.Cause, e.Detail = toolset.Lost, "its sandbox went away"
 	case end.Cause != "":
-		e.Cause, e.Detail = end.Cause, end.Detail
+		e.Cause, e.Detail = toolset.Cause(end.Cause), end.Detail
 	case end.Signal != "":
 		e.Cause = toolset.Signalled
 	default:
@@ -328,7 +329,7 @@ func (p *process) endInOrder(ctx context.Context, cause toolset.Cause, detail st
 		signal string
 		time   time.Duration
 	}{{"INT", interruptTime}, {"TERM", requestTime}} {
-		if ctx.Err() != nil || send(p.control, order{Signal: step.signal}) != nil {
+		if ctx.Err() != nil || keeper.Send(p.control, keeper.Order{Signal: step.signal}) != nil {
 			break
 		}
 		timer := time.NewTimer(step.time)
@@ -351,7 +352,7 @@ func (p *process) endInOrder(ctx context.Context, cause toolset.Cause, detail st
 // everything; then it ends the keeper.
 func (p *process) force() {
 	p.control.CloseWrite()
-	timer := time.NewTimer(killTime)
+	timer := time.NewTimer(keeper.Patience)
 	defer timer.Stop()
 	select {
 	case <-p.over:

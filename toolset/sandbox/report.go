@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
 // Report says what a machine's sandbox is worth.
@@ -47,10 +48,7 @@ func (l *Launcher) Report(ctx context.Context) (Report, error) {
 	if l.report != nil {
 		return *l.report, nil
 	}
-	if l.o.Self.name == "" {
-		return Report{}, errNoSelf
-	}
-	var seen facts
+	var seen keeper.Facts
 	if highestLevel > toolset.LevelNone {
 		plan, err := resolve(toolset.Policy{}, toolset.Command{Args: []string{"nothing"}, Spare: true})
 		if err != nil {
@@ -67,19 +65,19 @@ func (l *Launcher) Report(ctx context.Context) (Report, error) {
 }
 
 // look tries the levels and gives what the first that works said.
-func (l *Launcher) look(ctx context.Context, plan *plan) (facts, error) {
+func (l *Launcher) look(ctx context.Context, plan *plan) (keeper.Facts, error) {
 	for {
 		level := l.best(toolset.LevelFull)
 		if level == toolset.LevelNone {
-			return facts{}, nil
+			return keeper.Facts{}, nil
 		}
 		proc, err := l.startAt(ctx, level, plan)
-		if f, ok := isLack(err); ok {
+		if f, ok := keeper.IsLack(err); ok {
 			l.remember(level, f)
 			continue
 		}
 		if err != nil {
-			return facts{}, err
+			return keeper.Facts{}, err
 		}
 		proc.Kill() // it has ended already, or is about to
 		return proc.facts, nil
@@ -87,10 +85,10 @@ func (l *Launcher) look(ctx context.Context, plan *plan) (facts, error) {
 }
 
 // known is the report as far as it is known without looking.
-func (l *Launcher) known() Report { return l.word(facts{}) }
+func (l *Launcher) known() Report { return l.word(keeper.Facts{}) }
 
 // lacked is what the machine refused for a level; nil is nothing so far.
-func (l *Launcher) lacked(level toolset.Level) *failure {
+func (l *Launcher) lacked(level toolset.Level) *keeper.Failure {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lacks[level]

@@ -4,15 +4,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
 // word words what was found out.
-func (l *Launcher) word(seen facts) Report {
+func (l *Launcher) word(seen keeper.Facts) Report {
 	r := Report{Level: l.best(toolset.LevelFull)}
 	full := l.lacked(toolset.LevelFull)
 	switch {
@@ -24,16 +22,16 @@ func (l *Launcher) word(seen facts) Report {
 	default:
 		r.Layers = append(r.Layers, "no usable user namespaces ("+full.Error()+")")
 	}
-	version := landlockVersion()
+	version := keeper.LandlockVersion()
 	switch {
 	case version == 0:
 		r.Layers = append(r.Layers, "no Landlock")
-	case version < leastLandlock && r.Level < toolset.LevelFull:
-		r.Layers = append(r.Layers, "no sufficient Landlock (version "+strconv.Itoa(version)+", "+strconv.Itoa(leastLandlock)+" is needed)")
+	case version < keeper.LeastLandlock && r.Level < toolset.LevelFull:
+		r.Layers = append(r.Layers, "no sufficient Landlock (version "+strconv.Itoa(version)+", "+strconv.Itoa(keeper.LeastLandlock)+" is needed)")
 	default:
 		r.Layers = append(r.Layers, "Landlock "+strconv.Itoa(version))
 	}
-	if hasSeccomp() {
+	if keeper.HasSeccomp() {
 		r.Layers = append(r.Layers, "seccomp")
 	} else {
 		r.Layers = append(r.Layers, "no seccomp")
@@ -46,7 +44,7 @@ func (l *Launcher) word(seen facts) Report {
 }
 
 // gaps are what stays open at a level.
-func gaps(level toolset.Level, landlock int, seen facts) []string {
+func gaps(level toolset.Level, landlock int, seen keeper.Facts) []string {
 	switch level {
 	case toolset.LevelFull:
 		if seen.SharedProc {
@@ -64,13 +62,6 @@ func gaps(level toolset.Level, landlock int, seen facts) []string {
 		return out
 	}
 	return []string{"tools can reach all that you can; their processes still end with their call"}
-}
-
-// hasSeccomp asks the kernel whether a filter could end a process.
-func hasSeccomp() bool {
-	action := uint32(unix.SECCOMP_RET_KILL_PROCESS)
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
-	return errno == 0 && auditArch != 0
 }
 
 // namespaceFix names the setting that forbids user namespaces.

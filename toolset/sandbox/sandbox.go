@@ -10,12 +10,11 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
 // Options are what a launcher is made of.
 type Options struct {
-	// Self comes from [Main].
-	Self Self
 	// Dial connects a tool to a host that its policy names; it refuses
 	// addresses that no tool may reach, after the name was looked up. Without
 	// it no process with [toolset.NetworkHosts] starts.
@@ -33,7 +32,7 @@ type Launcher struct {
 	o Options
 
 	mu      sync.Mutex
-	lacks   map[toolset.Level]*failure // what the machine refused, by the level it is needed for
+	lacks   map[toolset.Level]*keeper.Failure // what the machine refused, by the level it is needed for
 	running map[*process]bool
 	closed  bool
 	probe   sync.Mutex // one look at the machine at a time
@@ -44,14 +43,11 @@ var _ toolset.Launcher = (*Launcher)(nil)
 
 // New makes a launcher. Nothing is tried or started before it is asked.
 func New(o Options) *Launcher {
-	return &Launcher{o: o, lacks: map[toolset.Level]*failure{}, running: map[*process]bool{}}
+	return &Launcher{o: o, lacks: map[toolset.Level]*keeper.Failure{}, running: map[*process]bool{}}
 }
 
 // ErrClosed says that a launcher was closed.
 var ErrClosed = errors.New("the sandbox is closed")
-
-// errNoSelf is a mistake in the program that uses the package.
-var errNoSelf = errors.New("start a sandbox: this program doesn't begin with sandbox.Main")
 
 // startLimit bounds building a sandbox, which takes milliseconds; on a machine
 // that swaps it may take seconds.
@@ -68,9 +64,6 @@ func (l *Launcher) Start(ctx context.Context, p toolset.Policy, c toolset.Comman
 }
 
 func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Command) (*process, error) {
-	if l.o.Self.name == "" {
-		return nil, errNoSelf
-	}
 	plan, err := resolve(p, c)
 	if err != nil {
 		return nil, err
@@ -87,7 +80,7 @@ func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Comman
 			return nil, l.uncontained(toolset.LevelReduced, toolset.LevelFull, "only some hosts of the network can be given at level full, so that a tool gets all or none here")
 		}
 		proc, err := l.startAt(ctx, level, plan)
-		f, lacks := isLack(err)
+		f, lacks := keeper.IsLack(err)
 		if lacks && level > toolset.LevelNone {
 			l.remember(level, f)
 			continue
@@ -123,7 +116,7 @@ func (l *Launcher) best(most toolset.Level) toolset.Level {
 	return min(most, highestLevel)
 }
 
-func (l *Launcher) remember(level toolset.Level, f *failure) {
+func (l *Launcher) remember(level toolset.Level, f *keeper.Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lacks[level] = f
@@ -138,7 +131,7 @@ func (l *Launcher) uncontained(have, want toolset.Level, why string) error {
 	return &toolset.UncontainedError{Have: have, Want: want, Why: why, Fix: r.Fix}
 }
 
-// startAt starts a process at one level; a *failure is the keeper's.
+// startAt starts a process at one level; a *keeper.Failure is the keeper's.
 func (l *Launcher) startAt(ctx context.Context, level toolset.Level, plan *plan) (*process, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
 // highestLevel is what this system could do at best.
@@ -24,8 +25,8 @@ func socketPair() ([2]int, error) {
 // keeperCommand is a keeper in the namespaces of its level. The user stays who
 // they are, alone in a user namespace, where the keeper has the capabilities
 // that it builds with; they mean nothing outside.
-func keeperCommand(o Options, level toolset.Level, network toolset.Network) (*exec.Cmd, control, error) {
-	cmd, ctl, err := keeperProgram(o)
+func keeperCommand(level toolset.Level, network toolset.Network) (*exec.Cmd, control, error) {
+	cmd, ctl, err := keeperProgram()
 	if err != nil {
 		return nil, ctl, err
 	}
@@ -52,7 +53,7 @@ func refused(err error) error {
 		unix.EPERM, unix.EACCES, unix.EINVAL, unix.ENOSYS, unix.ENOSPC, unix.EUSERS,
 	} {
 		if errors.Is(err, no) {
-			return lack("make namespaces", err)
+			return keeper.Lack("make namespaces", err)
 		}
 	}
 	return err

@@ -30,8 +30,8 @@ func socketPair() ([2]int, error) {
 }
 
 // keeperCommand is a keeper in a session of its own, away from the terminal.
-func keeperCommand(o Options, _ toolset.Level, _ toolset.Network) (*exec.Cmd, control, error) {
-	cmd, ctl, err := keeperProgram(o)
+func keeperCommand(toolset.Level, toolset.Network) (*exec.Cmd, control, error) {
+	cmd, ctl, err := keeperProgram()
 	if err == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
 // highestLevel is what this system could do at best.
@@ -56,7 +57,7 @@ func newControl() (control, error) {
 }
 
 // keeperCommand is a keeper that is told by its arguments where its pipes are.
-func keeperCommand(o Options, _ toolset.Level, _ toolset.Network) (*exec.Cmd, control, error) {
+func keeperCommand(toolset.Level, toolset.Network) (*exec.Cmd, control, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return nil, control{}, fmt.Errorf("find our own program: %w", err)
@@ -66,7 +67,7 @@ func keeperCommand(o Options, _ toolset.Level, _ toolset.Network) (*exec.Cmd, co
 		return nil, control{}, err
 	}
 	attr := &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
-	args := []string{o.Self.name, keeperArg}
+	args := []string{programName, keeper.Arg}
 	for _, f := range ctl.theirs {
 		h := f.Fd()
 		if err := windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT); err != nil {

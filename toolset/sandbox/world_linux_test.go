@@ -45,7 +45,7 @@ func keeperEnv() []string {
 
 func newLauncher(t *testing.T, o sandbox.Options) *sandbox.Launcher {
 	t.Helper()
-	o.Self, o.KeeperEnv = self, keeperEnv()
+	o.KeeperEnv = keeperEnv()
 	l := sandbox.New(o)
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
@@ -57,7 +57,7 @@ func newLauncher(t *testing.T, o sandbox.Options) *sandbox.Launcher {
 
 // machine is what can be had here; it is looked at once.
 var machine = sync.OnceValue(func() sandbox.Report {
-	l := sandbox.New(sandbox.Options{Self: self, KeeperEnv: keeperEnv()})
+	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
 	defer l.Close()
 	r, err := l.Report(testContext())
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sandbox
+package keeper
 
 import (
 	"errors"
@@ -15,27 +15,25 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/fettle-cli/fettle/toolset"
 )
 
-// controlFD is where a keeper finds the launcher's socket.
-const controlFD = 3
+// ControlFD is where a keeper finds the launcher's socket.
+const ControlFD = 3
 
 // calledByLauncher tells whether there is a launcher at the other end.
 func calledByLauncher([]string) bool {
-	kind, err := unix.GetsockoptInt(controlFD, unix.SOL_SOCKET, unix.SO_TYPE)
+	kind, err := unix.GetsockoptInt(ControlFD, unix.SOL_SOCKET, unix.SO_TYPE)
 	return err == nil && kind == unix.SOCK_STREAM
 }
 
 // keeper is the process between fettle and the tool.
 type keeper struct {
-	spec
-	facts
+	Spec
+	Facts
 	control *os.File
-	orders  frames
+	orders  Frames
 	pid     atomic.Int64 // of the process, which leads its group
-	ended   chan ending  // the process ended, or a limit was passed
+	ended   chan Ending  // the process ended, or a limit was passed
 	lower   bool         // the process's memory is bounded once it is there
 
 	mu   sync.Mutex
@@ -45,25 +43,25 @@ type keeper struct {
 // keep is the keeper's whole life.
 func keep([]string) int {
 	keepOut()
-	k := &keeper{control: os.NewFile(controlFD, "control"), ended: make(chan ending, 4)}
-	k.orders = newFrames(k.control)
-	err := k.orders.next(&k.spec)
+	k := &keeper{control: os.NewFile(ControlFD, "control"), ended: make(chan Ending, 4)}
+	k.orders = NewFrames(k.control)
+	err := k.orders.Next(&k.Spec)
 	if err == nil {
 		heedNoSignals()
 		err = k.start()
 	}
 	if err != nil {
-		var f *failure
+		var f *Failure
 		if !errors.As(err, &f) {
-			f = &failure{Step: "start the process", Text: err.Error()}
+			f = &Failure{Step: "start the process", Text: err.Error()}
 		}
-		send(k.control, notice{Failed: f}) // if nobody listens, the socket's end tells us below
+		Send(k.control, Notice{Failed: f}) // if nobody listens, the socket's end tells us below
 		return keeperFailed
 	}
 	if k.Temp != "" {
 		defer os.RemoveAll(k.Temp) // the launcher may be gone by then
 	}
-	if send(k.control, notice{Started: true, Group: int(k.pid.Load()), facts: k.facts}) != nil || k.Probe {
+	if Send(k.control, Notice{Started: true, Group: int(k.pid.Load()), Facts: k.Facts}) != nil || k.Probe {
 		k.endAll()
 		return keeperDone
 	}
@@ -103,17 +101,17 @@ func (k *keeper) supervise() {
 	defer close(done)
 	go k.reap()
 	go k.watch(done)
-	orders := make(chan order)
+	orders := make(chan Order)
 	go k.listen(orders, done)
 	for {
 		select {
 		case e := <-k.ended:
 			e.Left = k.endAll()
-			send(k.control, notice{Ended: &e})
+			Send(k.control, Notice{Ended: &e})
 			return
 		case o, ok := <-orders:
 			if !ok {
-				send(k.control, notice{Ended: &ending{Code: -1, Left: k.endAll()}})
+				Send(k.control, Notice{Ended: &Ending{Code: -1, Left: k.endAll()}})
 				return
 			}
 			k.signal(o.Signal)
@@ -122,11 +120,11 @@ func (k *keeper) supervise() {
 }
 
 // listen hands on what the launcher says; the channel ends with the launcher.
-func (k *keeper) listen(orders chan<- order, done <-chan struct{}) {
+func (k *keeper) listen(orders chan<- Order, done <-chan struct{}) {
 	defer close(orders)
 	for {
-		var o order
-		if k.orders.next(&o) != nil {
+		var o Order
+		if k.orders.Next(&o) != nil {
 			return
 		}
 		select {
@@ -158,13 +156,13 @@ func (k *keeper) reap() {
 			continue
 		}
 		if err != nil {
-			k.ended <- ending{Code: -1, Cause: toolset.Lost, Detail: "the process is nowhere: " + err.Error()}
+			k.ended <- Ending{Code: -1, Cause: Lost, Detail: "the process is nowhere: " + err.Error()}
 			return
 		}
 		if int64(pid) != k.pid.Load() {
 			continue
 		}
-		e := ending{Code: status.ExitStatus(), CPU: used.Utime.Nano() + used.Stime.Nano()}
+		e := Ending{Code: status.ExitStatus(), CPU: used.Utime.Nano() + used.Stime.Nano()}
 		if status.Signaled() {
 			e.Code, e.Signal = -1, unix.SignalName(status.Signal())
 		}
@@ -180,7 +178,7 @@ func (k *keeper) launch() error {
 		return err
 	}
 	if info, err := os.Stat(k.Dir); err != nil || !info.IsDir() {
-		return &failure{Step: "start in " + k.Dir, Text: "no such folder in the sandbox"}
+		return &Failure{Step: "start in " + k.Dir, Text: "no such folder in the sandbox"}
 	}
 	pid, err := syscall.ForkExec(path, k.Args, &syscall.ProcAttr{
 		Dir: k.Dir, Env: k.Env, Files: []uintptr{0, 1, 2},
@@ -191,7 +189,7 @@ func (k *keeper) launch() error {
 		if errors.Is(err, unix.ENOENT) {
 			text = "the program that its first line names, or its loader, isn't in the sandbox"
 		}
-		return &failure{Step: "start " + k.Args[0], Text: text}
+		return &Failure{Step: "start " + k.Args[0], Text: text}
 	}
 	k.pid.Store(int64(pid))
 	return nil
@@ -217,16 +215,16 @@ func (k *keeper) find() (string, error) {
 			why = fs.ErrPermission
 		}
 	}
-	f := &failure{Step: "start " + name, Text: "no such program in the sandbox", NotFound: true}
+	f := &Failure{Step: "start " + name, Text: "no such program in the sandbox", NotFound: true}
 	if errors.Is(why, fs.ErrPermission) {
 		f.Text, f.NotFound = "it can't be run", false
 	}
 	return "", f
 }
 
-// lack says that the machine refuses something.
-func lack(step string, err error) error {
-	return &failure{Lack: true, Step: step, Text: errText(err)}
+// Lack says that the machine refuses something.
+func Lack(step string, err error) error {
+	return &Failure{Lack: true, Step: step, Text: errText(err)}
 }
 
 func errText(err error) string {

@@ -1,6 +1,6 @@
 //go:build linux && !amd64 && !arm64
 
-package sandbox
+package keeper
 
 // auditArch 0 says that there is no filter.
 const (

@@ -1,4 +1,4 @@
-package sandbox
+package keeper
 
 import (
 	"errors"
@@ -34,7 +34,7 @@ func (k *keeper) buildRoot() error {
 // enterRoot turns an empty file system into the root, with the old one in it.
 func (k *keeper) enterRoot() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return lack("make mounts private", err)
+		return Lack("make mounts private", err)
 	}
 	base := ""
 	for _, dir := range []string{"/tmp", "/usr", "/dev"} {
@@ -44,16 +44,16 @@ func (k *keeper) enterRoot() error {
 		}
 	}
 	if base == "" {
-		return &failure{Lack: true, Step: "build a root", Text: "there is neither /tmp nor /usr"}
+		return &Failure{Lack: true, Step: "build a root", Text: "there is neither /tmp nor /usr"}
 	}
 	if err := unix.Mount("tmpfs", base, "tmpfs", plain, rootSize); err != nil {
-		return lack("mount a root", err)
+		return Lack("mount a root", err)
 	}
 	if err := os.Mkdir(base+oldRoot, 0o700); err != nil {
 		return fmt.Errorf("build a root: %w", err)
 	}
 	if err := unix.PivotRoot(base, base+oldRoot); err != nil {
-		return lack("change the root", err)
+		return Lack("change the root", err)
 	}
 	if err := unix.Chdir("/"); err != nil {
 		return fmt.Errorf("enter the root: %w", err)
@@ -75,7 +75,7 @@ func (k *keeper) mountTemp() error {
 			return fmt.Errorf("make %s: %w", dir, err)
 		}
 		if err := unix.Mount("tmpfs", dir, "tmpfs", plain, options); err != nil {
-			return lack("mount "+dir, err)
+			return Lack("mount "+dir, err)
 		}
 	}
 	return nil
@@ -87,9 +87,9 @@ func (k *keeper) mountGrants() error {
 		if g.System && errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		var f *failure
+		var f *Failure
 		if err != nil && !errors.As(err, &f) {
-			err = &failure{Step: "grant " + g.Path, Text: errText(err)}
+			err = &Failure{Step: "grant " + g.Path, Text: errText(err)}
 		}
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (k *keeper) mountGrants() error {
 
 // bind shows a path of the machine at the same place in the new root. A grant
 // may lie in another one, and is then there already as a mount point.
-func bind(g grant) error {
+func bind(g Grant) error {
 	from := oldRoot + g.Path
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -112,7 +112,7 @@ func bind(g grant) error {
 	switch {
 	case info.Mode()&os.ModeSymlink != 0:
 		if !g.System {
-			return &failure{Step: "grant " + g.Path, Text: "it became a link"}
+			return &Failure{Step: "grant " + g.Path, Text: "it became a link"}
 		}
 		target, err := os.Readlink(from)
 		if err == nil {
@@ -145,7 +145,7 @@ func bind(g grant) error {
 func restrict(path string, attr *unix.MountAttr) error {
 	err := unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, attr)
 	if errors.Is(err, unix.ENOSYS) {
-		return lack("restrict mounts", err)
+		return Lack("restrict mounts", err)
 	}
 	return err
 }
@@ -170,7 +170,7 @@ func (k *keeper) makeDevices() error {
 			return fmt.Errorf("make %s: %w", path, err)
 		}
 		if err := unix.Mount(oldRoot+path, path, "", unix.MS_BIND, ""); err != nil {
-			return lack("bind "+path, err)
+			return Lack("bind "+path, err)
 		}
 		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC}
 		if err := restrict(path, &attr); err != nil {
@@ -198,7 +198,7 @@ func (k *keeper) mountProc() error {
 	const flags = plain | unix.MS_NOEXEC
 	if err := unix.Mount("proc", "/proc", "proc", flags, ""); err != nil {
 		if err := unix.Mount(oldRoot+"/proc", "/proc", "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-			return lack("mount /proc", err)
+			return Lack("mount /proc", err)
 		}
 		k.SharedProc = true
 		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC}
@@ -212,7 +212,7 @@ func (k *keeper) mountProc() error {
 		}
 	}
 	if err := unix.Mount("", "/proc", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|flags, ""); err != nil {
-		return lack("make /proc read-only", err)
+		return Lack("make /proc read-only", err)
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func maskProc() error {
 			err = unix.Mount("/dev/null", path, "", unix.MS_BIND, "")
 		}
 		if err != nil {
-			return lack("hide "+path, err)
+			return Lack("hide "+path, err)
 		}
 	}
 	return nil
@@ -285,13 +285,13 @@ func (k *keeper) writeStubs() error {
 // leaveOldRoot cuts the way back and makes the root itself read-only.
 func (k *keeper) leaveOldRoot() error {
 	if err := unix.Unmount(oldRoot, unix.MNT_DETACH); err != nil {
-		return lack("leave the old root", err)
+		return Lack("leave the old root", err)
 	}
 	if err := os.Remove(oldRoot); err != nil {
 		return fmt.Errorf("leave the old root: %w", err)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|plain, ""); err != nil {
-		return lack("make the root read-only", err)
+		return Lack("make the root read-only", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package sandbox
+package keeper
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 const (
@@ -20,7 +18,7 @@ const (
 	// endTime bounds how long what is left is stopped and killed. Two rounds
 	// do, unless there is a chain of forks; then each still shortens it. It is
 	// less than the launcher's own patience.
-	endTime = killTime - time.Second
+	endTime = Patience - time.Second
 	// endPause is between two rounds: what was killed needs a moment to go.
 	endPause = 2 * time.Millisecond
 	// slack is by how many processes the watch lets the limit be passed: the
@@ -45,20 +43,20 @@ func (k *keeper) watch(done <-chan struct{}) {
 	}
 }
 
-func (k *keeper) tooMuch() (ending, bool) {
+func (k *keeper) tooMuch() (Ending, bool) {
 	pids := k.descendants()
 	if n := k.Limits.Processes; n >= 0 && len(pids) > n+slack {
-		return ending{Code: -1, Cause: toolset.ProcessOver, Detail: fmt.Sprintf("it had %d processes, and %d are allowed", len(pids), n)}, true
+		return Ending{Code: -1, Cause: ProcessOver, Detail: fmt.Sprintf("it had %d processes, and %d are allowed", len(pids), n)}, true
 	}
 	limit := k.Limits.Memory
 	if limit < 0 || sum(pids, resident) <= limit {
-		return ending{}, false
+		return Ending{}, false
 	}
 	// Pages that several share were counted for each: look closely.
 	if used := sum(pids, proportional); used > limit {
-		return ending{Code: -1, Cause: toolset.MemoryOver, Detail: fmt.Sprintf("its processes held %d MB of memory, and %d MB are allowed", used>>20, limit>>20)}, true
+		return Ending{Code: -1, Cause: MemoryOver, Detail: fmt.Sprintf("its processes held %d MB of memory, and %d MB are allowed", used>>20, limit>>20)}, true
 	}
-	return ending{}, false
+	return Ending{}, false
 }
 
 func sum(pids []int, of func(int) int64) int64 {
@@ -104,7 +102,7 @@ func proportional(pid int) int64 {
 // endAll ends all that is left and says how many there were. At full the
 // kernel does it when the keeper ends, as process 1 of its namespace.
 func (k *keeper) endAll() int {
-	if k.Level == toolset.LevelFull {
+	if k.Level == Full {
 		return len(k.descendants())
 	}
 	killed := map[int]bool{}

@@ -1,4 +1,4 @@
-package sandbox
+package keeper
 
 import (
 	"fmt"
@@ -15,33 +15,33 @@ const proxyBacklog = 64
 // clients read; one that doesn't reaches nothing.
 func (k *keeper) openProxy() error {
 	if err := raiseLoopback(); err != nil {
-		return lack("start the loopback network", err)
+		return Lack("start the loopback network", err)
 	}
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return lack("open the proxy", err)
+		return Lack("open the proxy", err)
 	}
 	defer unix.Close(fd)
 	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return lack("open the proxy", err)
+		return Lack("open the proxy", err)
 	}
 	if err := unix.Listen(fd, proxyBacklog); err != nil {
-		return lack("open the proxy", err)
+		return Lack("open the proxy", err)
 	}
 	at, err := unix.Getsockname(fd)
 	if err != nil {
-		return lack("open the proxy", err)
+		return Lack("open the proxy", err)
 	}
 	address := fmt.Sprintf("http://127.0.0.1:%d", at.(*unix.SockaddrInet4).Port)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
 		k.Env = append(k.Env, name+"="+address)
 	}
 	k.Env = append(k.Env, "NODE_USE_ENV_PROXY=1") // Node from 24 on reads the others only with it
-	data, err := frame(notice{Listening: true})
+	data, err := encode(Notice{Listening: true})
 	if err != nil {
 		return err
 	}
-	return unix.Sendmsg(controlFD, data, unix.UnixRights(fd), nil, 0)
+	return unix.Sendmsg(ControlFD, data, unix.UnixRights(fd), nil, 0)
 }
 
 func raiseLoopback() error {

@@ -1,4 +1,4 @@
-package sandbox
+package keeper
 
 import (
 	"errors"
@@ -6,13 +6,11 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/fettle-cli/fettle/toolset"
 )
 
-// leastLandlock is the version from which on Landlock alone keeps files safe:
+// LeastLandlock is the version from which on Landlock alone keeps files safe:
 // before it a file could be truncated.
-const leastLandlock = 3
+const LeastLandlock = 3
 
 // What Landlock can forbid, by the version that brought it.
 const (
@@ -50,9 +48,9 @@ type pathBeneathAttr struct {
 	fd     int32
 }
 
-// landlockVersion asks the kernel; 0 is none. Go's constants need no newer
+// LandlockVersion asks the kernel; 0 is none. Go's constants need no newer
 // kernel, and securityfs isn't needed.
-func landlockVersion() int {
+func LandlockVersion() int {
 	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return 0
@@ -73,7 +71,7 @@ func (k *keeper) handled(version int) (rulesetAttr, uintptr) {
 	}
 	if version >= 4 {
 		size = 2 * unsafe.Sizeof(uint64(0))
-		if k.Network == toolset.NetworkNone {
+		if k.Network == NetworkNone {
 			attr.net = netTCP
 			if version >= 10 {
 				attr.net |= netUDP
@@ -97,13 +95,13 @@ func (k *keeper) landlock(version int) error {
 	writer := attr.fs &^ (fsMakeChar | fsMakeBlock | fsIoctlDev)
 	allow := func(path string, access uint64) error { return allowBeneath(int(fd), path, access&attr.fs) }
 	var errs []error
-	if k.Level == toolset.LevelFull {
+	if k.Level == Full {
 		// The root holds nothing else, so that reading needs no list.
 		errs = append(errs, allow("/", fsOfReader), allow("/tmp", writer), allow("/dev/shm", writer))
 	} else {
 		errs = append(errs, allow("/proc", fsOfReader), allow("/etc/passwd", fsReadFile), allow("/etc/group", fsReadFile),
 			allow("/etc/nsswitch.conf", fsReadFile), allow("/etc/hosts", fsReadFile), allow(k.Temp, writer))
-		if k.Network == toolset.NetworkAll {
+		if k.Network == NetworkAll {
 			errs = append(errs, allow("/etc/resolv.conf", fsReadFile))
 		}
 	}
@@ -114,7 +112,7 @@ func (k *keeper) landlock(version int) error {
 		switch {
 		case g.Write:
 			errs = append(errs, allow(g.Path, writer))
-		case k.Level != toolset.LevelFull:
+		case k.Level != Full:
 			errs = append(errs, allow(g.Path, fsOfReader))
 		}
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package keeper
 
 import (
 	"bytes"
@@ -11,8 +11,6 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 func dup(from, to int) { unix.Dup3(from, to, 0) } // both are open: it can't fail
@@ -22,12 +20,12 @@ func dup(from, to int) { unix.Dup3(from, to, 0) } // both are open: it can't fai
 // itself was given by its parent stop here.
 func keepOut() {
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	if unix.CloseRange(controlFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) == nil {
+	if unix.CloseRange(ControlFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return
 	}
 	entries, err := os.ReadDir("/proc/self/fd") // a kernel before 5.11
 	for _, e := range entries {
-		if fd, convErr := strconv.Atoi(e.Name()); err == nil && convErr == nil && fd >= controlFD {
+		if fd, convErr := strconv.Atoi(e.Name()); err == nil && convErr == nil && fd >= ControlFD {
 			unix.CloseOnExec(fd)
 		}
 	}
@@ -35,18 +33,18 @@ func keepOut() {
 
 // start builds the sandbox and starts the process in it.
 func (k *keeper) start() error {
-	if k.Level != toolset.LevelFull {
+	if k.Level != Full {
 		// What is orphaned comes to us rather than to process 1.
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-			return &failure{Step: "become a subreaper", Text: errText(err)}
+			return &Failure{Step: "become a subreaper", Text: errText(err)}
 		}
 	}
 	mask := unix.Umask(0)
-	if k.Level == toolset.LevelFull {
+	if k.Level == Full {
 		if err := k.buildRoot(); err != nil {
 			return err
 		}
-		if k.Network == toolset.NetworkHosts {
+		if k.Network == NetworkHosts {
 			if err := k.openProxy(); err != nil {
 				return err
 			}
@@ -110,7 +108,7 @@ func (k *keeper) confineAndLaunch() error {
 	if err := k.limit(); err != nil {
 		return err
 	}
-	if k.Level > toolset.LevelNone || k.Harden {
+	if k.Level > None || k.Harden {
 		if err := k.confine(); err != nil {
 			return err
 		}
@@ -125,22 +123,22 @@ func (k *keeper) confineAndLaunch() error {
 // one that isn't to be had is left out.
 func (k *keeper) confine() error {
 	if err := dropPowers(); err != nil {
-		return &failure{Step: "give up capabilities", Text: errText(err)}
+		return &Failure{Step: "give up capabilities", Text: errText(err)}
 	}
-	version := landlockVersion()
+	version := LandlockVersion()
 	switch {
-	case k.Level == toolset.LevelReduced && version < leastLandlock:
-		return &failure{Lack: true, Step: "landlock", Text: landlockText(version)}
+	case k.Level == Reduced && version < LeastLandlock:
+		return &Failure{Lack: true, Step: "landlock", Text: landlockText(version)}
 	case version > 0:
 		err := k.landlock(version)
 		// In a root of its own Landlock is the second wall; at most sixteen of
 		// them can be stacked.
-		if err != nil && (k.Level == toolset.LevelReduced || k.Level == toolset.LevelFull && !errors.Is(err, unix.E2BIG)) {
-			return lack("landlock", err)
+		if err != nil && (k.Level == Reduced || k.Level == Full && !errors.Is(err, unix.E2BIG)) {
+			return Lack("landlock", err)
 		}
 	}
-	if err := k.seccomp(); err != nil && k.Level > toolset.LevelNone {
-		return lack("seccomp", err)
+	if err := k.seccomp(); err != nil && k.Level > None {
+		return Lack("seccomp", err)
 	}
 	return nil
 }
@@ -194,11 +192,11 @@ func (k *keeper) limit() error {
 		}
 		var now unix.Rlimit
 		if err := unix.Getrlimit(resource, &now); err != nil {
-			return &failure{Step: "read the limit of " + what, Text: errText(err)}
+			return &Failure{Step: "read the limit of " + what, Text: errText(err)}
 		}
 		v := min(uint64(value), now.Max)
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: v, Max: v}); err != nil {
-			return &failure{Step: "limit " + what, Text: errText(err)}
+			return &Failure{Step: "limit " + what, Text: errText(err)}
 		}
 		return nil
 	}
@@ -211,7 +209,7 @@ func (k *keeper) limit() error {
 	processes := int64(k.Limits.Processes)
 	switch {
 	case processes < 0:
-	case k.Level == toolset.LevelFull:
+	case k.Level == Full:
 		processes += keeperThreads // the limit counts all in the namespace
 	default:
 		processes += int64(threadsOf(unix.Getuid())) // it counts all of a user's
@@ -234,7 +232,7 @@ func (k *keeper) tighten() error {
 	v := uint64(k.Limits.Memory)
 	err := unix.Prlimit(int(k.pid.Load()), unix.RLIMIT_DATA, &unix.Rlimit{Cur: v, Max: v}, nil)
 	if err != nil && !errors.Is(err, unix.ESRCH) {
-		return &failure{Step: "limit memory", Text: errText(err)}
+		return &Failure{Step: "limit memory", Text: errText(err)}
 	}
 	return nil
 }
@@ -261,5 +259,5 @@ func landlockText(version int) string {
 	if version <= 0 {
 		return "the kernel has no Landlock, or it is switched off"
 	}
-	return fmt.Sprintf("its version is %d, which can't keep files from being truncated; %d can", version, leastLandlock)
+	return fmt.Sprintf("its version is %d, which can't keep files from being truncated; %d can", version, LeastLandlock)
 }

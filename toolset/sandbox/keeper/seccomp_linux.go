@@ -1,12 +1,10 @@
-package sandbox
+package keeper
 
 import (
 	"errors"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // The parts of a filter's program, in the kernel's names.
@@ -106,10 +104,10 @@ func (k *keeper) families() []uint32 {
 	if k.UnixSockets {
 		out = append(out, unix.AF_UNIX)
 	}
-	if k.Network != toolset.NetworkNone {
+	if k.Network != NetworkNone {
 		out = append(out, unix.AF_INET, unix.AF_INET6)
 	}
-	if k.Network == toolset.NetworkAll {
+	if k.Network == NetworkAll {
 		out = append(out, unix.AF_NETLINK) // by which libraries learn their addresses
 	}
 	return out
@@ -147,4 +145,12 @@ var deniedCalls = []uintptr{
 	unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG,
 	unix.SYS_PERSONALITY, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_VHANGUP, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 	unix.SYS_NFSSERVCTL,
+}
+
+// HasSeccomp asks the kernel whether a filter could end a process, and tells
+// whether there is one for this processor.
+func HasSeccomp() bool {
+	action := uint32(unix.SECCOMP_RET_KILL_PROCESS)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	return errno == 0 && auditArch != 0
 }

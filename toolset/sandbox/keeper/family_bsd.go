@@ -1,6 +1,6 @@
 //go:build unix && !linux && !darwin
 
-package sandbox
+package keeper
 
 import "golang.org/x/sys/unix"
 

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package sandbox
+package keeper
 
 import (
 	"errors"
@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // watchEvery is how often the keeper looks at who is there. A process that
@@ -31,7 +29,7 @@ func (k *keeper) start() error {
 		lower(&now.Cur, value)
 		lower(&now.Max, value)
 		if err := unix.Setrlimit(resource, &now); err != nil {
-			return &failure{Step: "limit " + what, Text: errText(err)}
+			return &Failure{Step: "limit " + what, Text: errText(err)}
 		}
 		return nil
 	}
@@ -75,7 +73,7 @@ func (k *keeper) watch(done <-chan struct{}) {
 		}
 		k.mu.Unlock()
 		if n := k.Limits.Processes; n >= 0 && len(now) > n {
-			k.ended <- ending{Code: -1, Cause: toolset.ProcessOver, Detail: fmt.Sprintf("it had %d processes, and %d are allowed", len(now), n)}
+			k.ended <- Ending{Code: -1, Cause: ProcessOver, Detail: fmt.Sprintf("it had %d processes, and %d are allowed", len(now), n)}
 			return
 		}
 	}

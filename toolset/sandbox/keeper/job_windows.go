@@ -1,4 +1,4 @@
-package sandbox
+package keeper
 
 import (
 	"errors"
@@ -33,9 +33,9 @@ func calledByLauncher(args []string) bool {
 
 // keeper is the process between fettle and the tool.
 type keeper struct {
-	spec
+	Spec
 	out    *os.File
-	orders frames
+	orders Frames
 	cmd    *exec.Cmd
 }
 
@@ -51,20 +51,20 @@ func keep(args []string) int {
 		windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, 0) // Go lists what it hands on all the same
 		pipes = append(pipes, os.NewFile(uintptr(h), "control"))
 	}
-	k := &keeper{out: pipes[1], orders: newFrames(pipes[0])}
-	err := k.orders.next(&k.spec)
+	k := &keeper{out: pipes[1], orders: NewFrames(pipes[0])}
+	err := k.orders.Next(&k.Spec)
 	if err == nil {
 		err = k.start()
 	}
 	if err != nil {
-		var f *failure
+		var f *Failure
 		if !errors.As(err, &f) {
-			f = &failure{Step: "start the process", Text: err.Error()}
+			f = &Failure{Step: "start the process", Text: err.Error()}
 		}
-		send(k.out, notice{Failed: f}) // if nobody listens, nobody waits
+		Send(k.out, Notice{Failed: f}) // if nobody listens, nobody waits
 		return keeperFailed
 	}
-	if send(k.out, notice{Started: true}) != nil || k.Probe {
+	if Send(k.out, Notice{Started: true}) != nil || k.Probe {
 		return keeperDone
 	}
 	k.supervise()
@@ -97,7 +97,7 @@ func (k *keeper) start() error {
 		SysProcAttr: &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP},
 	}
 	if err := k.cmd.Start(); err != nil {
-		return &failure{Step: "start " + k.Args[0], Text: err.Error()}
+		return &Failure{Step: "start " + k.Args[0], Text: err.Error()}
 	}
 	// The streams end with the process.
 	in.Close()
@@ -152,16 +152,16 @@ func (k *keeper) find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", &failure{Step: "start " + name, Text: fs.ErrNotExist.Error(), NotFound: true}
+	return "", &Failure{Step: "start " + name, Text: fs.ErrNotExist.Error(), NotFound: true}
 }
 
 // supervise waits for the process's end or the launcher's. The job does the
 // rest when the keeper returns.
 func (k *keeper) supervise() {
-	ended := make(chan ending, 1)
+	ended := make(chan Ending, 1)
 	go func() {
 		err := k.cmd.Wait()
-		e := ending{Code: -1}
+		e := Ending{Code: -1}
 		if state := k.cmd.ProcessState; state != nil {
 			e.Code, e.CPU = state.ExitCode(), int64(state.UserTime()+state.SystemTime())
 		} else if err != nil {
@@ -173,8 +173,8 @@ func (k *keeper) supervise() {
 	go func() {
 		defer close(left)
 		for {
-			var o order
-			if k.orders.next(&o) != nil {
+			var o Order
+			if k.orders.Next(&o) != nil {
 				return
 			}
 			// A program that shares our console may end by this; for others the
@@ -184,7 +184,7 @@ func (k *keeper) supervise() {
 	}()
 	select {
 	case e := <-ended:
-		send(k.out, notice{Ended: &e})
+		Send(k.out, Notice{Ended: &e})
 	case <-left:
 	}
 }
