@@ -32,8 +32,9 @@ type Policy struct {
 	// "api.example.com", "*.example.com", each with a port or without one.
 	Network Network  `json:"network,omitempty"`
 	Hosts   []string `json:"hosts,omitempty"`
-	// UnixSockets allows sockets of the machine's own kind between processes of
-	// one sandbox. A pair of connected ones is always allowed.
+	// UnixSockets allows Unix sockets between processes of one sandbox, where
+	// that can be done without opening those of the machine: always at full. A
+	// pair of connected ones is always allowed.
 	UnixSockets bool `json:"unix_sockets,omitempty"`
 	// Least is the containment below which nothing is started. The zero value
 	// asks for [LevelReduced], so that running without containment takes

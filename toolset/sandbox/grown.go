@@ -16,27 +16,54 @@ const (
 	// walkShare bounds what walking the workspace takes of a processor: after a
 	// walk the next waits for so many times as long as it took.
 	walkShare = 20
+	// measureTime is what a start waits at most for the first walk: some
+	// hundred files, beside some milliseconds for the start itself.
+	measureTime = 5 * time.Millisecond
 )
 
-// grown is what a folder holds.
-type grown struct {
+// size is what a folder holds, and what its disk has left.
+type size struct {
 	files int
 	bytes int64
+	free  int64         // -1 is unknown
+	took  time.Duration // to find it out
+}
+
+// watches tells whether there is anything to watch.
+func (p *process) watches() bool {
+	return p.policy.Workspace != "" && !p.policy.ReadOnly &&
+		(p.limits.Grown >= 0 || p.limits.GrownFiles >= 0 || p.limits.FreeDisk >= 0)
+}
+
+// measure sends to base what the workspace holds before the call. It waits for
+// that only a little: a large workspace is measured while the process starts,
+// and what that writes meanwhile may be missed.
+func (p *process) measure() {
+	measured := make(chan struct{})
+	p.work.Go(func() {
+		defer close(measured)
+		p.base <- p.walk()
+	})
+	timer := time.NewTimer(measureTime)
+	defer timer.Stop()
+	select {
+	case <-measured:
+	case <-timer.C:
+	}
 }
 
 // watchWorkspace ends the process when it fills the disk or makes the
 // workspace grow too much.
 func (p *process) watchWorkspace() {
-	if p.policy.Workspace == "" || p.policy.ReadOnly || p.limits.Grown < 0 && p.limits.GrownFiles < 0 && p.limits.FreeDisk < 0 {
+	if !p.watches() {
 		return
 	}
 	select {
-	case <-p.begun:
+	case base := <-p.base:
+		if cause, detail := p.lookOut(base); cause != "" {
+			p.endInOrder(forced(), cause, detail)
+		}
 	case <-p.over:
-		return
-	}
-	if cause, detail := p.lookOut(); cause != "" {
-		p.endInOrder(forced(), cause, detail)
 	}
 }
 
@@ -48,40 +75,38 @@ func forced() context.Context {
 }
 
 // lookOut returns with a cause, or with none when the process is over.
-func (p *process) lookOut() (toolset.Cause, string) {
+func (p *process) lookOut(base size) (toolset.Cause, string) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	base, walked := p.walk()
-	first := freeSpace(p.policy.Workspace)
-	for next := time.Now().Add(walked * walkShare); ; {
+	for next := time.Now().Add(base.took * walkShare); ; {
 		select {
 		case <-p.over:
 			return "", ""
 		case <-tick.C:
 		}
-		free := freeSpace(p.policy.Workspace)
-		if free >= 0 && p.limits.FreeDisk >= 0 && free < p.limits.FreeDisk && free < first {
-			return toolset.DiskFull, fmt.Sprintf("%d MB were left on the workspace's disk, and %d MB have to stay free", free>>20, p.limits.FreeDisk>>20)
+		free, limits := freeSpace(p.policy.Workspace), p.limits
+		if free >= 0 && limits.FreeDisk >= 0 && free < limits.FreeDisk && free < base.free {
+			return toolset.DiskFull, fmt.Sprintf("%d MB were left on the workspace's disk, and %d MB have to stay free", free>>20, limits.FreeDisk>>20)
 		}
-		filling := p.limits.Grown >= 0 && first-free > p.limits.Grown
+		filling := limits.Grown >= 0 && base.free-free > limits.Grown
 		if !filling && time.Now().Before(next) {
 			continue
 		}
-		now, took := p.walk()
-		next = time.Now().Add(took * walkShare)
+		now := p.walk()
+		next = time.Now().Add(now.took * walkShare)
 		switch {
-		case p.limits.Grown >= 0 && now.bytes-base.bytes > p.limits.Grown:
-			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d MB, and %d MB are allowed", (now.bytes-base.bytes)>>20, p.limits.Grown>>20)
-		case p.limits.GrownFiles >= 0 && now.files-base.files > p.limits.GrownFiles:
-			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d files, and %d are allowed", now.files-base.files, p.limits.GrownFiles)
+		case limits.Grown >= 0 && now.bytes-base.bytes > limits.Grown:
+			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d MB, and %d MB are allowed", (now.bytes-base.bytes)>>20, limits.Grown>>20)
+		case limits.GrownFiles >= 0 && now.files-base.files > limits.GrownFiles:
+			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d files, and %d are allowed", now.files-base.files, limits.GrownFiles)
 		}
 	}
 }
 
 // walk measures the workspace. What can't be read counts nothing.
-func (p *process) walk() (grown, time.Duration) {
-	var g grown
+func (p *process) walk() size {
 	begun := time.Now()
+	s := size{free: freeSpace(p.policy.Workspace)}
 	filepath.WalkDir(p.policy.Workspace, func(_ string, d fs.DirEntry, err error) error {
 		select {
 		case <-p.over:
@@ -91,11 +116,12 @@ func (p *process) walk() (grown, time.Duration) {
 		if err != nil {
 			return nil
 		}
-		g.files++
+		s.files++
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			g.bytes += allocated(info)
+			s.bytes += allocated(info)
 		}
 		return nil
 	})
-	return g, time.Since(begun)
+	s.took = time.Since(begun)
+	return s
 }

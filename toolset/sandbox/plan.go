@@ -53,6 +53,13 @@ func resolve(p toolset.Policy, c toolset.Command) (*plan, error) {
 			return nil, errors.New("start a sandbox: an argument or variable holds a NUL byte")
 		}
 	}
+	if p.Workspace != "" {
+		real, err := filepath.EvalSymlinks(p.Workspace)
+		if err != nil {
+			return nil, fmt.Errorf("grant the workspace: %w", err)
+		}
+		p.Workspace = real // by this name it is there in the sandbox
+	}
 	pl := &plan{policy: p, command: c, limits: p.Limits.Filled()}
 	grants, err := grantsOf(p)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	stopLimit = interruptTime + requestTime + 2*keeper.Patience
 	// drainTime is how long a stream may stay open after all processes are
 	// gone. Only a process that left the sandbox could hold it.
-	drainTime = time.Second
+	drainTime = 5 * time.Second
 )
 
 // process is one keeper and what it keeps.
@@ -55,7 +55,9 @@ type process struct {
 	cause  toolset.Cause // why we ended it, or ""
 	detail string
 	heard  bool      // that it ended by itself
+	ending bool      // work takes on nothing more
 	birth  time.Time // of the process, or of its call
+	base   chan size // the workspace at that time, once it is measured
 }
 
 var _ toolset.Process = (*process)(nil)
@@ -64,6 +66,7 @@ func newProcess(pl *plan, level toolset.Level, o Options) *process {
 	return &process{
 		plan: pl, level: level, dial: o.Dial, stderr: NewCapture(pl.limits.Output),
 		answer: make(chan error, 1), begun: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
+		base: make(chan size, 1),
 	}
 }
 
@@ -76,17 +79,19 @@ func (p *process) open(o Options) error {
 		}
 		p.temp = dir
 	}
+	p.birth = time.Now()
+	if !p.command.Spare {
+		p.Begin()
+	}
 	if err := p.startKeeper(o); err != nil {
+		close(p.over) // which ends a measurement
+		p.work.Wait()
 		p.removeTemp()
 		return err
 	}
-	p.birth = time.Now()
 	p.work.Go(func() { io.Copy(p.stderr, p.errPipe) }) // to its end, or to finish's deadline
 	if p.command.Stdin != nil {
 		go p.feed()
-	}
-	if !p.command.Spare {
-		close(p.begun)
 	}
 	go p.serve() // closes done
 	return nil
@@ -161,6 +166,9 @@ func (p *process) serve() {
 	case p.answer <- cmp.Or(err, p.tooEarly()):
 	default: // the start was answered, and nobody asks again
 	}
+	p.mu.Lock()
+	p.ending = true
+	p.mu.Unlock()
 	close(p.over)
 	p.errPipe.SetReadDeadline(time.Now().Add(drainTime)) // where a system has none, the end of all processes ends it
 	p.work.Wait()
@@ -267,16 +275,21 @@ func (p *process) Stdin() io.WriteCloser { return p.stdin }
 // Stdout is the process's, to be read to its end.
 func (p *process) Stdout() io.ReadCloser { return p.stdout }
 
-// Begin starts the time limit's clock.
+// Begin starts the time limit's clock, and measures the workspace that the call
+// finds.
 func (p *process) Begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
 	case <-p.begun:
+		return
 	default:
-		p.birth = time.Now()
-		close(p.begun)
 	}
+	p.birth = time.Now()
+	if p.watches() && !p.ending {
+		p.measure()
+	}
+	close(p.begun)
 }
 
 // clock ends the process when its time is over.

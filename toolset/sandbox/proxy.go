@@ -34,7 +34,7 @@ type proxy struct {
 	dial   dialer
 	ctx    context.Context // ends with the process
 	server *http.Server
-	tunnel sync.WaitGroup
+	open   sync.WaitGroup // connections, those that became tunnels included
 }
 
 // openProxy serves on the socket that came from the keeper, until the process
@@ -60,6 +60,7 @@ func serveProxy(l net.Listener, policy toolset.Policy, dial dialer, over <-chan 
 		Handler: px, ReadHeaderTimeout: proxyHeaderTime, MaxHeaderBytes: proxyHeaders,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		Protocols:   onlyHTTP1(),
+		ConnState:   px.count,
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -70,7 +71,18 @@ func serveProxy(l net.Listener, policy toolset.Policy, dial dialer, over <-chan 
 	cancel()
 	px.server.Close()
 	<-ended
-	px.tunnel.Wait()
+	px.open.Wait()
+}
+
+// count keeps account of the server's connections. It hears of a new one from
+// Serve itself, so that none begins after that has ended.
+func (px *proxy) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		px.open.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		px.open.Done()
+	}
 }
 
 func onlyHTTP1() *http.Protocols {
@@ -145,12 +157,12 @@ func (px *proxy) serveTunnel(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "fettle: no tunnel here", http.StatusInternalServerError)
 		return
 	}
+	px.open.Add(1) // the server forgets a connection that is taken over
+	defer px.open.Done()
 	here, buffered, err := hijacker.Hijack()
 	if err != nil {
 		return // the connection is gone
 	}
-	px.tunnel.Add(1) // the server forgets a connection that was taken over
-	defer px.tunnel.Done()
 	defer here.Close()
 	stop := context.AfterFunc(px.ctx, func() { here.Close(); there.Close() })
 	defer stop()

@@ -312,22 +312,30 @@ for f in (socket.AF_UNIX, socket.AF_PACKET, socket.AF_ALG):
 
 func TestUnixSocketsWithinASandbox(t *testing.T) {
 	t.Parallel()
-	for _, level := range []toolset.Level{toolset.LevelFull, toolset.LevelReduced} {
-		t.Run(level.String(), func(t *testing.T) {
-			t.Parallel()
-			needLevel(t, level)
-			l := newLauncher(t, sandbox.Options{})
+	levels(t, func(t *testing.T, level toolset.Level) {
+		l := newLauncher(t, sandbox.Options{})
+		dir := tempDir(t)
+		answerIn(t, dir)
+		abstract := word(t)
+		answer(t, "unix", "@"+abstract)
+		script := `import multiprocessing, os, socket, sys
+try: print(multiprocessing.Manager().list([1])[0])
+except (PermissionError, EOFError): print("none")
+try: os.chdir(sys.argv[2])
+except OSError: pass
+for at in ("\0" + sys.argv[1], "agent.sock"):
+    try: socket.socket(socket.AF_UNIX).connect(at); print("out")
+    except OSError: print("no way out")`
+		for _, network := range []toolset.Network{toolset.NetworkNone, toolset.NetworkAll} {
 			p := policy(t, level)
-			p.UnixSockets = true
-			abstract := word(t)
-			answer(t, "unix", "@"+abstract)
-			script := `import multiprocessing, socket, sys
-m = multiprocessing.Manager(); print(m.list([1])[0])
-try: socket.socket(socket.AF_UNIX).connect("\0" + sys.argv[1]); print("out")
-except OSError: print("no way out")`
-			wantOutput(t, run(t, l, p, toolset.Command{Args: []string{python(t), "-c", script, abstract}}), "1\nno way out\n")
-		})
-	}
+			p.UnixSockets, p.Network = true, network
+			ran := run(t, l, p, toolset.Command{Args: []string{python(t), "-c", script, abstract, dir}})
+			said := ran.Stdout.String()
+			if !strings.HasSuffix(said, "no way out\nno way out\n") || level == toolset.LevelFull && !strings.HasPrefix(said, "1\n") {
+				t.Errorf("network %q: %v %s%s", network, ran.Exit, said, ran.Exit.Stderr)
+			}
+		}
+	}, toolset.LevelFull, toolset.LevelReduced)
 }
 
 func TestLadder(t *testing.T) {
@@ -363,7 +371,7 @@ func TestRequiredLevel(t *testing.T) {
 	p := policy(t, toolset.LevelReduced)
 	_, err := l.Run(t.Context(), p, shell(`:`))
 	var uncontained *toolset.UncontainedError
-	if !errors.As(err, &uncontained) || uncontained.Want != toolset.LevelFull {
+	if !errors.As(err, &uncontained) || !strings.Contains(err.Error(), "level reduced is the most that was asked for, and full the least") || uncontained.Want != toolset.LevelFull {
 		t.Errorf("%v", err)
 	}
 	// None takes an explicit word, too.

@@ -54,14 +54,15 @@ func gaps(level toolset.Level, landlock int, seen keeper.Facts) []string {
 	case toolset.LevelReduced:
 		out := []string{
 			"tools can see that files exist and change permissions of your files outside the workspace",
+			"tools can see which other programs run",
 			"tools have the network whole or not at all",
 		}
-		if landlock < 6 {
-			out = append(out, "tools can send signals to your other programs")
+		if landlock < keeper.SignalLandlock {
+			out = append(out, "tools can send signals to your other programs, and so outlive their call")
 		}
 		return out
 	}
-	return []string{"tools can reach all that you can; their processes still end with their call"}
+	return []string{"tools can reach all that you can, your other programs included; what doesn't resist ends with its call"}
 }
 
 // namespaceFix names the setting that forbids user namespaces.

@@ -14,10 +14,10 @@ func (l *Launcher) word(keeper.Facts) Report {
 	r := Report{
 		Level:  toolset.LevelNone,
 		Layers: []string{"no containment, which fettle has on Linux alone"},
-		Gaps:   []string{"tools can reach all that you can; their processes still end with their call"},
+		Gaps:   []string{"tools can reach all that you can, your other programs included; what doesn't resist ends with its call"},
 	}
 	if runtime.GOOS != "windows" {
-		r.Gaps = append(r.Gaps, "a tool's process that leaves its group and its parent at once may live on")
+		r.Gaps = append(r.Gaps, "a tool's process that leaves its group and its parent at once lives on")
 	}
 	return r
 }

@@ -75,6 +75,9 @@ func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Comman
 	if least == toolset.LevelUnset {
 		least = toolset.LevelReduced
 	}
+	if p.Most != toolset.LevelUnset && p.Most < least {
+		return nil, &toolset.UncontainedError{Have: p.Most, Want: least, Why: fmt.Sprintf("level %s is the most that was asked for, and %s the least", p.Most, least)}
+	}
 	for level := l.best(p.Most); level >= least; level-- {
 		if p.Network == toolset.NetworkHosts && level < toolset.LevelFull {
 			return nil, l.uncontained(toolset.LevelReduced, toolset.LevelFull, "only some hosts of the network can be given at level full, so that a tool gets all or none here")
@@ -209,7 +212,11 @@ func (l *Launcher) Run(ctx context.Context, p toolset.Policy, c toolset.Command)
 	}
 	// What is in the pipe is read in a moment; a process that got away, where
 	// one can, must not hold us up.
-	timer := time.AfterFunc(drainTime, func() { proc.stdout.Close() })
+	timer := time.AfterFunc(drainTime, func() {
+		if proc.level < toolset.LevelFull {
+			proc.stdout.Close()
+		}
+	})
 	<-copied
 	timer.Stop()
 	proc.stdout.Close()

@@ -222,6 +222,18 @@ func answer(t *testing.T, network, address string) net.Addr {
 	return l.Addr()
 }
 
+// answerIn serves at agent.sock in a folder, whose path may be too long for a
+// socket's address.
+func answerIn(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() }) // after the listener, which removes the socket
+	answer(t, "unix", fmt.Sprintf("/proc/self/fd/%d/agent.sock", f.Fd()))
+}
+
 func answerUDP(t *testing.T) net.Addr {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -313,13 +325,7 @@ func probeWorld(t *testing.T) (base string, args string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { victim.Process.Kill(); victim.Wait() })
-	// A path in a temporary folder may be too long for a socket.
-	dir, err := os.Open(filepath.Join(base, "home"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	answer(t, "unix", fmt.Sprintf("/proc/self/fd/%d/agent.sock", dir.Fd()))
+	answerIn(t, filepath.Join(base, "home"))
 	abstract := word(t)
 	answer(t, "unix", "@"+abstract)
 	given := map[string]any{

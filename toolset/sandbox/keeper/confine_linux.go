@@ -169,6 +169,10 @@ func dropPowers() error {
 	return nil
 }
 
+// roomForUser is how many threads a user may start beside a tool that isn't in
+// a namespace of its own, before one of the two is refused.
+const roomForUser = 1000
+
 // roomForKeeper is how much more memory the keeper may come to need: its own
 // limits are the process's, and can't be raised again.
 const roomForKeeper = 256 << 20
@@ -212,7 +216,9 @@ func (k *keeper) limit() error {
 	case k.Level == Full:
 		processes += keeperThreads // the limit counts all in the namespace
 	default:
-		processes += int64(threadsOf(unix.Getuid())) // it counts all of a user's
+		// It counts all of a user's, who may start more at any time; the watch
+		// is exact.
+		processes += int64(threadsOf(unix.Getuid())) + roomForUser
 	}
 	return errors.Join(
 		set("memory", unix.RLIMIT_DATA, memory),

@@ -12,6 +12,14 @@ import (
 // before it a file could be truncated.
 const LeastLandlock = 3
 
+const (
+	// SignalLandlock is the version from which on signals, and sockets without a
+	// path, stay within the sandbox.
+	SignalLandlock = 6
+	// socketLandlock is the version from which on sockets with a path do.
+	socketLandlock = 9
+)
+
 // What Landlock can forbid, by the version that brought it.
 const (
 	fsExecute = 1 << iota
@@ -64,7 +72,7 @@ func (k *keeper) handled(version int) (rulesetAttr, uintptr) {
 	for _, v := range []struct {
 		since  int
 		access uint64
-	}{{2, fsRefer}, {3, fsTruncate}, {5, fsIoctlDev}, {9, fsResolveUnix}} {
+	}{{2, fsRefer}, {3, fsTruncate}, {5, fsIoctlDev}, {socketLandlock, fsResolveUnix}} {
 		if version >= v.since {
 			attr.fs |= v.access
 		}
@@ -78,7 +86,7 @@ func (k *keeper) handled(version int) (rulesetAttr, uintptr) {
 			}
 		}
 	}
-	if version >= 6 {
+	if version >= SignalLandlock {
 		size, attr.scoped = unsafe.Sizeof(attr), scopeBoth
 	}
 	return attr, size

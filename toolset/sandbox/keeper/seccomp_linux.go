@@ -101,7 +101,7 @@ const tiocLinux = 0x541c
 // connected ones goes by another call, and is always allowed.
 func (k *keeper) families() []uint32 {
 	var out []uint32
-	if k.UnixSockets {
+	if k.UnixSockets && k.keepsUnixSockets() {
 		out = append(out, unix.AF_UNIX)
 	}
 	if k.Network != NetworkNone {
@@ -111,6 +111,22 @@ func (k *keeper) families() []uint32 {
 		out = append(out, unix.AF_NETLINK) // by which libraries learn their addresses
 	}
 	return out
+}
+
+// keepsUnixSockets tells whether a socket of this kind could reach nothing but
+// the sandbox: not the machine's agents and daemons, which listen at paths and
+// at names without one.
+func (k *keeper) keepsUnixSockets() bool {
+	version := LandlockVersion()
+	switch {
+	case k.Level == None:
+		return true // it keeps nothing else, either
+	case k.Level == Reduced:
+		return version >= socketLandlock
+	case k.Network == NetworkAll: // the names are the network's
+		return version >= SignalLandlock
+	}
+	return true
 }
 
 // sockets refuses every family but the given.
@@ -137,7 +153,7 @@ var deniedCalls = []uintptr{
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 	// mounts, roots and namespaces
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
-	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
+	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_TREE_ATTR,
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT,
 	// the system as a whole
 	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
