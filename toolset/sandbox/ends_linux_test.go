@@ -154,7 +154,7 @@ func TestKilledKeeper(t *testing.T) {
 		if _, err := bufio.NewReader(p.Stdout()).ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		killKeepers(t, word)
+		killKeeper(t, word)
 		exit, err := p.Wait(t.Context())
 		if err != nil || exit.Cause != toolset.Lost {
 			t.Errorf("%+v %v", exit, err)
@@ -163,18 +163,21 @@ func TestKilledKeeper(t *testing.T) {
 	})
 }
 
-// killKeepers kills the parents of the processes with a word, as a system that
-// is out of memory might.
-func killKeepers(t *testing.T, word string) {
+// killKeeper kills the parent of the process with a word, as a system that is
+// out of memory might.
+func killKeeper(t *testing.T, word string) {
 	t.Helper()
-	for _, p := range marked(t, word) {
-		pid, _, _ := strings.Cut(p, " ")
-		up := parentOf(t, pid)
-		if name, _ := os.ReadFile("/proc/" + up + "/cmdline"); strings.Contains(string(name), "__sandbox") {
-			if err := syscall.Kill(atoi(t, up), syscall.SIGKILL); err != nil {
-				t.Fatal(err)
+	// While a program becomes another one it has no name for a moment.
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for _, p := range marked(t, word) {
+			pid, _, _ := strings.Cut(p, " ")
+			up := parentOf(t, pid)
+			if name, _ := os.ReadFile("/proc/" + up + "/cmdline"); strings.Contains(string(name), "__sandbox") {
+				if err := syscall.Kill(atoi(t, up), syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				return
 			}
-			return
 		}
 	}
 	t.Fatal("no keeper was found")

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,12 +38,6 @@ func need(t *testing.T, ok bool, what string) {
 	t.Skipf("this machine lacks %s", what)
 }
 
-// keeperEnv spares each keeper the second that the race detector waits at its
-// end.
-func keeperEnv() []string {
-	return []string{"GORACE=" + strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0")}
-}
-
 func newLauncher(t *testing.T, o sandbox.Options) *sandbox.Launcher {
 	t.Helper()
 	o.KeeperEnv = keeperEnv()
@@ -59,7 +54,7 @@ func newLauncher(t *testing.T, o sandbox.Options) *sandbox.Launcher {
 var machine = sync.OnceValue(func() sandbox.Report {
 	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
 	defer l.Close()
-	r, err := l.Report(testContext())
+	r, err := l.Report(context.Background())
 	if err != nil {
 		panic(err)
 	}
