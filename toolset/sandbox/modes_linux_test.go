@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,15 +63,15 @@ func onPoorMachine([]string) error {
 		return err
 	}
 	ctx := context.Background()
-	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
+	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv(), Dial: new(net.Dialer).DialContext})
 	defer l.Close()
-	command := toolset.Command{Args: []string{"true"}}
-	_, err := l.Run(ctx, toolset.Policy{Least: toolset.LevelFull}, command)
+	command := toolset.Command{Args: []string{"cat"}, Stdin: strings.NewReader("input")}
+	ran, err := l.Run(ctx, toolset.Policy{}, command)
+	fmt.Println("any:", ran.Level, ran.Exit, err, ran.Stdout)
+	_, err = l.Run(ctx, toolset.Policy{Least: toolset.LevelFull}, command)
 	fmt.Println("full:", err)
 	_, err = l.Run(ctx, toolset.Policy{Network: toolset.NetworkHosts, Hosts: []string{"a.example"}}, command)
 	fmt.Println("hosts:", err)
-	ran, err := l.Run(ctx, toolset.Policy{}, command)
-	fmt.Println("any:", ran.Level, ran.Exit, err)
 	r, err := l.Report(ctx)
 	fmt.Println("report:", r, err)
 	fmt.Println("gaps:", strings.Join(r.Gaps, "; "))

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -89,11 +88,8 @@ func (p *process) open(o Options) error {
 		p.removeTemp()
 		return err
 	}
-	p.work.Go(func() { io.Copy(p.stderr, p.errPipe) }) // to its end, or to finish's deadline
-	if p.command.Stdin != nil {
-		go p.feed()
-	}
-	go p.serve() // closes done
+	p.work.Go(func() { io.Copy(p.stderr, p.errPipe) }) // to its end, or to serve's deadline
+	go p.serve()                                       // closes done
 	return nil
 }
 
@@ -149,6 +145,7 @@ func (p *process) await(ctx context.Context) error {
 	}
 	if err != nil {
 		p.Kill()
+		p.stdout.Close() // nobody else knows of it
 	}
 	return err
 }
@@ -203,6 +200,9 @@ func (p *process) hear() (group int, end *keeper.Ending, err error) {
 			return 0, nil, n.Failed
 		case n.Started:
 			group, p.facts = n.Group, n.Facts
+			if p.command.Stdin != nil {
+				go p.feed() // not before, since a start that fails may be tried again
+			}
 			p.work.Go(p.clock)
 			p.work.Go(p.watchWorkspace)
 			select {
@@ -388,46 +388,5 @@ func (p *process) Wait(ctx context.Context) (toolset.Exit, error) {
 		return p.exit, nil
 	case <-ctx.Done():
 		return toolset.Exit{}, context.Cause(ctx)
-	}
-}
-
-// direction is which way a pipe leads.
-type direction bool
-
-const (
-	toChild   direction = false
-	fromChild direction = true
-)
-
-// pipes are the child's ends, and ours, while a process is being started.
-type pipes struct {
-	theirs, ours []*os.File
-	err          error
-}
-
-// make opens a pipe, keeps our end and gives the child's.
-func (ps *pipes) make(keep **os.File, d direction) *os.File {
-	r, w, err := os.Pipe()
-	if err != nil {
-		ps.err = errors.Join(ps.err, err)
-		return nil
-	}
-	ours, theirs := w, r
-	if d == fromChild {
-		ours, theirs = r, w
-	}
-	*keep = ours
-	ps.ours, ps.theirs = append(ps.ours, ours), append(ps.theirs, theirs)
-	return theirs
-}
-
-func (ps *pipes) close(ours bool) {
-	for _, f := range ps.theirs {
-		f.Close()
-	}
-	if ours {
-		for _, f := range ps.ours {
-			f.Close()
-		}
 	}
 }
