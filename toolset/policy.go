@@ -238,7 +238,7 @@ func checkGrant(dir string) error {
 		return nil
 	}
 	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
-		return fmt.Errorf("grant %q: want an absolute path without . and ..", dir)
+		return fmt.Errorf("grant %q: want an absolute path that says . and .. nowhere", dir)
 	}
 	if filepath.Dir(dir) == dir {
 		return fmt.Errorf("grant %s: the whole file system can't be granted", dir)

@@ -75,7 +75,7 @@ func TestPolicyCheck(t *testing.T) {
 	}
 	for says, p := range map[string]Policy{
 		"absolute path":          {Workspace: "ws"},
-		"without . and ..":       {Readable: []string{native("/a") + string(filepath.Separator) + ".." + string(filepath.Separator) + "b"}},
+		"says . and ..":          {Readable: []string{native("/a") + string(filepath.Separator) + ".." + string(filepath.Separator) + "b"}},
 		"whole file system":      {Writable: []string{native("/")}},
 		"has no value":           {Env: []string{"A"}},
 		"NUL byte":               {Env: []string{"A=\x00"}},

@@ -6,7 +6,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -25,6 +27,8 @@ func otherMode() (status int, done bool) {
 		do = onPoorMachine
 	case "contained":
 		do = inContainer
+	case "without Landlock":
+		do = withoutLandlock
 	default:
 		return 0, false
 	}
@@ -95,4 +99,32 @@ func inContainer(args []string) error {
 		`cat <(echo fine); echo x > /proc/sys/kernel/core_pattern || echo kept; cat /proc/` + args[1] + `/environ || echo kept`}})
 	fmt.Println("any:", ran.Level, ran.Exit, err, filepath.Base(ran.Stdout.String()))
 	return nil
+}
+
+// withoutLandlock is as on a kernel that has none, and runs a probe there.
+func withoutLandlock(args []string) error {
+	program := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_LANDLOCK_CREATE_RULESET},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+	}
+	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	if errno != 0 {
+		return errno
+	}
+	l := sandbox.New(sandbox.Options{KeeperEnv: keeperEnv()})
+	defer l.Close()
+	r, err := l.Report(context.Background())
+	if err != nil || !strings.Contains(r.String(), "full: user namespaces, no Landlock, seccomp") {
+		return fmt.Errorf("%s %w", r, err)
+	}
+	ran, err := l.Run(context.Background(), probePolicy(args[0], toolset.LevelFull), toolset.Command{Args: args[1:]})
+	fmt.Printf("%s%s", ran.Stdout.Head, ran.Exit.Stderr)
+	return err
 }

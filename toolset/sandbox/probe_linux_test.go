@@ -22,61 +22,79 @@ func needed() []string {
 	}
 }
 
-// openAtReduced are the gaps that the level is known for. The last two aren't
-// powers, but facts that a namespace would hide.
+// openAtReduced are the gaps that the level is known for.
 func openAtReduced() []string {
 	return []string{"stat ssh key", "chmod ssh key", "utime outside", "setxattr outside"}
 }
 
 func TestProbes(t *testing.T) {
 	t.Parallel()
-	probe, err := filepath.Abs(filepath.Join("testdata", "probe.py"))
+	text, err := os.ReadFile(filepath.Join("testdata", "probe.py"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, level := range []toolset.Level{toolset.LevelFull, toolset.LevelReduced} {
-		t.Run(level.String(), func(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		level    toolset.Level
+		landlock bool
+	}{
+		{"full", toolset.LevelFull, true}, {"reduced", toolset.LevelReduced, true},
+		// The walls of full stand by themselves, Landlock is beside them.
+		{"full without Landlock", toolset.LevelFull, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			needLevel(t, level)
+			needLevel(t, c.level)
 			base, args := probeWorld(t)
-			text, err := os.ReadFile(probe)
-			if err != nil {
-				t.Fatal(err)
-			}
 			script := filepath.Join(base, "toolset", "probe.py")
 			if err := os.WriteFile(script, text, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			l := newLauncher(t, sandbox.Options{})
-			p := toolset.Policy{
-				Workspace: filepath.Join(base, "ws"), Readable: []string{filepath.Join(base, "toolset")},
-				Least: level, Most: level,
+			command := []string{python(t), "-I", "-B", script, args}
+			var out []byte
+			if c.landlock {
+				ran := run(t, newLauncher(t, sandbox.Options{}), probePolicy(base, c.level), toolset.Command{Args: command})
+				out = ran.Stdout.Head
+			} else if out, err = again(t, "without Landlock", append([]string{base}, command...)...).Output(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
 			}
-			ran := run(t, l, p, toolset.Command{Args: []string{python(t), "-I", "-B", script, args}})
-			got := map[string]string{}
-			if err := json.Unmarshal(ran.Stdout.Head, &got); err != nil {
-				t.Fatalf("%v: %v\n%s\n%s", err, ran.Exit, ran.Stdout, ran.Exit.Stderr)
-			}
-			if len(got) < 90 {
-				t.Errorf("%d attempts were made", len(got))
-			}
-			open := needed()
-			if level == toolset.LevelReduced {
-				open = slices.DeleteFunc(open, func(n string) bool { return n == "multiprocessing queue" }) // there is no /dev/shm
-				open = append(open, openAtReduced()...)
-			}
-			for _, name := range slices.Sorted(maps.Keys(got)) {
-				if want := slices.Contains(open, name); want != (got[name] == "OPEN") {
-					t.Errorf("%s: %s", name, got[name])
-				}
-			}
-			for _, name := range needed() {
-				if _, ok := got[name]; !ok {
-					t.Errorf("%s wasn't tried", name)
-				}
-			}
-			checkOutside(t, base, level)
+			checkProbe(t, out, c.level)
+			checkOutside(t, base, c.level)
 		})
+	}
+}
+
+func probePolicy(base string, level toolset.Level) toolset.Policy {
+	return toolset.Policy{
+		Workspace: filepath.Join(base, "ws"), Readable: []string{filepath.Join(base, "toolset")},
+		Least: level, Most: level, Limits: toolset.Limits{FreeDisk: toolset.NoLimit},
+	}
+}
+
+// checkProbe holds what the probe printed against what a level promises.
+func checkProbe(t *testing.T, out []byte, level toolset.Level) {
+	t.Helper()
+	got := map[string]string{}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if len(got) < 90 {
+		t.Errorf("%d attempts were made", len(got))
+	}
+	open := needed()
+	if level == toolset.LevelReduced {
+		open = slices.DeleteFunc(open, func(n string) bool { return n == "multiprocessing queue" }) // there is no /dev/shm
+		open = append(open, openAtReduced()...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if want := slices.Contains(open, name); want != (got[name] == "OPEN") {
+			t.Errorf("%s: %s", name, got[name])
+		}
+	}
+	for _, name := range needed() {
+		if _, ok := got[name]; !ok {
+			t.Errorf("%s wasn't tried", name)
+		}
 	}
 }
 

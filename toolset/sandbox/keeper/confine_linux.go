@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// tracker has nothing to remember: what loses its parent becomes our child.
+type tracker struct{}
+
 func dup(from, to int) { unix.Dup3(from, to, 0) } // both are open: it can't fail
 
 // keepOut shuts out whoever has the same user: what the process starts can't

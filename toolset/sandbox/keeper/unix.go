@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -35,9 +34,7 @@ type keeper struct {
 	pid     atomic.Int64 // of the process, which leads its group
 	ended   chan Ending  // the process ended, or a limit was passed
 	lower   bool         // the process's memory is bounded once it is there
-
-	mu   sync.Mutex
-	seen map[int]unix.Timeval // processes below us, where the system forgets whose they were
+	memory  tracker
 }
 
 // keep is the keeper's whole life.

@@ -5,6 +5,7 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,6 +14,13 @@ import (
 // watchEvery is how often the keeper looks at who is there. A process that
 // leaves its group and its parent within that time isn't found again.
 const watchEvery = 100 * time.Millisecond
+
+// tracker remembers processes below us, since the system forgets whose they
+// were when their parent ends.
+type tracker struct {
+	mu   sync.Mutex
+	seen map[int]unix.Timeval
+}
 
 func dup(from, to int) { unix.Dup2(from, to) } // both are open: it can't fail
 
@@ -64,14 +72,14 @@ func (k *keeper) watch(done <-chan struct{}) {
 		case <-tick.C:
 		}
 		now := family()
-		k.mu.Lock()
-		if k.seen == nil {
-			k.seen = map[int]unix.Timeval{}
+		k.memory.mu.Lock()
+		if k.memory.seen == nil {
+			k.memory.seen = map[int]unix.Timeval{}
 		}
 		for pid, start := range now {
-			k.seen[pid] = start
+			k.memory.seen[pid] = start
 		}
-		k.mu.Unlock()
+		k.memory.mu.Unlock()
 		if n := k.Limits.Processes; n >= 0 && len(now) > n {
 			k.ended <- Ending{Code: -1, Cause: ProcessOver, Detail: fmt.Sprintf("it had %d processes, and %d are allowed", len(now), n)}
 			return
@@ -84,16 +92,16 @@ func (k *keeper) endAll() int {
 	if pid := int(k.pid.Load()); pid > 0 {
 		unix.Kill(-pid, unix.SIGKILL)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.memory.mu.Lock()
+	defer k.memory.mu.Unlock()
 	n := 0
 	for pid, start := range family() {
-		if k.seen == nil {
-			k.seen = map[int]unix.Timeval{}
+		if k.memory.seen == nil {
+			k.memory.seen = map[int]unix.Timeval{}
 		}
-		k.seen[pid] = start
+		k.memory.seen[pid] = start
 	}
-	for pid, start := range k.seen {
+	for pid, start := range k.memory.seen {
 		if now, ok := startOf(pid); ok && now == start && unix.Kill(pid, unix.SIGKILL) == nil {
 			n++
 		}
