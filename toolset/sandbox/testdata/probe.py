@@ -126,6 +126,21 @@ def queue():
 attempt("multiprocessing queue")(queue)
 
 
+def create(folder):
+    """Leaves nothing behind where it could."""
+    path = os.path.join(folder, ".fettle-probe")
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    os.remove(path)
+
+
+def refused(name, *args):
+    """For calls that are given nothing to do: another error is no refusal."""
+    try:
+        call(name, *args)
+    except OSError as e:
+        return e.errno != errno.EPERM
+
+
 def leave(pid):
     """In a child that shouldn't have come to be."""
     if pid == 0:
@@ -148,17 +163,18 @@ attempt("write via ws symlink")(lambda: write(B + "/ws/link/f"))
 attempt("hard link outside into ws")(lambda: os.link(B + "/outside/f", B + "/ws/hl"))
 attempt("rename ws file out")(lambda: os.rename(B + "/ws/sub/ok", B + "/outside/ok2"))
 attempt("modify toolset")(lambda: write(B + "/toolset/t.py"))
-attempt("write to the root")(lambda: write("/x"))
-attempt("write to /usr")(lambda: write("/usr/x"))
-attempt("write to /etc")(lambda: write("/etc/x"))
-attempt("change /etc/passwd")(lambda: write("/etc/passwd"))
+attempt("write to the root")(lambda: create("/"))
+attempt("write to /usr")(lambda: create("/usr"))
+attempt("write to /etc")(lambda: create("/etc"))
+attempt("change /etc/passwd")(lambda: os.open("/etc/passwd", os.O_WRONLY))
 attempt("read shadow")(lambda: read("/etc/shadow"))
 attempt("old root")(lambda: os.listdir("/.old"))
 attempt("device node")(lambda: (os.mknod(B + "/ws/dev", 0o20666, os.makedev(1, 1)), open(B + "/ws/dev")))
 attempt("disk")(lambda: any(open("/dev/" + d, "rb") for d in ("vda", "sda", "nvme0n1", "mem", "kvm")))
 attempt("kmsg")(lambda: open("/dev/kmsg").read(1))
-attempt("change core pattern")(lambda: open("/proc/sys/kernel/core_pattern", "w").write("|/x"))
-attempt("sysrq")(lambda: open("/proc/sysrq-trigger", "w").write("h"))
+# Opened and not written: the probe harms nothing where a wall is missing.
+attempt("change core pattern")(lambda: os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY))
+attempt("sysrq")(lambda: os.open("/proc/sysrq-trigger", os.O_WRONLY))
 attempt("release agent")(lambda: os.listdir("/sys/fs/cgroup"))
 
 # processes
@@ -223,11 +239,11 @@ def clone3():
 attempt("clone3")(clone3)
 attempt("mount")(lambda: call("mount", b"t", (B + "/ws").encode(), b"tmpfs", 0, 0))
 attempt("remount the root")(lambda: call("mount", b"", b"/", b"", 0x1020, 0))
-attempt("unmount")(lambda: call("umount2", b"/proc", 2))
+attempt("unmount")(lambda: refused("umount2", (B + "/ws/sub").encode(), 0))
 attempt("fsopen")(lambda: call("fsopen", b"tmpfs", 0))
 attempt("open_tree")(lambda: call("open_tree", -100, b"/", 1))
 attempt("chroot")(lambda: call("chroot", (B + "/ws").encode()))
-attempt("pivot_root")(lambda: call("pivot_root", b"/", b"/"))
+attempt("pivot_root")(lambda: refused("pivot_root", (B + "/ws").encode(), (B + "/ws").encode()))
 attempt("setns")(lambda: call("setns", os.open("/proc/self/ns/user", os.O_RDONLY), 0))
 attempt("file handle")(lambda: call("name_to_handle_at", -100, b"/", 0, 0, 0))
 attempt("io_uring")(lambda: call("io_uring_setup", 1, ctypes.byref((ctypes.c_char * 256)())))
@@ -236,11 +252,11 @@ attempt("add key")(lambda: call("add_key", b"user", b"n", b"v", 1, -3))
 attempt("bpf")(lambda: call("bpf", 0, 0, 0))
 attempt("perf")(lambda: call("perf_event_open", 0, 0, -1, -1, 0))
 attempt("userfaultfd")(lambda: call("userfaultfd", 1))
-attempt("kexec")(lambda: call("kexec_load", 0, 0, 0, 0))
+attempt("kexec")(lambda: refused("kexec_load", 0, 17, 0, 0))
 attempt("kernel log")(lambda: call("syslog", 10, 0, 0))
 attempt("personality")(lambda: call("personality", 0x0040000))
-attempt("host name")(lambda: call("sethostname", b"x", 1))
-attempt("clock")(lambda: call("settimeofday", 0, 0))
+attempt("host name")(lambda: refused("sethostname", socket.gethostname().encode(), len(socket.gethostname())))
+attempt("clock")(lambda: refused("settimeofday", 0, 0))
 attempt("type into a terminal")(lambda: fcntl.ioctl(0, 0x5412, b"x"))
 attempt("terminal")(lambda: open("/dev/tty", "w"))
 attempt("become root")(lambda: [os.setuid(0), os.chown(B + "/ws", 1, 1)])
