@@ -13,8 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tracker has nothing to remember: what loses its parent becomes our child.
-type tracker struct{}
+// local is what the keeper remembers on Linux.
+type local struct {
+	lower bool // the process's memory is bounded once it is there
+}
 
 func dup(from, to int) { unix.Dup3(from, to, 0) } // both are open: it can't fail
 

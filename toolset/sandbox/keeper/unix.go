@@ -33,8 +33,7 @@ type keeper struct {
 	orders  Frames
 	pid     atomic.Int64 // of the process, which leads its group
 	ended   chan Ending  // the process ended, or a limit was passed
-	lower   bool         // the process's memory is bounded once it is there
-	memory  tracker
+	local                // what one system needs
 }
 
 // keep is the keeper's whole life.

@@ -15,9 +15,9 @@ import (
 // leaves its group and its parent within that time isn't found again.
 const watchEvery = 100 * time.Millisecond
 
-// tracker remembers processes below us, since the system forgets whose they
+// local remembers processes below us, since the system forgets whose they
 // were when their parent ends.
-type tracker struct {
+type local struct {
 	mu   sync.Mutex
 	seen map[int]unix.Timeval
 }
@@ -72,14 +72,14 @@ func (k *keeper) watch(done <-chan struct{}) {
 		case <-tick.C:
 		}
 		now := family()
-		k.memory.mu.Lock()
-		if k.memory.seen == nil {
-			k.memory.seen = map[int]unix.Timeval{}
+		k.mu.Lock()
+		if k.seen == nil {
+			k.seen = map[int]unix.Timeval{}
 		}
 		for pid, start := range now {
-			k.memory.seen[pid] = start
+			k.seen[pid] = start
 		}
-		k.memory.mu.Unlock()
+		k.mu.Unlock()
 		if n := k.Limits.Processes; n >= 0 && len(now) > n {
 			k.ended <- Ending{Code: -1, Cause: ProcessOver, Detail: fmt.Sprintf("it had %d processes, and %d are allowed", len(now), n)}
 			return
@@ -92,16 +92,16 @@ func (k *keeper) endAll() int {
 	if pid := int(k.pid.Load()); pid > 0 {
 		unix.Kill(-pid, unix.SIGKILL)
 	}
-	k.memory.mu.Lock()
-	defer k.memory.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	n := 0
 	for pid, start := range family() {
-		if k.memory.seen == nil {
-			k.memory.seen = map[int]unix.Timeval{}
+		if k.seen == nil {
+			k.seen = map[int]unix.Timeval{}
 		}
-		k.memory.seen[pid] = start
+		k.seen[pid] = start
 	}
-	for pid, start := range k.memory.seen {
+	for pid, start := range k.seen {
 		if now, ok := startOf(pid); ok && now == start && unix.Kill(pid, unix.SIGKILL) == nil {
 			n++
 		}
