@@ -144,6 +144,11 @@ func leaves() []rule {
 			why:    "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
 		},
 		{
+			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
+			forbid: []string{"./...", "net", "net/...", "regexp", "text/template"},
+			why:    "it runs before what it doesn't import is set up, and is started for every call",
+		},
+		{
 			rooms:  []string{"./toolset"},
 			forbid: []string{"./toolset/*/..."},
 			why:    "the parent holds the types; commands and the engine put the parts together",

@@ -18,6 +18,7 @@ func benches() []bench {
 		{"chats", "searching ten thousand chats beside a hundred", runChats},
 		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
 		{"tools", "importing and validating bundles, refusing hostile ones", runTools},
+		{"sandbox", "what containing a process costs", runSandbox},
 	}
 }
 
