@@ -15,7 +15,6 @@ import (
 type dir struct {
 	t  *tree
 	fd int
-	f  *os.File // nil where fd is closed by close itself
 }
 
 const openDirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK

@@ -27,7 +27,6 @@ type scanner struct {
 	rules   *rules
 	maxFile int64
 	now     int64 // when the scan began
-	top     stat
 	// skip is a name at the root that isn't content: a restore's own folder.
 	skip string
 
