@@ -19,7 +19,7 @@ responses:
   - {when: "three birds", text: '["wren", "robin", "owl"]'}
   - {when: "a shell loop", text: "~~~sh\nfind . -type f\n~~~"}
   - {when: "write notes", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n"}}]}
-  - {when: "add to it", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n- two\n"}}]}
+  - {when: "add a line", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n- two\n"}}]}
   - {when: "", text: An answer.}
 `
 
@@ -66,7 +66,7 @@ func TestExamplesRun(t *testing.T) {
 			}
 			if strings.HasPrefix(group.name, "workspace") || group.name == "undo" || group.name == "redo" {
 				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "write notes")
-				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "add to it")
+				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "add a line")
 			}
 			if group.name == "redo" {
 				w.run(0, "undo", "2")

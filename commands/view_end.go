@@ -89,8 +89,11 @@ func (v *textView) remarks() {
 	} else if v.o.usage && v.kept {
 		line = append(line, "the provider told no usage")
 	}
-	if len(line) > 0 {
-		out.Printf("  %s\n", dim(term.Clean(strings.Join(line, " · "))))
+	if len(line) == 0 {
+		return
+	}
+	for _, l := range term.Wrap(term.Clean(strings.Join(line, " · ")), out.Width()-2) {
+		out.Printf("  %s\n", dim(l))
 	}
 }
 
