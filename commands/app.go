@@ -95,9 +95,10 @@ func newApp(rt *runtime) *cli.App {
 		HideHelp: true,
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
-			newAsk(rt), newDemo(rt), newChats(rt), newModels(rt), newPrompts(rt), newUsage(rt),
+			newAsk(rt), newDemo(rt), newChats(rt), newUndo(rt), newRedo(rt), newWorkspace(rt),
+			newModels(rt), newPrompts(rt), newUsage(rt),
 			newConfig(rt), newKeys(rt), newTrust(rt),
-			newDoctor(rt), newCompletion(rt), newComplete(rt), newMan(rt),
+			newDoctor(rt), newStore(rt), newCompletion(rt), newComplete(rt), newMan(rt),
 			newVersion(rt), newHelp(rt),
 		},
 		Action: func(c *cli.Context) error {

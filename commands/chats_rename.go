@@ -3,13 +3,11 @@ package commands
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
 )
 
 func newChatsRename(rt *runtime) *cli.Command {
@@ -65,8 +63,8 @@ func newChatsFork(rt *runtime) *cli.Command {
 		ArgsUsage: "[CHAT]",
 		Description: `Prints the number of the new chat. It begins with the messages up to the last
 one, or with --at up to another answer, and asks nothing; fettle ask --fork asks
-at once. It works in the same folder where -w bound one. A chat's own folder is
-not copied: the new one is empty.`,
+at once. It works in the same folder where -w bound one; else it has a folder of
+its own with the files as they were at that answer.`,
 		UsageText: "fettle chats fork 1\nfettle chats fork 1 --at 2",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "end with this `MESSAGE`: its place in chats show, from 1, or its id"},
@@ -107,19 +105,5 @@ func runChatsFork(ctx context.Context, rt *runtime, o forkOptions) error {
 	rt.streams.Out.Printf("%d\n", chat.Number)
 	from := chat.ForkedFrom
 	rt.notice(fmt.Sprintf("chat %d has the first %s of chat %d", chat.Number, term.Count(chat.Messages, "message", "messages"), from.Number))
-	if dir := eng.WorkspacePath(engine.Chat{ID: from.ChatID}); chat.Workspace == "" && hasFiles(dir) {
-		rt.notice("its own folder begins empty; the files of the other one are in " + dir)
-	}
 	return nil
-}
-
-// hasFiles tells whether a folder is there and holds something.
-func hasFiles(dir string) bool {
-	f, err := os.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(1) // a folder that can't be read tells nothing
-	return len(names) > 0
 }

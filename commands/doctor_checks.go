@@ -44,7 +44,7 @@ func (v *visit) checks() []doctor.Check {
 	}
 	checks = append(checks,
 		one("python", "Python", programs.Python),
-		one("sandbox", "sandbox", programs.Sandbox),
+		one("sandbox", "sandbox", v.sandbox),
 		one("git", "git", programs.Git),
 		one("clock", "clock", func(context.Context) doctor.Result { return v.clock() }),
 		one("terminal", "terminal", func(context.Context) doctor.Result { return v.terminal() }),

@@ -19,6 +19,7 @@ responses:
   - {when: "three birds", text: '["wren", "robin", "owl"]'}
   - {when: "a shell loop", text: "~~~sh\nfind . -type f\n~~~"}
   - {when: "write notes", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n"}}]}
+  - {when: "add a line", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n- two\n"}}]}
   - {when: "", text: An answer.}
 `
 
@@ -63,6 +64,15 @@ func TestExamplesRun(t *testing.T) {
 				}
 				w.run(0, "chats", "export", "--all", "-o", "json", "--file", filepath.Join(w.project(), "chats.jsonl"))
 			}
+			if strings.HasPrefix(group.name, "workspace") || group.name == "undo" || group.name == "redo" {
+				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "write notes")
+				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "add a line")
+			}
+			if group.name == "redo" {
+				w.run(0, "undo", "2")
+				w.run(0, "redo")
+				w.run(0, "undo")
+			}
 			for _, e := range runnable {
 				w.example(e)
 			}
@@ -97,7 +107,7 @@ func exampleGroups(t *testing.T) []examplesOf {
 	out = helpText(t, "help")
 	for _, name := range commandsListed(out) {
 		all := examplesBelow(t, []string{name})
-		if name == "chats" { // its commands remove what others of them need
+		if name == "chats" || name == "workspace" { // its commands change what others of them need
 			groups = append(groups, byPage(all)...)
 			continue
 		}

@@ -26,7 +26,9 @@ func writing() map[string]struct {
 		"config get": {args: "model"}, "config set": {args: "color never", silent: true},
 		"config unset": {args: "retries", silent: true}, "config check": {silent: true},
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
-		"chats search": {args: "hi"},
+		"chats search": {args: "hi"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
+		"workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
+		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
 	}
 }
 
@@ -76,7 +78,7 @@ func outputWorld(t *testing.T) *world {
 	ollama.plays(says(pullBegins + layer("a", 1, 1) + pullEnds))
 	w := modelWorld(t, ollama)
 	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
-	put(t, filepath.Join(w.dir, "m.yaml"), `{responses: [{when: "", text: "~~~\ncode\n~~~", usage: {input_tokens: 5, output_tokens: 7}}]}`)
+	put(t, filepath.Join(w.dir, "m.yaml"), `{responses: [{when: write, step: 0, calls: [{name: write_file, args: {path: a.txt, content: a}}]}, {when: "", text: "~~~\ncode\n~~~", usage: {input_tokens: 5, output_tokens: 7}}]}`)
 	put(t, filepath.Join(w.dir, "config", "prompts", "review.md"), "Review this. {{input}}\n")
 	put(t, filepath.Join(w.dir, ".fettle", "config.yaml"), "allow: [read_file]\n")
 	w.configure("retries: 0\n")
@@ -88,6 +90,10 @@ func outputWorld(t *testing.T) *world {
 		}
 	}
 	w.run(0, "ask", "--no-stdin", "hi")
+	for range 2 { // chats 2 and 3, in which something is to be undone, and to be redone
+		w.run(0, "ask", "--no-stdin", "--yes", "write")
+	}
+	w.run(0, "undo", "--chat", "3")
 	trustProject(t, w)
 	return w
 }

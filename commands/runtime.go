@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
@@ -158,6 +159,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	}
 	rt.engine = engine.New(engine.Options{
 		DataDir: dirs.Data, Models: catalog, Tools: tools,
+		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
 		Policy: engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:  provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Notice: rt.notice,

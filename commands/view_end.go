@@ -89,8 +89,11 @@ func (v *textView) remarks() {
 	} else if v.o.usage && v.kept {
 		line = append(line, "the provider told no usage")
 	}
-	if len(line) > 0 {
-		out.Printf("  %s\n", dim(term.Clean(strings.Join(line, " · "))))
+	if len(line) == 0 {
+		return
+	}
+	for _, l := range term.Wrap(term.Clean(strings.Join(line, " · ")), out.Width()-2) {
+		out.Printf("  %s\n", dim(l))
 	}
 }
 
@@ -118,7 +121,40 @@ func (v *textView) wayBack() []string {
 	case event.Error:
 		return []string{chat + " keeps what came"}
 	}
+	if undo := v.wayOut(); undo != "" {
+		return []string{undo, chat}
+	}
 	return []string{v.chat.Model, chat}
+}
+
+// noteChanges keeps what a call has changed, for the way out of it.
+func (v *textView) noteChanges(changes []event.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	v.steps++
+	for _, c := range changes {
+		if v.changed == nil {
+			v.changed = map[string]bool{}
+		}
+		v.changed[c.Path] = true
+	}
+}
+
+// wayOut says how to take back what the turn has done to files; "" where it has
+// done nothing.
+func (v *textView) wayOut() string {
+	command := "fettle undo"
+	switch {
+	case v.steps == 0:
+		return ""
+	case v.steps > 1:
+		command += fmt.Sprintf(" %d", v.steps)
+	}
+	if len(v.changed) == 1 {
+		return command + " takes the change of 1 file back"
+	}
+	return fmt.Sprintf("%s takes the changes of %d files back", command, len(v.changed))
 }
 
 func usageLine(u *event.Usage) string {

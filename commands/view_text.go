@@ -31,6 +31,8 @@ type textView struct {
 	thought  *aside
 	thinking string
 	inputs   map[string]string // arguments of running calls, on one line
+	changed  map[string]bool   // paths that tools have changed
+	steps    int               // calls that changed any: what undo takes
 	notes    []string
 	stop     string // why the last response stopped
 	usage    *event.Usage
@@ -218,6 +220,7 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	}
 	out := v.rt.streams.Err
 	mark, what := out.Style().Green("✓"), term.Duration(time.Duration(b.DurationMS)*time.Millisecond)
+	v.noteChanges(b.Changes)
 	if n := len(b.Changes); n > 0 {
 		what += ", " + term.Count(n, "file", "files") + " changed"
 	}

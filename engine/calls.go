@@ -175,7 +175,22 @@ func (t *turn) runGroup(calls []*call) error {
 	if err != nil {
 		return errors.Join(err, t.giveUp(runs, err))
 	}
+	if err := t.stateBefore(ws); err != nil {
+		return t.refuseUnkept(runs, err)
+	}
 	return t.runNow(runs, ws)
+}
+
+// refuseUnkept ends calls that could not be undone, since the state before them
+// can't be kept: they don't run, and the model is told why.
+func (t *turn) refuseUnkept(calls []*call, err error) error {
+	if cause := context.Cause(t.ctx); cause != nil {
+		return errors.Join(cause, t.giveUp(calls, cause))
+	}
+	for _, c := range calls {
+		c.refused = "it did not run, because it could not be undone: the state of the workspace can't be kept: " + firstLine(err)
+	}
+	return t.recordRefused(calls)
 }
 
 // recordRefused gives calls that don't run their start and their end in one

@@ -316,7 +316,7 @@ func TestAPurgeLeavesNothingAndTakesNothingElse(t *testing.T) {
 // half gone is ever shown.
 func TestKillInAPurge(t *testing.T) {
 	t.Parallel()
-	for _, step := range []string{"purge:begun", "purge:events", "purge:messages", "purge:calls", "purge:done"} {
+	for _, step := range []string{"purge:begun", "purge:events", "purge:messages", "purge:calls", "purge:states", "purge:done"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			dir, full, _ := newCared(t)

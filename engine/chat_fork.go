@@ -12,7 +12,8 @@ import (
 // ForkChat makes a chat that begins with the messages of another up to
 // ref.Parent, or its leaf, and asks nothing. place, where it is not 0, names
 // the message by its place among those, from 1. The new chat works in the same
-// folder if that is the user's own; else its own folder is empty.
+// folder if that is the user's own; else it gets one with the files as they were
+// then, once something is done with them.
 func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, error) {
 	found, err := e.find(ctx, ref, nil)
 	if err != nil {
@@ -29,7 +30,7 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 	c := &incoming{messages: from.path, chat: Chat{
 		ID: e.newID(), Title: from.chat.Title, Model: from.chat.Model, System: from.chat.System,
 		Workspace: from.chat.Workspace, ActiveLeaf: from.parent, CreatedAt: now, UpdatedAt: now,
-		Messages:   len(from.path),
+		Messages: len(from.path), ActiveManifest: from.state,
 		ForkedFrom: &Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent},
 	}}
 	if err := e.insert(ctx, []*incoming{c}); err != nil {
@@ -57,5 +58,6 @@ func (c *conversation) cut(place int) error {
 	}
 	c.path = slices.Clip(c.path[:place])
 	c.parent = c.path[place-1].ID
+	c.state = c.stateAt()
 	return nil
 }

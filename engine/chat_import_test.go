@@ -85,14 +85,16 @@ func drawParts(t *rapid.T, role provider.Role, step int, text, line *rapid.Gener
 func sameContent(d *ChatDocument) *ChatDocument {
 	out := *d
 	out.Chat.ID, out.Chat.Number, out.Chat.LastTurn, out.Chat.Messages = "", 0, 0, 0
+	out.Chat.ActiveManifest = ""
 	out.Messages = slices.Clone(d.Messages)
 	for i := range out.Messages {
-		out.Messages[i].ChatID = ""
+		out.Messages[i].ChatID, out.Messages[i].ManifestID = "", "" // states stay on their machine
 	}
 	slices.SortFunc(out.Messages, func(a, b Message) int { return strings.Compare(a.ID, b.ID) })
 	out.ToolCalls = slices.Clone(d.ToolCalls)
 	for i := range out.ToolCalls {
 		out.ToolCalls[i].ID, out.ToolCalls[i].ChatID = "", ""
+		out.ToolCalls[i].PreManifestID, out.ToolCalls[i].PostManifestID = "", ""
 	}
 	slices.SortStableFunc(out.ToolCalls, func(a, b ToolCall) int { return strings.Compare(a.MessageID, b.MessageID) })
 	return &out

@@ -244,6 +244,10 @@ func (e *Engine) clearChat(ctx context.Context, chatID string) (messages int, er
 		return messages, err
 	}
 	e.pause("purge:calls")
+	if err := e.states.DropChat(ctx, chatID); err != nil {
+		return messages, err
+	}
+	e.pause("purge:states")
 	if err := e.removeFolder(ctx, chatID); err != nil && ctx.Err() == nil {
 		// It is said once, and the records go: a folder that can't be removed
 		// now would have every later command try again.
@@ -464,7 +468,12 @@ func (e *Engine) purgeDue(ctx context.Context, budget time.Duration) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	_, err = e.PurgeChats(ctx, Purge{OlderThan: DeletedKept})
+	gone, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept})
+	if err == nil && gone.Chats > 0 {
+		// What only they had goes as far as the time lasts; else with the next
+		// collection, which finds it all the same.
+		_, err = e.CollectStates(ctx, false)
+	}
 	if ctx.Err() != nil {
 		return nil // the next command goes on
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
@@ -17,6 +18,7 @@ type conversation struct {
 	chat   Chat
 	path   []Message // from the root to parent
 	parent string
+	state  string // the manifest of the workspace at parent
 	isNew  bool
 	unlock func()
 }
@@ -86,7 +88,7 @@ func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest
 	if err != nil {
 		return nil, err
 	}
-	conv.path, conv.parent = from.path, from.parent
+	conv.path, conv.parent, conv.state = from.path, from.parent, from.state
 	conv.chat.System, conv.chat.Model = from.chat.System, from.chat.Model
 	if conv.chat.Workspace == "" {
 		conv.chat.Workspace = from.chat.Workspace
@@ -233,6 +235,7 @@ func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation
 			conv.parent = chat.ActiveLeaf
 		}
 		conv.path, err = e.pathTo(tx, chatID, conv.parent)
+		conv.state = conv.stateAt()
 		return err
 	})
 	switch {
@@ -244,6 +247,21 @@ func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation
 		return nil, storeFault(fmt.Sprintf("read chat %d", conv.chat.Number), err)
 	}
 	return nil, fault.New(fault.NotFound, "no chat "+chatID, "fettle chats list")
+}
+
+// stateAt is the manifest at the message that the turn goes on from: the chat's
+// active one at its leaf, since that may have been brought back since, else the
+// message's own, or that of the last one before it which has any.
+func (c *conversation) stateAt() string {
+	if c.parent == c.chat.ActiveLeaf && c.chat.ActiveManifest != "" {
+		return c.chat.ActiveManifest
+	}
+	for _, m := range slices.Backward(c.path) {
+		if m.ManifestID != "" {
+			return m.ManifestID
+		}
+	}
+	return ""
 }
 
 // liveTurns gives the acceptances of the turns whose journal somebody holds:

@@ -53,6 +53,16 @@
 // while the chat's next turn runs. A tool that ignores its own time limit ends
 // the turn in the same way.
 //
+// # States of the workspace
+//
+// Every call that may change something stands between two snapshots (package
+// cas), and its end names both. What differs from the chat's last state before
+// a call was done by somebody else, and becomes a state of its own. Where a
+// state can't be kept before a call, the call doesn't run; where it can't be
+// kept after it, the call counts as failed, and the last state stays the active
+// one. Only Undo, Redo, RestoreState, PutFile and turns that go on elsewhere
+// write into the folder. An ephemeral turn keeps no states.
+//
 // # Locks
 //
 // Who holds one of these takes only those below it, so nobody waits in a ring.
@@ -62,7 +72,9 @@
 //     Deleting, importing and purging only try it; a purge holds locks/purge
 //     before, so that there is one at a time.
 //  2. <turn>.lock, the turn's own: from before its acceptance to its end.
-//  3. locks/ws-<hash>: while tools run in a folder of the user's.
+//  3. locks/ws-<hash>: while tools run in a folder of the user's, and while
+//     its state is taken or brought back; then gc.lock, shared, which a
+//     collection takes alone.
 //  4. the fold lock: while journals go into the store. Those of other turns
 //     are only tried with it, never waited for; to wait for a live turn, a
 //     start holds nothing.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -40,6 +41,8 @@ type Options struct {
 	Policy Policy
 	// Retry is how often and how long a failed request is tried again.
 	Retry provider.RetryOptions
+	// States bound what is kept of workspaces.
+	States cas.Limits
 	// Hold keeps the store open for the Engine's whole life, as serve wants.
 	Hold bool
 	// Notice is told one line about what was mended or set aside on the way,
@@ -54,6 +57,7 @@ type Options struct {
 type Engine struct {
 	o        Options
 	store    *kv.Store
+	states   *cas.Store // the states of workspaces
 	tables   *tables
 	journals *journal.Dir
 	counter  *journal.Counter
@@ -104,6 +108,10 @@ func New(o Options) *Engine {
 		pause:    func(string) {},
 	}
 	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold})
+	e.states = cas.Open(cas.Options{
+		Dir: o.DataDir, KV: e.store, Now: o.Now,
+		OnWait: func(owner string) { o.Notice("waiting for the store of files, " + owner) },
+	})
 	e.counter = journal.NewCounter(o.DataDir, e.highest)
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e

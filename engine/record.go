@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -122,7 +121,7 @@ func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error
 	if err != nil {
 		return given, err
 	}
-	chat.advance(a, f.finished)
+	chat.advance(f)
 	turn := Turn{
 		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,
 		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: f.answer.Model, Status: f.answer.Status,
@@ -133,9 +132,13 @@ func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error
 
 // advance moves the chat on by a turn. The leaf moves only if it still is
 // where the turn began; else the turn is a branch.
-func (c *Chat) advance(a *acceptance, at time.Time) {
+func (c *Chat) advance(f *folding) {
+	a, at := f.accept, f.finished
 	if c.ActiveLeaf == a.ParentID {
 		c.ActiveLeaf = a.MessageID
+		if f.answer.ManifestID != "" {
+			c.ActiveManifest = f.answer.ManifestID
+		}
 	}
 	c.Messages += 2
 	if a.Order > c.LastTurn {

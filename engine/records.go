@@ -146,8 +146,10 @@ type acceptance struct {
 	MessageID     string          `json:"message_id"`
 	Parts         []provider.Part `json:"parts"`
 	Model         string          `json:"model"`
-	Time          time.Time       `json:"time"`
-	PID           int             `json:"pid"`
+	// ManifestID is the state of the workspace that the turn begins at.
+	ManifestID string    `json:"manifest_id,omitempty"`
+	Time       time.Time `json:"time"`
+	PID        int       `json:"pid"`
 }
 
 const journalVersion = 1
@@ -156,6 +158,6 @@ const journalVersion = 1
 func (a *acceptance) question() Message {
 	return Message{
 		ChatID: a.Chat.ID, ID: a.UserMessageID, ParentID: a.ParentID, TurnID: a.TurnID,
-		Role: provider.User, Parts: a.Parts, Status: userMessage, CreatedAt: a.Time,
+		Role: provider.User, Parts: a.Parts, Status: userMessage, CreatedAt: a.Time, ManifestID: a.ManifestID,
 	}
 }

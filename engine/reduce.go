@@ -33,6 +33,7 @@ func newReducer(a *acceptance) *reducer {
 		answer: Message{
 			ChatID: a.Chat.ID, ID: a.MessageID, ParentID: a.UserMessageID, TurnID: a.TurnID,
 			Role: provider.Assistant, Status: Unfinished, Model: a.Model, CreatedAt: a.Time,
+			ManifestID: a.ManifestID,
 		},
 	}
 }
@@ -142,6 +143,9 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 	}
 	c := &r.calls[i]
 	c.Status, c.Error, c.FinishedAt = b.Status, b.Error, &at
+	if b.PostManifestID != "" {
+		r.answer.ManifestID = b.PostManifestID
+	}
 	c.RenderPlan, c.PreManifestID, c.PostManifestID = b.RenderPlan, b.PreManifestID, b.PostManifestID
 	c.Result, _ = json.Marshal(map[string]any{ // plain strings and valid JSON can't fail
 		"text": b.Result, "data": orNull(b.Data), "workspace_payload": orNull(b.WorkspacePayload),

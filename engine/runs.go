@@ -30,12 +30,12 @@ func (t *turn) runNow(calls []*call, ws *toolset.Workspace) error {
 		t.broken = fault.Wrap(fault.Store, "keep the turn", err, roomHint)
 		return t.broken
 	}
-	return t.await(calls, t.launch(calls, ws))
+	return t.await(calls, t.launch(calls, ws), ws)
 }
 
 // await passes on what the running calls report until each has ended, or is
 // left behind after a cancel.
-func (t *turn) await(calls []*call, run *running) error {
+func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 	cancelled := t.ctx.Done()
 	var grace <-chan time.Time
 	limit := time.Duration(0)
@@ -50,15 +50,15 @@ func (t *turn) await(calls []*call, run *running) error {
 		case e := <-run.ends:
 			left--
 			t.drain(run) // what it reported comes before its end
-			t.report(t.endOf(e))
+			t.report(t.endWithState(e, ws))
 		case <-cancelled:
 			cancelled, grace = nil, time.After(t.eng.grace)
 		case <-grace:
-			return t.leaveBehind(run)
+			return t.leaveBehind(run, ws)
 		case <-t.abandon:
-			return t.leaveBehind(run)
+			return t.leaveBehind(run, ws)
 		case <-late: // a tool that doesn't look at its context would hold the turn for ever
-			return errors.Join(t.leaveBehind(run),
+			return errors.Join(t.leaveBehind(run, ws),
 				fault.New(fault.Failed, "a tool did not stop at its time limit of "+limit.String()))
 		}
 	}
@@ -200,12 +200,12 @@ func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 // the turn's end, which gives them a result. Their goroutines go on until the
 // tool looks at its context; nothing waits for them, and the workspace is
 // closed under them, so that they can change no file any more.
-func (t *turn) leaveBehind(run *running) error {
+func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
 	for {
 		select {
 		case e := <-run.ends:
 			t.drain(run)
-			t.report(t.endOf(e))
+			t.report(t.endWithState(e, ws))
 		default:
 			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}
@@ -217,6 +217,26 @@ func (t *turn) startOf(c *call) event.ToolStart {
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
 		ToolUseID: c.use.ID, CallID: c.id, Index: c.index,
 	}
+}
+
+// endWithState is the end of a call with the states before and after it. Where
+// the state after it can't be kept, the call counts as failed: what it did
+// could not be undone. A builtin that only reads changes nothing.
+func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete {
+	if !t.keepsStates() {
+		return t.endOf(end)
+	}
+	before := manifestID(t.states.at)
+	var changes []event.Change
+	if !end.call.readOnly() {
+		var err error
+		if changes, err = t.stateAfter(end.call, ws); err != nil {
+			end.err = errors.Join(toolset.Errorf("it ran, but the state of the workspace after it could not be kept: %s", firstLine(err)), end.err)
+		}
+	}
+	e := t.endOf(end)
+	e.PreManifestID, e.PostManifestID, e.Changes = before, manifestID(t.states.at), changes
+	return e
 }
 
 // endOf is the event that ends a call that ran.

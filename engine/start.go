@@ -30,9 +30,9 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 		return "", err
 	}
 	defer leave()
-	t, err := e.prepare(ctx, req)
+	t, conv, err := e.prepare(ctx, req)
 	if err == nil {
-		err = t.begin(ctx)
+		err = t.begin(ctx, conv)
 	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errClosed) {
@@ -44,38 +44,42 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 }
 
 // begin accepts the turn and lets it run, or takes back what was done for it.
-func (t *turn) begin(ctx context.Context) error {
-	err := t.upload()
+func (t *turn) begin(ctx context.Context, conv *conversation) error {
+	err := t.moveFolder(ctx, conv)
 	if err == nil {
+		err = t.upload(ctx)
+	}
+	if err == nil {
+		t.accept.ManifestID = manifestID(t.states.at)
 		err = t.eng.accept(ctx, t)
 	}
 	if err == nil {
 		return nil
 	}
 	// A turn that ran for a moment has done both already.
-	err = errors.Join(err, t.takeBack())
+	err = errors.Join(err, t.moveFolderBack(ctx), t.takeBack())
 	t.unlock()
 	return err
 }
 
 // prepare checks the request and gathers what the turn needs; it holds the
 // chat's lock when it returns without an error.
-func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, error) {
+func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversation, error) {
 	t := &turn{
 		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]chan Confirmation{},
 		abandon: make(chan struct{}),
 	}
 	if err := t.checkRequest(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conv, err := e.converse(ctx, req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t.unlock = conv.unlock
 	if err := t.chooseModel(ctx, conv); err != nil {
 		conv.unlock()
-		return nil, err
+		return nil, nil, err
 	}
 	t.path = conv.path
 	t.policy = t.policy.With(e.granted(conv.chat.ID))
@@ -85,7 +89,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, error) {
 	for _, m := range t.path {
 		t.reserveIDs(m)
 	}
-	return t, nil
+	return t, conv, nil
 }
 
 // maxSystem bounds the system prompt, which is kept in each journal and in the

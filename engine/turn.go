@@ -61,6 +61,7 @@ type turn struct {
 	nextIndex int // of the next call in tool_history
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
+	states    states
 	made      string   // a workspace to remove at the end
 	put       []string // the uploads that are in the workspace
 

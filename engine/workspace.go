@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -39,7 +40,7 @@ func (t *turn) openManaged() (*toolset.Workspace, error) {
 }
 
 // upload puts the request's files into the workspace.
-func (t *turn) upload() error {
+func (t *turn) upload(ctx context.Context) error {
 	if len(t.req.Uploads) == 0 {
 		return nil
 	}
@@ -47,12 +48,28 @@ func (t *turn) upload() error {
 	if err != nil {
 		return err
 	}
+	release, err := t.eng.lockWorkspace(ctx, ws, func(string) {})
+	if err != nil {
+		return err
+	}
+	defer release()
 	for _, up := range t.req.Uploads {
 		if err := t.putNew(ws.Root, up); err != nil {
 			return fault.Wrap(fault.Failed, "put "+up.Name+" into the workspace", err)
 		}
 	}
 	t.req.Uploads = nil // they are on the disk now, and may be large
+	if !t.keepsStates() {
+		return nil
+	}
+	snap, err := t.eng.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+		About:  cas.About{ChatID: t.accept.Chat.ID, Source: cas.UserUpload, SourceRef: t.accept.UserMessageID},
+		Parent: t.states.at, Limits: t.eng.o.States,
+	})
+	if err != nil {
+		return stateFault("keep the files", err)
+	}
+	t.states.at = snap.Manifest
 	return nil
 }
 

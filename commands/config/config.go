@@ -141,7 +141,10 @@ type Limits struct {
 	FirstByte     time.Duration
 	BetweenChunks time.Duration
 	StdinBytes    int64
-	FileBytes     int64
+	// KeptFile is the largest file whose content a state keeps; ChatFiles and
+	// AllFiles bound what states add to the store, 0 is no bound.
+	KeptFile, ChatFiles, AllFiles int64
+	FileBytes                     int64
 }
 
 // ModelSettings is what is configured for one model: its entry in Models, and

@@ -152,6 +152,12 @@ func (c *Config) setting(key string) any {
 		return c.Limits.BetweenChunks
 	case "limits.stdin_bytes":
 		return c.Limits.StdinBytes
+	case "limits.kept_file":
+		return c.Limits.KeptFile
+	case "limits.chat_files":
+		return c.Limits.ChatFiles
+	case "limits.all_files":
+		return c.Limits.AllFiles
 	case "limits.file_bytes":
 		return c.Limits.FileBytes
 	case "retries":

@@ -30,7 +30,7 @@ func TestDefaults(t *testing.T) {
 		Tools:     Tools{Enabled: true},
 		Limits: Limits{
 			MaxTurns: 50, FirstByte: 10 * time.Minute, BetweenChunks: 2 * time.Minute,
-			StdinBytes: 16 << 20, FileBytes: 16 << 20,
+			StdinBytes: 16 << 20, FileBytes: 16 << 20, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,
 		},
 		Retries: 3,
 	}
@@ -103,7 +103,7 @@ func TestEverything(t *testing.T) {
 		Allow:    []string{"read_file"}, Deny: []string{"run_command(rm *)"}, Ask: []string{"write_*"},
 		Limits: Limits{
 			MaxTurns: 7, Timeout: 90 * time.Minute, FirstByte: 30 * time.Second, BetweenChunks: 5 * time.Second,
-			StdinBytes: 64 << 20, FileBytes: 500_000,
+			StdinBytes: 64 << 20, FileBytes: 500_000, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,
 		},
 		Providers: map[string]Provider{
 			"openai": defaultProviders()["openai"], "anthropic": defaultProviders()["anthropic"], "mistral": defaultProviders()["mistral"],

@@ -38,9 +38,13 @@ const (
 	maxTimeout  = 7 * 24 * time.Hour
 	maxSilence  = 24 * time.Hour
 	maxInput    = 1 << 30
+	maxStore    = 1 << 50 // a petabyte
 	minSilence  = time.Second
 	defaultHost = "127.0.0.1:" + ollamaPort
 )
+
+// refusedStore is why a project can't set what the store may take.
+const refusedStore = "it is about your disk"
 
 // table is built on first use; it never changes.
 var table = sync.OnceValue(func() []setting {
@@ -92,6 +96,15 @@ var table = sync.OnceValue(func() []setting {
 			Meaning: "the most that is read from standard input"}, kind: sizeKind(1, maxInput)},
 		{Setting: Setting{Key: "limits.file_bytes", Default: "16MiB", Project: true, Env: []string{"FETTLE_LIMITS_FILE_BYTES"},
 			Meaning: "the most that one --file may hold"}, kind: sizeKind(1, maxInput)},
+		{Setting: Setting{Key: "limits.kept_file", Default: "256MiB", Env: []string{"FETTLE_LIMITS_KEPT_FILE"},
+			Meaning: "the largest file that undo can bring back"},
+			kind: sizeKind(1, maxStore), refused: refusedStore},
+		{Setting: Setting{Key: "limits.chat_files", Default: "8GiB", Env: []string{"FETTLE_LIMITS_CHAT_FILES"},
+			Meaning: "what the states of one chat's files may add to the store; 0B: no bound"},
+			kind: sizeKind(0, maxStore), refused: refusedStore},
+		{Setting: Setting{Key: "limits.all_files", Default: "32GiB", Env: []string{"FETTLE_LIMITS_ALL_FILES"},
+			Meaning: "what the states of all chats' files may add to the store; 0B: no bound"},
+			kind: sizeKind(0, maxStore), refused: refusedStore},
 		{Setting: Setting{Key: "retries", Default: "3", Project: true, Env: []string{"FETTLE_RETRIES"},
 			Meaning: "how often a request that may succeed later is repeated"}, kind: countKind(0, maxRetries, "")},
 	}

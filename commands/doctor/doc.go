@@ -1,6 +1,6 @@
-// Package doctor looks at the machine: which programs there are, what a sandbox
-// could rest on, whether the clock can be right, what the terminal shows. It
-// also runs checks, its own and others', side by side.
+// Package doctor looks at the machine: which programs there are, whether the
+// clock can be right, what the terminal shows. It also runs checks, its own and
+// others', side by side.
 //
 // It knows neither the configuration nor the store, and mends nothing: who
 // looks at those hands in a [Check] of its own. Nothing is written, and no

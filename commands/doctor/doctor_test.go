@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -112,46 +111,6 @@ func TestClock(t *testing.T) {
 		if r := (Clock{Now: now, Built: c.built, Written: c.written}).Check(); r.Status != c.status || !strings.HasPrefix(r.Detail, "2026-05-01 12:00") {
 			t.Errorf("%s: %+v", c.name, r)
 		}
-	}
-}
-
-func TestSandboxLevels(t *testing.T) {
-	t.Parallel()
-	no := errors.New("operation not permitted")
-	for _, c := range []struct {
-		have   layers
-		status Status
-		detail string
-	}{
-		{layers{landlock: 7, seccomp: true}, OK, "full: user namespaces, Landlock 7, seccomp"},
-		{layers{seccomp: true}, OK, "full: user namespaces, no Landlock, seccomp"},
-		{layers{no, 7, true}, Warning, "reduced: no user namespaces (operation not permitted), Landlock 7, seccomp"},
-		{layers{no, 2, true}, Warning, "none: no user namespaces (operation not permitted), Landlock 2, seccomp"},
-		{layers{no, 7, false}, Warning, "none: no user namespaces (operation not permitted), Landlock 7, no seccomp"},
-		{layers{nil, 7, false}, Warning, "none: user namespaces, Landlock 7, no seccomp"},
-	} {
-		if r := c.have.result(); r.Status != c.status || r.Detail != c.detail {
-			t.Errorf("%+v: %+v", c.have, r)
-		}
-	}
-}
-
-func TestThisMachinesSandbox(t *testing.T) {
-	t.Parallel()
-	r := Programs{Env: os.Environ()}.Sandbox(t.Context())
-	t.Logf("%+v", r)
-	if runtime.GOOS != "linux" {
-		if r.Status != Warning || !strings.HasPrefix(r.Detail, "none: ") {
-			t.Errorf("%+v", r)
-		}
-		return
-	}
-	level, _, _ := strings.Cut(r.Detail, ":")
-	if level != levelFull && level != levelReduced && level != levelNone {
-		t.Errorf("%+v", r)
-	}
-	if data, err := os.ReadFile("/sys/kernel/security/lsm"); err == nil && strings.Contains(string(data), "landlock") && strings.Contains(r.Detail, "no Landlock") {
-		t.Errorf("the kernel lists %s: %+v", data, r)
 	}
 }
 

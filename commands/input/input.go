@@ -97,6 +97,15 @@ func Stdin(ctx context.Context, o Options) ([]byte, error) {
 	return text, nil
 }
 
+// StdinBytes is Stdin for what need not be text.
+func StdinBytes(ctx context.Context, o Options) ([]byte, error) {
+	raw, class, err := readStdin(ctx, o)
+	if err != nil || class == terminal {
+		return nil, err
+	}
+	return raw, nil
+}
+
 // readStdin reads what is there, unless it is a terminal.
 func readStdin(ctx context.Context, o Options) ([]byte, class, error) {
 	const name = "standard input"

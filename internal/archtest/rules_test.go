@@ -144,6 +144,11 @@ func leaves() []rule {
 			why:    "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
 		},
 		{
+			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
+			forbid: []string{"./...", "net", "net/...", "regexp", "text/template"},
+			why:    "it runs before what it doesn't import is set up, and is started for every call",
+		},
+		{
 			rooms:  []string{"./toolset"},
 			forbid: []string{"./toolset/*/..."},
 			why:    "the parent holds the types; commands and the engine put the parts together",
@@ -155,7 +160,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{
-				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/paths/...",
+				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...",
 			}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "these are leaves",

@@ -5,6 +5,9 @@
 //
 //	go run ./internal/bench ask      one question, streaming, opening the store
 //	go run ./internal/bench chats    searching ten thousand chats (fills a store for some minutes)
+//	go run ./internal/bench cas      snapshots and restores, beside git
+//	go run ./internal/bench tools    importing and validating bundles
+//	go run ./internal/bench sandbox  what containing a process costs
 //
 // Programs are built into a temporary folder, run in turn (A B C A B C …)
 // after one warm-up, and the medians are printed. Peak memory is what the

@@ -1,0 +1,200 @@
+package cas
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// crashStep says how many of the moments of a crash are left out between two
+// that are tried: none in a plain build.
+func crashStep() int {
+	if raceEnabled {
+		return 37
+	}
+	return 1
+}
+
+// TestKilledRestore kills a restore at each of its calls and steps: the next
+// operation finds the folder as it was, or as it was wanted.
+func TestKilledRestore(t *testing.T) {
+	t.Parallel()
+	b := memoryBench(t)
+	finished, n := 0, 1
+	for ; finished == 0; n += crashStep() {
+		b.ws = b.folder(memoryDir(t))
+		before, target, to := b.scene()
+		b.close()
+		err := b.run("restore", to.ID, fmt.Sprint(n))
+		b.open()
+		if err == nil {
+			finished++
+		} else if !killed(err) {
+			t.Fatalf("killed at %d: %v", n, err)
+		}
+		// A person's work of the meantime stays, whatever is found.
+		b.write("meanwhile", "by a person")
+		b.write("hers/too", "by a person")
+		b.snap()
+		now := b.look()
+		for _, p := range []string{"meanwhile", "hers", "hers/too"} {
+			delete(now, p)
+		}
+		want := before
+		if now["edited"] == target["edited"] {
+			want = target
+		}
+		if diff := cmp.Diff(want, now); diff != "" {
+			t.Fatalf("killed at %d, the folder is neither (-want +got):\n%s", n, diff)
+		}
+		b.remove("meanwhile")
+		b.remove("hers")
+		b.restore(to, RestoreOptions{})
+		if diff := cmp.Diff(target, b.look()); diff != "" {
+			t.Fatalf("killed at %d, then restored (-want +got):\n%s", n, diff)
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d moments", n)
+	}
+	t.Logf("killed at %d moments", n/crashStep())
+	b.mustBeSound()
+}
+
+// TestEditDuringACrash changes what a killed restore had in its hands.
+func TestEditDuringACrash(t *testing.T) {
+	t.Parallel()
+	b := memoryBench(t)
+	for n := 60; ; n += 7 * crashStep() {
+		b.ws = b.folder(memoryDir(t))
+		_, _, to := b.scene()
+		b.close()
+		err := b.run("restore", to.ID, fmt.Sprint(n))
+		b.open()
+		if err == nil {
+			return
+		}
+		if !killed(err) {
+			t.Fatal(err)
+		}
+		b.write("edited", "saved during the crash")
+		b.remove("same")
+		b.snap()
+		got := b.look()
+		if got["edited"] != "file saved during the crash" || got["same"] != "" {
+			t.Fatalf("killed at %d: a person's work was reverted: %v", n, got)
+		}
+		for p := range got {
+			if strings.HasPrefix(p, stagePrefix) {
+				t.Fatalf("killed at %d: %s is left", n, p)
+			}
+		}
+	}
+}
+
+func TestKilledSnapshot(t *testing.T) {
+	t.Parallel()
+	b := memoryBench(t)
+	for n := 1; ; n += crashStep() {
+		b.ws = b.folder(memoryDir(t))
+		b.scene()
+		b.write("large", fmt.Sprint(n, strings.Repeat("x", smallBlob)))
+		b.write("small", fmt.Sprint(n))
+		want := b.look()
+		b.close()
+		err := b.run("snapshot", fmt.Sprint(n))
+		b.open()
+		if err != nil && !killed(err) {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, b.entries(b.snap().Root)); diff != "" {
+			t.Fatalf("killed at %d (-folder +state):\n%s", n, diff)
+		}
+		if err == nil {
+			break
+		}
+	}
+	b.mustBeSound()
+}
+
+func TestKilledCollection(t *testing.T) {
+	t.Parallel()
+	b := memoryBench(t)
+	for n := 1; ; n += 1 + crashStep()/6 {
+		b.ws = b.folder(memoryDir(t))
+		b.scene()
+		kept := b.snap()
+		want := b.look()
+		for i := range 3 {
+			b.write("small", fmt.Sprint("dead", n, i))
+			b.write("large", fmt.Sprint("dead", n, i, strings.Repeat("x", smallBlob)))
+			b.snapshot(SnapshotOptions{About: About{ChatID: "dead"}})
+		}
+		b.close()
+		err := b.run("gc", fmt.Sprint(n))
+		b.open()
+		if err != nil && !killed(err) {
+			t.Fatal(err)
+		}
+		b.mustBeSound()
+		if plan := b.restore(kept, RestoreOptions{Plan: true}); len(plan.Changes) != 2 {
+			t.Fatalf("killed at %d: %v %v %v", n, b.diffText(plan.Before.Root, kept.Root), want, b.look())
+		}
+		b.restore(kept, RestoreOptions{})
+		if diff := cmp.Diff(want, b.look()); diff != "" {
+			t.Fatalf("killed at %d (-want +got):\n%s", n, diff)
+		}
+		if err == nil {
+			break
+		}
+	}
+	if _, err := b.s.GC(t.Context(), GCOptions{Live: func(m *Manifest) bool { return false }}); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := b.s.Stats(t.Context())
+	if err != nil || stats.Files != 0 || stats.Blobs != 0 {
+		t.Errorf("after all was dropped: %+v, %v", stats, err)
+	}
+	left, err := b.s.temps()
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestProcessesBesideACollector lets two processes take and bring back states
+// of the same contents while a third one collects what they drop.
+func TestProcessesBesideACollector(t *testing.T) {
+	t.Parallel()
+	b := memoryBench(t)
+	b.close()
+	rounds := "12"
+	if raceEnabled {
+		rounds = "5"
+	}
+	var children []*exec.Cmd
+	var outs []*strings.Builder
+	for _, args := range [][]string{{"edits", "x", rounds}, {"edits", "y", rounds}, {"collect", rounds}} {
+		b.ws = b.folder(memoryDir(t))
+		cmd := b.command(args...)
+		out := new(strings.Builder)
+		cmd.Stdout, cmd.Stderr = out, out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		children, outs = append(children, cmd), append(outs, out)
+	}
+	for i, cmd := range children {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("child %d: %v: %s", i, err, outs[i])
+		}
+	}
+	b.open()
+	b.mustBeSound()
+	if entries, err := os.ReadDir(b.s.journalDir()); err == nil && len(entries) > 0 {
+		t.Errorf("journals are left: %v", entries)
+	}
+}

@@ -1,0 +1,59 @@
+package cas
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openBeneath opens a folder in one call where the kernel knows openat2 (5.6).
+func openBeneath(top int, path string) (int, error) {
+	if path == "" || len(path) >= unix.PathMax {
+		return openStepwise(top, path)
+	}
+	how := unix.OpenHow{Flags: openDirFlags, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS}
+	fd, err := retry(func() (int, error) { return unix.Openat2(top, path, &how) })
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EAGAIN) {
+		return openStepwise(top, path) // an old kernel, a filter of a container, a rename in between
+	}
+	return fd, err
+}
+
+// exchange swaps two names in one step, so that what was there is never lost.
+func (d *dir) exchange(name string, to *dir, newName string) error {
+	return d.do("exchange", name, func() error {
+		return unix.Renameat2(d.fd, name, to.fd, newName, unix.RENAME_EXCHANGE)
+	})
+}
+
+// renameNew moves a name to another one that must not be there.
+func (d *dir) renameNew(name string, to *dir, newName string) error {
+	return d.do("rename", name, func() error {
+		return unix.Renameat2(d.fd, name, to.fd, newName, unix.RENAME_NOREPLACE)
+	})
+}
+
+// unsupported tells that the kernel or the file system can't do a call.
+func unsupported(err error) bool {
+	return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP)
+}
+
+// clone makes dst share src's blocks, where the file system can.
+func clone(dst, src *os.File) error {
+	return unix.IoctlFileClone(int(dst.Fd()), int(src.Fd()))
+}
+
+// remote tells file systems whose clock or whose timestamps are not ours.
+func remote(f *os.File) bool {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
+		return true
+	}
+	switch uint32(st.Type) {
+	case unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC,
+		unix.V9FS_MAGIC, unix.FUSE_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.CODA_SUPER_MAGIC:
+		return true
+	}
+	return false
+}

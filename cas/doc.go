@@ -1,0 +1,121 @@
+// Package cas keeps the states of workspaces: what every file, link and folder
+// was at one moment, so that any state can be brought back. It knows nothing of
+// turns and tools; the engine says when a state is taken and what it belongs to.
+//
+// It is not a backup: what it keeps is on the same disk. It is not git: nothing
+// is merged, and no repository is read or written. It takes no lock on a folder
+// against other programs, and never watches one.
+//
+// # Vocabulary
+//
+//   - Blob: the bytes of a file. Its name is its SHA-256.
+//   - Tree: the entries of one folder. Its name is the SHA-256 of its encoding,
+//     so equal folders are one tree, and the root's digest stands for all files.
+//   - State: a root tree. Manifest: the record of a state, with the chat and what
+//     made it.
+//   - Snapshot: taking a folder's state. Restore: giving a folder a state, by
+//     [Store.Materialize].
+//   - Stat cache, index: what each file's stat was when its digest was taken.
+//   - Stage: a folder at a workspace's root in which a restore prepares.
+//   - Epoch: the time between two collections that removed something.
+//
+// # Use
+//
+// A tool call is bracketed so:
+//
+//	before, err := store.Snapshot(ctx, ws, cas.SnapshotOptions{
+//		About: cas.About{ChatID: chat, Source: cas.External}, Parent: active})
+//	// run the tool
+//	after, err := store.Snapshot(ctx, ws, cas.SnapshotOptions{
+//		About: cas.About{ChatID: chat, Source: cas.ToolRun, SourceRef: call}, Parent: before.Manifest})
+//
+// Where nothing has changed a snapshot records nothing and gives its parent. To
+// undo the call is store.Materialize(ctx, ws, before.Manifest, …) with the
+// chat's current manifest as Active.
+//
+// # What is kept
+//
+// Content, names as raw bytes, links as links, whether the owner may execute a
+// file, empty folders. Not kept are owners, other permissions (a file that
+// replaces another takes its over), times, extended attributes, that two names
+// are one file, and where a file has holes, though long runs of zeros take no
+// room. Sockets, FIFOs and devices are entries without content. A file that
+// can't be read, that changed during each of three readings, or that is larger
+// than [Limits.MaxFile] is a Failed entry with the reason, and its manifest isn't
+// Complete. A restore leaves all those alone.
+//
+// In a bound folder `.git` is never read or written; what .fettleignore names,
+// and what can be made again and says so for certain, is an Omitted entry, which
+// a restore doesn't touch: see ignore.go. In a managed one everything is content.
+//
+// # Change detection
+//
+// A file is read again unless size, times of modification and change, inode and
+// permissions are those that were noted with its digest. A digest is believed
+// only if the file had been quiet for 20 ms when it was read (2 s where
+// timestamps are whole seconds), or was read again, unchanged, that much later;
+// on network file systems, whose clock isn't ours, only the latter. Systems
+// without a time of change (Windows) don't show an edit of the same size that
+// also restores the time of modification. A program that writes through a
+// mapping which was dirty before shows nothing until the kernel writes it back.
+// [Store.Forget] drops the cache; so does a fault in it, another folder under the
+// same path, and, for what was collected, another epoch.
+//
+// # Formats
+//
+// A tree is "ftree", a version byte 1, the number of entries, and the entries
+// sorted by name: a kind byte (f, x, l, d, s, e, o), the name, and for f and x
+// digest and size, for d the digest, for e reason and size, for l the target,
+// for s and o a text. Numbers are varints in their shortest form, texts have
+// their length before them. There is one encoding of a folder, and reading takes
+// no other.
+//
+// Blobs up to 1 MB, and trees, are records of the store (tables "blobs" and
+// "trees"; a blob's first byte is its encoding: 0, as it is). Larger ones are
+// files blobs/ab/SHA256 in the data directory, where a tree of more than 8 MB is
+// one too. Manifests are the table "workspace_manifests" with document 004's
+// columns; `files` is [Store.WriteFiles], what isn't a plain file is
+// [Store.WriteEntries], and paths in both are escaped by [EscapePath]. The stat
+// cache is the table "stat_cache", a record a folder. restores/FOLDER.json is the
+// journal of a restore; blobs/epoch names the epoch.
+//
+// An export is a gzipped tar of format.json ({"format":"fettle-history",
+// "version":1}), extra/NAME, then for each state what it reaches, blobs/SHA256
+// and trees/SHA256, each tree after what it names, then manifests.jsonl, and
+// end.json with the counts.
+//
+// # Durability
+//
+// A Snapshot that has returned is safe from a power cut: contents and trees are
+// on the disk before the manifest that needs them, and the manifest before it is
+// returned. A failed or killed one leaves contents that no state reaches.
+//
+// A restore writes everything new into a stage first, then exchanges names, then
+// records the result. Before the first step its journal is on the disk. An error
+// takes all back; after a crash the next operation on the folder does, from what
+// is in the stage and the store. Whatever is found then is taken into a state of
+// its own first (source "interrupted"), and a path that someone has changed since
+// stays as it is. Workspace files are not synced: the store has their bytes.
+//
+// # Concurrency
+//
+// A Store may be used by many goroutines and processes. Operations on one folder
+// take turns within a Store; between processes the caller sees to it, by a lock of
+// the workspace. Snapshots, restores, exports and imports hold locks/gc.lock
+// shared, from the first look at what the store has to the record that needs it;
+// [Store.GC] takes it alone, so it never meets a content that is needed and not
+// yet recorded.
+//
+// Other programs may write to the folder at any time. No call follows a link:
+// every folder is opened beneath the root, name by name. Before a restore gives
+// up what it replaces or removes it looks at it, after having moved it away;
+// what isn't as planned is put back and the restore with it. Where two names
+// can't be exchanged in one step (anything but Linux) there is a moment in which
+// a replaced file has no name.
+//
+// # Limits
+//
+// A name of 1 KB, a path of 8,000 bytes, 1,000 folders deep: what lies beyond is
+// a Failed entry. A folder of 64 MB of names. Memory grows with the number of
+// files, by some 200 bytes each, and never with their size.
+package cas

@@ -1,0 +1,87 @@
+package cas
+
+import "slices"
+
+// editor changes an index entry by entry, without touching the records that it
+// shares.
+type editor struct {
+	found map[string]*folderScan
+	open  map[string]*openRec
+}
+
+// openRec is a folder's record that is being changed.
+type openRec struct {
+	rec  *dirRec
+	at   map[string]int
+	lost bool
+}
+
+func newEditor(ix *index) *editor {
+	e := &editor{found: make(map[string]*folderScan, len(ix.dirs)), open: make(map[string]*openRec)}
+	for path, r := range ix.dirs {
+		e.found[path] = &folderScan{rec: r}
+	}
+	return e
+}
+
+// edit gives the record of a folder for changing; a folder that isn't there is
+// made.
+func (e *editor) edit(path string) *openRec {
+	if o := e.open[path]; o != nil {
+		return o
+	}
+	o := &openRec{rec: new(dirRec), at: make(map[string]int)}
+	if f := e.found[path]; f != nil {
+		o.rec.ents, o.rec.pieces = slices.Clone(f.rec.ents), f.rec.pieces
+	}
+	for i := range o.rec.ents {
+		o.at[o.rec.ents[i].Name] = i
+	}
+	e.found[path] = &folderScan{rec: o.rec}
+	e.open[path] = o
+	return o
+}
+
+// remove takes a path out.
+func (e *editor) remove(path string) {
+	dir, name := split(path)
+	delete(e.found, path)
+	delete(e.open, path)
+	if e.found[dir] == nil {
+		return // it went with its folder
+	}
+	o := e.edit(dir)
+	if i, ok := o.at[name]; ok {
+		o.rec.ents[i].Kind = 0
+		o.lost = true
+		delete(o.at, name)
+	}
+}
+
+// set puts an entry under a path.
+func (e *editor) set(path string, c cached) {
+	dir, name := split(path)
+	o := e.edit(dir)
+	if i, ok := o.at[name]; ok {
+		o.rec.ents[i] = c
+	} else {
+		o.at[name] = len(o.rec.ents)
+		o.rec.ents = append(o.rec.ents, c)
+	}
+	if c.Kind == Folder {
+		e.edit(path)
+		return
+	}
+	delete(e.found, path)
+	delete(e.open, path)
+}
+
+// finish gives the folders in the form that a builder takes.
+func (e *editor) finish() map[string]*folderScan {
+	for _, o := range e.open {
+		if o.lost {
+			o.rec.dropEmpty()
+		}
+	}
+	return e.found
+}

@@ -1,0 +1,121 @@
+package cas
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// unfinished is the journal of a restore. It is on the disk before the first
+// change in the folder and removed after the last.
+type unfinished struct {
+	Version int       `json:"version"`
+	Path    string    `json:"path"`   // of the workspace
+	Before  Digest    `json:"before"` // the tree that was found
+	Target  Digest    `json:"target"`
+	Stages  []string  `json:"stages"` // folders at the root for what is in motion
+	ChatID  string    `json:"chat_id"`
+	Started time.Time `json:"started"`
+	// Done tells that the restore is recorded; only the stages must go.
+	Done bool `json:"done,omitempty"`
+}
+
+const journalVersion = 1
+
+// stagePrefix begins the names of the folders that a restore works in. They are
+// in the workspace, since only there a rename is one step.
+const stagePrefix = ".fettle-restore-"
+
+func (s *Store) journalDir() string { return filepath.Join(s.dir, "restores") }
+
+func (s *Store) journalPath(ws string) string { return filepath.Join(s.journalDir(), ws+".json") }
+
+// readJournal gives a workspace's journal, or nil.
+func (s *Store) readJournal(ws string) (*unfinished, error) {
+	text, err := os.ReadFile(s.journalPath(ws))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := new(unfinished)
+	if err := json.Unmarshal(text, j); err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.journalPath(ws), err)
+	}
+	if j.Version != journalVersion {
+		return nil, fmt.Errorf("read %s: version %d is a newer program's", s.journalPath(ws), j.Version)
+	}
+	return j, nil
+}
+
+// writeJournal replaces a workspace's journal, and returns when it is on the
+// disk; that a restore is done need not be, since after a power cut the folder,
+// which isn't synced, may be anything.
+func (s *Store) writeJournal(ws string, j *unfinished) error {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	if err := s.check("journal", ""); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.journalDir(), 0o700); err != nil {
+		return err
+	}
+	f, err := s.tempFile()
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err == nil && !j.Done {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), s.journalPath(ws))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write journal of a restore: %w", err), ignoreMissing(os.Remove(f.Name())))
+	}
+	if j.Done {
+		return nil
+	}
+	return syncDir(s.journalDir())
+}
+
+func (s *Store) dropJournal(ws string) error {
+	if err := s.check("journal", ""); err != nil {
+		return err
+	}
+	return ignoreMissing(os.Remove(s.journalPath(ws)))
+}
+
+// journals lists all journals, for the collector: what they name is needed.
+func (s *Store) journals() ([]*unfinished, error) {
+	entries, err := os.ReadDir(s.journalDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []*unfinished
+	for _, e := range entries {
+		name := e.Name()
+		if filepath.Ext(name) != ".json" {
+			continue
+		}
+		j, err := s.readJournal(name[:len(name)-len(".json")])
+		if err != nil {
+			return nil, err
+		}
+		if j != nil {
+			out = append(out, j)
+		}
+	}
+	return out, nil
+}

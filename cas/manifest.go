@@ -1,0 +1,175 @@
+package cas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// Source says what made a manifest. It is stored.
+type Source string
+
+// The sources of manifests.
+const (
+	UserUpload  Source = "user_upload" // files that a message brought
+	ToolRun     Source = "tool_run"    // after a tool call
+	Branch      Source = "branch"      // the beginning of another branch
+	Edit        Source = "edit"        // a person edited a file through fettle
+	External    Source = "external"    // someone else changed the folder
+	Interrupted Source = "interrupted" // found after a crash
+	Restored    Source = "restore"     // an earlier state was brought back
+	Imported    Source = "import"      // from another machine's store
+)
+
+// Manifest is the state of a workspace at one moment. Its root and the trees
+// below it hold the files; Store.WriteFiles gives them as {path: sha256}.
+type Manifest struct {
+	ID        string    `json:"id"`
+	ChatID    string    `json:"chat_id"`
+	ParentID  string    `json:"parent_id,omitempty"`
+	Root      Digest    `json:"root"`
+	CreatedAt time.Time `json:"created_at"`
+	Source    Source    `json:"source"`
+	SourceRef string    `json:"source_ref,omitempty"` // message or tool call
+	// Complete is false where an entry's content isn't kept: Failed of them.
+	Complete bool  `json:"complete"`
+	Files    int   `json:"file_count"`
+	Bytes    int64 `json:"bytes"`
+	Failed   int   `json:"failed,omitempty"`
+	Added    int64 `json:"added,omitempty"` // bytes that this snapshot brought into the store
+}
+
+// About is what its maker says of a new manifest.
+type About struct {
+	ID        string // empty makes one
+	ChatID    string
+	ParentID  string // empty takes the parent that the operation knows
+	Source    Source
+	SourceRef string
+}
+
+// allChats is the account of the store as a whole. No chat has that id.
+const allChats = "*"
+
+// usage counts what a chat's snapshots have brought into the store.
+type usage struct {
+	ChatID string `json:"chat_id"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// records are the tables that the room owns.
+type records struct {
+	manifests *kv.Table[Manifest]
+	usage     *kv.Table[usage]
+	blobs     *kv.RawTable // digest → encoding byte and content
+	trees     *kv.RawTable // digest → the tree's encoding
+	cache     *kv.RawTable // workspace, folder, piece → what a stat said
+}
+
+func newRecords() records {
+	return records{
+		manifests: kv.NewTable("workspace_manifests", func(m *Manifest) kv.Key { return kv.Str(m.ID) },
+			kv.On("chat", func(m *Manifest) kv.Key { return kv.Str(m.ChatID) })),
+		usage: kv.NewTable("workspace_usage", func(u *usage) kv.Key { return kv.Str(u.ChatID) }),
+		blobs: kv.NewRawTable("blobs"),
+		trees: kv.NewRawTable("trees"),
+		cache: kv.NewRawTable("stat_cache"),
+	}
+}
+
+// Manifest gives a manifest by its id, or ErrNotFound.
+func (s *Store) Manifest(ctx context.Context, id string) (*Manifest, error) {
+	var m *Manifest
+	err := s.kv.View(ctx, func(tx *kv.Tx) (err error) {
+		m, err = s.manifests.Get(tx, kv.Str(id))
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, fmt.Errorf("manifest %s: %w", id, ErrNotFound)
+	}
+	return m, err
+}
+
+// Manifests gives a chat's manifests, the oldest first.
+func (s *Store) Manifests(ctx context.Context, chatID string) ([]*Manifest, error) {
+	var list []*Manifest
+	err := s.kv.View(ctx, func(tx *kv.Tx) error {
+		list = nil
+		for m, err := range s.manifests.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			list = append(list, m)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// DropChat removes a chat's manifests and its account. What only they reached
+// goes with the next [Store.GC].
+func (s *Store) DropChat(ctx context.Context, chatID string) error {
+	list, err := s.Manifests(ctx, chatID)
+	if err != nil {
+		return err
+	}
+	return s.kv.BatchSync(ctx, func(b *kv.Batch) error {
+		for _, m := range list {
+			if err := s.manifests.Delete(b, kv.Str(m.ID)); err != nil {
+				return err
+			}
+		}
+		return s.usage.Delete(b, kv.Str(chatID))
+	})
+}
+
+// commit records a manifest, and with it the accounts and what also writes.
+func (s *Store) commit(ctx context.Context, m *Manifest, also func(*kv.Tx) error) error {
+	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {
+		if err := s.manifests.Put(tx, m); err != nil {
+			return err
+		}
+		for _, chat := range accounts(m.ChatID) {
+			if err := s.account(tx, chat, m.Added); err != nil {
+				return err
+			}
+		}
+		if also == nil {
+			return nil
+		}
+		return also(tx)
+	})
+}
+
+// accounts are the usage records that a chat's bytes count in.
+func accounts(chatID string) []string {
+	if chatID == "" {
+		return []string{allChats}
+	}
+	return []string{chatID, allChats}
+}
+
+func (s *Store) account(tx *kv.Tx, chatID string, add int64) error {
+	if add == 0 {
+		return nil
+	}
+	have, err := s.used(tx, chatID)
+	if err != nil {
+		return err
+	}
+	return s.usage.Put(tx, &usage{ChatID: chatID, Bytes: have + add})
+}
+
+func (s *Store) used(tx *kv.Tx, chatID string) (int64, error) {
+	u, err := s.usage.Get(tx, kv.Str(chatID))
+	if errors.Is(err, kv.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return u.Bytes, nil
+}

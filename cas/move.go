@@ -1,0 +1,302 @@
+package cas
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+)
+
+// errForeign is a path that someone else changed at the very moment.
+var errForeign = errors.New("someone else changed it at this moment")
+
+// carry does what is to be done, or takes all of it back.
+func (m *mover) carry() (left []Left, err error) {
+	m.start = m.s.now().UnixNano()
+	if left, err = m.effects(); err == nil {
+		return left, nil
+	}
+	for _, back := range slices.Backward(m.undo) {
+		if uerr := back(); uerr != nil {
+			return nil, stuck(errors.Join(err, uerr))
+		}
+	}
+	return nil, err
+}
+
+// stuck marks the error of a step of taking back.
+func stuck(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &UnfinishedError{Err: err}
+}
+
+// effects first removes, the deepest first, then replaces, then adds.
+func (m *mover) effects() (left []Left, err error) {
+	for i := len(m.ops) - 1; i >= 0; i-- {
+		o := &m.ops[i]
+		if o.Old == nil || (o.New != nil && !m.givesWay(o)) {
+			continue
+		}
+		l, err := m.removal(i)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", EscapePath(o.Path), err)
+		}
+		left = append(left, l...)
+	}
+	m.s.pause("removed")
+	for i := range m.ops {
+		o := &m.ops[i]
+		if o.New == nil || o.staged {
+			continue
+		}
+		if o.Old != nil && !m.givesWay(o) {
+			err = m.replace(i)
+		} else {
+			err = m.addition(i)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", EscapePath(o.Path), err)
+		}
+		m.s.pause("moved")
+	}
+	for i := range m.ops {
+		if m.ops[i].staged {
+			m.done[i] = true
+		}
+	}
+	return left, nil
+}
+
+// givesWay tells that the old thing is removed first: a folder can't be
+// exchanged for a file in one step everywhere.
+func (m *mover) givesWay(o *op) bool { return o.Old.Kind == Folder || o.New.Kind == Folder }
+
+// parent opens the folder that a path is in.
+func (m *mover) parent(path string) (*dir, string, error) {
+	up, name := split(path)
+	d, err := m.t.dir(up)
+	return d, name, err
+}
+
+// removal takes a path out of the folder. A folder that someone has put
+// something into stays.
+func (m *mover) removal(i int) ([]Left, error) {
+	o := &m.ops[i]
+	d, name, err := m.parent(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close()
+	if o.Old.Kind == Folder {
+		err := writable(d, func() error { return d.rmdir(name) })
+		switch {
+		case err == nil:
+		case notEmpty(err) && o.New == nil:
+			return []Left{{Path: o.Path, Kind: Folder, Reason: "it holds what is left alone"}}, nil
+		case notEmpty(err):
+			return nil, errForeign
+		default:
+			return nil, err
+		}
+		m.undo = append(m.undo, func() error { return m.back(o.Path, func(d *dir) error { return d.mkdir(name) }) })
+		m.done[i] = true
+		return nil, nil
+	}
+	held := heldName("o", o.Path)
+	if err := writable(d, func() error { return d.rename(name, m.dir, held) }); err != nil {
+		return nil, err
+	}
+	back := func() error {
+		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(held, d, name) })
+	}
+	if err := m.expect(m.dir, held, o); err != nil {
+		return nil, errors.Join(err, stuck(back()))
+	}
+	m.undo = append(m.undo, back)
+	m.done[i] = o.New == nil
+	return nil, nil
+}
+
+// replace puts the new thing where the old one is. Where the system can, both
+// change places in one step, so that what was there is looked at before it is
+// given up.
+func (m *mover) replace(i int) error {
+	o := &m.ops[i]
+	d, name, err := m.parent(o.Path)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	held := heldName("n", o.Path)
+	swap := func(d *dir) error { return m.dir.exchange(held, d, name) }
+	err = writable(d, func() error { return swap(d) })
+	if unsupported(err) {
+		return m.replaceInSteps(i, d, name)
+	}
+	if err != nil {
+		return err
+	}
+	back := func() error { return m.back(o.Path, swap) }
+	if err := m.expect(m.dir, held, o); err != nil {
+		return errors.Join(err, stuck(back()))
+	}
+	m.undo = append(m.undo, back)
+	return m.note(i, d, name)
+}
+
+// replaceInSteps is replace where two names can't be exchanged.
+func (m *mover) replaceInSteps(i int, d *dir, name string) error {
+	o := &m.ops[i]
+	if err := m.expect(d, name, o); err != nil {
+		return err
+	}
+	held, was := heldName("n", o.Path), heldName("o", o.Path)
+	if err := writable(d, func() error { return d.rename(name, m.dir, was) }); err != nil {
+		return err
+	}
+	m.undo = append(m.undo, func() error {
+		return m.back(o.Path, func(d *dir) error { return m.dir.moveNew(was, d, name) })
+	})
+	if err := m.dir.moveNew(held, d, name); err != nil {
+		return err
+	}
+	m.undo = append(m.undo, func() error {
+		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
+	})
+	return m.note(i, d, name)
+}
+
+// addition puts something where nothing is.
+func (m *mover) addition(i int) error {
+	o := &m.ops[i]
+	d, name, err := m.parent(o.Path)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	held := heldName("n", o.Path)
+	err = writable(d, func() error { return m.dir.moveNew(held, d, name) })
+	if errors.Is(err, fs.ErrExist) {
+		return errForeign
+	}
+	if err != nil {
+		return err
+	}
+	m.undo = append(m.undo, func() error {
+		return m.back(o.Path, func(d *dir) error { return d.rename(name, m.dir, held) })
+	})
+	return m.note(i, d, name)
+}
+
+// back runs a step of taking back with the path's folder opened anew.
+func (m *mover) back(path string, step func(d *dir) error) error {
+	d, _, err := m.parent(path)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	return writable(d, func() error { return step(d) })
+}
+
+// expect checks that a name is what the plan takes it for. A rename changes
+// the time of change, so that isn't compared.
+func (m *mover) expect(d *dir, name string, o *op) error {
+	st, err := d.lstat(name)
+	if gone(err) {
+		return errForeign
+	}
+	if err != nil {
+		return err
+	}
+	was, ok := m.known.lookup(o.Path)
+	if !ok {
+		return errForeign
+	}
+	switch was.Kind {
+	case File, Executable:
+		was.ctime = st.ctime
+		if !was.unchanged(&st) {
+			return errForeign
+		}
+	case Link:
+		if target, err := d.readlink(name); err != nil || target != was.Text {
+			return errForeign
+		}
+	default:
+		return errForeign
+	}
+	return nil
+}
+
+// note keeps the stat of what has been put in its place.
+func (m *mover) note(i int, d *dir, name string) error {
+	m.done[i] = true
+	c := &m.made[i]
+	if !c.content() {
+		return nil
+	}
+	st, err := d.lstat(name)
+	if err != nil {
+		return err
+	}
+	written := *c
+	written.ctime = st.ctime
+	if written.unchanged(&st) {
+		c.ctime = st.ctime
+	} else {
+		c.racy = true // someone was quick; the next snapshot looks
+	}
+	return nil
+}
+
+// settle decides which of the written files may be believed by their stat: those
+// that were written long enough before anyone could reach them.
+func (m *mover) settle(foreignClock bool) {
+	for i := range m.made {
+		c := &m.made[i]
+		if !c.content() {
+			continue
+		}
+		st := stat{mtime: c.mtime, ctime: c.mtime}
+		c.racy = c.racy || racy(&st, m.start, 0, foreignClock)
+	}
+}
+
+// moveNew is renameNew, in two steps where the system has no single one.
+func (d *dir) moveNew(name string, to *dir, newName string) error {
+	err := d.renameNew(name, to, newName)
+	if !unsupported(err) {
+		return err
+	}
+	if _, err := to.lstat(newName); err == nil {
+		return &fs.PathError{Op: "rename", Path: newName, Err: fs.ErrExist}
+	} else if !gone(err) {
+		return err
+	}
+	return d.rename(name, to, newName)
+}
+
+// writable runs fn, once more with the folder made writable for it if it was
+// read-only.
+func writable(d *dir, fn func() error) error {
+	err := fn()
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	st, serr := d.self()
+	if serr != nil || st.mode&0o300 == 0o300 {
+		return err
+	}
+	if cerr := d.chmod(st.mode | 0o700); cerr != nil {
+		return err
+	}
+	err = fn()
+	return errors.Join(err, d.chmod(st.mode))
+}
+
+func notEmpty(err error) bool {
+	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist)
+}

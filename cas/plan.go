@@ -1,0 +1,234 @@
+package cas
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// plan is what a restore is going to do, complete before it does anything.
+type plan struct {
+	ops     []op
+	left    []Left
+	blocked []Blocked
+	bytes   int64 // of content to be written
+}
+
+// op changes one path. Ops are in the order of paths, folders before what is in
+// them.
+type op struct {
+	Change
+	// staged tells that the path comes into being within a folder that an
+	// earlier op makes.
+	staged bool
+}
+
+// planner makes a plan from the differences between what is there and what is
+// wanted.
+type planner struct {
+	bound     bool
+	paths     []string // nil takes all
+	keep      []string
+	conflicts map[string]string // path → why it must not be changed
+
+	plan
+	skip      string // a path that is left alone, with all below
+	skipping  bool
+	replacing string // a folder that gives way to something else
+	inReplace bool
+	making    string // a folder that is made
+	inMake    bool
+}
+
+// take looks at one difference, in the order of paths.
+func (p *planner) take(c Change) {
+	p.leaveScopes(c.Path)
+	switch {
+	case p.skipping:
+		return
+	case p.paths != nil && !slices.ContainsFunc(p.paths, func(q string) bool { return within(c.Path, q) }):
+		p.above(c)
+		return
+	case slices.ContainsFunc(p.keep, func(q string) bool { return within(c.Path, q) }):
+		p.leave(c, "it is kept as it is")
+		return
+	}
+	if why := p.untouchable(c); why != "" {
+		p.leave(c, why)
+		return
+	}
+	if why := p.conflicts[c.Path]; why != "" {
+		p.blocked = append(p.blocked, Blocked{c.Path, why})
+	}
+	if runtime.GOOS == "windows" && c.New != nil {
+		if why := windowsName(c.New.Name); why != "" {
+			p.blocked = append(p.blocked, Blocked{c.Path, why})
+		}
+	}
+	p.add(c)
+}
+
+// leaveScopes ends what the path is no longer below of.
+func (p *planner) leaveScopes(path string) {
+	p.skipping = p.skipping && within(path, p.skip)
+	p.inReplace = p.inReplace && within(path, p.replacing)
+	p.inMake = p.inMake && within(path, p.making)
+}
+
+// above takes a folder that must be made because a wanted path is in it.
+func (p *planner) above(c Change) {
+	if c.New == nil || c.New.Kind != Folder {
+		return
+	}
+	if slices.ContainsFunc(p.paths, func(q string) bool { return within(q, c.Path) }) {
+		p.add(c)
+	}
+}
+
+func (p *planner) add(c Change) {
+	o := op{Change: c, staged: p.inMake}
+	p.ops = append(p.ops, o)
+	if c.New != nil && c.New.content() {
+		p.bytes += c.New.Size
+	}
+	if c.New != nil && c.New.Kind == Folder && !p.inMake {
+		p.making, p.inMake = c.Path, true
+	}
+	if c.Old != nil && c.Old.Kind == Folder && c.New != nil && !p.inReplace {
+		p.replacing, p.inReplace = c.Path, true
+	}
+}
+
+// leave leaves a path alone, and all below it.
+func (p *planner) leave(c Change, why string) {
+	e := c.New
+	if e == nil || e.kept() {
+		e = c.Old
+	}
+	kind := Failed
+	if e != nil && !e.kept() {
+		kind = e.Kind
+	}
+	p.left = append(p.left, Left{Path: c.Path, Kind: kind, Reason: why})
+	p.skip, p.skipping = c.Path, true
+	if p.inReplace {
+		p.blocked = append(p.blocked, Blocked{p.replacing, "it holds what is left alone: " + EscapePath(c.Path)})
+	}
+}
+
+// untouchable tells why a difference isn't one to be undone, or "".
+func (p *planner) untouchable(c Change) string {
+	switch {
+	case p.bound && slices.ContainsFunc(strings.Split(c.Path, "/"), isGit):
+		return omitGit
+	case c.Old != nil && !c.Old.kept():
+		return "now: " + c.Old.Text
+	case c.New != nil && !c.New.kept():
+		return "then: " + c.New.Text
+	case !hasModes && c.Old != nil && c.New != nil && c.Old.content() && c.New.content() && c.Old.Digest == c.New.Digest:
+		return "this system has no executable bit"
+	}
+	return ""
+}
+
+// windowsName tells why Windows can't have a name, or "".
+func windowsName(name string) string {
+	if strings.ContainsAny(name, `<>:"|?*\`) || strings.IndexFunc(name, func(r rune) bool { return r < ' ' }) >= 0 {
+		return "Windows has no such characters in names"
+	}
+	if strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
+		return "Windows has no names that end in a dot or a space"
+	}
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	stem = strings.TrimRight(stem, " ")
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return "the name is a device on Windows"
+	}
+	for _, port := range []string{"COM", "LPT"} {
+		if rest, ok := strings.CutPrefix(stem, port); ok && (len(rest) == 1 && rest >= "0" && rest <= "9" || rest == "¹" || rest == "²" || rest == "³") {
+			return "the name is a device on Windows"
+		}
+	}
+	return ""
+}
+
+// twins lists names that a file system takes for one another if it folds case
+// or composes accents.
+func twins(names []string) [][2]string {
+	fold := cases.Fold()
+	seen := make(map[string]string, len(names))
+	var out [][2]string
+	for _, name := range names {
+		key := norm.NFC.String(fold.String(norm.NFD.String(name)))
+		if other, ok := seen[key]; ok {
+			out = append(out, [2]string{other, name})
+		}
+		seen[key] = name
+	}
+	return out
+}
+
+// checkTwins blocks what would fall together where it is written to. Only
+// folders that get new names are looked at, and the file system is only asked
+// where twins are.
+func (s *Store) checkTwins(ctx context.Context, t *tree, target Digest, p *plan) error {
+	dirs := make(map[string]bool)
+	for _, o := range p.ops {
+		if o.New != nil && (o.Old == nil || o.staged) {
+			dir, _ := split(o.Path)
+			dirs[dir] = true
+		}
+	}
+	var pairs []Blocked
+	for dir := range dirs {
+		e, err := s.Lookup(ctx, target, dir)
+		if err != nil {
+			return err
+		}
+		entries, err := s.Tree(ctx, e.Digest)
+		if err != nil {
+			return err
+		}
+		names := make([]string, len(entries))
+		for i := range entries {
+			names[i] = entries[i].Name
+		}
+		for _, pair := range twins(names) {
+			pairs = append(pairs, Blocked{join(dir, pair[1]), fmt.Sprintf("this file system takes it for %s", EscapePath(pair[0]))})
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	folds, err := foldsNames(t)
+	if err == nil && folds {
+		p.blocked = append(p.blocked, pairs...)
+	}
+	return err
+}
+
+// foldsNames asks the file system, by a folder that is made and removed.
+func foldsNames(t *tree) (bool, error) {
+	d, err := t.dir("")
+	if err != nil {
+		return false, err
+	}
+	defer d.close()
+	const (
+		probe = ".fettle-probe-\u00e9-a"
+		twin  = ".fettle-probe-\u0065\u0301-A"
+		upper = ".fettle-probe-\u00e9-A"
+	)
+	if err := d.mkdir(probe); err != nil {
+		return false, fmt.Errorf("look how the file system takes names: %w", err)
+	}
+	_, errTwin := d.lstat(twin)
+	_, errUpper := d.lstat(upper)
+	return errTwin == nil || errUpper == nil, d.rmdir(probe)
+}

@@ -1,0 +1,120 @@
+package cas
+
+import (
+	"context"
+	"math"
+)
+
+// recover takes back what a restore has left behind that was cut short. All that
+// is found, its stage included, is taken into the store first. A path that is
+// as the restore wanted it becomes what it was before; one that is neither is
+// someone's work of the time since and stays.
+func (s *Store) recover(ctx context.Context, ws *Workspace, f *folderState) error {
+	j, err := s.readJournal(ws.key())
+	if err != nil {
+		return &UnfinishedError{Path: ws.Path, Err: err}
+	}
+	if j == nil {
+		return nil
+	}
+	if err := s.takeBack(ctx, ws, f, j); err != nil {
+		return &UnfinishedError{Path: ws.Path, Err: err}
+	}
+	return nil
+}
+
+func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *unfinished) error {
+	t, err := openTree(ws.Root, s.fault)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	r := &restore{s: s, ws: ws, f: f, before: j.Target, target: j.Before, stages: j.Stages}
+	if j.Done {
+		return r.cleanUp(t, j)
+	}
+	about := About{ChatID: j.ChatID, Source: Interrupted}
+	takeAll := Limits{MaxFile: math.MaxInt64, KeepFree: -1} // what isn't kept here would be lost
+	if _, err := s.snapshot(ctx, ws, f, SnapshotOptions{About: about, Limits: takeAll}, ""); err != nil {
+		return err
+	}
+	p := &planner{bound: ws.Bound}
+	for c, err := range s.Diff(ctx, j.Target, j.Before) {
+		if err != nil {
+			return err
+		}
+		r.backwards(p, c)
+	}
+	if r.todo = p.plan; len(r.todo.blocked) > 0 {
+		return &ConflictError{Paths: r.todo.blocked}
+	}
+	if len(r.todo.ops) == 0 {
+		return r.cleanUp(t, j)
+	}
+	j.Stages = append([]string{stagePrefix + s.newID(s.now())}, j.Stages...)
+	if err := s.writeJournal(ws.key(), j); err != nil {
+		return err
+	}
+	if _, _, err := r.move(ctx, t, j, nil); err != nil {
+		return err
+	}
+	return r.cleanUp(t, j)
+}
+
+// backwards plans what takes one change of a restore back. c goes from the state
+// that the restore wanted to the one that it found.
+func (r *restore) backwards(p *planner, c Change) {
+	p.leaveScopes(c.Path)
+	if p.skipping {
+		return
+	}
+	var now *Entry
+	if e, ok := r.f.index.lookup(c.Path); ok {
+		now = &e.Entry
+	}
+	held := r.held(c)
+	switch {
+	case alike(now, c.Old):
+		if held != nil {
+			c.New = held // someone's last edit, moved away before it was looked at
+		}
+	case alike(now, c.New):
+		return
+	case now == nil && held != nil:
+		c.New = held
+	case now == nil && c.Old != nil && c.New != nil && (c.Old.Kind == Folder || c.New.Kind == Folder):
+		// between the removal of the one and the coming of the other
+	default:
+		p.leave(c, "someone else changed it since")
+		return
+	}
+	p.take(Change{Path: c.Path, Old: now, New: c.New})
+}
+
+// alike compares what is there with what a state has. Folders are compared by
+// what is in them.
+func alike(now, e *Entry) bool {
+	if now == nil || e == nil {
+		return now == nil && e == nil
+	}
+	return *now == *e || now.Kind == Folder && e.Kind == Folder
+}
+
+// held finds what the cut-short restore has moved away from a path, unless that
+// is what it had written itself.
+func (r *restore) held(c Change) *Entry {
+	for _, stage := range r.stages {
+		for _, letter := range []string{"o", "n"} {
+			e, ok := r.f.index.lookup(join(stage, heldName(letter, c.Path)))
+			if !ok || e.Kind == Folder || !e.kept() {
+				continue
+			}
+			_, e.Name = split(c.Path)
+			if letter == "n" && (c.New == nil || c.Old != nil && e.Entry == *c.Old) {
+				continue // it hasn't been moved to its place
+			}
+			return &e.Entry
+		}
+	}
+	return nil
+}

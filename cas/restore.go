@@ -1,0 +1,314 @@
+package cas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// RestoreOptions say how a state is brought back.
+type RestoreOptions struct {
+	// About is what the resulting manifest is recorded as.
+	About
+	// Active is the state that the chat has. Where the folder differs from it,
+	// someone else has changed it since: in a bound folder such paths aren't
+	// touched, see [ConflictError]. Nil takes the folder as it is found.
+	Active *Manifest
+	// Paths limits the restore to these and what is below them; nil is all.
+	Paths []string
+	// Keep leaves these and what is below them as they are.
+	Keep []string
+	// Overwrite replaces what someone else has changed. It is kept in the store.
+	Overwrite bool
+	// Plan does nothing but say what would be done.
+	Plan bool
+	// Limits are those of the snapshot before.
+	Limits Limits
+	// Begin and Progress are those of the snapshot before.
+	Begin    func(Estimate) error
+	Progress func(files int, bytes int64)
+	// Written is called as files are written. It may be nil.
+	Written func(files int, bytes int64)
+}
+
+// Restoration is what a restore has done, or would do.
+type Restoration struct {
+	// Before is the state that was found: Active, or a new one whose source is
+	// External.
+	Before *Manifest
+	// After is the state now. It is Before if nothing had to be changed.
+	After   *Manifest
+	Changes []Change
+	// Left are the differing paths that were left alone.
+	Left []Left
+	// Blocked are, for a Plan, the paths that would keep it from being done.
+	Blocked []Blocked
+}
+
+// Materialize gives a workspace the state to: what differs is written, replaced
+// or removed, and nothing else is touched. What is found is taken into the store
+// first, so this can be undone. Either all is done or, with an error, nothing;
+// if the process dies meanwhile, the next operation on the folder takes it back.
+// The caller keeps other writers of its own out.
+func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o RestoreOptions) (*Restoration, error) {
+	f, release := s.folder(ws.key())
+	defer release()
+	unshare, err := s.share(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unshare()
+	if err := s.recover(ctx, ws, f); err != nil {
+		return nil, err
+	}
+	about := About{ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef}
+	found, err := s.snapshot(ctx, ws, f, SnapshotOptions{
+		About: about, Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
+	}, "")
+	if err != nil {
+		return nil, err
+	}
+	out := &Restoration{Before: found.Manifest, After: found.Manifest}
+	r := &restore{s: s, ws: ws, f: f, before: found.Manifest.Root, target: to.Root, written: o.Written}
+	if err := r.plan(ctx, &o); err != nil {
+		return nil, fmt.Errorf("restore %s: %w", ws.Path, err)
+	}
+	out.Left, out.Changes = r.todo.left, changesOf(r.todo.ops)
+	if o.Plan {
+		out.Blocked = r.todo.blocked
+		return out, nil
+	}
+	if len(r.todo.blocked) > 0 {
+		return nil, &ConflictError{Paths: r.todo.blocked}
+	}
+	if len(r.todo.ops) == 0 {
+		return out, nil
+	}
+	if o.ParentID == "" {
+		o.ParentID = found.Manifest.ID
+	}
+	m, left, err := r.run(ctx, &o.About)
+	if err != nil {
+		return nil, err
+	}
+	out.After, out.Left = m, append(out.Left, left...)
+	return out, nil
+}
+
+func changesOf(ops []op) []Change {
+	out := make([]Change, len(ops))
+	for i := range ops {
+		out[i] = ops[i].Change
+	}
+	return out
+}
+
+// restore is one carrying out of a plan.
+type restore struct {
+	s       *Store
+	ws      *Workspace
+	f       *folderState
+	before  Digest
+	target  Digest
+	written func(int, int64)
+	todo    plan
+	stages  []string // of earlier restores, to be removed with this one's
+}
+
+// plan finds out what is to be done, and what is in the way.
+func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
+	p := &planner{bound: r.ws.Bound, paths: clean(o.Paths), keep: clean(o.Keep)}
+	if o.Active != nil && r.ws.Bound && !o.Overwrite {
+		p.conflicts = make(map[string]string)
+		for c, err := range r.s.Diff(ctx, o.Active.Root, r.before) {
+			if err != nil {
+				return err
+			}
+			p.conflicts[c.Path] = "someone else changed it since"
+		}
+	}
+	for c, err := range r.s.Diff(ctx, r.before, r.target) {
+		if err != nil {
+			return err
+		}
+		p.take(c)
+	}
+	r.todo = p.plan
+	if o.Plan || len(r.todo.ops) == 0 {
+		return nil
+	}
+	return r.check(ctx)
+}
+
+// clean gives paths the form that states have them in.
+func clean(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		out = append(out, strings.Trim(p, "/"))
+	}
+	return out
+}
+
+// check looks at what the file system would refuse, before anything is done.
+func (r *restore) check(ctx context.Context) error {
+	t, err := openTree(r.ws.Root, r.s.fault)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	if err := r.s.checkTwins(ctx, t, r.target, &r.todo); err != nil {
+		return err
+	}
+	const margin = 1 << 20 // for folders and the file system's own
+	free, _, err := kv.Free(r.ws.Path)
+	if err == nil && r.todo.bytes > 0 && free < r.todo.bytes+margin {
+		return &SpaceError{Free: free, Need: r.todo.bytes + margin}
+	}
+	return nil // a file system that doesn't tell refuses while the stage is filled
+}
+
+// run carries the plan out and records the result.
+func (r *restore) run(ctx context.Context, about *About) (*Manifest, []Left, error) {
+	t, err := openTree(r.ws.Root, r.s.fault)
+	if err != nil {
+		return nil, nil, fmt.Errorf("restore %s: %w", r.ws.Path, err)
+	}
+	defer t.close()
+	now := r.s.now().UTC()
+	j := &unfinished{
+		Version: journalVersion, Path: r.ws.Path, Before: r.before, Target: r.target,
+		Stages: append([]string{stagePrefix + r.s.newID(now)}, r.stages...), ChatID: about.ChatID, Started: now,
+	}
+	key := r.ws.key()
+	if err := r.s.writeJournal(key, j); err != nil {
+		return nil, nil, fmt.Errorf("restore %s: %w", r.ws.Path, err)
+	}
+	r.s.pause("journal")
+	m, left, err := r.move(ctx, t, j, about)
+	if err != nil {
+		return nil, nil, r.giveUp(t, j, err)
+	}
+	r.s.pause("recorded")
+	if err := r.finish(t, j); err != nil {
+		return nil, nil, &UnfinishedError{Path: r.ws.Path, Err: err}
+	}
+	return m, left, nil
+}
+
+// giveUp cleans up after a restore that was taken back. One that couldn't be
+// keeps its journal.
+func (r *restore) giveUp(t *tree, j *unfinished, err error) error {
+	var stuck *UnfinishedError
+	if errors.As(err, &stuck) {
+		stuck.Path = r.ws.Path
+		return err
+	}
+	if errors.Is(err, errForeign) {
+		path, _, _ := strings.Cut(err.Error(), ": ")
+		err = &ConflictError{Paths: []Blocked{{path, errForeign.Error()}}}
+	} else {
+		err = fmt.Errorf("restore %s: %w", r.ws.Path, err)
+	}
+	if cerr := r.cleanUp(t, j); cerr != nil {
+		return errors.Join(err, cerr)
+	}
+	return err
+}
+
+// finish notes that the restore is recorded, and cleans up.
+func (r *restore) finish(t *tree, j *unfinished) error {
+	j.Done = true
+	if err := r.s.writeJournal(r.ws.key(), j); err != nil {
+		return err
+	}
+	r.s.pause("done")
+	return r.cleanUp(t, j)
+}
+
+func (r *restore) cleanUp(t *tree, j *unfinished) error {
+	for _, stage := range j.Stages {
+		if err := removeStage(t, stage); err != nil {
+			return err
+		}
+	}
+	r.s.pause("cleaned")
+	return r.s.dropJournal(r.ws.key())
+}
+
+// move fills the stage, makes the changes and records what came of it.
+func (r *restore) move(ctx context.Context, t *tree, j *unfinished, about *About) (*Manifest, []Left, error) {
+	m := &mover{s: r.s, t: t, stage: j.Stages[0], known: r.f.index, ops: r.todo.ops, moved: r.written}
+	if m.moved == nil {
+		m.moved = func(int, int64) {}
+	}
+	if err := m.makeFolder(m.stage); err != nil {
+		return nil, nil, err
+	}
+	d, err := t.dir(m.stage)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.close()
+	m.dir = d
+	if err := m.fill(ctx); err != nil {
+		return nil, nil, err
+	}
+	r.s.pause("staged")
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	left, err := m.carry()
+	if err != nil {
+		return nil, nil, err
+	}
+	r.s.pause("carried")
+	// From here on it is done; a caller that has gone doesn't undo it.
+	man, err := r.keep(context.WithoutCancel(ctx), t, m, about)
+	if err != nil {
+		return nil, nil, &UnfinishedError{Err: err}
+	}
+	return man, left, nil
+}
+
+// keep brings the index up to date without reading the folder again, and
+// records the manifest; without about there is none.
+func (r *restore) keep(ctx context.Context, t *tree, m *mover, about *About) (*Manifest, error) {
+	m.settle(remote(t.top))
+	old := r.f.index
+	e := newEditor(old)
+	for i := range m.ops {
+		if !m.done[i] {
+			continue
+		}
+		if o := &m.ops[i]; o.New == nil {
+			e.remove(o.Path)
+		} else {
+			e.set(o.Path, m.made[i])
+		}
+	}
+	b := &builder{old: old, found: e.finish(), now: r.s.now().UnixNano()}
+	ix := b.build()
+	err := r.s.kv.Batch(ctx, func(batch *kv.Batch) error { return r.s.writeTrees(ctx, batch, b.trees) })
+	if err == nil && len(b.trees) > 0 {
+		err = r.s.kv.Sync(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	changes := ix.changes(old)
+	cache := func(w kv.Writer) error { return r.s.writeCache(w, r.ws.key(), changes) }
+	out := new(Snapshot)
+	if about == nil {
+		err = r.s.kv.Batch(ctx, func(b *kv.Batch) error { return cache(b) })
+	} else {
+		err = r.s.record(ctx, ix, out, SnapshotOptions{About: *about}, cache)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.f.index = ix
+	return out.Manifest, nil
+}

@@ -1,0 +1,347 @@
+package cas
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxDepth and maxPath bound how deep a folder is followed; what lies
+	// deeper becomes a Failed entry. Systems take paths of 4 KB in one call.
+	maxDepth = 1000
+	maxPath  = 8000
+	// dirBuffer is what the names of a folder are read by.
+	dirBuffer = 32 << 10
+)
+
+// scanner reads the names and stats of a workspace and compares them with what
+// is known. It reads no file's content but those that rules need.
+type scanner struct {
+	t       *tree
+	old     *index
+	rules   *rules
+	maxFile int64
+	now     int64 // when the scan began
+	// skip is a name at the root that isn't content: a restore's own folder.
+	skip string
+
+	mu      sync.Mutex
+	ready   sync.Cond // a folder is waiting, or nothing is left
+	queue   []folderJob
+	running int
+	err     error
+	done    map[string]*folderScan
+}
+
+// folderJob is a folder to be read.
+type folderJob struct {
+	path  string
+	depth int
+	kept  bool // a rule names it as content
+}
+
+// folderScan is what a scan found of one folder.
+type folderScan struct {
+	rec *dirRec
+	// todo are the entries whose content must be read.
+	todo      []int
+	todoBytes int64
+	// omit, fail and gone tell why there is no rec.
+	omit string
+	fail string
+	gone bool
+}
+
+// walk reads all folders, with several workers.
+func (s *scanner) walk(ctx context.Context) (map[string]*folderScan, error) {
+	s.ready.L = &s.mu
+	s.done = make(map[string]*folderScan, len(s.old.dirs)+16)
+	s.queue = []folderJob{{}}
+	stop := context.AfterFunc(ctx, func() { s.stop(ctx.Err()) })
+	defer stop()
+	var workers sync.WaitGroup
+	for range min(2*runtime.GOMAXPROCS(0), maxWorkers) {
+		workers.Go(s.work)
+	}
+	workers.Wait()
+	return s.done, s.err
+}
+
+func (s *scanner) stop(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+	s.ready.Broadcast()
+}
+
+// work takes folders until none is left. The last one that was added comes
+// first, so that the list stays short.
+func (s *scanner) work() {
+	buf := make([]byte, dirBuffer)
+	for {
+		s.mu.Lock()
+		for len(s.queue) == 0 && s.running > 0 && s.err == nil {
+			s.ready.Wait()
+		}
+		if len(s.queue) == 0 || s.err != nil {
+			s.mu.Unlock()
+			return
+		}
+		job := s.queue[len(s.queue)-1]
+		s.queue = s.queue[:len(s.queue)-1]
+		s.running++
+		s.mu.Unlock()
+
+		found, subs, err := s.folder(job, buf)
+		if err != nil {
+			s.stop(err)
+		}
+		s.mu.Lock()
+		s.running--
+		s.done[job.path] = found
+		s.queue = append(s.queue, subs...)
+		if len(subs) > 1 || (s.running == 0 && len(s.queue) == 0) {
+			s.ready.Broadcast()
+		}
+		s.mu.Unlock()
+	}
+}
+
+// folder reads one folder. Only the root's faults are the scan's; another
+// folder's are a Failed entry.
+func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, error) {
+	d, err := s.t.dir(job.path)
+	var names []string
+	if err == nil {
+		defer d.close()
+		names, err = d.names(buf)
+	}
+	switch {
+	case err == nil:
+	case job.path == "":
+		return &folderScan{}, nil, err
+	case gone(err):
+		return &folderScan{gone: true}, nil, nil
+	default:
+		return &folderScan{fail: reasonOf(err)}, nil, nil
+	}
+	if s.rules != nil && job.path != "" && !job.kept && !strings.HasPrefix(job.path, stagePrefix) {
+		if why := omitFolder(d, names); why != "" {
+			return &folderScan{omit: why}, nil, nil
+		}
+	}
+	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs[job.path]}
+	if err := f.read(); err != nil {
+		return &folderScan{}, nil, err
+	}
+	return &folderScan{rec: f.result(), todo: f.todo, todoBytes: f.bytes}, f.subs, nil
+}
+
+// folderReader compares one folder with what is known of it. As long as all is
+// as it was, nothing is written down.
+type folderReader struct {
+	s     *scanner
+	d     *dir
+	job   folderJob
+	names []string
+	old   *dirRec
+
+	same   int // how many entries of old were found in their places so far
+	ents   []cached
+	fresh  bool // ents holds what was found
+	byName map[string]int
+	todo   []int
+	bytes  int64 // of todo
+	subs   []folderJob
+}
+
+func (f *folderReader) read() error {
+	for _, name := range f.names {
+		if f.job.path == "" && name == f.s.skip && name != "" {
+			continue
+		}
+		st, err := f.d.lstat(name)
+		if gone(err) {
+			continue
+		}
+		if err != nil {
+			if !errors.Is(err, fs.ErrPermission) {
+				return err
+			}
+			f.add(cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonOf(err)}})
+			continue
+		}
+		f.look(name, &st)
+	}
+	return nil
+}
+
+// look takes one name in.
+func (f *folderReader) look(name string, st *stat) {
+	was := f.known(name)
+	kept := false
+	if f.s.rules != nil && !strings.HasPrefix(join(f.job.path, name), stagePrefix) {
+		var why string
+		if why, kept = f.s.rules.omitName(f.job.path, name, st.form == folderForm, f.names); why != "" {
+			f.take(was, cached{Entry: Entry{Name: name, Kind: Omitted, Text: why}})
+			return
+		}
+	}
+	switch st.form {
+	case regular:
+		f.file(was, name, st)
+	case folderForm:
+		f.sub(was, name, kept)
+	case linkForm:
+		f.link(was, name)
+	default:
+		f.take(was, cached{Entry: Entry{Name: name, Kind: Special, Text: st.form.String()}})
+	}
+}
+
+// known finds what is known of a name: in its place, as nearly always, or by a
+// table that is made when the places differ.
+func (f *folderReader) known(name string) *cached {
+	if f.old == nil {
+		return nil
+	}
+	ents := f.old.ents
+	at := f.same
+	if f.fresh {
+		at = len(f.ents)
+	}
+	if at < len(ents) && ents[at].Name == name {
+		return &ents[at]
+	}
+	if f.byName == nil {
+		f.byName = make(map[string]int, len(ents))
+		for i := range ents {
+			f.byName[ents[i].Name] = i
+		}
+	}
+	if i, ok := f.byName[name]; ok {
+		return &ents[i]
+	}
+	return nil
+}
+
+// keep takes a known entry over as it is.
+func (f *folderReader) keep(was *cached) {
+	if !f.fresh && f.same < len(f.old.ents) && was == &f.old.ents[f.same] {
+		f.same++
+		return
+	}
+	f.add(*was)
+}
+
+// add writes an entry down that differs from what is known, or its place does.
+func (f *folderReader) add(c cached) {
+	if !f.fresh {
+		f.fresh = true
+		f.ents = make([]cached, 0, len(f.names))
+		if f.old != nil {
+			f.ents = append(f.ents, f.old.ents[:f.same]...)
+		}
+	}
+	f.ents = append(f.ents, c)
+}
+
+// take adds an entry that has no stat, or keeps the known one that is equal.
+func (f *folderReader) take(was *cached, c cached) {
+	if was != nil && was.Entry == c.Entry {
+		f.keep(was)
+		return
+	}
+	f.add(c)
+}
+
+func (f *folderReader) file(was *cached, name string, st *stat) {
+	if st.size > f.s.maxFile {
+		f.take(was, cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonTooLarge, Size: st.size}})
+		return
+	}
+	if was != nil && was.clean(st) {
+		f.keep(was)
+		return
+	}
+	c := cached{Entry: Entry{Name: name}}
+	if was != nil && was.content() {
+		c = *was // its digest and stat, for what reads the file
+	}
+	f.add(c)
+	f.todo = append(f.todo, len(f.ents)-1)
+	f.bytes += st.size
+}
+
+func (f *folderReader) link(was *cached, name string) {
+	target, err := f.d.readlink(name)
+	switch {
+	case gone(err):
+	case err != nil:
+		f.take(was, cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonOf(err)}})
+	default:
+		f.take(was, cached{Entry: Entry{Name: name, Kind: Link, Text: target}})
+	}
+}
+
+func (f *folderReader) sub(was *cached, name string, kept bool) {
+	path := join(f.job.path, name)
+	if f.job.depth >= maxDepth || len(path) > maxPath {
+		f.take(was, cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonTooDeep}})
+		return
+	}
+	f.subs = append(f.subs, folderJob{path: path, depth: f.job.depth + 1, kept: kept})
+	if was != nil && (was.Kind == Folder || was.Kind == Omitted || was.Kind == Failed) {
+		f.keep(was) // what it is now is known when it has been read
+		return
+	}
+	f.add(cached{Entry: Entry{Name: name, Kind: Folder}})
+}
+
+// result is the known record if everything is as it was.
+func (f *folderReader) result() *dirRec {
+	if !f.fresh && f.old != nil && f.same == len(f.old.ents) {
+		return f.old
+	}
+	if !f.fresh { // the last ones are gone, or all is new and empty
+		f.fresh = true
+		if f.old != nil {
+			f.ents = append(f.ents, f.old.ents[:f.same]...)
+		}
+	}
+	return &dirRec{ents: f.ents}
+}
+
+const (
+	// racyMargin is how long before the scan a change must lie so that another
+	// one would show: file systems take their time from the kernel's tick, of
+	// up to 10 ms.
+	racyMargin = 20 * time.Millisecond
+	// coarseMargin is that for timestamps of whole (FAT: two) seconds.
+	coarseMargin = 2 * time.Second
+)
+
+// racy tells whether a file may change after it was read without its stat
+// showing it. scanned is when the scan began that read it, and first when the
+// same stat was first seen, 0 for just now.
+func racy(st *stat, scanned, first int64, foreignClock bool) bool {
+	margin := int64(racyMargin)
+	stamp := st.ctime
+	if stamp == 0 {
+		stamp = st.mtime
+	}
+	if stamp%int64(time.Second) == 0 {
+		margin = int64(coarseMargin)
+	}
+	if first != 0 && scanned-first >= margin {
+		return false // by our own clock alone: it was quiet for long enough
+	}
+	return foreignClock || stamp >= scanned-margin
+}

@@ -1,0 +1,292 @@
+package cas
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// mover carries a plan out. First everything new is written into a stage, a
+// folder at the workspace's root; nothing that anyone looks at has changed
+// until then. After that there are renames only, each of which keeps what was
+// there in the stage until all is done, so that everything can be taken back.
+type mover struct {
+	s     *Store
+	t     *tree
+	stage string
+	dir   *dir // the stage
+	known *index
+	ops   []op
+	moved func(files int, bytes int64)
+
+	made  []cached // by op: what was written, and its stat
+	undo  []func() error
+	done  []bool // by op: it has taken effect
+	start int64  // when the first effect was about to begin
+}
+
+// heldName is where the stage has what belongs to a path: "n" for what is to
+// be there, "o" for what was. It depends on the path alone, so that it is found
+// again after a crash.
+func heldName(letter, path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return letter + hex.EncodeToString(sum[:16])
+}
+
+// place is where an op writes: its path within the stage.
+func (m *mover) place(i int, roots map[string]string) string {
+	o := &m.ops[i]
+	if !o.staged {
+		return join(m.stage, heldName("n", o.Path))
+	}
+	dir, name := split(o.Path)
+	return join(roots[dir], name)
+}
+
+// fill writes everything new into the stage.
+func (m *mover) fill(ctx context.Context) error {
+	m.made = make([]cached, len(m.ops))
+	m.done = make([]bool, len(m.ops))
+	roots := make(map[string]string) // folder to be → where it is made
+	var files []fileJob
+	for i := range m.ops {
+		o := &m.ops[i]
+		if o.New == nil {
+			continue
+		}
+		m.made[i].Entry = *o.New
+		at := m.place(i, roots)
+		if o.New.Kind != Folder {
+			files = append(files, fileJob{i, at})
+			continue
+		}
+		roots[o.Path] = at
+		if err := m.makeFolder(at); err != nil {
+			return err
+		}
+	}
+	return m.writeAll(ctx, files)
+}
+
+func (m *mover) makeFolder(at string) error {
+	up, name := split(at)
+	d, err := m.t.dir(up)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	return d.mkdir(name)
+}
+
+// fileJob is a file or link to be written.
+type fileJob struct {
+	op int
+	at string
+}
+
+// writeAll writes files with several workers, in groups of one View each.
+func (m *mover) writeAll(ctx context.Context, files []fileJob) error {
+	const atOnce = 64
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	groups := make(chan []fileJob)
+	var workers sync.WaitGroup
+	for range min(m.s.workers, len(files)/atOnce+1) {
+		workers.Go(func() {
+			for g := range groups {
+				if err := m.writeGroup(ctx, g); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for len(files) > 0 && ctx.Err() == nil {
+		n, bytes := 0, int64(0)
+		for n < len(files) && n < atOnce && bytes < groupBytes {
+			if size := m.ops[files[n].op].New.Size; size <= smallBlob {
+				bytes += size
+			}
+			n++
+		}
+		groups <- files[:n]
+		files = files[n:]
+	}
+	close(groups)
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+func (m *mover) writeGroup(ctx context.Context, g []fileJob) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	contents := make([][]byte, len(g))
+	err := m.s.kv.View(ctx, func(tx *kv.Tx) error {
+		for i, j := range g {
+			e := m.ops[j.op].New
+			if !e.content() || e.Size > smallBlob {
+				continue
+			}
+			err := m.s.smallBlobOf(tx, e.Digest, func(content []byte) error {
+				contents[i] = append(make([]byte, 0, len(content)), content...)
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("%s: %w", EscapePath(m.ops[j.op].Path), err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var d *dir
+	at := ""
+	defer func() {
+		if d != nil {
+			d.close()
+		}
+	}()
+	for i, j := range g {
+		up, name := split(j.at)
+		if d == nil || up != at {
+			if d != nil {
+				d.close()
+			}
+			if d, err = m.t.dir(up); err != nil {
+				return err
+			}
+			at = up
+		}
+		if err := m.write(ctx, d, name, j.op, contents[i]); err != nil {
+			return fmt.Errorf("write %s: %w", EscapePath(m.ops[j.op].Path), err)
+		}
+	}
+	return nil
+}
+
+// write makes one file or link in the stage.
+func (m *mover) write(ctx context.Context, d *dir, name string, i int, content []byte) error {
+	o := &m.ops[i]
+	if o.New.Kind == Link {
+		return d.symlink(o.New.Text, name)
+	}
+	mode := uint32(0o666)
+	if o.New.Kind == Executable {
+		mode = 0o777
+	}
+	f, err := d.create(name, mode)
+	if err != nil {
+		return err
+	}
+	if err = m.s.check("write", name); err == nil {
+		if o.New.Size > smallBlob {
+			err = m.copyLarge(ctx, f, o.New)
+		} else if len(content) > 0 {
+			_, err = f.Write(content)
+		}
+	}
+	if err == nil {
+		err = m.setMode(f, o)
+	}
+	var st stat
+	if err == nil {
+		st, err = fstat(f)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	m.made[i].remember(&st)
+	m.made[i].Kind = o.New.Kind
+	m.moved(1, st.size)
+	return nil
+}
+
+// setMode gives a file that replaces another one the permissions of that one,
+// so that a private file stays private; the executable bit is the state's.
+func (m *mover) setMode(f *os.File, o *op) error {
+	if !hasModes || o.Old == nil || !o.Old.content() {
+		return nil
+	}
+	was, ok := m.known.lookup(o.Path)
+	if !ok || !was.content() {
+		return nil
+	}
+	mode := was.mode & 0o666
+	if o.New.Kind == Executable {
+		mode |= 0o100 | (mode&0o044)>>2
+	}
+	return f.Chmod(fs.FileMode(mode))
+}
+
+// copyLarge fills a file from the store, sharing blocks where the file system
+// can. Never is it a hard link: whoever writes to the file would write into the
+// store.
+func (m *mover) copyLarge(ctx context.Context, f *os.File, e *Entry) error {
+	blob, err := os.Open(m.s.blobPath(e.Digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &DamageError{Digest: e.Digest, What: "blob", Reason: "it is missing"}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = blob.Close() }()
+	c := copier{ctx: ctx, sum: sha256.New()}
+	var n int64
+	if m.s.check("clone", "") == nil && clone(f, blob) == nil {
+		n, err = c.copy(nil, f)
+	} else {
+		n, err = c.copy(f, blob)
+	}
+	if err != nil {
+		return err
+	}
+	return c.matches(e.Digest, n, e.Size)
+}
+
+// removeStage removes a stage with all that is in it.
+func removeStage(t *tree, name string) error {
+	d, err := t.dir("")
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	return removeAll(t, d, "", name, 0)
+}
+
+// removeAll removes what is under a name, following no link.
+func removeAll(t *tree, d *dir, path, name string, depth int) error {
+	err := d.remove(name)
+	if err == nil || gone(err) {
+		return nil
+	}
+	st, serr := d.lstat(name)
+	if serr != nil || st.form != folderForm || depth > maxDepth {
+		return err
+	}
+	sub, err := t.dir(join(path, name))
+	if err != nil {
+		return err
+	}
+	names, err := sub.names(make([]byte, dirBuffer))
+	if err == nil && st.mode&0o700 != 0o700 {
+		err = sub.chmod(0o700)
+	}
+	for _, child := range names {
+		if err == nil {
+			err = removeAll(t, sub, join(path, name), child, depth+1)
+		}
+	}
+	sub.close()
+	if err != nil {
+		return err
+	}
+	return d.rmdir(name)
+}

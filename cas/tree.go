@@ -1,0 +1,197 @@
+package cas
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// treeMagic begins every tree, so that no tree is taken for another
+	// object; its last byte is the version.
+	treeMagic = "ftree\x01"
+	// maxName bounds a name. File systems take 255 bytes or UTF-16 units,
+	// which are at most 765 bytes.
+	maxName = 1024
+	// maxText bounds a link's target, which systems hold to 4 KB, and reasons.
+	maxText = 16 << 10
+	// maxTree bounds a tree that is read: a million names of ordinary length.
+	maxTree = 64 << 20
+)
+
+// errTree is what is wrong with the bytes of a tree.
+var errTree = errors.New("not a tree")
+
+// encodeTree gives the canonical encoding of a folder; entries are sorted by
+// name. The encoding is documented in doc.go.
+func encodeTree(entries []Entry) []byte {
+	size := len(treeMagic) + binary.MaxVarintLen64
+	for i := range entries {
+		size += len(entries[i].Name) + len(entries[i].Text) + len(Digest{}) + 8
+	}
+	b := append(make([]byte, 0, size), treeMagic...)
+	b = binary.AppendUvarint(b, uint64(len(entries)))
+	for i := range entries {
+		e := &entries[i]
+		b = append(b, byte(e.Kind))
+		b = appendString(b, e.Name)
+		switch e.Kind {
+		case File, Executable:
+			b = append(b, e.Digest[:]...)
+			b = binary.AppendUvarint(b, uint64(e.Size))
+		case Folder:
+			b = append(b, e.Digest[:]...)
+		case Failed:
+			b = appendString(b, e.Text)
+			b = binary.AppendUvarint(b, uint64(e.Size))
+		default:
+			b = appendString(b, e.Text)
+		}
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// decodeTree is the strict reverse of encodeTree: it takes nothing that
+// encodeTree would not have written, so a folder has one encoding only.
+func decodeTree(b []byte) ([]Entry, error) {
+	if !strings.HasPrefix(string(b[:min(len(b), len(treeMagic))]), treeMagic) {
+		return nil, fmt.Errorf("%w: it begins otherwise", errTree)
+	}
+	r := &fields{rest: b[len(treeMagic):]}
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) { // an entry takes three bytes at least
+		return nil, fmt.Errorf("%w: it can't hold %d entries", errTree, n)
+	}
+	entries := make([]Entry, 0, n)
+	for range n {
+		e := r.entry()
+		if r.bad != nil {
+			return nil, r.bad
+		}
+		if err := checkName(e.Name); err != nil {
+			return nil, err
+		}
+		if k := len(entries); k > 0 && entries[k-1].Name >= e.Name {
+			return nil, fmt.Errorf("%w: %.80q isn't in order", errTree, e.Name)
+		}
+		entries = append(entries, e)
+	}
+	if r.bad == nil && len(r.rest) > 0 {
+		r.fail("bytes behind the last entry")
+	}
+	return entries, r.bad
+}
+
+// checkName refuses what can't be the name of a file in a folder.
+func checkName(name string) error {
+	switch {
+	case name == "", name == ".", name == "..":
+		return fmt.Errorf("%w: %q is no name", errTree, name)
+	case len(name) > maxName:
+		return fmt.Errorf("%w: a name of %d bytes", errTree, len(name))
+	case strings.ContainsAny(name, "/\x00"):
+		return fmt.Errorf("%w: %.80q is no name", errTree, name)
+	}
+	return nil
+}
+
+// fields reads the parts of an encoding; after the first fault it gives zeros.
+type fields struct {
+	rest []byte
+	bad  error
+}
+
+func (r *fields) fail(what string) {
+	if r.bad == nil {
+		r.bad = fmt.Errorf("%w: %s", errTree, what)
+	}
+	r.rest = nil
+}
+
+func (r *fields) entry() Entry {
+	var e Entry
+	e.Kind = Kind(r.byte())
+	e.Name = r.string(maxName)
+	switch e.Kind {
+	case File, Executable:
+		r.digest(&e.Digest)
+		e.Size = r.size()
+	case Folder:
+		r.digest(&e.Digest)
+	case Failed:
+		e.Text = r.string(maxText)
+		e.Size = r.size()
+	case Link, Special, Omitted:
+		e.Text = r.string(maxText)
+	default:
+		r.fail("an unknown kind of entry")
+	}
+	if e.Kind == Link && (e.Text == "" || strings.Contains(e.Text, "\x00")) {
+		r.fail("a link that leads nowhere")
+	}
+	return e
+}
+
+func (r *fields) byte() byte {
+	if len(r.rest) == 0 {
+		r.fail("it ends too early")
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+// uvarint takes the shortest form only, or there would be two encodings.
+func (r *fields) uvarint() uint64 {
+	n, used := binary.Uvarint(r.rest)
+	if used <= 0 || (used > 1 && r.rest[used-1] == 0) {
+		r.fail("a number can't be read")
+		return 0
+	}
+	r.rest = r.rest[used:]
+	return n
+}
+
+func (r *fields) size() int64 {
+	n := r.uvarint()
+	if n > 1<<62 {
+		r.fail("a size that can't be")
+		return 0
+	}
+	return int64(n)
+}
+
+func (r *fields) string(limit uint64) string {
+	n := r.uvarint()
+	if n > limit || n > uint64(len(r.rest)) {
+		r.fail("a text that is too long")
+		return ""
+	}
+	s := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return s
+}
+
+func (r *fields) digest(d *Digest) {
+	if len(r.rest) < len(d) {
+		r.fail("it ends too early")
+		return
+	}
+	r.rest = r.rest[copy(d[:], r.rest):]
+}
+
+// findEntry finds a name among sorted entries.
+func findEntry(entries []Entry, name string) (Entry, bool) {
+	i, ok := slices.BinarySearchFunc(entries, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+	if !ok {
+		return Entry{}, false
+	}
+	return entries[i], true
+}

@@ -1,0 +1,60 @@
+package commands
+
+// workspaceShapes are the JSON of the commands around a chat's files.
+func workspaceShapes() []shape {
+	version, chat := field{"schema_version", "1"}, field{"chat", "the chat's number"}
+	return []shape{
+		{"fettle workspace log -o json", []field{
+			version, chat,
+			{"states", "the latest first, each a state as below"},
+		}},
+		{"a state of a chat's files", []field{
+			{"id, chat_id, parent_id", "its own id, the chat's, and the state before it"},
+			{"source, source_ref", "user_upload, tool_run, branch, edit, external, interrupted, restore or import; the message or tool call"},
+			{"tool, args", "of a tool_run: the tool and what it was called with"},
+			{"active, undone", "whether the chat is at it; whether redo brings it back"},
+			{"root, file_count, bytes", "the digest of all of it, and what it holds"},
+			{"complete, failed", "false where content could not be kept, and of how many paths"},
+			{"added", "bytes that were new to the store"},
+			{"created_at", "when it was taken"},
+		}},
+		{"fettle workspace files -o json", []field{
+			version, chat,
+			{"manifest", "the state"},
+			{"files", "an object: the SHA-256 of each file by its path; bytes that are no text stand as \\xNN"},
+			{"entries", "all else, each with path, kind (executable, link, folder, special, failed, omitted), size, target, reason"},
+		}},
+		{"fettle workspace show -o json", []field{version, chat, {"state", "the state"}, {"changes", "against the one before it, as below"}}},
+		{"fettle workspace diff -o json", []field{
+			version, chat,
+			{"from, to", "the ids of both states"},
+			{"changes", "each with path, change (added, modified, removed), old and new (kind, size, sha256, target, reason), added and removed (lines), binary"},
+		}},
+		{"fettle undo, redo, workspace restore -o json", []field{
+			version, chat,
+			{"steps", "the states that undo or redo went over"},
+			{"before, after", "the ids of the states on both sides"},
+			{"changes", "as of diff, without counts of lines"},
+			{"left, blocked", "paths that were left alone, or with --dry-run are in the way: path, reason"},
+			{"dry_run", "whether nothing was done"},
+		}},
+		{"fettle store stats -o json", []field{
+			version,
+			{"states, folders, files, bytes", "what all states hold, each content once"},
+			{"large_files, large_bytes, unreached_bytes", "of files on the disk, and what gc would remove of them"},
+			{"record_bytes", "the size of the records on the disk"},
+			{"chats", "the largest first: chat, chat_id, title, states, bytes, own_bytes"},
+		}},
+		{"fettle store verify -o json", []field{
+			version,
+			{"ok", "whether all is as it was stored"},
+			{"states, folders, files, bytes", "what was read"},
+			{"problems", "each with what, sha256, reason, uses (chat, chat_id, state, path), more_uses"},
+		}},
+		{"fettle store gc -o json", []field{
+			version,
+			{"states, folders, files, bytes", "what was removed"},
+			{"kept_bytes", "what stays"},
+		}},
+	}
+}

@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// StateInfo is a state with what made it.
+type StateInfo struct {
+	*cas.Manifest
+	// Tool is the tool of the call that gave it, if one did, and Args what it
+	// was called with.
+	Tool string
+	Args json.RawMessage
+	// Active is set for the state that the chat is at, Undone for a step that
+	// redo brings back.
+	Active, Undone bool
+}
+
+// States lists the states on the way to the chat's active one, the latest
+// first, with those that redo can bring back before them.
+func (e *Engine) States(ctx context.Context, ref ChatRef) (Chat, []StateInfo, error) {
+	chat, err := e.find(ctx, ref, nil)
+	if err != nil {
+		return Chat{}, nil, err
+	}
+	h, err := e.history(ctx, chat)
+	if err != nil {
+		return Chat{}, nil, err
+	}
+	var out []StateInfo
+	for _, s := range slices.Backward(h.undone) {
+		out = append(out, StateInfo{Manifest: s.after, Undone: true})
+	}
+	undone := map[string]bool{}
+	for _, s := range h.undone {
+		undone[s.after.ID] = true
+	}
+	for m := h.active; m != nil && len(out) < maxHistory; {
+		if !undone[m.ID] {
+			out = append(out, StateInfo{Manifest: m, Active: m.ID == h.active.ID})
+		}
+		if m, err = e.manifest(ctx, m.ParentID); err != nil {
+			return Chat{}, nil, err
+		}
+	}
+	return chat, out, e.nameTools(ctx, out)
+}
+
+// nameTools fills in the tools of calls.
+func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for i := range states {
+			if states[i].Source != cas.ToolRun {
+				continue
+			}
+			c, err := e.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
+			if errors.Is(err, kv.ErrNotFound) {
+				continue // of a chat that is gone
+			}
+			if err != nil {
+				return err
+			}
+			states[i].Tool, states[i].Args = c.ToolID, c.Args
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// FolderState takes the chat's folder into the store as it is now, and gives
+// that state: the active one, unless somebody else has changed something since.
+// The chat is at it from then on.
+func (e *Engine) FolderState(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, *cas.Manifest, error) {
+	out, err := e.withFolder(ctx, RestoreRequest{Chat: ref, OnWait: onWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		m, err := e.takeIn(ctx, &chat, ws, cas.About{Source: cas.External})
+		return &Restored{Chat: chat, After: m}, err
+	})
+	if err != nil {
+		return Chat{}, nil, err
+	}
+	return out.Chat, out.After, nil
+}
+
+// takeIn takes a snapshot and makes it the chat's active state.
+func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, about cas.About) (*cas.Manifest, error) {
+	active, err := e.manifest(ctx, chat.ActiveManifest)
+	if err != nil {
+		return nil, err
+	}
+	about.ChatID = chat.ID
+	snap, err := e.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: about, Parent: active, Limits: e.o.States})
+	if err != nil {
+		return nil, stateFault("look at "+ws.Path, err)
+	}
+	if snap.Manifest.ID == chat.ActiveManifest {
+		return snap.Manifest, nil
+	}
+	chat.ActiveManifest = snap.Manifest.ID
+	return snap.Manifest, e.setActive(ctx, chat.ID, snap.Manifest.ID)
+}
+
+// maxPut bounds a file that PutFile writes.
+const maxPut = 1 << 30
+
+// PutFile writes a file of the chat's folder, whole or not at all: a person's
+// edit, and a step that Undo takes back. name is relative, with slashes.
+func (e *Engine) PutFile(ctx context.Context, ref ChatRef, name string, content io.Reader, onWait func(string)) (*Restored, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) == "." {
+		return nil, fault.New(fault.Usage, name+" is no path in a workspace", "fettle workspace put CHAT notes/todo.md FILE")
+	}
+	return e.withFolder(ctx, RestoreRequest{Chat: ref, OnWait: onWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		before, err := e.takeIn(ctx, &chat, ws, cas.About{Source: cas.External})
+		if err != nil {
+			return nil, err
+		}
+		if err := putWhole(ws.Root, filepath.FromSlash(path.Clean(name)), content); err != nil {
+			return nil, fault.Wrap(fault.Failed, "write "+name, err)
+		}
+		after, err := e.takeIn(ctx, &chat, ws, cas.About{Source: cas.Edit})
+		return &Restored{Chat: chat, Before: before, After: after}, err
+	})
+}
+
+// putWhole writes a file beside its place and renames it there.
+func putWhole(root *os.Root, name string, content io.Reader) (err error) {
+	if dir := filepath.Dir(name); dir != "." {
+		if err := root.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	mode := os.FileMode(0o644)
+	if info, err := root.Stat(name); err == nil {
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("it is no file")
+		}
+		mode = info.Mode().Perm()
+	}
+	temp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".fettle-put-%d", os.Getpid()))
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(f, io.LimitReader(content, maxPut+1))
+	if err == nil && n > maxPut {
+		err = fmt.Errorf("it has more than %d MB", maxPut>>20)
+	}
+	err = errors.Join(err, f.Chmod(mode), f.Close())
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return nil
+}
+
+// Files yields what a state has, in the order of paths, folders before what is
+// in them. An error ends it.
+func (e *Engine) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Located, error] {
+	return e.states.Walk(ctx, m.Root)
+}
+
+// FileEntry gives what a state has under a path.
+func (e *Engine) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
+	entry, err := e.states.Lookup(ctx, m.Root, name)
+	if errors.Is(err, cas.ErrNotFound) {
+		return entry, fault.Wrap(fault.NotFound, "look for "+cas.EscapePath(name), err)
+	}
+	if err != nil {
+		return entry, stateFault("look for "+cas.EscapePath(name), err)
+	}
+	return entry, nil
+}
+
+// ReadFile writes the content of a file of a state. Where the store turns out to
+// be damaged it fails after having written some of it.
+func (e *Engine) ReadFile(ctx context.Context, w io.Writer, entry cas.Entry) error {
+	if err := e.states.Read(ctx, w, entry); err != nil {
+		return stateFault("read "+cas.EscapePath(entry.Name), err)
+	}
+	return nil
+}
+
+// DiffStates yields what differs between two states, in the order of paths. An
+// error ends it.
+func (e *Engine) DiffStates(ctx context.Context, from, to *cas.Manifest) iter.Seq2[cas.Change, error] {
+	var a, b cas.Digest
+	if from != nil {
+		a = from.Root
+	}
+	if to != nil {
+		b = to.Root
+	}
+	return e.states.Diff(ctx, a, b)
+}
+
+// WriteManifest writes a state as document 004's {path: sha256}.
+func (e *Engine) WriteManifest(ctx context.Context, w io.Writer, m *cas.Manifest) error {
+	if err := e.states.WriteFiles(ctx, w, m.Root); err != nil {
+		return stateFault("list the files", err)
+	}
+	return nil
+}
+
+// StateBefore gives the state that one came after; nil where it was the first,
+// or where the one before is not there any more.
+func (e *Engine) StateBefore(ctx context.Context, m *cas.Manifest) (*cas.Manifest, error) {
+	return e.manifest(ctx, m.ParentID)
+}
+
+// DescribeState says what made a state of a chat.
+func (e *Engine) DescribeState(ctx context.Context, chat Chat, m *cas.Manifest) (StateInfo, error) {
+	out := []StateInfo{{Manifest: m, Active: m.ID == chat.ActiveManifest}}
+	err := e.nameTools(ctx, out)
+	return out[0], err
+}
+
+// ChatsByID gives the chats that have a finished turn, by their ids.
+func (e *Engine) ChatsByID(ctx context.Context) (map[string]Chat, error) {
+	page, err := e.Chats(ctx, ListChats{})
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Chat, len(page.Chats))
+	for _, c := range page.Chats {
+		out[c.ID] = c
+	}
+	return out, nil
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// unknownGrace is how long the states of a chat are kept that no record names:
+// its first turn may be folding just now.
+const unknownGrace = time.Hour
+
+// CollectStates removes what no chat's state reaches, after the chats whose time
+// is over. It folds first, and keeps the states of live turns.
+func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport, error) {
+	if !e.hasStore() {
+		return new(cas.GCReport), nil
+	}
+	if _, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept}); err != nil {
+		return nil, err
+	}
+	known, err := e.knownChats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	young := e.o.Now().Add(-unknownGrace)
+	report, err := e.states.GC(ctx, cas.GCOptions{
+		Live:    func(m *cas.Manifest) bool { return known[m.ChatID] || m.CreatedAt.After(young) },
+		Compact: compact,
+	})
+	if err != nil {
+		return nil, stateFault("remove what nothing needs", err)
+	}
+	return report, nil
+}
+
+// hasStore tells whether anything was ever stored: to look makes no store.
+func (e *Engine) hasStore() bool {
+	_, err := os.Stat(e.storeDir())
+	return err == nil
+}
+
+// knownChats are the chats that have a record or a live turn.
+func (e *Engine) knownChats(ctx context.Context) (map[string]bool, error) {
+	known := map[string]bool{}
+	live, err := e.liveTurns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range live {
+		known[a.Chat.ID] = true
+	}
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			known[c.ID] = true
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return nil, err
+	}
+	return known, nil
+}
+
+// VerifyStates reads all that is kept of workspaces and compares it with its
+// digests. read is told of the bytes of each piece; it may be nil.
+func (e *Engine) VerifyStates(ctx context.Context, read func(int64)) (*cas.VerifyReport, error) {
+	if !e.hasStore() {
+		return new(cas.VerifyReport), nil
+	}
+	report, err := e.states.Verify(ctx, read)
+	if err != nil {
+		return nil, storeFault("verify the store", err)
+	}
+	return report, nil
+}
+
+// StateStats says what uses the store's room.
+func (e *Engine) StateStats(ctx context.Context) (*cas.Stats, error) {
+	if !e.hasStore() {
+		return new(cas.Stats), nil
+	}
+	stats, err := e.states.Stats(ctx)
+	if err != nil {
+		return nil, stateFault("look what uses the store", err)
+	}
+	return stats, nil
+}
+
+// ExportStates writes the history of a chat's files as one file.
+func (e *Engine) ExportStates(ctx context.Context, w io.Writer, chat Chat) error {
+	if chat.ActiveManifest == "" {
+		return noFiles(chat)
+	}
+	if err := e.states.Export(ctx, w, chat.ID); err != nil {
+		return stateFault("export the history", err)
+	}
+	return nil
+}
+
+// ImportStates reads what ExportStates wrote, as states of a chat. The chat's
+// folder and its active state stay as they are; a state is brought back by
+// RestoreState.
+func (e *Engine) ImportStates(ctx context.Context, r io.Reader, chat Chat) (*cas.Import, error) {
+	in, err := e.states.Import(ctx, r, cas.ImportOptions{ChatID: chat.ID, Limits: e.o.States})
+	if err != nil {
+		return nil, stateFault("import the history", err)
+	}
+	return in, nil
+}

@@ -1,0 +1,355 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+const (
+	// stateTime bounds the snapshot after a call whose turn was cancelled: long
+	// enough for the folder that it was taken of before, which is not read
+	// again, and no reason to hang for ever on a dead network drive.
+	stateTime = 5 * time.Minute
+	// stateNews is how often a long snapshot says how far it is.
+	stateNews = 500 * time.Millisecond
+	// manyFiles and manyBytes are from what size on a first snapshot is
+	// announced with its numbers.
+	manyFiles = 20_000
+	manyBytes = 2 << 30
+	// maxChanges bounds the changes that a call's end lists; its manifests
+	// have them all.
+	maxChanges = 200
+	// shownLeft is how many paths a remark names that can't be brought back.
+	shownLeft = 5
+)
+
+// states is what a turn knows of its workspace: the state that the chat is at,
+// as a manifest of the store.
+type states struct {
+	// at is the last manifest; nil where the chat has none.
+	at *cas.Manifest
+	// suspect tells that the folder may hold what a killed turn has done.
+	suspect bool
+	// first is true until the turn has taken a snapshot.
+	first bool
+	// was is the state that moveFolder found, if it has brought back another.
+	was *cas.Manifest
+}
+
+// keepsStates tells whether the turn's calls can be undone: an ephemeral turn
+// keeps nothing.
+func (t *turn) keepsStates() bool { return !t.req.Ephemeral }
+
+// casWorkspace is a workspace as the store of states sees it.
+func casWorkspace(ws *toolset.Workspace) *cas.Workspace {
+	return &cas.Workspace{Path: ws.Path, Root: ws.Root, Bound: ws.Bound}
+}
+
+// stateBefore takes the state in which a call finds the workspace. What differs
+// from the chat's last state was changed by somebody else, and becomes a
+// manifest of its own.
+func (t *turn) stateBefore(ws *toolset.Workspace) error {
+	if !t.keepsStates() {
+		return nil
+	}
+	source := cas.External
+	if t.states.suspect {
+		source = cas.Interrupted
+	}
+	snap, err := t.snapshot(t.ctx, ws, cas.About{Source: source})
+	if err != nil {
+		return err
+	}
+	return t.remark(snap)
+}
+
+// stateAfter takes the state that a call leaves, and tells what it changed. It
+// is taken also of a call that failed, and in a turn that was cancelled.
+func (t *turn) stateAfter(c *call, ws *toolset.Workspace) ([]event.Change, error) {
+	before := t.states.at
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), stateTime)
+	defer cancel()
+	defer context.AfterFunc(t.ctx, func() {
+		select {
+		case <-t.abandon: // a second cancel waits for nothing
+			cancel()
+		case <-ctx.Done():
+		}
+	})()
+	snap, err := t.snapshot(ctx, ws, cas.About{Source: cas.ToolRun, SourceRef: c.id})
+	if err != nil || !snap.New {
+		return nil, err
+	}
+	changes, err := t.eng.changes(ctx, before, snap.Manifest)
+	return changes, errors.Join(err, t.remark(snap))
+}
+
+// snapshot takes the workspace's state as one of the chat's, and says how far
+// it is where that takes long. The turn's goroutine alone calls it.
+func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.About) (*cas.Snapshot, error) {
+	about.ChatID = t.accept.Chat.ID
+	var files, bytes atomic.Int64
+	begun := make(chan cas.Estimate, 1)
+	type result struct {
+		snap *cas.Snapshot
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		snap, err := t.eng.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+			About: about, Parent: t.states.at, Limits: t.eng.o.States,
+			Begin:    func(e cas.Estimate) error { begun <- e; return nil },
+			Progress: func(n int, size int64) { files.Add(int64(n)); bytes.Add(size) },
+		})
+		done <- result{snap, err}
+	}()
+	news := time.NewTicker(stateNews)
+	defer news.Stop()
+	var whole cas.Estimate
+	for {
+		select {
+		case whole = <-begun:
+			if whole.First && (whole.Files > manyFiles || whole.Bytes > manyBytes) {
+				t.notice(fmt.Sprintf("keeping the first state of %s: %s, %s", ws.Path, plural(whole.Files, "file"), fmt.Sprintf("%d MB", whole.Bytes>>20)))
+			}
+		case <-news.C:
+			if whole.Files > 0 {
+				t.notice(fmt.Sprintf("keeping the state of %s: %d of %s", ws.Path, files.Load(), plural(whole.Files, "file")))
+			}
+		case r := <-done:
+			if r.err != nil {
+				return nil, r.err
+			}
+			t.states.at, t.states.suspect = r.snap.Manifest, false
+			return r.snap, nil
+		}
+	}
+}
+
+// remark says what a state can't bring back: once for what a first snapshot
+// has left out, and whenever content could not be kept.
+func (t *turn) remark(snap *cas.Snapshot) error {
+	first := t.states.first
+	t.states.first = false
+	var failed, omitted []string
+	for _, l := range snap.Left {
+		switch l.Kind {
+		case cas.Failed:
+			failed = append(failed, cas.EscapePath(l.Path)+" ("+l.Reason+")")
+		case cas.Omitted:
+			omitted = append(omitted, cas.EscapePath(l.Path))
+		}
+	}
+	var notes []event.Body
+	if snap.New && len(failed) > 0 {
+		notes = append(notes, event.Footnote{Text: "these can't be brought back by undo: " + someOf(failed)})
+	}
+	if first && snap.New && snap.Manifest.ParentID == "" && len(omitted) > 0 {
+		notes = append(notes, event.Footnote{Text: "left out of what undo can bring back: " + someOf(omitted)})
+	}
+	return t.emit(notes...)
+}
+
+// someOf names the first few of a list.
+func someOf(all []string) string {
+	if len(all) <= shownLeft {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:shownLeft], ", "), len(all)-shownLeft)
+}
+
+// changes are the paths that differ between two states, the first maxChanges
+// of them.
+func (e *Engine) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
+	var a cas.Digest
+	if from != nil {
+		a = from.Root
+	}
+	var out []event.Change
+	var folder *cas.Change // that is told only if nothing in it is
+	for c, err := range e.states.Diff(ctx, a, to.Root) {
+		if err != nil {
+			return nil, err
+		}
+		if folder != nil && !strings.HasPrefix(c.Path, folder.Path+"/") {
+			out = append(out, toChange(*folder))
+		}
+		if folder = nil; onlyFolder(c) {
+			folder = &c
+			continue
+		}
+		if len(out) >= maxChanges {
+			break
+		}
+		out = append(out, toChange(c))
+	}
+	if folder != nil {
+		out = append(out, toChange(*folder))
+	}
+	return out, nil
+}
+
+// onlyFolder tells whether a folder was added or removed.
+func onlyFolder(c cas.Change) bool {
+	return (c.Old == nil || c.Old.Kind == cas.Folder) && (c.New == nil || c.New.Kind == cas.Folder)
+}
+
+func toChange(c cas.Change) event.Change {
+	return event.Change{Path: cas.EscapePath(c.Path), Kind: changeKind(c)}
+}
+
+// changeKind is the word of an event for a change.
+func changeKind(c cas.Change) string {
+	switch {
+	case c.Old == nil:
+		return "added"
+	case c.New == nil:
+		return "removed"
+	}
+	return "modified"
+}
+
+// manifestID is the id of a manifest, or nothing.
+func manifestID(m *cas.Manifest) string {
+	if m == nil {
+		return ""
+	}
+	return m.ID
+}
+
+// moveFolder brings the workspace to the state of the message that the turn
+// goes on from, where that isn't the one the folder is at: in another branch of
+// the chat, and in a fork whose own folder isn't filled yet.
+func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
+	t.states = states{first: true, suspect: cutShort(conv.path)}
+	if conv.state == "" || !t.keepsStates() {
+		return nil
+	}
+	m, err := t.eng.manifest(ctx, conv.state)
+	if err != nil {
+		return err
+	}
+	t.states.at = m
+	moved := !conv.isNew && conv.parent != conv.chat.ActiveLeaf
+	if m == nil || !moved && !unfilled(conv.chat, m) {
+		return nil
+	}
+	ws, err := t.workspace()
+	if err != nil {
+		return err
+	}
+	release, err := t.eng.lockWorkspace(ctx, ws, func(string) {})
+	if err != nil {
+		return err
+	}
+	defer release()
+	var active *cas.Manifest
+	if moved {
+		if active, err = t.eng.manifest(ctx, conv.chat.ActiveManifest); err != nil {
+			return err
+		}
+	}
+	done, err := t.eng.branchTo(ctx, t.accept.Chat.ID, ws, m, active, conv.parent)
+	if err != nil {
+		return err
+	}
+	t.states.at, t.states.suspect = done.After, false
+	if moved && done.After.ID != done.Before.ID {
+		t.states.was = done.Before
+	}
+	return nil
+}
+
+// unfilled tells whether a chat has a folder of its own that hasn't the files of
+// its state yet: that state is another chat's, which it was forked from. A fork
+// in the user's folder takes it as it is, since the other chat goes on in it.
+func unfilled(chat Chat, at *cas.Manifest) bool { return chat.Workspace == "" && at.ChatID != chat.ID }
+
+// branchTo gives a folder the state of a message. The state that comes of it
+// follows that one, whatever was there before.
+func (e *Engine) branchTo(
+	ctx context.Context, chatID string, ws *toolset.Workspace, to, active *cas.Manifest, message string,
+) (*cas.Restoration, error) {
+	done, err := e.states.Materialize(ctx, casWorkspace(ws), to, cas.RestoreOptions{
+		About:  cas.About{ChatID: chatID, ParentID: to.ID, Source: cas.Branch, SourceRef: message},
+		Active: active, Limits: e.o.States,
+	})
+	if err != nil {
+		return nil, stateFault("bring back the files of that message", err)
+	}
+	return done, nil
+}
+
+// moveFolderBack gives the folder back the state that a turn has found which was
+// not accepted.
+func (t *turn) moveFolderBack(ctx context.Context) error {
+	was := t.states.was
+	if was == nil {
+		return nil
+	}
+	release, err := t.eng.lockWorkspace(ctx, t.ws, func(string) {})
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = t.eng.states.Materialize(ctx, casWorkspace(t.ws), was, cas.RestoreOptions{
+		About:  cas.About{ChatID: t.accept.Chat.ID, Source: cas.Restored, SourceRef: was.ID},
+		Active: t.states.at, Limits: t.eng.o.States,
+	})
+	return err
+}
+
+// cutShort tells whether the last answer of a way through the chat was ended by
+// a crash.
+func cutShort(path []Message) bool {
+	return len(path) > 0 && path[len(path)-1].Status == CutShort
+}
+
+// manifest reads a manifest; nil where there is none of that id any more: a
+// state that can't be told is taken anew.
+func (e *Engine) manifest(ctx context.Context, id string) (*cas.Manifest, error) {
+	if id == "" {
+		return nil, nil
+	}
+	m, err := e.states.Manifest(ctx, id)
+	if errors.Is(err, cas.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, storeFault("read the state of the workspace", err)
+	}
+	return m, nil
+}
+
+// stateFault tells what can be done where a state can't be kept or brought
+// back.
+func stateFault(doing string, err error) error {
+	var quota *cas.QuotaError
+	var conflict *cas.ConflictError
+	var damage *cas.DamageError
+	switch {
+	case errors.As(err, &quota):
+		return fault.Wrap(fault.Failed, doing, err, "fettle store stats   says what uses the space")
+	case errors.As(err, &conflict):
+		f := fault.New(fault.Failed, doing+": somebody else has changed what it would change")
+		f.Err = err
+		for _, p := range conflict.Paths {
+			f.Detail = append(f.Detail, cas.EscapePath(p.Path)+"  "+p.Reason)
+		}
+		return f
+	case errors.As(err, &damage):
+		return fault.Wrap(fault.Store, doing, err, "fettle store verify   says what it belongs to")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return fault.Wrap(fault.Failed, doing, err)
+}

@@ -1,0 +1,282 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// RestoreRequest says how files are brought back.
+type RestoreRequest struct {
+	Chat ChatRef
+	// Steps is how many steps Undo and Redo go; 0 is 1.
+	Steps int
+	// Paths limits it to these and what is below them; nil is all.
+	Paths []string
+	// Keep leaves these and what is below them as they are.
+	Keep []string
+	// Overwrite brings back also what somebody else has changed since. What is
+	// replaced stays in the store.
+	Overwrite bool
+	// Plan does nothing but say what would be done.
+	Plan bool
+	// OnWait is told whom it waits for. It may be nil.
+	OnWait func(string)
+	// Written is called as files are written; it may be nil.
+	Written func(files int, bytes int64)
+}
+
+// Restored is what was, or would be, brought back.
+type Restored struct {
+	Chat Chat
+	// Steps are those that it went, in the order of time.
+	Steps []StateInfo
+	// Before and After are the states on both sides. They are the same where
+	// nothing had to be changed.
+	Before, After *cas.Manifest
+	Changes       []cas.Change
+	// Left are differing paths that were left alone, and why.
+	Left []cas.Left
+	// Blocked are the paths that keep a Plan from being carried out.
+	Blocked []cas.Blocked
+}
+
+// Undo takes back what the last steps have done to the chat's files: a step is
+// a tool call that changed something, an upload, an edit or a restore. Only
+// paths that these steps changed are touched. Where somebody else has changed
+// one of them since, nothing is done and the fault lists them, unless Overwrite
+// is set. What Undo takes back, Redo brings again until something new is done.
+func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
+	return e.step(ctx, req, (*history).undo, "there is nothing to undo in this chat: no tool has changed a file")
+}
+
+// Redo brings back what Undo has taken away.
+func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
+	return e.step(ctx, req, (*history).redo, "there is nothing to redo in this chat")
+}
+
+func (e *Engine) step(
+	ctx context.Context, req RestoreRequest, choose func(*history, int) (*move, error), nothing string,
+) (*Restored, error) {
+	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		if chat.ActiveManifest == "" {
+			return nil, noFiles(chat)
+		}
+		h, err := e.history(ctx, chat)
+		if err != nil {
+			return nil, err
+		}
+		m, err := choose(h, max(req.Steps, 1))
+		if errors.Is(err, errNoStep) {
+			return nil, fault.New(fault.NotFound, nothing, fmt.Sprintf("fettle workspace log %d", chat.Number))
+		}
+		paths, foreign, err := e.movePaths(ctx, m, h.active)
+		if err != nil {
+			return nil, err
+		}
+		foreign = outside(foreign, req.Keep)
+		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
+			return nil, conflictFault(ws, foreign)
+		}
+		if req.Paths == nil {
+			req.Paths = paths
+		}
+		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: m.to, active: h.active, mark: m.mark}, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range m.steps {
+			out.Steps = append(out.Steps, StateInfo{Manifest: s.after})
+		}
+		if req.Plan {
+			out.Blocked = append(out.Blocked, foreign...)
+		}
+		return out, e.nameTools(ctx, out.Steps)
+	})
+}
+
+// RestoreState brings a state of the chat back, or the paths of it. It is a
+// step itself, so Undo takes it back.
+func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
+	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		to, err := e.state(ctx, chat, manifest)
+		if err != nil {
+			return nil, err
+		}
+		active, err := e.manifest(ctx, chat.ActiveManifest)
+		if err != nil {
+			return nil, err
+		}
+		return e.restore(ctx, restoring{chat: chat, ws: ws, to: to, active: active, mark: to.ID}, req)
+	})
+}
+
+// withFolder finds the chat, waits for its live turn, and holds its lock and its
+// folder's while it does something.
+func (e *Engine) withFolder(
+	ctx context.Context, req RestoreRequest, do func(Chat, *toolset.Workspace) (*Restored, error),
+) (out *Restored, err error) {
+	onWait := req.OnWait
+	if onWait == nil {
+		onWait = func(string) {}
+	}
+	chat, err := e.find(ctx, req.Chat, onWait)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := e.lockChat(ctx, chat.ID, func(owner string) { onWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner)) })
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	conv, err := e.load(ctx, chat.ID, "") // anew, now that nobody changes it
+	if err != nil {
+		return nil, err
+	}
+	ws, err := e.openWorkspace(conv.chat)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, ws.Close()) }()
+	release, err := e.lockWorkspace(ctx, ws, onWait)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := e.fill(ctx, &conv.chat, ws); err != nil {
+		return nil, err
+	}
+	return do(conv.chat, ws)
+}
+
+// fill gives the folder of a fork its files, if it has none of its own yet.
+func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) error {
+	m, err := e.manifest(ctx, chat.ActiveManifest)
+	if err != nil || m == nil || !unfilled(*chat, m) {
+		return err
+	}
+	done, err := e.branchTo(ctx, chat.ID, ws, m, nil, chat.ActiveLeaf)
+	if err != nil || done.After.ChatID != chat.ID {
+		return err
+	}
+	chat.ActiveManifest = done.After.ID
+	return e.setActive(ctx, chat.ID, done.After.ID)
+}
+
+// noFiles is the fault of a chat whose tools have never run.
+func noFiles(chat Chat) error {
+	return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no files yet: none of its tools has run", chat.Number))
+}
+
+// openWorkspace opens the chat's folder; the caller closes it.
+func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
+	var ws *toolset.Workspace
+	var err error
+	if chat.Workspace != "" {
+		ws, err = toolset.OpenBound(chat.Workspace, toolset.Places{DataDir: e.o.DataDir})
+	} else {
+		ws, err = toolset.OpenManaged(e.managedDir(chat.ID))
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
+	}
+	return ws, nil
+}
+
+// restoring is what is brought back where, and the source_ref of what comes of
+// it.
+type restoring struct {
+	chat       Chat
+	ws         *toolset.Workspace
+	to, active *cas.Manifest
+	mark       string
+}
+
+// restore brings a state back and makes the result the chat's active one.
+func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
+	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
+		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
+		Active: r.active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
+		Limits: e.o.States, Written: req.Written,
+	})
+	var conflict *cas.ConflictError
+	if errors.As(err, &conflict) {
+		return nil, conflictFault(r.ws, conflict.Paths)
+	}
+	if err != nil {
+		return nil, stateFault("bring the files back", err)
+	}
+	out := &Restored{
+		Chat: r.chat, Before: done.Before, After: done.After,
+		Changes: done.Changes, Left: done.Left, Blocked: done.Blocked,
+	}
+	if req.Plan {
+		return out, nil
+	}
+	out.Chat.ActiveManifest = done.After.ID
+	return out, e.setActive(ctx, r.chat.ID, done.After.ID)
+}
+
+// setActive makes a manifest the chat's active one. Who calls it holds the
+// chat's lock.
+func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := e.tables.chats.Get(tx, kv.Str(chatID))
+		if err != nil {
+			return err
+		}
+		chat.ActiveManifest = manifest
+		return e.tables.chats.Put(tx, chat)
+	})
+	if err != nil {
+		return storeFault("note the state of the workspace", err)
+	}
+	return nil
+}
+
+// State finds a state of a chat by the name that a person gives it: @ is the
+// active one, @-1 the one before it and so on; else the id of a manifest, of a
+// message (the state after it) or of a tool call (the state after it), or the
+// beginning of one that is the only one to begin so.
+func (e *Engine) State(ctx context.Context, chat Chat, name string) (*cas.Manifest, error) {
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return nil, err
+	}
+	return e.state(ctx, chat, name)
+}
+
+// outside are the paths that aren't kept as they are.
+func outside(paths []cas.Blocked, keep []string) []cas.Blocked {
+	return slices.DeleteFunc(paths, func(p cas.Blocked) bool {
+		return slices.ContainsFunc(keep, func(k string) bool {
+			k = strings.Trim(k, "/")
+			return p.Path == k || strings.HasPrefix(p.Path, k+"/")
+		})
+	})
+}
+
+// conflictFault lists what somebody else has changed, and when.
+func conflictFault(ws *toolset.Workspace, paths []cas.Blocked) error {
+	conflict := &cas.ConflictError{Paths: paths}
+	f := fault.New(fault.Failed, plural(len(paths), "file")+" can't be brought back as they were; nothing was changed")
+	if len(paths) == 1 {
+		f.Msg = "1 file can't be brought back as it was; nothing was changed"
+	}
+	f.Err = conflict
+	for _, p := range paths {
+		line := cas.EscapePath(p.Path) + "  " + p.Reason
+		if info, err := ws.Root.Lstat(filepath.FromSlash(p.Path)); err == nil && info.Mode().IsRegular() {
+			line += ", last written " + info.ModTime().Local().Format("2006-01-02 15:04:05")
+		}
+		f.Detail = append(f.Detail, line)
+	}
+	return f
+}

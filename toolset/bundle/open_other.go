@@ -1,0 +1,6 @@
+//go:build !unix
+
+package bundle
+
+// openNoWait has no meaning here.
+const openNoWait = 0

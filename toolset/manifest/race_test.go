@@ -1,0 +1,6 @@
+//go:build race
+
+package manifest
+
+// raceEnabled tells that the race detector is on.
+const raceEnabled = true

@@ -1,0 +1,60 @@
+// Package sandbox starts processes that can reach what their policy grants and
+// nothing else, and that are all gone when they should be: with the call, with
+// the turn, and with fettle itself, however it ends. It is a [toolset.Launcher].
+//
+// It is containment, not safety: a fault in the kernel beats all of it. It
+// knows nothing of Python, MCP or tools, decides no policy, and asks nobody.
+//
+// # How a process is started
+//
+// fettle starts its own program again as the keeper; whatever program links
+// this package can be one, tests included (see package keeper). The keeper gets
+// the policy over a socket, builds the sandbox around itself, starts the
+// process in it, and stays: it is the parent of all that the process leaves
+// behind, forwards signals, watches limits, and ends everything when the
+// process ends, when it is told to, or when the socket closes, as it does when
+// fettle is killed.
+//
+// # The levels
+//
+// Full, on Linux: user, pid, network, ipc and mount namespaces; a root of its
+// own that holds what the policy grants, the system's programs read-only, a
+// few devices, fresh /proc, /tmp and /dev/shm; seccomp; Landlock where there
+// is one, as a second wall; no capabilities, no new privileges. The keeper is
+// process 1 of its pid namespace, so that the kernel ends all with it.
+//
+// Reduced, on Linux without user namespaces: Landlock from version 3 on, and
+// seccomp. A tool can see that files exist elsewhere, and change their
+// permissions and times; [Report] lists what is open. The keeper is a
+// subreaper, and ends all by stopping first and killing then.
+//
+// None: no containment. Linux keeps the subreaper, limits and what else there
+// is; Windows has a job object, which ends all processes with the keeper;
+// macOS has a process group and the tree of descendants, so that a process
+// which leaves both lives on. Why not sandbox-exec there: a profile that
+// denies by default is only worth something where it was run.
+//
+// A launcher begins at the top and steps down when the machine refuses, never
+// below the policy's Least, and remembers what was refused. Nothing is tried
+// before the first process needs it, [Launcher.Report] aside.
+//
+// # Limits
+//
+// By the kernel: data of a process, open files, size of a file, number of
+// processes and threads, size of /tmp. As real root the number of processes is
+// bounded by the pid namespace where the kernel is 6.14 or later. By the
+// keeper, every quarter of a second: memory and processes of all together. By
+// the launcher: time, growth of the workspace, free disk.
+//
+// # Vocabulary
+//
+//   - Keeper: the process between fettle and the tool.
+//   - Lack: what a machine refuses, by which a level is out of reach.
+//   - Grant: a path that the policy lets a tool reach.
+//
+// # Concurrency
+//
+// A [Launcher] and its processes are safe for concurrent use. Each process has
+// goroutines of its own, which its Wait outlasts; [Launcher.Close] ends every
+// process and waits. Every wait on a keeper is bounded.
+package sandbox

@@ -1,0 +1,127 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+const (
+	// lookEvery is how often free space is asked for, which is one system call.
+	lookEvery = 500 * time.Millisecond
+	// walkShare bounds what walking the workspace takes of a processor: after a
+	// walk the next waits for so many times as long as it took.
+	walkShare = 20
+	// measureTime is what a start waits at most for the first walk: some
+	// hundred files, beside some milliseconds for the start itself.
+	measureTime = 5 * time.Millisecond
+)
+
+// size is what a folder holds, and what its disk has left.
+type size struct {
+	files int
+	bytes int64
+	free  int64         // -1 is unknown
+	took  time.Duration // to find it out
+}
+
+// watches tells whether there is anything to watch.
+func (p *process) watches() bool {
+	return p.policy.Workspace != "" && !p.policy.ReadOnly &&
+		(p.limits.Grown >= 0 || p.limits.GrownFiles >= 0 || p.limits.FreeDisk >= 0)
+}
+
+// measure sends to base what the workspace holds before the call. It waits for
+// that only a little: a large workspace is measured while the process starts,
+// and what that writes meanwhile may be missed.
+func (p *process) measure() {
+	measured := make(chan struct{})
+	p.work.Go(func() {
+		defer close(measured)
+		p.base <- p.walk()
+	})
+	timer := time.NewTimer(measureTime)
+	defer timer.Stop()
+	select {
+	case <-measured:
+	case <-timer.C:
+	}
+}
+
+// watchWorkspace ends the process when it fills the disk or makes the
+// workspace grow too much.
+func (p *process) watchWorkspace() {
+	if !p.watches() {
+		return
+	}
+	select {
+	case base := <-p.base:
+		if cause, detail := p.lookOut(base); cause != "" {
+			p.endInOrder(forced(), cause, detail)
+		}
+	case <-p.over:
+	}
+}
+
+// forced is a context that has ended: what fills a disk isn't asked to stop.
+func forced() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// lookOut returns with a cause, or with none when the process is over.
+func (p *process) lookOut(base size) (toolset.Cause, string) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for next := time.Now().Add(base.took * walkShare); ; {
+		select {
+		case <-p.over:
+			return "", ""
+		case <-tick.C:
+		}
+		free, limits := freeSpace(p.policy.Workspace), p.limits
+		if free >= 0 && limits.FreeDisk >= 0 && free < limits.FreeDisk && free < base.free {
+			return toolset.DiskFull, fmt.Sprintf("%d MB were left on the workspace's disk, and %d MB have to stay free", free>>20, limits.FreeDisk>>20)
+		}
+		filling := limits.Grown >= 0 && base.free-free > limits.Grown
+		if !filling && time.Now().Before(next) {
+			continue
+		}
+		now := p.walk()
+		next = time.Now().Add(now.took * walkShare)
+		switch {
+		case limits.Grown >= 0 && now.bytes-base.bytes > limits.Grown:
+			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d MB, and %d MB are allowed", (now.bytes-base.bytes)>>20, limits.Grown>>20)
+		case limits.GrownFiles >= 0 && now.files-base.files > limits.GrownFiles:
+			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d files, and %d are allowed", now.files-base.files, limits.GrownFiles)
+		}
+	}
+}
+
+// walk measures the workspace. What can't be read counts nothing.
+func (p *process) walk() size {
+	begun := time.Now()
+	s := size{free: freeSpace(p.policy.Workspace)}
+	filepath.WalkDir(p.policy.Workspace, func(_ string, d fs.DirEntry, err error) error {
+		select {
+		case <-p.over:
+			return fs.SkipAll
+		default:
+		}
+		if err != nil {
+			return nil
+		}
+		s.files++
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			s.bytes += allocated(info)
+		}
+		return nil
+	})
+	s.took = time.Since(begun)
+	return s
+}

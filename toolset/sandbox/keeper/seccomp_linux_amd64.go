@@ -1,0 +1,16 @@
+package keeper
+
+import "golang.org/x/sys/unix"
+
+// auditArch names the table of system calls that the filter is for; x32Bit
+// marks those of the x32 table, which the kernel takes beside it.
+const (
+	auditArch = unix.AUDIT_ARCH_X86_64
+	x32Bit    = 0x40000000
+)
+
+// deniedHere are refused on this processor, beyond those refused everywhere.
+var deniedHere = []uintptr{
+	unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS, unix.SYS_CREATE_MODULE,
+	unix.SYS_MODIFY_LDT, unix.SYS__SYSCTL,
+}

@@ -1,0 +1,12 @@
+//go:build linux && !amd64 && !arm64
+
+package keeper
+
+// auditArch 0 says that there is no filter.
+const (
+	auditArch = 0
+	x32Bit    = 0
+)
+
+// deniedHere is empty, as there is no filter.
+var deniedHere = []uintptr{}

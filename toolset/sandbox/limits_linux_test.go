@@ -1,0 +1,191 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox"
+)
+
+// forks makes children that stay until a limit answers, and says how many
+// there were.
+const forks = `
+import os, time
+n = 0
+try:
+    for i in range(600):
+        if os.fork() == 0:
+            time.sleep(30)
+            os._exit(0)
+        n += 1
+except OSError as e:
+    print(e.strerror, end=" ")
+print(n, flush=True)
+time.sleep(1)
+`
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	levels(t, func(t *testing.T, level toolset.Level) {
+		l := newLauncher(t, sandbox.Options{})
+		for _, c := range []struct {
+			name   string
+			limits toolset.Limits
+			script string
+			wants  string // a part of both streams
+			cause  toolset.Cause
+		}{
+			{"data of a process", toolset.Limits{Memory: 400 << 20},
+				"try: bytearray(500 << 20)\nexcept MemoryError: print('no memory')", "no memory", toolset.Exited},
+			{"little data", toolset.Limits{Memory: 64 << 20},
+				// Below what the keeper needs the limit comes a moment after the start.
+				"import time\ntime.sleep(1)\ntry: bytearray(100 << 20)\nexcept MemoryError: print('no memory')", "no memory", toolset.Exited},
+			{"shared memory", toolset.Limits{Memory: 100 << 20},
+				"import mmap, time\nm = mmap.mmap(-1, 200 << 20)\nfor i in range(0, 200 << 20, 4096): m[i] = 1\ntime.sleep(60)", "", toolset.MemoryOver},
+			{"all processes together", toolset.Limits{Memory: 100 << 20},
+				"import os, time\nfor i in range(4): os.fork()\nb = bytearray(os.urandom(1 << 20) * 30)\ntime.sleep(60)", "", toolset.MemoryOver},
+			{"file size", toolset.Limits{FileSize: 1 << 20},
+				"import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\ntry: open('f', 'wb').write(b'x' * (2 << 20))\nexcept OSError as e: print(e.strerror)", "File too large", toolset.Exited},
+			{"open files", toolset.Limits{OpenFiles: 50},
+				"l = []\ntry:\n    while True: l.append(open('/dev/null'))\nexcept OSError as e: print(e.strerror, len(l) < 50)", "Too many open files True", toolset.Exited},
+			{"core dumps", toolset.Limits{}, "import resource\nprint(resource.getrlimit(resource.RLIMIT_CORE))", "(0, 0)", toolset.Exited},
+			{"time", toolset.Limits{Time: 500 * time.Millisecond}, "import time\ntime.sleep(60)", "KeyboardInterrupt", toolset.TimeOver},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				p := policy(t, level)
+				c.limits.FreeDisk = toolset.NoLimit
+				p.Limits = c.limits
+				ran := run(t, l, p, toolset.Command{Args: []string{python(t), "-c", c.script}})
+				both := ran.Stdout.String() + ran.Exit.Stderr.String()
+				if ran.Exit.Cause != c.cause || !strings.Contains(both, c.wants) {
+					t.Errorf("%+v\n%s", ran.Exit, both)
+				}
+				if c.cause != toolset.Exited && ran.Exit.Detail == "" {
+					t.Error("no detail")
+				}
+			})
+		}
+	})
+}
+
+func TestForkBomb(t *testing.T) {
+	t.Parallel()
+	levels(t, func(t *testing.T, level toolset.Level) {
+		l := newLauncher(t, sandbox.Options{})
+		p := policy(t, level)
+		p.Limits.Processes = 40
+		ran := run(t, l, p, toolset.Command{Args: []string{python(t), "-c", forks}})
+		// The kernel's limit is for a namespace, and for real root another one
+		// or none; then the keeper's watch answers.
+		var n int
+		fmt.Sscanf(ran.Stdout.String(), "Resource temporarily unavailable %d", &n)
+		switch {
+		case ran.Exit.Cause == toolset.ProcessOver && (os.Getuid() == 0 || level < toolset.LevelFull):
+		case ran.Exit.Cause != toolset.Exited || level < toolset.LevelFull || n == 0 || n >= 60:
+			t.Errorf("%+v %s", ran.Exit, ran.Stdout)
+		case ran.Exit.Left != n:
+			t.Errorf("%d of %d were left", ran.Exit.Left, n)
+		}
+		again := run(t, l, p, shell(`echo works`))
+		wantOutput(t, again, "works\n")
+	})
+}
+
+func TestFullTemporaryFolders(t *testing.T) {
+	t.Parallel()
+	needLevel(t, toolset.LevelFull)
+	l := newLauncher(t, sandbox.Options{})
+	p := policy(t, toolset.LevelFull)
+	p.Limits.Temp, p.Limits.TempFiles = 8<<20, 100
+	ran := run(t, l, p, shell(`
+for dir in /tmp /dev/shm; do
+	head -c 20M /dev/zero > $dir/big 2>/dev/null || echo "$dir is full at $(stat -c %s $dir/big)"
+	rm $dir/big
+	for i in $(seq 200); do : 2>/dev/null > $dir/$i || { echo "$dir takes fewer than 100 files: $((i <= 100))"; break; }; done
+done
+echo x > still-works && cat still-works`))
+	wantOutput(t, ran, "/tmp is full at 8388608\n/tmp takes fewer than 100 files: 1\n/dev/shm is full at 8388608\n/dev/shm takes fewer than 100 files: 1\nx\n")
+}
+
+func TestFloodOfOutput(t *testing.T) {
+	t.Parallel()
+	levels(t, func(t *testing.T, level toolset.Level) {
+		l := newLauncher(t, sandbox.Options{})
+		p := policy(t, level)
+		p.Limits.Output = 1000
+		ran := run(t, l, p, shell(`echo first; head -c 50M /dev/zero; echo last; echo e1 >&2; head -c 50M /dev/zero >&2; echo e2 >&2`))
+		for _, c := range []struct {
+			out         toolset.Output
+			first, last string
+		}{{ran.Stdout, "first\n", "last\n"}, {ran.Exit.Stderr, "e1\n", "e2\n"}} {
+			if len(c.out.Head) != 500 || len(c.out.Tail) != 500 || c.out.Total != 50<<20+int64(len(c.first)+len(c.last)) ||
+				!strings.HasPrefix(string(c.out.Head), c.first) || !strings.HasSuffix(string(c.out.Tail), c.last) {
+				t.Errorf("%d %d %d", len(c.out.Head), len(c.out.Tail), c.out.Total)
+			}
+		}
+	})
+}
+
+func TestJoinedOutput(t *testing.T) {
+	t.Parallel()
+	needLevel(t, toolset.LevelFull)
+	l := newLauncher(t, sandbox.Options{})
+	c := shell(`echo a; echo b >&2; echo c`)
+	c.Joined = true
+	wantOutput(t, run(t, l, policy(t, toolset.LevelFull), c), "a\nb\nc\n")
+}
+
+func TestGrowingWorkspace(t *testing.T) {
+	t.Parallel()
+	levels(t, func(t *testing.T, level toolset.Level) {
+		l := newLauncher(t, sandbox.Options{})
+		for _, c := range []struct {
+			name   string
+			limits toolset.Limits
+			script string
+			cause  toolset.Cause
+		}{
+			{"by bytes", toolset.Limits{Grown: 10 << 20, FreeDisk: toolset.NoLimit}, `head -c 30M /dev/urandom > big; sleep 60`, toolset.WorkspaceBig},
+			{"by files", toolset.Limits{GrownFiles: 100, FreeDisk: toolset.NoLimit}, `mkdir d; cd d; sleep 0.3; touch $(seq 300); sleep 60`, toolset.WorkspaceBig},
+			{"until the disk is full", toolset.Limits{FreeDisk: 1 << 60}, `head -c 30M /dev/urandom > big; sync big; sleep 60`, toolset.DiskFull},
+			{"within its limits", toolset.Limits{Grown: 40 << 20, GrownFiles: 1000, FreeDisk: toolset.NoLimit}, `head -c 30M /dev/urandom > big; touch $(seq 300); sleep 0.7`, toolset.Exited},
+			{"without limits", toolset.Limits{Grown: toolset.NoLimit, GrownFiles: toolset.NoLimit, FreeDisk: toolset.NoLimit}, `head -c 30M /dev/urandom > big`, toolset.Exited},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				p := policy(t, level)
+				p.Limits = c.limits
+				if err := os.WriteFile(filepath.Join(p.Workspace, "before"), make([]byte, 20<<20), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				ran := run(t, l, p, shell(c.script))
+				if ran.Exit.Cause != c.cause {
+					t.Errorf("%+v", ran.Exit)
+				}
+			})
+		}
+	}, toolset.LevelFull)
+}
+
+func TestNoLimits(t *testing.T) {
+	t.Parallel()
+	levels(t, func(t *testing.T, level toolset.Level) {
+		l := newLauncher(t, sandbox.Options{})
+		p := policy(t, level)
+		p.Limits = toolset.Limits{
+			Time: toolset.NoLimit, Memory: toolset.NoLimit, Processes: toolset.NoLimit, FileSize: toolset.NoLimit,
+			OpenFiles: toolset.NoLimit, Temp: toolset.NoLimit, TempFiles: toolset.NoLimit, Output: toolset.NoLimit,
+			Grown: toolset.NoLimit, GrownFiles: toolset.NoLimit, FreeDisk: toolset.NoLimit,
+		}
+		ran := run(t, l, p, shell(`head -c 3M /dev/zero; ulimit -f; ulimit -d`))
+		if out := ran.Stdout; ran.Exit.Code != 0 || int64(len(out.Head)) != out.Total || !strings.HasSuffix(string(out.Head), "unlimited\nunlimited\n") {
+			t.Errorf("%+v %d", ran.Exit, out.Total)
+		}
+	})
+}

@@ -1,0 +1,217 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+)
+
+// plan is a policy and a command, resolved against the disk.
+type plan struct {
+	keeper.Spec
+	policy  toolset.Policy
+	command toolset.Command
+	limits  toolset.Limits
+}
+
+// systemPaths are what programs of the system need: themselves, their
+// libraries, and the settings without which they work differently. The user's
+// own settings and secrets are elsewhere.
+func systemPaths(network bool) []string {
+	out := []string{
+		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store",
+		"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
+		"/etc/localtime", "/etc/timezone", "/etc/os-release", "/etc/mime.types", "/etc/terminfo",
+	}
+	if network {
+		out = append(out, "/etc/services", "/etc/protocols", "/etc/gai.conf")
+	}
+	return append(out,
+		"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/openssl.cnf", "/etc/ca-certificates/extracted",
+		"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted", "/etc/crypto-policies",
+	)
+}
+
+// resolve checks a policy and a command and makes the plan of them.
+func resolve(p toolset.Policy, c toolset.Command) (*plan, error) {
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("check the sandbox's policy: %w", err)
+	}
+	if len(c.Args) == 0 || c.Args[0] == "" {
+		return nil, errors.New("start a sandbox: no program was named")
+	}
+	for _, s := range slices.Concat(c.Args, c.Env, c.Path) {
+		if strings.ContainsRune(s, 0) {
+			return nil, errors.New("start a sandbox: an argument or variable holds a NUL byte")
+		}
+	}
+	if p.Workspace != "" {
+		real, err := filepath.EvalSymlinks(p.Workspace)
+		if err != nil {
+			return nil, fmt.Errorf("grant the workspace: %w", err)
+		}
+		p.Workspace = real // by this name it is there in the sandbox
+	}
+	pl := &plan{policy: p, command: c, limits: p.Limits.Filled()}
+	grants, err := grantsOf(p)
+	if err != nil {
+		return nil, err
+	}
+	pl.Spec = keeper.Spec{
+		Args: c.Args, Path: slices.Concat(c.Path, standardPath()), Dir: c.Dir, Grants: grants,
+		Harden: p.Most != toolset.LevelNone, Network: string(p.Network), UnixSockets: p.UnixSockets, Limits: keeperLimits(pl.limits),
+	}
+	if pl.Dir == "" {
+		pl.Dir = p.Workspace
+	}
+	return pl, nil
+}
+
+// keeperLimits are those that the keeper sees to.
+func keeperLimits(l toolset.Limits) keeper.Limits {
+	return keeper.Limits{
+		Memory: l.Memory, Processes: l.Processes, FileSize: l.FileSize, OpenFiles: l.OpenFiles,
+		Temp: l.Temp, TempFiles: l.TempFiles,
+	}
+}
+
+// grantsOf lists what is granted, parents first, so that a folder that is
+// inside of another is mounted over it.
+func grantsOf(p toolset.Policy) ([]keeper.Grant, error) {
+	var out []keeper.Grant
+	add := func(path string, write bool) error {
+		if path == "" {
+			return nil
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return fmt.Errorf("grant a path: %w", err)
+		}
+		out = append(out, keeper.Grant{Path: real, Write: write})
+		return nil
+	}
+	errs := []error{add(p.Workspace, !p.ReadOnly)}
+	for _, path := range p.Writable {
+		errs = append(errs, add(path, true))
+	}
+	for _, path := range p.Readable {
+		errs = append(errs, add(path, false))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if runtime.GOOS == "linux" {
+		for _, path := range systemPaths(p.Network == toolset.NetworkAll) {
+			out = append(out, keeper.Grant{Path: path, System: true})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b keeper.Grant) int { return strings.Compare(a.Path, b.Path) })
+	return slices.DeleteFunc(out, func(g keeper.Grant) bool { return covered(g, out) }), nil
+}
+
+// covered tells whether another grant gives as much already. Of two that are
+// equal the one that writes stays, else the first.
+func covered(g keeper.Grant, all []keeper.Grant) bool {
+	for _, other := range all {
+		if other == g {
+			continue
+		}
+		below := strings.HasPrefix(g.Path, other.Path+"/")
+		same := g.Path == other.Path
+		switch {
+		case same && other.Write && !g.Write, same && g.System && !other.System:
+			return true
+		case below && !g.Write && (other.Write || !other.System):
+			return true
+		case below && !g.Write && !g.System && other.Path == "/usr":
+			return true
+		case below && g.Write && other.Write:
+			return true
+		}
+	}
+	return false
+}
+
+// at completes the plan for one level.
+func (pl *plan) at(level toolset.Level, temp string) keeper.Spec {
+	s := pl.Spec
+	s.Level, s.Temp = keeper.Level(level), temp
+	scratch := "/tmp"
+	if level != toolset.LevelFull {
+		scratch = temp
+	} else {
+		s.Files = stubs(pl.policy)
+	}
+	if s.Dir == "" {
+		s.Dir = scratch
+	}
+	home := pl.policy.Workspace
+	if home == "" || pl.policy.ReadOnly {
+		home = scratch
+	}
+	env := []string{
+		"PATH=" + strings.Join(s.Path, string(os.PathListSeparator)), "LANG=C.UTF-8",
+		"HOME=" + home, "TMPDIR=" + scratch, "PWD=" + s.Dir,
+	}
+	env = append(env, platformEnv(scratch)...)
+	s.Env = lastWins(slices.Concat(env, pl.policy.Env, pl.command.Env))
+	return s
+}
+
+// lastWins leaves one value of each variable.
+func lastWins(env []string) []string {
+	at := map[string]int{}
+	var out []string
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		if i, ok := at[name]; ok {
+			out[i] = v
+			continue
+		}
+		at[name] = len(out)
+		out = append(out, v)
+	}
+	return out
+}
+
+// maxStub bounds what is copied of a file of the machine's.
+const maxStub = 64 << 10
+
+// stubs are the small files in /etc. They name nobody but the user. With the
+// machine's network its resolver's settings come along, as text, since they
+// are often a link to somewhere else.
+func stubs(p toolset.Policy) []keeper.Stub {
+	uid, gid := strconv.Itoa(os.Getuid()), strconv.Itoa(os.Getgid())
+	home := p.Workspace
+	if home == "" {
+		home = "/tmp"
+	}
+	user, passwd, group := "user", "", ""
+	if uid == "0" {
+		user = "root"
+	} else {
+		passwd, group = "root:x:0:0::/:/bin/sh\n", "root:x:0:\n"
+	}
+	out := []keeper.Stub{
+		{Path: "/etc/passwd", Text: passwd + user + ":x:" + uid + ":" + gid + "::" + home + ":/bin/sh\n"},
+		{Path: "/etc/group", Text: group + user + ":x:" + gid + ":\n"},
+		{Path: "/etc/nsswitch.conf", Text: "passwd: files\ngroup: files\nhosts: files dns\nservices: files\n"},
+	}
+	if p.Network != toolset.NetworkAll {
+		return append(out, keeper.Stub{Path: "/etc/hosts", Text: "127.0.0.1 localhost\n::1 localhost\n"})
+	}
+	for _, path := range []string{"/etc/hosts", "/etc/resolv.conf"} {
+		if data, err := os.ReadFile(path); err == nil && len(data) <= maxStub {
+			out = append(out, keeper.Stub{Path: path, Text: string(data)})
+		}
+	}
+	return out
+}

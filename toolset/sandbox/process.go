@@ -1,0 +1,392 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
+)
+
+const (
+	// interruptTime and requestTime are what a process gets to end by itself,
+	// first asked by an interrupt, which lets Python clean up, then told.
+	interruptTime = 2 * time.Second
+	requestTime   = time.Second
+	// stopLimit is all of that together.
+	stopLimit = interruptTime + requestTime + 2*keeper.Patience
+	// drainTime is how long a stream may stay open after all processes are
+	// gone. Only a process that left the sandbox could hold it.
+	drainTime = 5 * time.Second
+)
+
+// process is one keeper and what it keeps.
+type process struct {
+	*plan
+	level toolset.Level
+	dial  dialer
+	gone  func() // the launcher forgets it
+
+	cmd     *exec.Cmd
+	control control
+	temp    string // the folder for temporary files where there is no private one
+	stdin   *os.File
+	stdout  *os.File
+	errPipe *os.File
+	stderr  *Capture
+
+	answer chan error     // how the start went, once
+	begun  chan struct{}  // closed by Begin
+	over   chan struct{}  // closed when the keeper is gone, and with it the rest
+	done   chan struct{}  // closed when exit is set and nothing of ours is left
+	work   sync.WaitGroup // goroutines that end with over, or with a stream
+	exit   toolset.Exit
+	facts  keeper.Facts // valid once the start was answered
+
+	mu     sync.Mutex
+	cause  toolset.Cause // why we ended it, or ""
+	detail string
+	heard  bool      // that it ended by itself
+	ending bool      // work takes on nothing more
+	birth  time.Time // of the process, or of its call
+	base   chan size // the workspace at that time, once it is measured
+}
+
+var _ toolset.Process = (*process)(nil)
+
+func newProcess(pl *plan, level toolset.Level, o Options) *process {
+	return &process{
+		plan: pl, level: level, dial: o.Dial, stderr: NewCapture(pl.limits.Output),
+		answer: make(chan error, 1), begun: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
+		base: make(chan size, 1),
+	}
+}
+
+// open starts the keeper and the goroutines that serve it.
+func (p *process) open(o Options) error {
+	if p.level != toolset.LevelFull {
+		dir, err := os.MkdirTemp("", "fettle-tool-*")
+		if err != nil {
+			return fmt.Errorf("make a folder for temporary files: %w", err)
+		}
+		p.temp = dir
+	}
+	p.birth = time.Now()
+	if !p.command.Spare {
+		p.Begin()
+	}
+	if err := p.startKeeper(o); err != nil {
+		close(p.over) // which ends a measurement
+		p.work.Wait()
+		p.removeTemp()
+		return err
+	}
+	p.work.Go(func() { io.Copy(p.stderr, p.errPipe) }) // to its end, or to serve's deadline
+	go p.serve()                                       // closes done
+	return nil
+}
+
+// feed gives the process what its command has for it. It ends with the pipe; a
+// reader that never returns is the caller's own to end, as with [exec.Cmd].
+func (p *process) feed() {
+	io.Copy(p.stdin, p.command.Stdin)
+	p.stdin.Close()
+}
+
+// programName is what a keeper is called in a list of processes.
+const programName = "fettle-keeper"
+
+// startKeeper starts our own program as a keeper, with pipes for the process's
+// streams. Where it fails nothing stays open.
+func (p *process) startKeeper(o Options) (err error) {
+	var files pipes
+	defer func() { files.close(err != nil) }()
+	in := files.make(&p.stdin, toChild)
+	out := files.make(&p.stdout, fromChild)
+	errs := files.make(&p.errPipe, fromChild)
+	if files.err != nil {
+		return fmt.Errorf("make pipes: %w", files.err)
+	}
+	if p.command.Joined {
+		errs = out
+	}
+	cmd, ctl, err := keeperCommand(p.level, p.policy.Network)
+	if err != nil {
+		return err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
+	// Few threads: the process's limits are its keeper's, too.
+	cmd.Env = append([]string{"GOMAXPROCS=2"}, o.KeeperEnv...)
+	err = cmd.Start()
+	ctl.closeTheirs()
+	if err != nil {
+		ctl.Close()
+		return refused(err)
+	}
+	p.cmd, p.control = cmd, ctl
+	return nil
+}
+
+// await waits until the process runs, or has failed to. A process that it
+// gives up on is gone when it returns.
+func (p *process) await(ctx context.Context) error {
+	var err error
+	select {
+	case err = <-p.answer:
+	case <-ctx.Done():
+		err = fmt.Errorf("start %s in a sandbox: %w", p.command.Args[0], context.Cause(ctx))
+	}
+	if err != nil {
+		p.Kill()
+		p.stdout.Close() // nobody else knows of it
+	}
+	return err
+}
+
+// serve talks to the keeper from the spec to its end, and gathers how it went.
+func (p *process) serve() {
+	var end *keeper.Ending
+	group := 0
+	err := keeper.Send(p.control, p.at(p.level, p.temp))
+	if err == nil {
+		group, end, err = p.hear()
+	}
+	p.bury(group, end)
+	select {
+	case p.answer <- cmp.Or(err, p.tooEarly()):
+	default: // the start was answered, and nobody asks again
+	}
+	p.mu.Lock()
+	p.ending = true
+	p.mu.Unlock()
+	close(p.over)
+	p.errPipe.SetReadDeadline(time.Now().Add(drainTime)) // where a system has none, the end of all processes ends it
+	p.work.Wait()
+	p.errPipe.Close()
+	p.stdin.Close()
+	p.removeTemp()
+	p.exit = p.exitOf(end)
+	p.gone()
+	close(p.done)
+}
+
+// tooEarly is for a keeper that ended without a word, such as one that the
+// system killed. If it said something after all, that is its own fault.
+func (p *process) tooEarly() error {
+	said, _, _ := strings.Cut(p.stderr.Output().String(), "\n")
+	return fmt.Errorf("start a sandbox: its keeper ended at once: %q", said)
+}
+
+// hear reads what the keeper says, until it says no more. group leads the
+// process's group where its number means anything to us.
+func (p *process) hear() (group int, end *keeper.Ending, err error) {
+	in := keeper.NewFrames(p.control)
+	for {
+		var n keeper.Notice
+		if in.Next(&n) != nil {
+			return group, end, nil
+		}
+		switch {
+		case n.Listening:
+			p.openProxy()
+		case n.Failed != nil:
+			return 0, nil, n.Failed
+		case n.Started:
+			group, p.facts = n.Group, n.Facts
+			if p.command.Stdin != nil {
+				go p.feed() // not before, since a start that fails may be tried again
+			}
+			p.work.Go(p.clock)
+			p.work.Go(p.watchWorkspace)
+			select {
+			case p.answer <- nil:
+			default: // a keeper says it once
+			}
+		case n.Ended != nil:
+			end = n.Ended
+			p.mu.Lock()
+			p.heard = true
+			p.mu.Unlock()
+		}
+	}
+}
+
+// bury waits for the keeper's end, and helps it along.
+func (p *process) bury(group int, end *keeper.Ending) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.cmd.Wait() // its status says nothing that the socket didn't
+	}()
+	timer := time.NewTimer(keeper.Patience)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		p.cmd.Process.Kill()
+		<-ended
+	}
+	if end == nil && group > 0 && p.level != toolset.LevelFull {
+		killGroup(group) // the keeper was killed, and couldn't end it
+	}
+	p.control.Close()
+}
+
+func (p *process) removeTemp() {
+	if p.temp != "" {
+		os.RemoveAll(p.temp) // a process that changes modes below may leave some behind
+	}
+}
+
+func (p *process) exitOf(end *keeper.Ending) toolset.Exit {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := toolset.Exit{Cause: p.cause, Code: -1, Detail: p.detail, Stderr: p.stderr.Output(), Took: time.Since(p.birth)}
+	if end != nil {
+		e.Code, e.Signal, e.Left, e.CPU = end.Code, end.Signal, end.Left, time.Duration(end.CPU)
+	}
+	switch {
+	case e.Cause != "":
+	case end == nil:
+		e.Cause, e.Detail = toolset.Lost, "its sandbox went away"
+	case end.Cause != "":
+		e.Cause, e.Detail = toolset.Cause(end.Cause), end.Detail
+	case end.Signal != "":
+		e.Cause = toolset.Signalled
+	default:
+		e.Cause = toolset.Exited
+	}
+	return e
+}
+
+// Level is how well it is contained.
+func (p *process) Level() toolset.Level { return p.level }
+
+// Stdin is the process's, to be written to and closed.
+func (p *process) Stdin() io.WriteCloser { return p.stdin }
+
+// Stdout is the process's, to be read to its end.
+func (p *process) Stdout() io.ReadCloser { return p.stdout }
+
+// Begin starts the time limit's clock, and measures the workspace that the call
+// finds.
+func (p *process) Begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.begun:
+		return
+	default:
+	}
+	p.birth = time.Now()
+	if p.watches() && !p.ending {
+		p.measure()
+	}
+	close(p.begun)
+}
+
+// clock ends the process when its time is over.
+func (p *process) clock() {
+	select {
+	case <-p.begun:
+	case <-p.over:
+		return
+	}
+	limit := p.limits.Time
+	if limit < 0 {
+		return
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		p.endInOrder(context.Background(), toolset.TimeOver, "it took longer than "+limit.String()) // over ends it
+	case <-p.over:
+	}
+}
+
+// Stop ends the process in order.
+func (p *process) Stop(ctx context.Context) {
+	p.endInOrder(ctx, toolset.Stopped, "it was stopped")
+	<-p.done
+}
+
+// Kill ends it at once.
+func (p *process) Kill() {
+	p.because(toolset.Stopped, "it was stopped")
+	p.force()
+	<-p.done
+}
+
+// because notes why it is being ended; the first reason counts, and one that
+// comes after its own end doesn't.
+func (p *process) because(cause toolset.Cause, detail string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause == "" && !p.heard {
+		p.cause, p.detail = cause, detail
+	}
+}
+
+// endInOrder asks, tells and forces. It returns when the keeper is gone.
+func (p *process) endInOrder(ctx context.Context, cause toolset.Cause, detail string) {
+	p.because(cause, detail)
+	for _, step := range []struct {
+		signal string
+		time   time.Duration
+	}{{"INT", interruptTime}, {"TERM", requestTime}} {
+		if ctx.Err() != nil || keeper.Send(p.control, keeper.Order{Signal: step.signal}) != nil {
+			break
+		}
+		timer := time.NewTimer(step.time)
+		select {
+		case <-p.over:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		select {
+		case <-p.over:
+			return
+		default:
+		}
+	}
+	p.force()
+}
+
+// force lets the keeper know that nobody listens any more, upon which it ends
+// everything; then it ends the keeper.
+func (p *process) force() {
+	p.control.CloseWrite()
+	timer := time.NewTimer(keeper.Patience)
+	defer timer.Stop()
+	select {
+	case <-p.over:
+		return
+	case <-timer.C:
+	}
+	p.cmd.Process.Kill()
+	<-p.over // bury waits for the same, and for nothing else
+}
+
+// Wait waits until all is gone.
+func (p *process) Wait(ctx context.Context) (toolset.Exit, error) {
+	select {
+	case <-p.done:
+		return p.exit, nil
+	default:
+	}
+	select {
+	case <-p.done:
+		return p.exit, nil
+	case <-ctx.Done():
+		return toolset.Exit{}, context.Cause(ctx)
+	}
+}
