@@ -311,6 +311,10 @@ func runStoreGC(ctx context.Context, rt *runtime, output string) error {
 	if output == "json" {
 		return printJSON(rt, gcJSON{outputVersion, report.Manifests, report.Trees, report.Blobs, report.Bytes, report.Kept})
 	}
+	if report.Manifests+report.Trees+report.Blobs == 0 && report.Kept == 0 {
+		rt.streams.Out.Printf("nothing to remove: no files are kept yet\n")
+		return nil
+	}
 	if report.Manifests+report.Trees+report.Blobs == 0 {
 		rt.streams.Out.Printf("nothing to remove: all of %s is needed\n", term.Size(report.Kept))
 		return nil
