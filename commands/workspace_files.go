@@ -203,6 +203,10 @@ const maxPiped = 256 << 20
 // toPut opens what is to be put: a file, or standard input.
 func (rt *runtime) toPut(ctx context.Context, o workspaceOptions) (io.ReadCloser, error) {
 	if o.file != "" {
+		// To open a named pipe could wait for ever; what is piped in can be stopped.
+		if info, err := os.Stat(o.file); err == nil && !info.Mode().IsRegular() {
+			return nil, usagef("fettle workspace put "+shellWord(o.paths[0])+" <"+shellWord(o.file), "%s is no file", o.file)
+		}
 		f, err := os.Open(o.file)
 		if err != nil {
 			return nil, fault.Wrap(fault.Usage, "read what to put there", err)

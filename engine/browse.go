@@ -130,12 +130,25 @@ func (e *Engine) PutFile(ctx context.Context, ref ChatRef, name string, content 
 		if err != nil {
 			return nil, err
 		}
-		if err := putWhole(ws.Root, filepath.FromSlash(path.Clean(name)), content); err != nil {
+		if err := putWhole(ws.Root, filepath.FromSlash(path.Clean(name)), stopped{ctx, content}); err != nil {
 			return nil, fault.Wrap(fault.Failed, "write "+name, err)
 		}
 		after, err := e.takeIn(ctx, &chat, ws, cas.About{Source: cas.Edit})
 		return &Restored{Chat: chat, Before: before, After: after}, err
 	})
+}
+
+// stopped is a reader that ends with its context.
+type stopped struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stopped) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.r.Read(p)
 }
 
 // putWhole writes a file beside its place and renames it there.
