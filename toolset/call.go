@@ -15,6 +15,9 @@ type Call struct {
 	Args json.RawMessage
 	// Workspace is the chat's folder; nil where it has none.
 	Workspace *Workspace
+	// Page and Tab are where the person is, as document 000's context says;
+	// empty where no page asks.
+	Page, Tab string
 	// Progress takes updates; it may be nil. A Runner calls it from the
 	// goroutine of Run only, and never after Run has returned.
 	Progress func(Progress)
@@ -67,7 +70,10 @@ type ToolError struct {
 	// Message says what is wrong and what to do instead. It may have several
 	// lines.
 	Message string
-	Err     error
+	// Traceback shows the tool's own lines, where it has any. It is for people
+	// alone: the model gets Message.
+	Traceback string
+	Err       error
 }
 
 // Error is the message.

@@ -15,6 +15,9 @@ import (
 type Entry struct {
 	Tool   Tool
 	Runner Runner
+	// Dir is the absolute folder of the toolset's files, which an artifact's
+	// path is meant from; empty for a builtin.
+	Dir string
 }
 
 // Set is an immutable collection of entries with distinct ids, in the order
