@@ -17,7 +17,8 @@ type TurnRequest struct {
 	// Chat says which conversation is continued; the zero value begins one.
 	Chat ChatRef
 	// Parts are the person's message: file parts first, then images, then
-	// one text. At least one part is needed.
+	// one text. At least one part is needed, unless Chat.Instead names a
+	// question that is asked again.
 	Parts []provider.Part
 	// Title names a new chat; empty takes it from Parts. It is cut and made
 	// one line.
@@ -85,6 +86,10 @@ type ChatRef struct {
 	// Fork makes a new chat that begins with the messages up to Parent
 	// (or the leaf) of the chat named.
 	Fork bool
+	// Instead is a question of the chat, or the answer to one: the turn goes on
+	// from where that was asked, and the chat has another branch. With no parts
+	// in the request the question itself is asked again.
+	Instead string
 }
 
 func (r ChatRef) isNew() bool { return !r.Last && r.Number == 0 && r.ID == "" }

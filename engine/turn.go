@@ -276,7 +276,9 @@ func (t *turn) lastBody(err error) event.Body {
 func (t *turn) letGo(discard bool) {
 	var errs []error
 	if discard {
-		errs = append(errs, t.takeBack(), t.log.Discard())
+		ctx, cancel := context.WithTimeout(context.Background(), stateTime)
+		defer cancel()
+		errs = append(errs, t.moveFolderBack(ctx), t.takeBack(), t.log.Discard())
 	} else {
 		errs = append(errs, t.log.Close())
 		if t.ws != nil {
