@@ -36,6 +36,13 @@ type TurnRequest struct {
 	// Workspace is the absolute path of a folder to bind a new chat to;
 	// empty means the chat's own managed folder.
 	Workspace string
+	// Calls are tools to run in order without asking a model: the turn is then
+	// the person's own doing, and what they give is its answer. Policy decides
+	// as ever. A tool that isn't there, or arguments that don't fit, are a
+	// Usage or NotFound fault of Start, and nothing runs.
+	Calls []DirectCall
+	// Page and Tab are where the person is, as document 000's context says.
+	Page, Tab string
 	// Uploads are files of the person's that are put into the chat's own
 	// folder before the model is asked (document 004's user_upload). Nothing
 	// that is there is replaced.
@@ -66,6 +73,13 @@ type TurnRequest struct {
 	// OnWait is called when Start has to wait for another turn of the chat or
 	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
 	OnWait func(what string)
+}
+
+// DirectCall is one call of [TurnRequest.Calls].
+type DirectCall struct {
+	// Tool is a tool id, or a bare id that one tool alone has.
+	Tool string
+	Args json.RawMessage // an object; nil is an empty one
 }
 
 // Upload is a file for a chat's workspace. Name is a relative path with

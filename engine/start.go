@@ -100,6 +100,9 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 const maxSystem = 1 << 20
 
 func (t *turn) checkRequest() error {
+	if len(t.req.Calls) > 0 && len(t.req.Parts) == 0 {
+		t.req.Parts = directParts(t.req.Calls)
+	}
 	if len(t.req.Parts) == 0 && t.req.Chat.Instead == "" {
 		return fault.New(fault.Usage, "there is nothing to ask", `fettle ask "why is the sky blue?"`)
 	}
@@ -158,10 +161,14 @@ func (t *turn) chooseTools() error {
 		}
 	}
 	t.names = t.offer.Names()
-	return nil
+	return t.checkCalls()
 }
 
 func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
+	if len(t.req.Calls) > 0 {
+		t.model = &choice{ref: conv.chat.Model} // nobody is asked
+		return nil
+	}
 	ref := t.req.Model
 	if ref == "" {
 		ref = conv.chat.Model
