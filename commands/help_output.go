@@ -117,6 +117,7 @@ func storeShapes() []shape {
 			{"footnotes, annotations", "remarks and citations"},
 			{"suggested_values", "and suggested_actions: what a page offers next"},
 			{"manifest_id", "the state of the workspace after it"},
+			{"left_manifest_id", "the state that its branch was left with, at the end of one"},
 			{"created_at", "when it was asked"},
 		}},
 		{"a part", []field{

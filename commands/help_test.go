@@ -125,6 +125,8 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"state":   stateShowJSON{},
 		"diff":    diffJSON{},
 		"undo":    restoredJSON{},
+		"ways":    branchesJSON{},
+		"switch":  switchedJSON{},
 		"stats":   statsJSON{},
 		"verify":  verifyJSON{},
 		"gc":      gcJSON{},

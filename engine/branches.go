@@ -17,18 +17,25 @@ import (
 
 // loadFor reads the chat and the way to where the request's turn begins.
 func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
-	if req.Chat.Instead == "" {
+	if !req.Chat.beside() {
 		return e.load(ctx, chatID, req.Chat.Parent)
 	}
 	conv, err := e.load(ctx, chatID, req.Chat.Instead)
 	if err != nil {
 		return nil, err
 	}
+	switch n := len(conv.path); {
+	case req.Chat.At > n || n == 0:
+		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.chat.Number, max(req.Chat.At, 1), plural(n, "message")),
+			fmt.Sprintf("fettle chats show %d", conv.chat.Number))
+	case req.Chat.At > 0:
+		conv.path = conv.path[:req.Chat.At]
+	}
 	if conv.path[len(conv.path)-1].Role == provider.Assistant {
 		conv.path = conv.path[:len(conv.path)-1]
 	}
 	if len(conv.path) == 0 || conv.path[len(conv.path)-1].Role != provider.User {
-		return nil, fault.New(fault.NotFound, "message "+req.Chat.Instead+" answers no question",
+		return nil, fault.New(fault.NotFound, fmt.Sprintf("that message of chat %d answers no question", conv.chat.Number),
 			fmt.Sprintf("fettle chats show %d", conv.chat.Number))
 	}
 	question := conv.path[len(conv.path)-1]

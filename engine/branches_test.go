@@ -19,6 +19,30 @@ func (b *bench) again(chat int64, message string) event.ToolComplete {
 	}))
 }
 
+// askAt asks the question at a place once more.
+func (b *bench) askAt(chat int64, place int) {
+	b.t.Helper()
+	b.run(TurnRequest{Chat: ChatRef{Number: chat, At: place}, Policy: Policy{AllowAll: true}})
+}
+
+func TestAQuestionIsNamedByItsPlace(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
+	old := b.chat(1).Messages
+	for place, kept := range map[int]int{-1: 3, 4: 3, 3: 3, 2: 1, 1: 1} {
+		b.switchTo(1, old[3].ID)
+		b.askAt(1, place)
+		if got := b.chat(1).Messages; len(got) != kept+1 || got[kept-1].ID != old[kept-1].ID || got[kept].ID == old[kept].ID {
+			t.Errorf("at %d: the chat has %d messages", place, len(got))
+		}
+	}
+	if _, err := b.Start(t.Context(), TurnRequest{Chat: ChatRef{Number: 1, At: 9}}); fault.CodeOf(err) != fault.Usage {
+		t.Errorf("at a place that isn't there: %v", err)
+	}
+}
+
 func (b *bench) switchTo(chat int64, message string) *Restored {
 	b.t.Helper()
 	out, err := b.Switch(b.t.Context(), SwitchRequest{Chat: ChatRef{Number: chat}, Message: message})

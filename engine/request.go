@@ -89,6 +89,9 @@ type Upload struct {
 	Data []byte
 }
 
+// MaxPlace bounds a message's place in its chat.
+const MaxPlace = 1<<31 - 1
+
 // ChatRef says which chat a turn belongs to. At most one of Last, Number and
 // ID is set; none begins a chat.
 type ChatRef struct {
@@ -102,9 +105,14 @@ type ChatRef struct {
 	Fork bool
 	// Instead is a question of the chat, or the answer to one: the turn goes on
 	// from where that was asked, and the chat has another branch. With no parts
-	// in the request the question itself is asked again.
+	// in the request the question itself is asked again. At names it by its
+	// place on the active branch, from 1; -1 is the last.
 	Instead string
+	At      int
 }
+
+// beside tells whether the turn takes the place of another.
+func (r ChatRef) beside() bool { return r.Instead != "" || r.At != 0 }
 
 func (r ChatRef) isNew() bool { return !r.Last && r.Number == 0 && r.ID == "" }
 

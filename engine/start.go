@@ -103,7 +103,7 @@ func (t *turn) checkRequest() error {
 	if len(t.req.Calls) > 0 && len(t.req.Parts) == 0 {
 		t.req.Parts = directParts(t.req.Calls)
 	}
-	if len(t.req.Parts) == 0 && t.req.Chat.Instead == "" {
+	if len(t.req.Parts) == 0 && !t.req.Chat.beside() {
 		return fault.New(fault.Usage, "there is nothing to ask", `fettle ask "why is the sky blue?"`)
 	}
 	if n := len(t.req.System); n > maxSystem {
@@ -134,9 +134,9 @@ func (t *turn) checkChat() error {
 	switch {
 	case r.Last && (r.Number != 0 || r.ID != ""), r.Number != 0 && r.ID != "", r.Number < 0:
 		return fault.New(fault.Usage, "the request names more than one chat, or none that can be", "fettle chats list")
-	case r.isNew() && (r.Fork || r.Parent != "" || r.Instead != ""):
+	case r.isNew() && (r.Fork || r.Parent != "" || r.beside()):
 		return fault.New(fault.Usage, "a fork or a message to go on from needs the chat it is in", "fettle ask -c --fork …")
-	case r.Instead != "" && (r.Fork || r.Parent != ""):
+	case r.beside() && (r.Fork || r.Parent != ""), r.Instead != "" && r.At != 0, r.At < -1:
 		return fault.New(fault.Usage, "a question that takes the place of another goes on from where that was asked", "fettle ask -c --at 3 …")
 	case ws == "" || !r.isNew() && !r.Fork:
 		return nil
