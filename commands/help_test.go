@@ -117,6 +117,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"ask":     answerJSON{},
 		"failure": faultJSON{},
 		"list":    chatsJSON{},
+		"call":    callJSON{},
 		"show":    chatJSON{},
 		"search":  searchJSON{},
 		"version": versionJSON{},
