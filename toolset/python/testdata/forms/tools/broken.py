@@ -1,0 +1,3 @@
+import json
+def run(workspace:
+    return {}

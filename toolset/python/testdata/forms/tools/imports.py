@@ -1,0 +1,4 @@
+import no_such_module_anywhere
+
+def run(workspace):
+    return {}

@@ -1,0 +1,2 @@
+def run(workspace, a):
+    return {"relative": a}
