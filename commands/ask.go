@@ -24,6 +24,7 @@ fettle ask -f report.md -f chart.png "what does the chart add?"
 fettle ask -p review -f diff.patch "mind the tests"
 fettle ask "name three birds" --schema '{"type":"array"}'
 fettle ask "draft a haiku" | fettle ask -c "make it rhyme"
+fettle ask --retry -m ollama/qwen3
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"`
 
 func newAsk(rt *runtime) *cli.Command {
@@ -146,8 +147,10 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	if req.Parts, err = readParts(ctx, rt, cfg, o); err != nil {
-		return err
+	if !o.retry {
+		if req.Parts, err = readParts(ctx, rt, cfg, o); err != nil {
+			return err
+		}
 	}
 	rec, err := openRecord(o.record)
 	if err != nil {

@@ -27,6 +27,7 @@ type askOptions struct {
 	hasSystem bool
 	files     []string
 	chat      engine.ChatRef
+	retry     bool
 	workspace string
 	toolsets  []string
 	tools     []string
@@ -68,6 +69,8 @@ func askFlags(rt *runtime) []cli.Flag {
 		&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
 		&cli.Int64Flag{Name: "chat", Category: chat, Usage: "go on with chat `N`"},
 		&cli.BoolFlag{Name: "fork", Category: chat, Usage: "with -c or --chat: go on in a new chat, and leave the old one as it is"},
+		&cli.BoolFlag{Name: "retry", Category: chat, Usage: "ask the chat's last question again, or the one that --at names: another branch"},
+		&cli.StringFlag{Name: "at", Category: chat, Usage: "ask instead of this `MESSAGE`: its place in chats show, from 1, or its id; another branch"},
 		&cli.BoolFlag{Name: "ephemeral", Category: chat, Usage: "keep nothing of this"},
 
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Category: tools, Usage: "let tools work in folder `DIR` instead of one of the chat's own; changes ask first"},
@@ -116,6 +119,9 @@ func readAsk(c *cli.Context) (askOptions, error) {
 	}
 	if c.IsSet("color") {
 		o.color = c.String("color")
+	}
+	if err := o.readBeside(c); err != nil {
+		return o, err
 	}
 	if err := o.check(c); err != nil {
 		return o, err

@@ -91,14 +91,14 @@ func runChatsFork(ctx context.Context, rt *runtime, o forkOptions) error {
 	if err != nil {
 		return err
 	}
-	n, isPlace := chatNumber(o.at)
-	switch {
-	case isPlace && n > 1<<31-1, o.at != "" && !isPlace && !isULID(o.at):
-		return usagef("fettle chats fork 1 --at 2", "--at wants the place of a message, from 1, or its id, not %s", shellWord(o.at))
-	case !isPlace:
-		ref.Parent = o.at
+	at := messageArg{}
+	if o.at != "" {
+		if at, err = readMessage(o.at, "fettle chats fork 1 --at 2"); err != nil {
+			return err
+		}
 	}
-	chat, err := eng.ForkChat(ctx, ref, int(n))
+	ref.Parent = at.id
+	chat, err := eng.ForkChat(ctx, ref, at.place)
 	if err != nil {
 		return err
 	}

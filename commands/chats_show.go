@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -21,7 +22,11 @@ func showChat(out *term.Output, conv engine.Conversation) {
 		title = term.CutEnd(title, width)
 	}
 	out.Printf("%s\n", style.Bold(title))
-	facts := []string{fmt.Sprintf("chat %d", c.Number), c.Model, term.Ago(now, c.UpdatedAt)}
+	facts := []string{fmt.Sprintf("chat %d", c.Number)}
+	if c.Model != "" {
+		facts = append(facts, c.Model)
+	}
+	facts = append(facts, term.Ago(now, c.UpdatedAt))
 	if c.Workspace != "" {
 		facts = append(facts, "works in "+c.Workspace)
 	}
@@ -32,7 +37,7 @@ func showChat(out *term.Output, conv engine.Conversation) {
 	for _, m := range conv.Messages {
 		who, when := style.Cyan("you"), ""
 		if m.Role != provider.User {
-			who = style.Green(term.Clean(m.Model))
+			who = style.Green(cmp.Or(term.Clean(m.Model), "tools")) // without a model the person's own calls
 		} else {
 			when = style.Dim(", " + term.Ago(now, m.CreatedAt))
 		}

@@ -68,6 +68,9 @@ func TestExamplesRun(t *testing.T) {
 				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "write notes")
 				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "add a line")
 			}
+			if group.name == "chats branches" || group.name == "chats switch" {
+				w.run(0, "ask", "--retry", "--chat", "1")
+			}
 			if group.name == "redo" {
 				w.run(0, "undo", "2")
 				w.run(0, "redo")

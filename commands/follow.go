@@ -48,7 +48,9 @@ func follow(ctx context.Context, rt *runtime, eng *engine.Engine, id engine.Turn
 	defer stop()
 	if chat, ok := eng.TurnChat(id); ok {
 		v.began(chat)
-		v.status("asking " + chat.Model)
+		if chat.Model != "" {
+			v.status("asking " + chat.Model)
+		}
 	}
 	var last event.Body
 	for e, err := range eng.Follow(alive, id, 0) {

@@ -38,6 +38,22 @@ func workspaceShapes() []shape {
 			{"left, blocked", "paths that were left alone, or with --dry-run are in the way: path, reason"},
 			{"dry_run", "whether nothing was done"},
 		}},
+		{"fettle chats branches -o json", []field{version, chat, {"branches", "the first begun first, each a branch as below"}}},
+		{"a branch of a chat", []field{
+			{"number", "its place in the list, for chats switch"},
+			{"leaf_message_id", "the message that it ends with"},
+			{"active", "whether the chat goes on in it"},
+			{"place, title", "where it parts from the active branch: the place of its first own message, and the question there"},
+			{"model, messages, updated_at", "who gave its last answer, its messages from the first of the chat on, and when it was answered"},
+			{"manifest_id", "the state of the files at its end"},
+			{"added, modified, removed", "how many files switching to it would add, change and remove"},
+		}},
+		{"fettle chats switch -o json", []field{
+			version, chat,
+			{"leaf_message_id", "the message that the chat goes on from now"},
+			{"before, after", "the ids of the states on both sides"},
+			{"changes, left", "as of undo"},
+		}},
 		{"fettle store stats -o json", []field{
 			version,
 			{"states, folders, files, bytes", "what all states hold, each content once"},

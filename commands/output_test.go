@@ -26,8 +26,8 @@ func writing() map[string]struct {
 		"config get": {args: "model"}, "config set": {args: "color never", silent: true},
 		"config unset": {args: "retries", silent: true}, "config check": {silent: true},
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
-		"chats search": {args: "hi"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
-		"workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
+		"chats search": {args: "hi"}, "chats branches": {args: "2"}, "chats switch": {args: "2 1"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
+		"tool call": {args: "list_files"}, "workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
 		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
 	}
 }

@@ -225,24 +225,46 @@ func withWays(err error, command string) error {
 	return &out
 }
 
+// withOverwrite adds to a conflict the command that goes on all the same.
+func withOverwrite(err error, command string) error {
+	var f *fault.Fault
+	var conflict *cas.ConflictError
+	if !errors.As(err, &f) || !errors.As(err, &conflict) {
+		return err
+	}
+	out := *f
+	out.Hints = []string{command + "   (what is there is kept as a state)"}
+	return &out
+}
+
 func (rt *runtime) restoredAsJSON(done *engine.Restored, o workspaceOptions) error {
 	out := restoredJSON{
 		SchemaVersion: outputVersion, Chat: done.Chat.Number, Steps: []stateJSON{}, Before: done.Before.ID, After: done.After.ID,
-		Changes: []changeJSON{}, Left: []leftJSON{}, Blocked: []leftJSON{}, DryRun: o.plan,
+		Changes: changesOf(done.Changes), Left: leftOf(done.Left), Blocked: []leftJSON{}, DryRun: o.plan,
 	}
 	for _, s := range done.Steps {
 		out.Steps = append(out.Steps, toStateJSON(s))
-	}
-	for _, c := range done.Changes {
-		out.Changes = append(out.Changes, changeJSON{Path: cas.EscapePath(c.Path), Change: changeWord(c), Old: toSide(c.Old), New: toSide(c.New)})
-	}
-	for _, l := range done.Left {
-		out.Left = append(out.Left, leftJSON{cas.EscapePath(l.Path), l.Reason})
 	}
 	for _, b := range done.Blocked {
 		out.Blocked = append(out.Blocked, leftJSON{cas.EscapePath(b.Path), b.Reason})
 	}
 	return printJSON(rt, out)
+}
+
+func changesOf(changes []cas.Change) []changeJSON {
+	out := []changeJSON{}
+	for _, c := range changes {
+		out = append(out, changeJSON{Path: cas.EscapePath(c.Path), Change: changeWord(c), Old: toSide(c.Old), New: toSide(c.New)})
+	}
+	return out
+}
+
+func leftOf(left []cas.Left) []leftJSON {
+	out := []leftJSON{}
+	for _, l := range left {
+		out = append(out, leftJSON{cas.EscapePath(l.Path), l.Reason})
+	}
+	return out
 }
 
 func runRestore(ctx context.Context, rt *runtime, o workspaceOptions) error {

@@ -203,7 +203,7 @@ func (t *turn) recordRefused(calls []*call) error {
 	for _, c := range calls {
 		bodies = append(bodies, t.startOf(c), event.ToolComplete{
 			Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
-			Status: event.CallError, Error: c.refused, Result: "error: " + c.refused,
+			Status: event.CallError, Error: c.refused, Result: "error: " + c.refused, RenderPlan: failedPlan(c.refused, ""),
 		})
 	}
 	return t.emit(bodies...)

@@ -275,7 +275,7 @@ func (d *ChatDocument) settle() (notes []string) {
 }
 
 func (m *Message) settle() {
-	m.Pieces, m.ManifestID, m.ChatID = 0, "", ""
+	m.Pieces, m.ManifestID, m.LeftManifestID, m.ChatID = 0, "", "", ""
 	m.Model, m.StopReason = cleanLine(m.Model), cleanLine(m.StopReason)
 	for i := range m.Parts {
 		p := &m.Parts[i]

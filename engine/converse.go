@@ -20,7 +20,10 @@ type conversation struct {
 	parent string
 	state  string // the manifest of the workspace at parent
 	isNew  bool
-	unlock func()
+	// again is the question that is asked again, instead of is the one that a
+	// branch is begun beside; nil without such.
+	again, instead *Message
+	unlock         func()
 }
 
 // converse finds or begins the chat, waits for its live turn, and holds its
@@ -48,7 +51,7 @@ func (e *Engine) converse(ctx context.Context, req TurnRequest) (*conversation, 
 	if err != nil {
 		return nil, err
 	}
-	conv, err := e.load(ctx, chat.ID, req.Chat.Parent)
+	conv, err := e.loadFor(ctx, chat.ID, req)
 	if err == nil && req.Chat.Fork {
 		defer unlock()
 		return e.forkOf(ctx, conv, req)
@@ -250,11 +253,15 @@ func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation
 }
 
 // stateAt is the manifest at the message that the turn goes on from: the chat's
-// active one at its leaf, since that may have been brought back since, else the
-// message's own, or that of the last one before it which has any.
+// active one at its leaf, since that may have been brought back since; else the
+// one that a branch was left with which ends there, the message's own, or that
+// of the last one before it which has any.
 func (c *conversation) stateAt() string {
 	if c.parent == c.chat.ActiveLeaf && c.chat.ActiveManifest != "" {
 		return c.chat.ActiveManifest
+	}
+	if n := len(c.path); n > 0 && c.path[n-1].LeftManifestID != "" {
+		return c.path[n-1].LeftManifestID
 	}
 	for _, m := range slices.Backward(c.path) {
 		if m.ManifestID != "" {

@@ -117,6 +117,9 @@ func New(o Options) *Engine {
 	return e
 }
 
+// Tools are all tools that the engine has, also those that are switched off.
+func (e *Engine) Tools() *toolset.Set { return e.o.Tools }
+
 func (e *Engine) storeDir() string { return filepath.Join(e.o.DataDir, "store") }
 
 // Close cancels live turns and starts, waits for them and lets go of the store.

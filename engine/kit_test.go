@@ -329,9 +329,13 @@ func stops(reason string) provider.Delta {
 
 // tool makes a tool of a function.
 func tool(id string, run toolset.RunnerFunc) toolset.Entry {
+	set, _, scoped := strings.Cut(id, ":")
+	if !scoped {
+		set = ""
+	}
 	return toolset.Entry{
 		Tool: toolset.Tool{
-			ID: id, Name: id, Description: "For a test.", Category: "test", Enabled: true,
+			ID: id, ToolsetID: set, Name: id, Description: "For a test.", Category: "test", Enabled: true,
 			InputSchema: []byte(`{"type":"object"}`),
 		},
 		Runner: run,

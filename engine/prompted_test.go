@@ -9,7 +9,8 @@ import (
 )
 
 // prompted is a model that makes the call which the last prompt is: the
-// arguments of change, or `NAME {…}`. Told a result, it answers "ok".
+// arguments of change, or `NAME {…}`. Told a result, it answers "ok", and it
+// takes no prompt "refuse".
 type prompted struct{ rogue }
 
 func (p *prompted) Stream(_ context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
@@ -18,6 +19,10 @@ func (p *prompted) Stream(_ context.Context, req *provider.Request) iter.Seq2[[]
 		part := m.Parts[len(m.Parts)-1]
 		if part.Kind != provider.TextPart {
 			yield([]provider.Delta{says("ok"), stops("stop")}, nil)
+			return
+		}
+		if part.Text == "refuse" {
+			yield(nil, &provider.Error{Kind: provider.Unauthorised, Message: "no"})
 			return
 		}
 		name, args := "change", part.Text

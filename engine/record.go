@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (e *Engine) putParts(b *kv.Batch, f *folding) error {
 			return err
 		}
 	}
-	for _, m := range append(f.brought, f.accept.question(), f.answer) {
+	for _, m := range f.added() {
 		m.ChatID = f.accept.Chat.ID
 		if err := e.putMessage(b, m); err != nil {
 			return err
@@ -121,6 +122,9 @@ func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error
 	if err != nil {
 		return given, err
 	}
+	if err := e.leave(tx, chat, f.accept); err != nil {
+		return given, err
+	}
 	chat.advance(f)
 	turn := Turn{
 		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,
@@ -130,17 +134,40 @@ func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error
 	return given, errors.Join(e.tables.chats.Put(tx, chat), e.tables.turns.Put(tx, &turn), e.countTurn(tx, f, chat))
 }
 
+// leave notes the workspace of the branch that a turn has left, on the message
+// that it ended with.
+func (e *Engine) leave(tx *kv.Tx, chat *Chat, a *acceptance) error {
+	if !a.branches() || chat.ActiveLeaf != a.leaf() {
+		return nil
+	}
+	return e.noteLeft(tx, chat, cmp.Or(a.LeftManifestID, chat.ActiveManifest))
+}
+
+// noteLeft notes the workspace at a chat's leaf, which is about to move to
+// another branch.
+func (e *Engine) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
+	m, err := e.tables.messages.Get(tx, kv.Str(chat.ID).Str(chat.ActiveLeaf))
+	if err != nil {
+		return fmt.Errorf("read message %s: %w", chat.ActiveLeaf, err)
+	}
+	m.LeftManifestID = manifest
+	return e.tables.messages.Put(tx, m)
+}
+
 // advance moves the chat on by a turn. The leaf moves only if it still is
-// where the turn began; else the turn is a branch.
+// where it was when the turn began; else the turn is a branch.
 func (c *Chat) advance(f *folding) {
 	a, at := f.accept, f.finished
-	if c.ActiveLeaf == a.ParentID {
+	if c.ActiveLeaf == a.leaf() {
 		c.ActiveLeaf = a.MessageID
 		if f.answer.ManifestID != "" {
 			c.ActiveManifest = f.answer.ManifestID
 		}
 	}
-	c.Messages += 2
+	c.Messages++
+	if !a.Again {
+		c.Messages++
+	}
 	if a.Order > c.LastTurn {
 		c.LastTurn, c.Model, c.System = a.Order, a.Chat.Model, a.Chat.System
 	}

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
@@ -72,6 +74,9 @@ type Message struct {
 	SuggestedValues  []json.RawMessage `json:"suggested_values,omitempty"`
 	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
 	ManifestID       string            `json:"manifest_id,omitempty"`
+	// LeftManifestID is the workspace as it was when the chat went on in
+	// another branch than the one that ended with this message.
+	LeftManifestID string `json:"left_manifest_id,omitempty"`
 	// Pieces is how many pieces hold the parts where they are too long for
 	// the record; 0 in a message that has been read.
 	Pieces int `json:"pieces,omitempty"`
@@ -146,6 +151,12 @@ type acceptance struct {
 	MessageID     string          `json:"message_id"`
 	Parts         []provider.Part `json:"parts"`
 	Model         string          `json:"model"`
+	// Again tells that the question is the chat's already.
+	Again bool `json:"again,omitempty"`
+	// Leaf was the chat's active one, and LeftManifestID the workspace there,
+	// where the turn begins another branch.
+	Leaf           string `json:"leaf,omitempty"`
+	LeftManifestID string `json:"left_manifest_id,omitempty"`
 	// ManifestID is the state of the workspace that the turn begins at.
 	ManifestID string    `json:"manifest_id,omitempty"`
 	Time       time.Time `json:"time"`
@@ -153,6 +164,21 @@ type acceptance struct {
 }
 
 const journalVersion = 1
+
+// leaf is the message that was the chat's active one when the turn began.
+func (a *acceptance) leaf() string { return cmp.Or(a.Leaf, a.ParentID) }
+
+// branches tells whether the turn goes on from another message than that.
+func (a *acceptance) branches() bool { return a.leaf() != a.ParentID }
+
+// added are the messages that the turn adds to its chat.
+func (f *folding) added() []Message {
+	out := slices.Clone(f.brought)
+	if !f.accept.Again {
+		out = append(out, f.accept.question())
+	}
+	return append(out, f.answer)
+}
 
 // question is the person's message of the turn.
 func (a *acceptance) question() Message {

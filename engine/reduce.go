@@ -172,7 +172,7 @@ func (r *reducer) openCalls(why, result string) []event.Body {
 		if c.FinishedAt == nil {
 			bodies = append(bodies, event.ToolComplete{
 				Tool: bareID(c.ToolID), ToolID: c.ToolID, Index: c.Index, ToolUseID: c.ToolUseID, CallID: c.ID,
-				Status: event.CallError, Error: why, Result: result,
+				Status: event.CallError, Error: why, Result: result, RenderPlan: failedPlan(why, ""),
 			})
 		}
 	}

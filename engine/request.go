@@ -17,7 +17,8 @@ type TurnRequest struct {
 	// Chat says which conversation is continued; the zero value begins one.
 	Chat ChatRef
 	// Parts are the person's message: file parts first, then images, then
-	// one text. At least one part is needed.
+	// one text. At least one part is needed, unless Chat.Instead names a
+	// question that is asked again.
 	Parts []provider.Part
 	// Title names a new chat; empty takes it from Parts. It is cut and made
 	// one line.
@@ -35,6 +36,13 @@ type TurnRequest struct {
 	// Workspace is the absolute path of a folder to bind a new chat to;
 	// empty means the chat's own managed folder.
 	Workspace string
+	// Calls are tools to run in order without asking a model: the turn is then
+	// the person's own doing, and what they give is its answer. Policy decides
+	// as ever. A tool that isn't there, or arguments that don't fit, are a
+	// Usage or NotFound fault of Start, and nothing runs.
+	Calls []DirectCall
+	// Page and Tab are where the person is, as document 000's context says.
+	Page, Tab string
 	// Uploads are files of the person's that are put into the chat's own
 	// folder before the model is asked (document 004's user_upload). Nothing
 	// that is there is replaced.
@@ -67,12 +75,22 @@ type TurnRequest struct {
 	OnWait func(what string)
 }
 
+// DirectCall is one call of [TurnRequest.Calls].
+type DirectCall struct {
+	// Tool is a tool id, or a bare id that one tool alone has.
+	Tool string
+	Args json.RawMessage // an object; nil is an empty one
+}
+
 // Upload is a file for a chat's workspace. Name is a relative path with
 // slashes.
 type Upload struct {
 	Name string
 	Data []byte
 }
+
+// MaxPlace bounds a message's place in its chat.
+const MaxPlace = 1<<31 - 1
 
 // ChatRef says which chat a turn belongs to. At most one of Last, Number and
 // ID is set; none begins a chat.
@@ -85,7 +103,16 @@ type ChatRef struct {
 	// Fork makes a new chat that begins with the messages up to Parent
 	// (or the leaf) of the chat named.
 	Fork bool
+	// Instead is a question of the chat, or the answer to one: the turn goes on
+	// from where that was asked, and the chat has another branch. With no parts
+	// in the request the question itself is asked again. At names it by its
+	// place on the active branch, from 1; -1 is the last.
+	Instead string
+	At      int
 }
+
+// beside tells whether the turn takes the place of another.
+func (r ChatRef) beside() bool { return r.Instead != "" || r.At != 0 }
 
 func (r ChatRef) isNew() bool { return !r.Last && r.Number == 0 && r.ID == "" }
 

@@ -126,7 +126,7 @@ func (t *turn) runOne(c *call, ws *toolset.Workspace, progress chan<- event.Tool
 		}
 	}()
 	res, err = c.entry.Runner.Run(ctx, toolset.Call{
-		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: ws,
+		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: ws, Page: t.req.Page, Tab: t.req.Tab,
 		Progress: func(p toolset.Progress) {
 			select {
 			case progress <- c.progress(p):
@@ -249,12 +249,14 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 	if end.err == nil {
 		e.Result = clean(clip(end.result.Text, maxResult))
 		e.Data, e.WorkspacePayload, e.Payload = end.result.Data, end.result.WorkspacePayload, end.result.Payload
+		e.RenderPlan = t.planOf(c, end.result)
 		return e
 	}
 	var own *toolset.ToolError
+	traceback := ""
 	switch {
 	case errors.As(end.err, &own):
-		e.Error = own.Message
+		e.Error, traceback = own.Message, own.Traceback
 	case context.Cause(t.ctx) != nil:
 		e.Error = t.unfinished()
 	default:
@@ -262,6 +264,7 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 	}
 	e.Error = clean(clip(e.Error, maxResult))
 	e.Status, e.Result = event.CallError, "error: "+e.Error
+	e.RenderPlan = failedPlan(e.Error, traceback)
 	return e
 }
 

@@ -38,7 +38,7 @@ func (e *Engine) indexGroup(ctx context.Context, group []*folding) error {
 			}
 			continue
 		}
-		for _, m := range append(f.brought, f.accept.question(), f.answer) {
+		for _, m := range f.added() {
 			if err := x.message(ctx, number, &m); err != nil {
 				return err
 			}

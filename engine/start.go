@@ -50,7 +50,7 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 		err = t.upload(ctx)
 	}
 	if err == nil {
-		t.accept.ManifestID = manifestID(t.states.at)
+		t.accept.ManifestID, t.accept.LeftManifestID = manifestID(t.states.at), t.states.left
 		err = t.eng.accept(ctx, t)
 	}
 	if err == nil {
@@ -82,6 +82,9 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		return nil, nil, err
 	}
 	t.path = conv.path
+	if conv.again != nil {
+		t.req.Parts = conv.again.Parts
+	}
 	t.policy = t.policy.With(e.granted(conv.chat.ID))
 	t.accept = e.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
@@ -97,7 +100,10 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 const maxSystem = 1 << 20
 
 func (t *turn) checkRequest() error {
-	if len(t.req.Parts) == 0 {
+	if len(t.req.Calls) > 0 && len(t.req.Parts) == 0 {
+		t.req.Parts = directParts(t.req.Calls)
+	}
+	if len(t.req.Parts) == 0 && !t.req.Chat.beside() {
 		return fault.New(fault.Usage, "there is nothing to ask", `fettle ask "why is the sky blue?"`)
 	}
 	if n := len(t.req.System); n > maxSystem {
@@ -128,8 +134,10 @@ func (t *turn) checkChat() error {
 	switch {
 	case r.Last && (r.Number != 0 || r.ID != ""), r.Number != 0 && r.ID != "", r.Number < 0:
 		return fault.New(fault.Usage, "the request names more than one chat, or none that can be", "fettle chats list")
-	case r.isNew() && (r.Fork || r.Parent != ""):
+	case r.isNew() && (r.Fork || r.Parent != "" || r.beside()):
 		return fault.New(fault.Usage, "a fork or a message to go on from needs the chat it is in", "fettle ask -c --fork …")
+	case r.beside() && (r.Fork || r.Parent != ""), r.Instead != "" && r.At != 0, r.At < -1:
+		return fault.New(fault.Usage, "a question that takes the place of another goes on from where that was asked", "fettle ask -c --at 3 …")
 	case ws == "" || !r.isNew() && !r.Fork:
 		return nil
 	case !filepath.IsAbs(ws):
@@ -153,10 +161,14 @@ func (t *turn) chooseTools() error {
 		}
 	}
 	t.names = t.offer.Names()
-	return nil
+	return t.checkCalls()
 }
 
 func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
+	if len(t.req.Calls) > 0 {
+		t.model = &choice{ref: conv.chat.Model} // nobody is asked
+		return nil
+	}
 	ref := t.req.Model
 	if ref == "" {
 		ref = conv.chat.Model
@@ -192,11 +204,18 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	if conv.isNew {
 		chat.CreatedAt, chat.Title = now, title(t.req)
 	}
-	return &acceptance{
+	a := &acceptance{
 		Version: journalVersion, TurnID: e.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,
 		UserMessageID: e.newID(), MessageID: e.newID(), Parts: t.req.Parts, Model: t.model.ref,
 		Time: now, PID: os.Getpid(),
 	}
+	if conv.again != nil {
+		a.UserMessageID, a.Again = conv.again.ID, true
+	}
+	if !conv.isNew && conv.parent != chat.ActiveLeaf {
+		a.Leaf = chat.ActiveLeaf
+	}
+	return a
 }
 
 // accept makes the turn durable while the model is asked. Once the turn runs,

@@ -43,6 +43,8 @@ type states struct {
 	first bool
 	// was is the state that moveFolder found, if it has brought back another.
 	was *cas.Manifest
+	// left is the state in which another branch was left.
+	left string
 }
 
 // keepsStates tells whether the turn's calls can be undone: an ephemeral turn
@@ -258,11 +260,14 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 			return err
 		}
 	}
-	done, err := t.eng.branchTo(ctx, t.accept.Chat.ID, ws, m, active, conv.parent)
+	done, err := t.eng.branchTo(ctx, t.accept.Chat.ID, ws, m, active, conv.origin())
 	if err != nil {
 		return err
 	}
 	t.states.at, t.states.suspect = done.After, false
+	if moved {
+		t.states.left = done.Before.ID
+	}
 	if moved && done.After.ID != done.Before.ID {
 		t.states.was = done.Before
 	}

@@ -121,12 +121,15 @@ func crashPlace() string {
 	return "a place that is not known"
 }
 
-// loop asks the model until it stops calling tools: document 002's
+// loop runs the person's own calls, or asks the model until it stops calling tools: document 002's
 // continuation, bounded by the step limit.
 func (t *turn) loop() error {
 	limit := t.req.MaxSteps
 	if limit <= 0 {
 		limit = DefaultMaxSteps
+	}
+	if len(t.req.Calls) > 0 {
+		return t.runDirect()
 	}
 	if err := t.noteLeftOut(); err != nil {
 		return err
@@ -276,7 +279,9 @@ func (t *turn) lastBody(err error) event.Body {
 func (t *turn) letGo(discard bool) {
 	var errs []error
 	if discard {
-		errs = append(errs, t.takeBack(), t.log.Discard())
+		ctx, cancel := context.WithTimeout(context.Background(), stateTime)
+		defer cancel()
+		errs = append(errs, t.moveFolderBack(ctx), t.takeBack(), t.log.Discard())
 	} else {
 		errs = append(errs, t.log.Close())
 		if t.ws != nil {

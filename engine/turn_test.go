@@ -133,9 +133,9 @@ func TestABranchIsAMessageWithAnotherParent(t *testing.T) {
 	if conv.Chat.Messages != 6 {
 		t.Errorf("%d messages in all", conv.Chat.Messages)
 	}
-	// The leaf was the second turn's answer, not the branch's parent: it stays.
-	if got := conv.Messages[2].Text(); got != "two" || len(conv.Messages) != 4 {
-		t.Errorf("the leaf moved to a branch: %q", got)
+	// The folder has the branch's files now, so the chat goes on there.
+	if got := conv.Messages[2].Text(); got != "other two" || len(conv.Messages) != 4 {
+		t.Errorf("the leaf stayed in another branch than the folder: %q", got)
 	}
 }
 

@@ -1,0 +1,236 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// toolCallOptions are the flags of `tool call`, as values.
+type toolCallOptions struct {
+	tool      string
+	args      string   // JSON, - for standard input, or nothing
+	named     []string // NAME=VALUE
+	chat      engine.ChatRef
+	workspace string
+	timeout   time.Duration
+	ephemeral bool
+	output    string
+	quiet     bool
+	verbose   bool
+}
+
+func newToolCall(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:      "call",
+		Usage:     "run one tool, without a model",
+		ArgsUsage: "TOOL [ARGUMENTS]",
+		Description: `ARGUMENTS are a JSON object; - reads it from standard input. What the tool
+answers goes to standard output: its text, or with -o json all of it. The call is
+kept as a chat of its own, or in the one that -c or --chat names, with the state
+of the files before and after it: fettle undo takes back what it did. It works in
+a folder of that chat, or with -w in one of yours. Calling a tool yourself is its
+approval; a deny rule of the configuration still holds. A tool that fails ends
+with exit status 1.`,
+		UsageText: `fettle tool call list_files
+fettle tool call write_file '{"path": "notes.md", "content": "hello"}' -w .
+fettle tool call search_files --arg query=TODO -w . -o json
+echo '{"path": "notes.md"}' | fettle tool call read_file - -w . --ephemeral`,
+		Flags: []cli.Flag{
+			listFlag("arg", "a", "", "give the argument `NAME=VALUE`: a text, or JSON where the tool wants no text; may be repeated"),
+			&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Usage: "let it work in folder `DIR`"},
+			&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Usage: "call it in the last chat"},
+			&cli.Int64Flag{Name: "chat", Usage: "call it in chat `N`"},
+			&cli.BoolFlag{Name: "ephemeral", Usage: "keep nothing of this, so that it can't be undone"},
+			&cli.DurationFlag{Name: "timeout", Usage: "stop after `TIME`, such as 90s or 5m"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print `FORMAT` text, json (one object) or events (a line of JSON each)"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but the result and errors"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show progress and changes also where standard error is no terminal"},
+		},
+		Action: func(c *cli.Context) error {
+			o, err := readToolCall(c)
+			if err != nil {
+				return err
+			}
+			return runToolCall(c.Context, rt, o)
+		},
+	}
+}
+
+func readToolCall(c *cli.Context) (toolCallOptions, error) {
+	const path = "fettle tool call"
+	o := toolCallOptions{
+		tool: c.Args().Get(0), args: c.Args().Get(1), named: listOf(c, "arg"), workspace: c.String("workspace"),
+		chat:    engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat")},
+		timeout: c.Duration("timeout"), ephemeral: c.Bool("ephemeral"), output: c.String("output"),
+		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
+	}
+	switch {
+	case c.NArg() == 0:
+		return o, usagef("fettle tool list", "tool call wants the tool to call")
+	case c.NArg() > 2:
+		return o, usagef(path+` TOOL '{"path": "a.txt"}'`, "tool call takes a tool and its arguments as one JSON object; quote it")
+	case o.args != "" && len(o.named) > 0:
+		return o, usagef(path+" --help", "the arguments are given as JSON and by --arg; give them one way")
+	case o.chat.Last && c.IsSet("chat"):
+		return o, usagef(path+" --help", "-c and --chat both say which chat to call it in; give one")
+	case c.IsSet("chat") && o.chat.Number <= 0:
+		return o, usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+	case c.IsSet("timeout") && o.timeout <= 0:
+		return o, usagef(path+" --timeout 90s …", "--timeout wants a time above 0")
+	case c.IsSet("workspace") && o.workspace == "":
+		return o, usagef(path+" --help", "--workspace is empty")
+	case o.output != "text" && o.output != "json" && o.output != "events":
+		return o, usagef(path+" -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
+	}
+	if o.workspace == "" {
+		return o, nil
+	}
+	var err error
+	if o.workspace, err = filepath.Abs(o.workspace); err != nil {
+		return o, fault.Wrap(fault.Usage, "-w", err)
+	}
+	return o, nil
+}
+
+func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
+	rt.quiet, rt.verbose = o.quiet, o.verbose
+	cfg, err := rt.config(nil)
+	if err != nil {
+		return err
+	}
+	eng, err := rt.engineFor(cfg, nil)
+	if err != nil {
+		return err
+	}
+	args, err := o.arguments(ctx, rt, eng.Tools())
+	if err != nil {
+		return err
+	}
+	v := newToolView(rt, o)
+	id, err := eng.Start(ctx, engine.TurnRequest{
+		Chat: o.chat, Title: o.tool, Workspace: o.workspace, Ephemeral: o.ephemeral, Timeout: o.timeout,
+		Calls:  []engine.DirectCall{{Tool: o.tool, Args: args}},
+		Policy: engine.Policy{AllowAll: true},
+		OnWait: func(what string) { rt.notice("waiting: " + what) },
+	})
+	if err != nil {
+		return err
+	}
+	return follow(ctx, rt, eng, id, v)
+}
+
+// maxArguments bounds what is read of a call's arguments; a call's journal
+// holds no more anyway.
+const maxArguments = 16 << 20
+
+// arguments are the call's, as JSON.
+func (o toolCallOptions) arguments(ctx context.Context, rt *runtime, tools *toolset.Set) (json.RawMessage, error) {
+	switch {
+	case len(o.named) > 0:
+		return namedArguments(o.named, inputTypes(tools, o.tool))
+	case o.args == "-":
+		data, err := rt.readAll(ctx, maxArguments)
+		if err != nil {
+			return nil, err
+		}
+		return checkArguments(data, "standard input")
+	}
+	return checkArguments([]byte(o.args), "the arguments")
+}
+
+func checkArguments(data []byte, what string) (json.RawMessage, error) {
+	text := strings.TrimSpace(string(data))
+	if text == "" {
+		return nil, nil
+	}
+	if !json.Valid([]byte(text)) || text[0] != '{' {
+		return nil, usagef(`fettle tool call TOOL '{"path": "a.txt"}'`, "%s should be a JSON object, and is not: %s", what, oneLine(text))
+	}
+	return json.RawMessage(text), nil
+}
+
+// readAll reads standard input to its end.
+func (rt *runtime) readAll(ctx context.Context, most int64) ([]byte, error) {
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() { // ends with the process, if nobody ends the input
+		data, err := io.ReadAll(io.LimitReader(rt.streams.In.File(), most+1))
+		done <- read{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case r := <-done:
+		switch {
+		case r.err != nil:
+			return nil, fault.Wrap(fault.Failed, "read standard input", r.err)
+		case int64(len(r.data)) > most:
+			return nil, usagef("", "standard input is larger than %d MiB, the limit", most>>20)
+		}
+		return r.data, nil
+	}
+}
+
+// inputTypes are the types that a tool's input_schema names for its arguments.
+func inputTypes(tools *toolset.Set, name string) map[string][]string {
+	entry, ok := tools.Get(name)
+	if found := tools.ByBareID(name); !ok && len(found) > 0 {
+		entry = found[0]
+	}
+	var schema struct {
+		Properties map[string]struct {
+			Type json.RawMessage `json:"type"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(entry.Tool.InputSchema, &schema) != nil {
+		return nil // a schema that can't be read is found by the call
+	}
+	types := map[string][]string{}
+	for arg, p := range schema.Properties {
+		var one string
+		var many []string
+		if json.Unmarshal(p.Type, &one) == nil {
+			many = []string{one}
+		} else if json.Unmarshal(p.Type, &many) != nil {
+			continue
+		}
+		types[arg] = many
+	}
+	return types
+}
+
+// namedArguments makes an object of NAME=VALUE. A value is a text where the
+// tool takes one, and JSON where it takes something else and the value is some.
+func namedArguments(named []string, types map[string][]string) (json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	for _, arg := range named {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok || name == "" {
+			return nil, usagef("fettle tool call TOOL --arg path=a.txt", "--arg wants NAME=VALUE, not %s", shellWord(arg))
+		}
+		if _, twice := args[name]; twice {
+			return nil, usagef("fettle tool call TOOL --arg 'names=[\"a\",\"b\"]'", "--arg gives %s twice", name)
+		}
+		if want := types[name]; len(want) > 0 && !slices.Contains(want, "string") && json.Valid([]byte(value)) {
+			args[name] = json.RawMessage(value)
+			continue
+		}
+		args[name], _ = json.Marshal(value) // a string can't fail
+	}
+	return json.Marshal(args)
+}

@@ -1,0 +1,361 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// loadFor reads the chat and the way to where the request's turn begins.
+func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
+	if !req.Chat.beside() {
+		return e.load(ctx, chatID, req.Chat.Parent)
+	}
+	conv, err := e.load(ctx, chatID, req.Chat.Instead)
+	if err != nil {
+		return nil, err
+	}
+	switch n := len(conv.path); {
+	case req.Chat.At > n || n == 0:
+		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has no message %d: it has %s", conv.chat.Number, max(req.Chat.At, 1), plural(n, "message")),
+			fmt.Sprintf("fettle chats show %d", conv.chat.Number))
+	case req.Chat.At > 0:
+		conv.path = conv.path[:req.Chat.At]
+	}
+	if conv.path[len(conv.path)-1].Role == provider.Assistant {
+		conv.path = conv.path[:len(conv.path)-1]
+	}
+	if len(conv.path) == 0 || conv.path[len(conv.path)-1].Role != provider.User {
+		return nil, fault.New(fault.NotFound, fmt.Sprintf("that message of chat %d answers no question", conv.chat.Number),
+			fmt.Sprintf("fettle chats show %d", conv.chat.Number))
+	}
+	question := conv.path[len(conv.path)-1]
+	conv.path = slices.Clip(conv.path[:len(conv.path)-1])
+	conv.parent, conv.instead = question.ParentID, &question
+	if len(req.Parts) == 0 {
+		conv.again = &question
+	}
+	conv.state, err = e.stateOfQuestion(ctx, conv)
+	return conv, err
+}
+
+// stateOfQuestion is the manifest that the turn of a question began at, with
+// what the question brought along only if it is asked again.
+func (e *Engine) stateOfQuestion(ctx context.Context, conv *conversation) (string, error) {
+	question := conv.instead
+	m, err := e.manifest(ctx, question.ManifestID)
+	if err != nil {
+		return "", err
+	}
+	if m != nil && conv.again == nil && m.Source == cas.UserUpload && m.SourceRef == question.ID && m.ParentID != "" {
+		return m.ParentID, nil
+	}
+	if m != nil {
+		return m.ID, nil
+	}
+	if state := conv.stateAt(); state != "" {
+		return state, nil
+	}
+	return e.firstState(ctx, conv.chat)
+}
+
+// firstState is the state in which the chat's first tool found the workspace.
+func (e *Engine) firstState(ctx context.Context, chat Chat) (string, error) {
+	first := ""
+	for id := chat.ActiveManifest; id != ""; {
+		m, err := e.manifest(ctx, id)
+		if m == nil || err != nil {
+			return first, err
+		}
+		first, id = m.ID, m.ParentID
+	}
+	return first, nil
+}
+
+// origin is the message that a branch begins at, for its first state.
+func (c *conversation) origin() string {
+	if c.parent == "" && c.instead != nil {
+		return c.instead.ID
+	}
+	return c.parent
+}
+
+// Branch is one way through a chat, from its root to a message that nothing
+// follows.
+type Branch struct {
+	// Number counts the branches of a chat by when they began, from 1.
+	Number int `json:"number"`
+	// Leaf is the message that it ends with.
+	Leaf   string `json:"leaf_message_id"`
+	Active bool   `json:"active"`
+	// Place is that of the first of its messages that the active branch
+	// doesn't have, from 1; of the active one it is its first message after
+	// the last place where the chat parts.
+	Place int `json:"place"`
+	// Title is the first line of the question there, or of the question that
+	// the answer there answers.
+	Title     string    `json:"title"`
+	Model     string    `json:"model,omitempty"`
+	Messages  int       `json:"messages"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// ManifestID is the workspace at its end; empty where it has none.
+	ManifestID string `json:"manifest_id,omitempty"`
+	// Added, Modified and Removed count the files that switching to it would
+	// change.
+	Added    int `json:"added"`
+	Modified int `json:"modified"`
+	Removed  int `json:"removed"`
+}
+
+// Branches lists the branches of a chat, the first begun first.
+func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, error) {
+	chat, err := e.find(ctx, ref, nil)
+	if err != nil {
+		return chat, nil, err
+	}
+	t, err := e.messageTree(ctx, chat)
+	if err != nil {
+		return chat, nil, err
+	}
+	active, err := e.manifest(ctx, chat.ActiveManifest)
+	if err != nil {
+		return chat, nil, err
+	}
+	var out []Branch
+	for _, leaf := range t.leaves() {
+		b := t.branch(leaf)
+		b.Number = len(out) + 1
+		if b.Active {
+			b.ManifestID = chat.ActiveManifest
+		} else if err := e.countChanges(ctx, active, &b); err != nil {
+			return chat, nil, err
+		}
+		out = append(out, b)
+	}
+	return chat, out, nil
+}
+
+// countChanges counts what switching to a branch would change.
+func (e *Engine) countChanges(ctx context.Context, active *cas.Manifest, b *Branch) error {
+	to, err := e.manifest(ctx, b.ManifestID)
+	if err != nil || to == nil || active == nil || to.Root == active.Root {
+		return err
+	}
+	for c, err := range e.states.Diff(ctx, active.Root, to.Root) {
+		switch {
+		case err != nil:
+			return stateFault("compare the branches", err)
+		case onlyFolder(c):
+		case c.Old == nil:
+			b.Added++
+		case c.New == nil:
+			b.Removed++
+		default:
+			b.Modified++
+		}
+	}
+	return nil
+}
+
+// messageTree is a chat's messages by what follows what.
+type messageTree struct {
+	chat     Chat
+	byID     map[string]*Message
+	children map[string][]*Message // the oldest first
+	active   map[string]bool       // the messages of the active branch
+}
+
+func (e *Engine) messageTree(ctx context.Context, chat Chat) (*messageTree, error) {
+	t := &messageTree{
+		chat: chat, byID: map[string]*Message{}, children: map[string][]*Message{}, active: map[string]bool{},
+	}
+	for last := kv.Key(nil); ; {
+		messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(chat.ID), After: last})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages { // in the order of their ids, which is that of time
+			t.byID[m.ID] = m
+			t.children[m.ParentID] = append(t.children[m.ParentID], m)
+		}
+		if last = next; next == nil {
+			break
+		}
+	}
+	for _, m := range t.path(chat.ActiveLeaf) {
+		t.active[m.ID] = true
+	}
+	return t, nil
+}
+
+// path gives the messages from the root to one.
+func (t *messageTree) path(id string) []*Message {
+	var out []*Message
+	for m := t.byID[id]; m != nil && len(out) <= len(t.byID); m = t.byID[m.ParentID] {
+		out = append(out, m)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// leaves are the messages that nothing follows, the oldest first.
+func (t *messageTree) leaves() []*Message {
+	var out []*Message
+	for _, m := range t.byID {
+		if len(t.children[m.ID]) == 0 {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Message) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// leafBelow is the message that the newest way from a message ends with.
+func (t *messageTree) leafBelow(id string) string {
+	for range t.byID {
+		next := t.children[id]
+		if len(next) == 0 {
+			break
+		}
+		id = next[len(next)-1].ID
+	}
+	return id
+}
+
+// branch tells of the way to a leaf.
+func (t *messageTree) branch(leaf *Message) Branch {
+	path := t.path(leaf.ID)
+	b := Branch{
+		Leaf: leaf.ID, Active: leaf.ID == t.chat.ActiveLeaf, Place: 1, Model: leaf.Model, Messages: len(path),
+		UpdatedAt: leaf.CreatedAt,
+	}
+	own := false // a message was met that the active branch doesn't have
+	for i, m := range path {
+		b.ManifestID = cmp.Or(m.ManifestID, b.ManifestID)
+		switch {
+		case b.Active && len(t.children[m.ParentID]) > 1, !b.Active && !own && !t.active[m.ID]:
+			b.Place, own = i+1, true
+		}
+	}
+	b.ManifestID = cmp.Or(leaf.LeftManifestID, b.ManifestID)
+	for _, m := range path[:min(b.Place, len(path))] {
+		if m.Role == provider.User {
+			b.Title = title(TurnRequest{Parts: m.Parts})
+		}
+	}
+	return b
+}
+
+// SwitchRequest says which branch a chat is to go on in.
+type SwitchRequest struct {
+	Chat ChatRef
+	// Message is one of the branch: the newest way from there is taken.
+	Message string
+	// Overwrite gives the user's own folder the branch's files also where
+	// somebody else has changed one since. What is replaced stays in the store.
+	Overwrite bool
+	// OnWait is told whom it waits for. It may be nil.
+	OnWait func(string)
+	// Written is called as files are written; it may be nil.
+	Written func(files int, bytes int64)
+}
+
+// Switch makes another branch the chat's active one, and gives the workspace
+// the files that it had when that branch was left. It waits for a live turn of
+// the chat.
+func (e *Engine) Switch(ctx context.Context, req SwitchRequest) (*Restored, error) {
+	back := RestoreRequest{Chat: req.Chat, Overwrite: req.Overwrite, OnWait: req.OnWait, Written: req.Written}
+	return e.withFolder(ctx, back, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		t, err := e.messageTree(ctx, chat)
+		if err != nil {
+			return nil, err
+		}
+		if t.byID[req.Message] == nil {
+			return nil, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no message %s", chat.Number, req.Message),
+				fmt.Sprintf("fettle chats branches %d", chat.Number))
+		}
+		leaf := t.leafBelow(req.Message)
+		if leaf == chat.ActiveLeaf {
+			return &Restored{Chat: chat}, nil
+		}
+		out, err := e.switchFolder(ctx, switching{chat: chat, ws: ws, to: t.branch(t.byID[leaf]), t: t}, back)
+		if err != nil {
+			return nil, err
+		}
+		return out, e.setLeaf(ctx, out, leaf)
+	})
+}
+
+// switching is a chat on its way to another branch.
+type switching struct {
+	chat Chat
+	ws   *toolset.Workspace
+	to   Branch
+	t    *messageTree
+}
+
+// switchFolder gives the folder the files of the branch, where these are known.
+func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreRequest) (*Restored, error) {
+	out := &Restored{Chat: s.chat}
+	active, err := e.manifest(ctx, s.chat.ActiveManifest)
+	if err != nil || active == nil {
+		return out, err
+	}
+	id := s.to.ManifestID
+	if id == "" {
+		if id, err = e.firstState(ctx, s.chat); err != nil {
+			return nil, err
+		}
+	}
+	to, err := e.manifest(ctx, id)
+	if err != nil || to == nil {
+		return out, err
+	}
+	done, err := e.states.Materialize(ctx, casWorkspace(s.ws), to, cas.RestoreOptions{
+		About:  cas.About{ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
+		Active: active, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written,
+	})
+	var conflict *cas.ConflictError
+	if errors.As(err, &conflict) {
+		return nil, conflictFault(s.ws, conflict.Paths)
+	}
+	if err != nil {
+		return nil, stateFault("bring back the files of that branch", err)
+	}
+	out.Before, out.After = done.Before, done.After
+	out.Changes, out.Left = done.Changes, done.Left
+	return out, nil
+}
+
+// setLeaf makes a message the chat's leaf, with the state that was brought back
+// for it. Who calls it holds the chat's lock.
+func (e *Engine) setLeaf(ctx context.Context, done *Restored, leaf string) error {
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		chat, err := e.tables.chats.Get(tx, kv.Str(done.Chat.ID))
+		if err != nil {
+			return err
+		}
+		if err := e.noteLeft(tx, chat, cmp.Or(manifestID(done.Before), chat.ActiveManifest)); err != nil {
+			return err
+		}
+		chat.ActiveLeaf = leaf
+		if done.After != nil {
+			chat.ActiveManifest = done.After.ID
+		}
+		done.Chat = *chat
+		return e.tables.chats.Put(tx, chat)
+	})
+	if err != nil {
+		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/schema"
+)
+
+// directParts is what stands in the chat for calls that a person makes.
+func directParts(calls []DirectCall) []provider.Part {
+	lines := make([]string, len(calls))
+	for i, c := range calls {
+		lines[i] = strings.TrimSpace(c.Tool + " " + cutRunes(string(c.Args), maxName))
+	}
+	return []provider.Part{{Kind: provider.TextPart, Text: strings.Join(lines, "\n")}}
+}
+
+// checkCalls finds the tools of the person's own calls and looks at their
+// arguments, before anything is begun.
+func (t *turn) checkCalls() error {
+	for i := range t.req.Calls {
+		if err := t.checkCall(&t.req.Calls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *turn) checkCall(c *DirectCall) error {
+	entry, known := t.names.Lookup(c.Tool)
+	if all := t.offer.ByBareID(c.Tool); !known && len(all) == 1 {
+		entry, known = all[0], true
+	}
+	if !known {
+		return t.noTool(c.Tool)
+	}
+	c.Tool = entry.Tool.ID
+	if len(c.Args) == 0 {
+		c.Args = json.RawMessage("{}")
+	}
+	if !isObject(c.Args) {
+		return fault.New(fault.Usage, c.Tool+": the arguments are no JSON object", fmt.Sprintf("fettle tool call %s '{…}'", c.Tool))
+	}
+	s, err := t.eng.schemas.compile(entry.Tool.InputSchema)
+	if err != nil {
+		return fault.Wrap(fault.Failed, c.Tool+": its input_schema can't be used", err)
+	}
+	if problems := s.Validate(c.Args); len(problems) > 0 {
+		f := fault.New(fault.Usage, c.Tool+": the arguments don't fit its input_schema", "fettle tool show "+c.Tool)
+		f.Detail = strings.Split(schema.Explain(problems), "\n")
+		return f
+	}
+	return nil
+}
+
+// noTool says why a tool can't be called: there is none, or it is switched off.
+func (t *turn) noTool(name string) error {
+	if e, ok := t.eng.o.Tools.Get(name); ok && !e.Tool.Enabled {
+		return fault.New(fault.Failed, "the tool "+name+" is disabled", "fettle tool enable "+name)
+	}
+	if n := len(t.offer.ByBareID(name)); n > 1 {
+		f := fault.New(fault.Usage, fmt.Sprintf("%d toolsets have a tool %s; name it with its toolset", n, name))
+		for _, e := range t.offer.ByBareID(name) {
+			f.Detail = append(f.Detail, e.Tool.ID)
+		}
+		return f
+	}
+	msg := "no tool " + name
+	if near := t.names.Nearest(name); near != "" {
+		msg += "; did you mean " + near + "?"
+	}
+	return fault.New(fault.NotFound, msg, "fettle tool list")
+}
+
+// runDirect runs the person's own calls.
+func (t *turn) runDirect() error {
+	uses := make([]provider.ToolCall, len(t.req.Calls))
+	for i, c := range t.req.Calls {
+		uses[i] = provider.ToolCall{ID: "call_" + t.eng.newID(), Name: c.Tool, Args: c.Args}
+	}
+	t.begun = true // from here on there is something to keep
+	return t.runCalls(uses)
+}

@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/render"
+)
+
+// maxTraceback bounds a traceback that is kept with its call.
+const maxTraceback = 64 << 10
+
+// planOf is the render plan of a call that succeeded; nil for a tool that has
+// no renderer.
+func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
+	r := c.entry.Tool.Renderer
+	if r == nil {
+		return nil
+	}
+	v := render.Values{Args: c.use.Args, Return: res.Data, ChatID: t.accept.Chat.ID, Toolset: c.entry.Dir}
+	if t.ws != nil {
+		v.Workspace = t.ws.Path
+	}
+	if len(res.Data) == 0 { // a text alone is {"text": …}
+		v.Return, _ = json.Marshal(map[string]string{"text": clean(clip(res.Text, maxResult))}) // a string can't fail
+	}
+	return encodePlan(render.Make(r.Type, r.Config(), v))
+}
+
+// failedPlan shows a failure, whatever the tool's own renderer is.
+func failedPlan(message, traceback string) json.RawMessage {
+	return encodePlan(render.MakeFailed(render.Failure{Message: message, Traceback: clean(clip(traceback, maxTraceback))}))
+}
+
+func encodePlan(p render.Plan) json.RawMessage {
+	raw, err := json.Marshal(p)
+	if err != nil { // a plan holds strings and valid JSON alone
+		return nil
+	}
+	return raw
+}
