@@ -149,7 +149,9 @@ func (p *Plan) read(ref string) error {
 		return err
 	}
 	for _, w := range problems {
-		p.Warnings = append(p.Warnings, w.String())
+		if w.Level == manifest.LevelWarning {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s:%d: %s", w.File, w.Line, w.Message))
+		}
 	}
 	// as the records will give it back, so that it can be compared with them
 	if p.Manifest, err = rowsOf(p.Manifest).manifest(); err != nil {
