@@ -14,7 +14,9 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 const (
@@ -56,9 +58,11 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 	case "provider":
 		return c.providers()
 	case "tool", "allow", "deny":
-		return tools()
+		return c.tools()
 	case "toolset":
-		return suggestions{list: []suggestion{{"builtin", "the tools of fettle itself"}}}
+		out := suggestions{list: []suggestion{{"builtin", "the tools of fettle itself"}}}
+		out.list = append(out.list, c.toolsets().list...)
+		return out
 	}
 	return c.named(p, placeholder)
 }
@@ -141,6 +145,15 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.chats(lastUsed)
 	case name == "NAME" && within("prompts") && p.path != "fettle prompts new":
 		return c.prompts()
+	case name == "TOOLSET":
+		return c.toolsets()
+	case name == "TOOL":
+		return c.tools()
+	case name == "TYPE" && within("tool"):
+		return suggestions{list: []suggestion{
+			{toolset.RenderCode, "in an editor"}, {toolset.RenderDocument, "as a text"},
+			{toolset.RenderHTML, "by a page of the toolset"}, {toolset.RenderFrame, "by an address"},
+		}}
 	case (name == "KEY" || name == "PREFIX") && within("config"):
 		return settingNames()
 	case name == "VALUE" && within("config"):
@@ -209,13 +222,43 @@ func (c *completer) settingValues(key string) suggestions {
 	return out
 }
 
-func tools() suggestions {
+// tools are the builtin ones, and those of installed toolsets.
+func (c *completer) tools() suggestions {
 	var out suggestions
 	for _, e := range builtin.Entries(builtin.Options{}) {
 		about, _, _ := strings.Cut(e.Tool.Description, "\n")
 		out.add(e.Tool.ID, about)
 	}
+	for _, set := range c.mirror().Toolsets {
+		for _, t := range set.Tools {
+			about, _, _ := strings.Cut(t.Tool.Description, "\n")
+			out.add(t.Tool.ID, about)
+		}
+	}
 	return out
+}
+
+// toolsets are the installed ones.
+func (c *completer) toolsets() suggestions {
+	var out suggestions
+	for _, set := range c.mirror().Toolsets {
+		out.add(set.ID, set.Name+" "+set.Version)
+	}
+	return out
+}
+
+// mirror is what is kept of toolsets for reading without the store; where that
+// can't be read it is as if there were none.
+func (c *completer) mirror() *registry.Mirror {
+	dirs, err := c.rt.dirs()
+	if err != nil {
+		return new(registry.Mirror)
+	}
+	m, err := registry.ReadMirror(dirs.Data)
+	if err != nil {
+		return new(registry.Mirror)
+	}
+	return m
 }
 
 // models are those that the configuration names and that providers told of

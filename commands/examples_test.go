@@ -71,6 +71,10 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "chats branches" || group.name == "chats switch" {
 				w.run(0, "ask", "--retry", "--chat", "1")
 			}
+			if group.name == "toolset" || group.name == "tool" {
+				w.bundles(w.project())
+				w.run(0, "toolset", "import", filepath.Join(w.project(), "csv-tools.zip"), "--yes")
+			}
 			if group.name == "redo" {
 				w.run(0, "undo", "2")
 				w.run(0, "redo")

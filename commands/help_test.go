@@ -131,6 +131,10 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"stats":   statsJSON{},
 		"verify":  verifyJSON{},
 		"gc":      gcJSON{},
+
+		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
+		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
+		"tool list": toolsJSON{}, "tool show": toolShowJSON{}, "switched": toolSwitchedJSON{}, "renderer": rendererJSON{},
 		"export":  engine.ChatDocument{},
 		"part":    provider.Part{},
 		"message": engine.Message{},

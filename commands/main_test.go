@@ -53,6 +53,11 @@ func TestScripts(t *testing.T) {
 // Ollama.
 func setUp(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
+	examples, err := filepath.Abs(filepath.Join("..", "testdata", "toolsets"))
+	if err != nil {
+		return err
+	}
+	env.Setenv("TOOLSETS", examples)
 	for k, v := range map[string]string{
 		"HOME": home, "USERPROFILE": home, "FETTLE_DATA": filepath.Join(env.WorkDir, "data"),
 		"FETTLE_CONFIG": filepath.Join(env.WorkDir, "config"), "OLLAMA_HOST": "127.0.0.1:1",

@@ -28,7 +28,13 @@ func writing() map[string]struct {
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
 		"chats search": {args: "hi"}, "chats branches": {args: "2"}, "chats switch": {args: "2 1"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
 		"tool call": {args: "list_files"}, "workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
-		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
+		"toolset import": {args: "csv-tools.zip --yes"}, "toolset update": {args: "csv-tools"}, "toolset show": {args: "csv-tools"},
+		"toolset export": {args: "csv-tools out.zip --force", silent: true}, "toolset rm": {args: "gone --yes", silent: true},
+		"toolset enable": {args: "csv-tools", silent: true}, "toolset disable": {args: "off", silent: true},
+		"tool show": {args: "csv-tools:columns"}, "tool enable": {args: "write_file", silent: true},
+		"tool disable": {args: "off:columns", silent: true}, "tool renderer rm": {args: "read_file", silent: true},
+		"tool renderer set": {args: "edit_file code --show-file $args.path", silent: true},
+		"workspace diff":    {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
 	}
 }
 
@@ -95,6 +101,11 @@ func outputWorld(t *testing.T) *world {
 	}
 	w.run(0, "undo", "--chat", "3")
 	trustProject(t, w)
+	w.bundles(w.dir)
+	for _, name := range []string{"csv-tools.zip", "off", "gone"} {
+		w.run(0, "toolset", "import", name, "--yes")
+	}
+	w.run(0, "tool", "renderer", "set", "read_file", "code", "--show-file", "$args.path")
 	return w
 }
 

@@ -4,9 +4,12 @@ import "github.com/urfave/cli/v2"
 
 func newTool(rt *runtime) *cli.Command {
 	return &cli.Command{
-		Name:        "tool",
-		Usage:       "run tools without a model",
-		UsageText:   "fettle tool call list_files",
-		Subcommands: []*cli.Command{newToolCall(rt)},
+		Name:      "tool",
+		Usage:     "see tools, switch them, and run them without a model",
+		UsageText: "fettle tool list\nfettle tool call list_files",
+		Subcommands: []*cli.Command{
+			newToolCall(rt),
+			newToolList(rt), newToolShow(rt), newToolSwitch(rt, false), newToolSwitch(rt, true), newToolRenderer(rt),
+		},
 	}
 }

@@ -139,9 +139,14 @@ func leaves() []rule {
 			why: "a dialect is a pure function from events to frames",
 		},
 		{
-			rooms:  []string{"./toolset/*/..."},
+			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/..."},
 			forbid: []string{"./toolset/*/..."},
 			why:    "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
+		},
+		{
+			rooms:  []string{"./toolset/registry/..."},
+			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/bundle", "./toolset/manifest"},
+			why: "it keeps what bundles and manifests give it, and runs nothing",
 		},
 		{
 			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,

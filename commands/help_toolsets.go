@@ -1,0 +1,117 @@
+package commands
+
+// toolsetShapes are the JSON of the commands around toolsets.
+func toolsetShapes() []shape {
+	version := field{"schema_version", "1"}
+	return []shape{
+		{"fettle toolset import, update -o json", []field{
+			version,
+			{"id, name, version", "and description: of the toolset"},
+			{"kind", "what the bundle is: toolset, mcpb or skill"},
+			{"source_type, source_ref", "zip, local or url; the path or address"},
+			{"bundle_sha256, hash", "of the files as they came, and as they are installed"},
+			{"installed", "whether it is now"},
+			{"same", "whether these contents were installed before"},
+			{"installed_version", "the version that was there before"},
+			{"asks", "whether something of it was not approved yet"},
+			{"files, bytes", "how many files, and their size"},
+			{"items", "what is approved one by one, each as below"},
+			{"variables", "the environment variables that it gets: name, servers (MCP servers that get it), tools (whether its tools do), missing"},
+			{"changes", "against what was installed: kind, name, change (added, changed, removed), asks, fields (field, old, new)"},
+			{"file_changes", "files that differ: path, change"},
+			{"notes, warnings", "lines for people"},
+		}},
+		{"an item of a toolset", []field{
+			{"kind", "server, network, env, read, requirement, tool, agent, page, payload or workflow"},
+			{"name", "the host, variable, path, package or id"},
+			{"sha256", "of what is pinned of it"},
+			{"fields", "its parts: name, value, pinned (whether a change asks again)"},
+			{"approved_at", "when it was approved; null where it waits for that; not of import"},
+		}},
+		{"fettle toolset list -o json", []field{
+			version,
+			{"toolsets", "by id, each a toolset as below"},
+		}},
+		{"a toolset", []field{
+			{"id, name, version", "and description"},
+			{"enabled", "whether its tools are offered"},
+			{"problem", "why they can't be"},
+			{"tools, pending", "how many tools, and how many items that wait for approval"},
+			{"installed_at, updated_at", "when it was installed first, and last"},
+			{"source_type, source_ref", "where it came from"},
+			{"manifest_version, kind", "of its toolset.yaml; toolset, mcpb or skill"},
+			{"hash, revision", "of its contents; the folder they are in"},
+			{"source_hash", "of the bundle it came from"},
+			{"requirements", "Python packages"},
+			{"permissions", "network, env, read"},
+			{"workflows, tests", "as its toolset.yaml has them: id, name, description, steps (id, name, tool, args, agent, prompt); name, tool, args, files, expect (return, error, files, absent)"},
+			{"uncontained", "whether its tools may run where nothing contains them"},
+			{"revoked_at", "when its approval was taken back"},
+		}},
+		{"fettle toolset show -o json", []field{
+			version,
+			{"toolset", "a toolset as above"},
+			{"tools", "each a tool as below"},
+			{"mcp_servers", "its MCP servers: id, enabled, command, args, url, declared_by (toolsets), problem"},
+			{"items, variables", "as of import"},
+			{"files", "each with toolset_id, path, kind (python, artifact, asset, config), sha256, size, stored_path, revision"},
+			{"damage", "with --verify: files that aren't as they were imported: path, reason"},
+		}},
+	}
+}
+
+// toolShapes are the JSON of what is done with toolsets, and of single tools.
+func toolShapes() []shape {
+	version := field{"schema_version", "1"}
+	return []shape{
+		{"fettle toolset export -o json", []field{
+			version,
+			{"id, version, file", "what was written where"},
+			{"files, bytes", "how many files, and their size unpacked"},
+			{"hidden", "the variables that stand for what may be a secret"},
+			{"notes", "lines for people"},
+		}},
+		{"fettle toolset rm -o json", []field{
+			version,
+			{"id, version", "and source_ref: what was uninstalled"},
+			{"tools", "how many"},
+			{"mcp_servers", "those that went with it"},
+			{"shared_mcp_servers", "those that stay, since others brought them too"},
+			{"in_use", "whether a call still uses its files"},
+		}},
+		{"fettle toolset trust -o json", []field{
+			version,
+			{"toolsets", "without a toolset: all, each as follows"},
+			{"id, trusted", "whether all of it is approved"},
+			{"uncontained, revoked_at", "as of a toolset"},
+			{"items", "as of import, with approved_at"},
+		}},
+		{"fettle tool list -o json", []field{
+			version,
+			{"groups", "builtin, then toolsets, then MCP servers: kind (builtin, toolset, mcp_server), id, name, enabled, problem, tools"},
+		}},
+		{"fettle tool show -o json", []field{version, {"group", "builtin, or the id of the toolset or MCP server"}, {"tool", "a tool as below"}}},
+		{"a tool", []field{
+			{"tool_id, toolset_id", "its ids; a builtin tool has no toolset"},
+			{"name, description", "for people, and for the model; category"},
+			{"input_schema", "and output_schema: JSON Schemas of what it takes and gives"},
+			{"streaming, timeout", "whether it tells progress; the time it has"},
+			{"requires_confirmation", "whether it asks before each call"},
+			{"enabled, problem", "whether it is on; why it can't be used"},
+			{"entrypoint", "module:function of a Python tool"},
+			{"annotations", "read_only, destructive, idempotent, open_world"},
+			{"renderer", "how its calls are shown: type, file, content, language, editable, artifact, data, url"},
+			{"renderers", "all there are, the one that counts first: tool_id, renderer, config, priority"},
+		}},
+		{"fettle toolset and tool enable, disable -o json", []field{
+			version,
+			{"id, enabled", "what is on now, or off"},
+			{"changed", "whether it was otherwise before"},
+		}},
+		{"fettle tool renderer set, rm -o json", []field{
+			version,
+			{"tool_id, priority", "of the tool, and of the renderer"},
+			{"renderer", "as of a tool; null where it was removed"},
+		}},
+	}
+}

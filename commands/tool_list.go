@@ -1,0 +1,372 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// toolJSON is a tool as commands print it.
+type toolJSON struct {
+	toolset.Tool
+	Problem string `json:"problem,omitempty"`
+	// Renderers are all there are for it, the one that counts first.
+	Renderers []registry.RenderConfig `json:"renderers"`
+}
+
+// toolGroupJSON are the tools that belong together.
+type toolGroupJSON struct {
+	Kind    string     `json:"kind"` // builtin, toolset or mcp_server
+	ID      string     `json:"id"`
+	Name    string     `json:"name"`
+	Enabled bool       `json:"enabled"`
+	Problem string     `json:"problem,omitempty"`
+	Tools   []toolJSON `json:"tools"`
+}
+
+// toolsJSON is what `tool list --output json` prints.
+type toolsJSON struct {
+	SchemaVersion int             `json:"schema_version"`
+	Groups        []toolGroupJSON `json:"groups"`
+}
+
+// toolShowJSON is what `tool show --output json` prints.
+type toolShowJSON struct {
+	SchemaVersion int      `json:"schema_version"`
+	Group         string   `json:"group"` // builtin, or the toolset's or MCP server's id
+	Tool          toolJSON `json:"tool"`
+}
+
+func toToolJSON(t registry.ToolInfo) toolJSON {
+	return toolJSON{Tool: t.Tool, Problem: t.Problem, Renderers: orEmpty(t.Renderers)}
+}
+
+// allTools gathers all tools: builtin ones, those of toolsets, and those that
+// MCP servers had when they were last looked at.
+func allTools(ctx context.Context, eng *engine.Engine) ([]toolGroupJSON, error) {
+	m, err := eng.ToolsetMirror(ctx)
+	if err != nil {
+		return nil, err
+	}
+	builtins := toolGroupJSON{Kind: "builtin", ID: "builtin", Name: "builtin", Enabled: true, Tools: []toolJSON{}}
+	for e := range eng.Tools().All() {
+		if e.Tool.ToolsetID != "" {
+			continue
+		}
+		t := toolJSON{Tool: e.Tool, Renderers: []registry.RenderConfig{}}
+		change := m.Builtins[t.ID]
+		t.Enabled = t.Enabled && !change.Disabled
+		if t.Renderer != nil {
+			t.Renderers = append(t.Renderers, registry.RenderConfig{ToolID: t.ID, Renderer: t.Renderer.Type, Config: t.Renderer.Config()})
+		}
+		if change.Renderer != nil {
+			t.Renderer = change.Renderer
+		}
+		builtins.Tools = append(builtins.Tools, t)
+	}
+	groups := []toolGroupJSON{builtins}
+	sets, err := eng.InstalledToolsets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range sets {
+		g := toolGroupJSON{
+			Kind: "toolset", ID: info.Toolset.ID, Name: info.Toolset.Name + " " + info.Toolset.Version,
+			Enabled: info.Toolset.Enabled, Problem: info.Problem, Tools: []toolJSON{},
+		}
+		for _, t := range info.Tools {
+			g.Tools = append(g.Tools, toToolJSON(t))
+		}
+		if len(g.Tools) > 0 || len(info.Servers) == 0 {
+			groups = append(groups, g)
+		}
+	}
+	for _, s := range m.Servers {
+		g := toolGroupJSON{Kind: "mcp_server", ID: s.ID, Name: s.ID, Enabled: s.Enabled, Problem: s.Problem, Tools: []toolJSON{}}
+		if g.Problem == "" && s.Enabled {
+			g.Problem = s.Unusable
+		}
+		for _, t := range s.Tools {
+			g.Tools = append(g.Tools, toolJSON{Tool: t.Tool, Renderers: []registry.RenderConfig{}})
+		}
+		groups = append(groups, g)
+	}
+	return groups, nil
+}
+
+func newToolList(rt *runtime) *cli.Command {
+	const path = "fettle tool list"
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list tools: builtin ones, of toolsets, and of MCP servers",
+		Description: `Each tool has how its calls are shown, whether it asks before a call, and
+whether it is on. In a pipe each tool is a line of id, group, renderer, asks or
+nothing, state and name, with tabs between.`,
+		UsageText: "fettle tool list\nfettle tool list -o json",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c, path); err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			return runToolList(c.Context, rt, c.String("output"))
+		},
+	}
+}
+
+func runToolList(ctx context.Context, rt *runtime, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	groups, err := allTools(ctx, eng)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		return printJSON(rt, toolsJSON{outputVersion, groups})
+	}
+	out := rt.streams.Out
+	if !out.IsTerminal() {
+		table := term.NewTable(out, make([]term.Column, 6)...)
+		for _, g := range groups {
+			for _, t := range g.Tools {
+				table.Row(t.ID, g.ID, rendererWord(t), asksWord(t), toolState(g, t), t.Name)
+			}
+		}
+		return table.Flush()
+	}
+	for i, g := range groups {
+		if i > 0 {
+			out.Printf("\n")
+		}
+		if err := printGroup(out, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printGroup shows a group below its name.
+func printGroup(out *term.Output, g toolGroupJSON) error {
+	style := out.Style()
+	head := style.Bold(oneLine(g.Name))
+	switch {
+	case g.Kind == "toolset":
+		head += style.Dim("  (" + g.ID + ")")
+	case g.Kind == "mcp_server":
+		head += style.Dim("  an MCP server")
+	}
+	switch {
+	case g.Problem != "":
+		head += "  " + style.Yellow(term.Clean(g.Problem))
+	case !g.Enabled:
+		head += "  " + style.Yellow("off")
+	}
+	out.Printf("%s\n", head)
+	if len(g.Tools) == 0 {
+		out.Printf("  %s\n", style.Dim("no tools known"))
+		return nil
+	}
+	table := term.NewTable(out, term.Column{Title: "  tool"}, term.Column{Title: "shown as", Style: style.Dim},
+		term.Column{Title: "", Style: style.Yellow}, term.Column{Title: "about", Cut: true, Style: style.Dim})
+	for _, t := range g.Tools {
+		marks := []string{asksWord(t)}
+		if state := toolState(g, t); state != "on" {
+			marks = append(marks, state)
+		}
+		about := firstLine(t.Description)
+		if t.Problem != "" {
+			about = t.Problem
+		}
+		table.Row("  "+t.ID, rendererWord(t), strings.TrimSpace(strings.Join(marks, " ")), about)
+	}
+	return table.Flush()
+}
+
+func rendererWord(t toolJSON) string {
+	if t.Renderer == nil {
+		return ""
+	}
+	return t.Renderer.Type
+}
+
+func asksWord(t toolJSON) string {
+	if t.RequiresConfirmation {
+		return "asks"
+	}
+	return ""
+}
+
+// toolState says in a word whether a tool is offered.
+func toolState(g toolGroupJSON, t toolJSON) string {
+	switch {
+	case t.Problem != "" || g.Problem != "":
+		return "broken"
+	case !t.Enabled || !g.Enabled:
+		return "off"
+	}
+	return "on"
+}
+
+// toolAbout says of a tool what a line has room for.
+func toolAbout(t registry.ToolInfo) string {
+	var parts []string
+	if t.Problem != "" {
+		return t.Problem
+	}
+	if !t.Tool.Enabled {
+		parts = append(parts, "off")
+	}
+	if t.Tool.RequiresConfirmation {
+		parts = append(parts, "asks before each call")
+	}
+	if t.Tool.Renderer != nil {
+		parts = append(parts, "shown as "+t.Tool.Renderer.Type)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func newToolShow(rt *runtime) *cli.Command {
+	const path = "fettle tool show"
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show a tool: what it takes, and how its calls are shown",
+		ArgsUsage: "TOOL",
+		UsageText: "fettle tool show write_file\nfettle tool show csv-tools:columns -o json",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 || c.Args().First() == "" {
+				return usagef("fettle tool list", "tool show wants the id of one tool")
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			return runToolShow(c.Context, rt, c.Args().First(), c.String("output"))
+		},
+	}
+}
+
+func runToolShow(ctx context.Context, rt *runtime, id, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	groups, err := allTools(ctx, eng)
+	if err != nil {
+		return err
+	}
+	g, t, err := findTool(groups, id)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		return printJSON(rt, toolShowJSON{outputVersion, g.ID, t})
+	}
+	out := rt.streams.Out
+	out.Printf("%s\n%s\n", out.Style().Bold(term.Clean(t.ID)), term.CleanText(t.Description))
+	v := planView{out: out}
+	state := toolState(g, t)
+	if why := t.Problem + g.Problem; why != "" {
+		state += ": " + why
+	}
+	v.line("state", state, "")
+	v.line("of", g.ID, g.Name)
+	if t.Entrypoint != "" {
+		v.line("runs", t.Entrypoint, "")
+	}
+	if t.RequiresConfirmation {
+		v.line("asks", "before each call", "")
+	}
+	if t.Timeout > 0 {
+		v.line("at most", t.Timeout.String(), "")
+	}
+	for i, r := range t.Renderers {
+		about := fmt.Sprintf("priority %d", r.Priority)
+		if i > 0 {
+			about += ", not used"
+		}
+		v.line("shown as", r.Renderer+" "+string(r.Config), about)
+	}
+	printArguments(v, t.InputSchema)
+	return out.Err()
+}
+
+// findTool finds a tool by its id, or by its bare id where one tool has it.
+func findTool(groups []toolGroupJSON, id string) (toolGroupJSON, toolJSON, error) {
+	type hit struct {
+		g toolGroupJSON
+		t toolJSON
+	}
+	var bare []hit
+	var known []string
+	for _, g := range groups {
+		for _, t := range g.Tools {
+			known = append(known, t.ID)
+			if t.ID == id {
+				return g, t, nil
+			}
+			if t.BareID() == id {
+				bare = append(bare, hit{g, t})
+			}
+		}
+	}
+	if len(bare) == 1 {
+		return bare[0].g, bare[0].t, nil
+	}
+	f := fault.New(fault.NotFound, "there is no tool "+id, "fettle tool list")
+	if len(bare) > 1 {
+		f.Msg = "several tools are called " + id
+		for _, h := range bare {
+			f.Detail = append(f.Detail, h.t.ID)
+		}
+	} else if near := nearest.Of(id, known); near != "" {
+		f.Msg += " (did you mean " + near + "?)"
+	}
+	return toolGroupJSON{}, toolJSON{}, f
+}
+
+// printArguments shows what a tool takes, an argument a line.
+func printArguments(v planView, raw json.RawMessage) {
+	var schema struct {
+		Properties map[string]struct {
+			Type        json.RawMessage `json:"type"`
+			Description string          `json:"description"`
+		} `json:"properties"`
+		Required []string `json:"required"`
+	}
+	if json.Unmarshal(raw, &schema) != nil {
+		return
+	}
+	label := "takes"
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		p := schema.Properties[name]
+		var kind string
+		if json.Unmarshal(p.Type, &kind) != nil {
+			kind = string(p.Type)
+		}
+		text := name
+		if kind != "" {
+			text += "  " + kind
+		}
+		if !slices.Contains(schema.Required, name) {
+			text += ", may be left out"
+		}
+		v.line(label, text, firstLine(p.Description))
+		label = ""
+	}
+}

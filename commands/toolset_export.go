@@ -1,0 +1,118 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// exportedJSON is what `toolset export --output json` prints.
+type exportedJSON struct {
+	SchemaVersion int      `json:"schema_version"`
+	ID            string   `json:"id"`
+	Version       string   `json:"version"`
+	File          string   `json:"file"`
+	Files         int      `json:"files"`
+	Bytes         int64    `json:"bytes"` // of the files, unpacked
+	Hidden        []string `json:"hidden"`
+	Notes         []string `json:"notes"`
+}
+
+// toolsetExport is one run of toolset export.
+type toolsetExport struct {
+	rt     *runtime
+	eng    toolsets
+	id     string
+	file   string // - is standard output
+	force  bool
+	output string
+}
+
+func newToolsetExport(rt *runtime) *cli.Command {
+	const path = "fettle toolset export"
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "write an installed toolset as a ZIP",
+		ArgsUsage: "TOOLSET [FILE]",
+		Description: `FILE is TOOLSET-VERSION.zip where none is named; - is standard output. The same
+toolset gives the same bytes, and importing them changes nothing. What is or may
+be a secret stands as ${NAME}. What you set yourself (switches, renderers) is not
+part of it.`,
+		UsageText: "fettle toolset export csv-tools\nfettle toolset export csv-tools - | sha256sum",
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace a file that is there"}, outputFlag()},
+		Action: func(c *cli.Context) error {
+			x := &toolsetExport{
+				rt: rt, id: c.Args().Get(0), file: c.Args().Get(1), force: c.Bool("force"), output: c.String("output"),
+			}
+			switch err := checkOutput(x.output, path); {
+			case err != nil:
+				return err
+			case c.NArg() < 1 || c.NArg() > 2 || x.id == "":
+				return usagef("fettle toolset list", "toolset export wants the id of one toolset, and the file to write at most")
+			case x.file == "-" && x.output == "json":
+				return usagef(path+" "+shellWord(x.id)+" FILE -o json", "the ZIP and the JSON can't both go to standard output")
+			}
+			eng, err := rt.storeEngine()
+			if err != nil {
+				return err
+			}
+			x.eng = eng
+			return x.run(c.Context)
+		},
+	}
+}
+
+func (x *toolsetExport) run(ctx context.Context) error {
+	info, err := x.eng.InstalledToolset(ctx, x.id)
+	if err != nil {
+		return err
+	}
+	if x.file == "" {
+		x.file = fmt.Sprintf("%s-%s.zip", x.id, info.Toolset.Version)
+	}
+	if x.file == "-" && x.rt.streams.Out.IsTerminal() {
+		return usagef("fettle toolset export "+shellWord(x.id)+" FILE", "a ZIP isn't written to a terminal")
+	}
+	if x.file != "-" && !x.force {
+		if err := mustBeNew(x.file, "fettle toolset export "+shellWord(x.id)+" "+shellWord(x.file)+" --force"); err != nil {
+			return err
+		}
+	}
+	bar := x.rt.streams.Progress("packing " + x.id)
+	defer bar.Clear()
+	var done *registry.Exported
+	write := func(w io.Writer) (err error) {
+		done, err = x.eng.ExportToolset(ctx, x.id, w, registry.ExportOptions{Progress: bar.Bytes})
+		return err
+	}
+	if x.file == "-" {
+		err = write(x.rt.streams.Out)
+	} else {
+		err = writeWhole(x.file, write)
+	}
+	if err != nil {
+		return err
+	}
+	if x.output == "json" {
+		return printJSON(x.rt, exportedJSON{
+			outputVersion, x.id, info.Toolset.Version, x.file, done.Files, done.Bytes, orEmpty(done.Hidden), orEmpty(done.Notes),
+		})
+	}
+	bar.Clear()
+	if x.file != "-" {
+		x.rt.notice(fmt.Sprintf("wrote %s: %s, %s unpacked", x.file, term.Count(done.Files, "file", "files"), term.Size(done.Bytes)))
+	}
+	if len(done.Hidden) > 0 {
+		x.rt.notice("values that may be secrets were left out; who imports it sets " + strings.Join(done.Hidden, ", "))
+	}
+	for _, n := range done.Notes {
+		x.rt.notice(n)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package commands
+
+import (
+	"context"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// toolsets is what the commands below toolset need of the engine.
+type toolsets interface {
+	PlanToolset(ctx context.Context, ref string, o registry.PlanOptions) (*registry.Plan, error)
+	PlanToolsetUpdate(ctx context.Context, id string, o registry.PlanOptions) (*registry.Plan, error)
+	ImportToolset(ctx context.Context, p *registry.Plan, o registry.ApplyOptions) (*registry.Toolset, error)
+	InstalledToolsets(ctx context.Context) ([]registry.Info, error)
+	InstalledToolset(ctx context.Context, id string) (*registry.Info, error)
+	ExportToolset(ctx context.Context, id string, w io.Writer, o registry.ExportOptions) (*registry.Exported, error)
+	RemoveToolset(ctx context.Context, id string) (*registry.Removed, error)
+	VerifyToolset(ctx context.Context, id string) ([]registry.Damage, error)
+}
+
+// toolSwitches is what the user sets of toolsets and tools.
+type toolSwitches interface {
+	SwitchToolset(ctx context.Context, id string, on bool) (bool, error)
+	TrustToolset(ctx context.Context, id string, t registry.Trusted) error
+	RevokeToolset(ctx context.Context, id string) error
+	SwitchTool(ctx context.Context, toolID string, on bool) (bool, error)
+	SetToolRenderer(ctx context.Context, toolID string, r toolset.Renderer, priority int) error
+	RemoveToolRenderer(ctx context.Context, toolID string, priority int) error
+}
+
+var (
+	_ toolsets     = (*engine.Engine)(nil)
+	_ toolSwitches = (*engine.Engine)(nil)
+)
+
+func newToolset(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:  "toolset",
+		Usage: "install sets of tools, and keep them in order",
+		Description: `A toolset is a bundle of tools, renderers, agents and MCP servers: a ZIP, a
+tar.gz, a folder or an https address, made for fettle; or an MCP bundle (.mcpb);
+or a folder with a SKILL.md. It can do what you approved when it was imported,
+and nothing else.`,
+		UsageText:   "fettle toolset import csv-tools.zip --yes\nfettle toolset list\nfettle toolset show csv-tools",
+		Subcommands: installedToolsets(rt),
+	}
+}
+
+// installedToolsets are the commands on toolsets that are, or will be,
+// installed.
+func installedToolsets(rt *runtime) []*cli.Command {
+	return []*cli.Command{
+		newToolsetImport(rt), newToolsetUpdate(rt), newToolsetList(rt), newToolsetShow(rt), newToolsetExport(rt),
+		newToolsetSwitch(rt, false), newToolsetSwitch(rt, true), newToolsetTrust(rt), newToolsetRm(rt),
+	}
+}
+
+// oneToolset wants the id of one toolset.
+func oneToolset(c *cli.Context, name string) (string, error) {
+	if c.NArg() != 1 || c.Args().First() == "" {
+		return "", usagef("fettle toolset list", "toolset %s wants the id of one toolset", name)
+	}
+	return c.Args().First(), nil
+}

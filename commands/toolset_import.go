@@ -1,0 +1,300 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/registry"
+	"github.com/fettle-cli/fettle/toolset/sandbox"
+)
+
+// importing is one run of toolset import or update.
+type importing struct {
+	rt     *runtime
+	eng    toolsets
+	ref    string // a path or an address; the id for an update
+	update bool
+	yes    bool
+	dryRun bool
+	output string
+}
+
+func importFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve all that it wants, without asking"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "show what it contains and wants, and do nothing"},
+		outputFlag(),
+	}
+}
+
+func newToolsetImport(rt *runtime) *cli.Command {
+	const path = "fettle toolset import"
+	return &cli.Command{
+		Name:      "import",
+		Usage:     "install a toolset, or another version of one",
+		ArgsUsage: "FILE",
+		Description: `FILE is a bundle: a ZIP, a tar.gz, a folder or an https address. You are shown
+what it contains and wants (tools, network hosts, environment names, commands in
+full), and nothing is installed before you approve it; --yes does so in scripts.
+What you approve is kept: a later version asks only for what is new. Either all
+of it is installed or nothing. The id of the toolset goes to standard output.`,
+		UsageText: "fettle toolset import csv-tools.zip --yes\nfettle toolset import my-tools --dry-run",
+		Flags:     importFlags(),
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 || c.Args().First() == "" {
+				return usagef(path+" FILE", "toolset import wants one bundle: a ZIP, a folder or an https address")
+			}
+			return readImport(c, rt, path, false)
+		},
+	}
+}
+
+func newToolsetUpdate(rt *runtime) *cli.Command {
+	const path = "fettle toolset update"
+	return &cli.Command{
+		Name:      "update",
+		Usage:     "install what a toolset's source holds now",
+		ArgsUsage: "TOOLSET",
+		Description: `The source is the file, folder or address that it was imported from. You are
+shown what differs, and asked only where something changed that you approved: a
+command, a description, a schema, a host. What you switched off stays off.`,
+		UsageText: "fettle toolset update csv-tools --dry-run\nfettle toolset update csv-tools --yes",
+		Flags:     importFlags(),
+		Action: func(c *cli.Context) error {
+			if _, err := oneToolset(c, "update"); err != nil {
+				return err
+			}
+			return readImport(c, rt, path, true)
+		},
+	}
+}
+
+func readImport(c *cli.Context, rt *runtime, path string, update bool) error {
+	x := &importing{
+		rt: rt, ref: c.Args().First(), update: update, yes: c.Bool("yes"), dryRun: c.Bool("dry-run"), output: c.String("output"),
+	}
+	switch err := checkOutput(x.output, path); {
+	case err != nil:
+		return err
+	case x.yes && x.dryRun:
+		return usagef(path+" --dry-run "+shellWord(x.ref), "--yes and --dry-run don't go together")
+	}
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	x.eng = eng
+	return x.run(c.Context)
+}
+
+func (x *importing) run(ctx context.Context) error {
+	p, err := x.plan(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if p.Same && !p.Asks() || x.dryRun {
+		return x.unchanged(ctx, p)
+	}
+	approved := x.yes
+	if !approved && x.asks(p) {
+		if approved, err = x.approve(ctx, p); err != nil || !approved {
+			return err
+		}
+	} else if x.output == "text" && (x.update || !x.yes) {
+		planView{x.rt.streams.Err, x.sandboxLevel(ctx, false)}.print(p)
+	}
+	set, err := x.apply(ctx, p, approved)
+	if err != nil {
+		return err
+	}
+	return x.done(p, set)
+}
+
+// plan looks at the bundle.
+func (x *importing) plan(ctx context.Context) (*registry.Plan, error) {
+	wd, err := os.Getwd()
+	if err != nil {
+		return nil, fault.Wrap(fault.Failed, "find the current folder", err)
+	}
+	bar := x.rt.streams.Progress("reading " + filepath.Base(x.ref))
+	defer bar.Clear()
+	o := registry.PlanOptions{Env: os.LookupEnv, WorkDir: wd, Progress: bar.Bytes}
+	if x.update {
+		return x.eng.PlanToolsetUpdate(ctx, x.ref, o)
+	}
+	return x.eng.PlanToolset(ctx, x.ref, o)
+}
+
+// asks tells whether the user has to look at the plan: something of it isn't
+// approved, or another source would take an installed toolset's place.
+func (x *importing) asks(p *registry.Plan) bool {
+	elsewhere := p.Installed != nil && p.Installed.SourceRef != p.Source.Ref
+	return p.Asks() || elsewhere && !p.Same
+}
+
+// sandboxLevel tells how well its tools can be contained; finding out takes a
+// while, so it is done where somebody reads it.
+func (x *importing) sandboxLevel(ctx context.Context, wanted bool) string {
+	if !wanted {
+		return ""
+	}
+	launcher := sandbox.New(sandbox.Options{})
+	report, err := launcher.Report(ctx)
+	if closing := launcher.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return "not known: " + err.Error()
+	}
+	return report.String()
+}
+
+// approve shows the plan and asks.
+func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error) {
+	view := planView{x.rt.streams.Err, x.sandboxLevel(ctx, true)}
+	if !x.rt.streams.CanAsk() {
+		if x.output == "json" {
+			if err := printJSON(x.rt, planJSON(p, false)); err != nil {
+				return false, err
+			}
+		} else {
+			view.print(p)
+		}
+		return false, fault.New(fault.Approval, "nobody can be asked here whether to allow this; nothing was installed", x.again()+" --yes   allows all of it")
+	}
+	view.print(p)
+	for {
+		key, err := x.rt.streams.Ask(ctx, term.Question{Text: "Allow this?", Default: 'n', Choices: []term.Choice{
+			{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}, {Key: 'd', Label: "details of each"},
+		}})
+		switch {
+		case errors.Is(err, term.ErrNoAnswer):
+			key = 'n'
+		case err != nil:
+			return false, err
+		}
+		switch key {
+		case 'y':
+			return true, nil
+		case 'd':
+			view.details(p.Items, x.rt.promptWidth())
+			continue
+		}
+		x.rt.notice("not allowed; nothing was installed")
+		return false, nil
+	}
+}
+
+// again is the command that was given.
+func (x *importing) again() string {
+	if x.update {
+		return "fettle toolset update " + shellWord(x.ref)
+	}
+	return "fettle toolset import " + shellWord(x.ref)
+}
+
+// apply installs, with a bar.
+func (x *importing) apply(ctx context.Context, p *registry.Plan, approved bool) (*registry.Toolset, error) {
+	bar := x.rt.streams.Progress("installing " + p.Manifest.ID)
+	defer bar.Clear()
+	size := int64(0)
+	for _, f := range p.Files {
+		size += f.Size
+	}
+	return x.eng.ImportToolset(ctx, p, registry.ApplyOptions{Approved: approved, Progress: func(done, total int64) {
+		bar.Bytes(size*done/max(total, 1), size)
+	}})
+}
+
+// unchanged ends a run that installs nothing new: the toolset is there already,
+// or it was only to be shown.
+func (x *importing) unchanged(ctx context.Context, p *registry.Plan) error {
+	if !x.dryRun {
+		set, err := x.apply(ctx, p, false) // notes the source
+		if err != nil {
+			return err
+		}
+		if x.output == "json" {
+			return printJSON(x.rt, planJSON(p, true))
+		}
+		x.rt.streams.Out.Printf("%s\n", set.ID)
+		x.rt.notice(setWords(set) + " is installed already, with the same contents")
+		return nil
+	}
+	if x.output == "json" {
+		return printJSON(x.rt, planJSON(p, false))
+	}
+	planView{x.rt.streams.Out, x.sandboxLevel(ctx, true)}.print(p)
+	switch {
+	case p.Same && !p.Asks():
+		x.rt.notice("it is installed already, with the same contents")
+	case x.asks(p):
+		x.rt.notice("nothing was installed; " + x.again() + " asks for your approval")
+	default:
+		x.rt.notice("nothing was installed; " + x.again() + " would ask for nothing")
+	}
+	return nil
+}
+
+// done tells what was installed.
+func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
+	if x.output == "json" {
+		return printJSON(x.rt, planJSON(p, true))
+	}
+	x.rt.streams.Out.Printf("%s\n", set.ID)
+	var parts []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{
+		{len(p.Manifest.Tools), "tool", "tools"}, {len(p.Manifest.MCPServers), "MCP server", "MCP servers"},
+		{len(p.Manifest.Agents), "agent", "agents"}, {len(p.Manifest.Pages), "page", "pages"}, {len(p.Manifest.Payloads), "payload", "payloads"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, term.Count(part.n, part.one, part.many))
+		}
+	}
+	line := setWords(set)
+	if p.Installed != nil {
+		line += " in the place of " + p.Installed.Version
+	}
+	if len(parts) > 0 {
+		line += ": " + strings.Join(parts, ", ")
+	}
+	x.rt.notice("installed " + line)
+	if missing := missingNames(p); len(missing) > 0 {
+		verb := "is"
+		if len(missing) > 1 {
+			verb = "are"
+		}
+		x.rt.notice(fmt.Sprintf("it reads %s, which %s not set", strings.Join(missing, ", "), verb))
+	}
+	if p.Installed == nil && len(p.Manifest.Tools) > 0 {
+		x.rt.hint("fettle tool list   shows its tools")
+	}
+	return nil
+}
+
+func missingNames(p *registry.Plan) []string {
+	var out []string
+	for _, v := range p.Variables {
+		if v.Missing {
+			out = append(out, v.Name)
+		}
+	}
+	return out
+}
+
+// setWords names a toolset: "CSV tools 1.2.0 (csv-tools)".
+func setWords(set *registry.Toolset) string {
+	return fmt.Sprintf("%s %s (%s)", oneLine(set.Name), set.Version, set.ID)
+}

@@ -1,0 +1,344 @@
+package commands
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/commands/patch"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/toolset/manifest"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// planView shows a plan to a person.
+type planView struct {
+	out     *term.Output
+	sandbox string
+}
+
+// The columns of a plan: two blanks, the label, and what it is about.
+const planLabel = 10
+
+// line writes one thing, with what is said of it beside it or, where there is
+// no room, below.
+func (v planView) line(label, text, about string) {
+	width := v.out.Width()
+	lines := term.Wrap(term.Clean(text), max(width-planLabel-3, 20))
+	if width == 0 {
+		lines = []string{term.Clean(text)}
+	}
+	style := v.out.Style()
+	for i, line := range lines {
+		if i > 0 {
+			label = ""
+		}
+		v.out.Printf("  %-*s %s", planLabel, label, line)
+		if i < len(lines)-1 {
+			v.out.Printf("\n")
+		}
+	}
+	about = term.Clean(about)
+	last := term.Cells(lines[len(lines)-1])
+	switch {
+	case about == "":
+		v.out.Printf("\n")
+	case width == 0 || planLabel+5+max(last, 34)+term.Cells(about) <= width:
+		v.out.Printf("%s  %s\n", strings.Repeat(" ", max(34-last, 0)), style.Dim(about))
+	default:
+		v.out.Printf("\n  %-*s   %s\n", planLabel, "", style.Dim(about))
+	}
+}
+
+// print shows all that a person has to see before saying yes, the most
+// dangerous first.
+func (v planView) print(p *registry.Plan) {
+	style := v.out.Style()
+	version := p.Manifest.Version
+	if p.Installed != nil && p.Installed.Version != version {
+		version = p.Installed.Version + " → " + version
+	}
+	from := path.Base(strings.ReplaceAll(p.Source.Ref, `\`, "/"))
+	if strings.Contains(p.Source.Ref, "://") {
+		from = p.Source.Ref
+	}
+	v.out.Printf("%s  (%s)  from %s, sha256 %s\n", style.Bold(oneLine(p.Manifest.Name)+" "+version), p.Manifest.ID, oneLine(from), shortHash(p.BundleHash))
+	if p.Installed != nil {
+		v.changes(p)
+	} else {
+		v.wants(p)
+	}
+	if missing := missingNames(p); len(missing) > 0 {
+		v.line("not set", strings.Join(missing, ", "), "in your environment")
+	}
+	for _, w := range p.Warnings {
+		v.line("warning", w, "")
+	}
+	for _, n := range p.Notes {
+		v.line("note", n, "")
+	}
+	if v.sandbox != "" {
+		v.line("sandbox", v.sandbox, "")
+	}
+}
+
+func shortHash(hash string) string {
+	if len(hash) < 12 {
+		return hash
+	}
+	return hash[:4] + "…" + hash[len(hash)-4:]
+}
+
+// wants shows what a toolset brings and wants that isn't there yet.
+func (v planView) wants(p *registry.Plan) {
+	m := p.Manifest
+	for _, s := range m.MCPServers {
+		if s.Command != "" {
+			v.line("starts", registry.CommandLine(s), "an MCP server, with the network")
+		} else {
+			v.line("connects", s.URL, "an MCP server")
+		}
+	}
+	for _, host := range m.Permissions.Network {
+		v.line("network", host, "for its tools")
+	}
+	for _, u := range p.Variables {
+		v.line("reads env", u.Name, usedBy(u))
+	}
+	for _, dir := range m.Permissions.Read {
+		v.line("reads", dir, "outside the workspace")
+	}
+	for _, r := range m.Requirements {
+		v.line("package", r, "a Python package, fetched from its index")
+	}
+	var tools, asking, shows []string
+	for _, t := range m.Tools {
+		tools = append(tools, t.ID)
+		if t.RequiresConfirmation {
+			asking = append(asking, t.ID)
+		}
+		if t.Renderer != nil && t.Renderer.Artifact != "" && !slices.Contains(shows, path.Base(t.Renderer.Artifact)) {
+			shows = append(shows, path.Base(t.Renderer.Artifact))
+		}
+	}
+	if len(tools) > 0 {
+		v.line("tools", strings.Join(tools, ", "), "read and write the chat's workspace")
+	}
+	if len(asking) > 0 {
+		v.line("asks", strings.Join(asking, ", "), "before each call")
+	}
+	names(v, "agents", m.Agents, func(a manifest.Agent) string { return a.ID }, "their instructions go to the model")
+	names(v, "pages", m.Pages, func(p manifest.Page) string { return p.ID }, "their texts go to the model")
+	names(v, "payloads", m.Payloads, func(p manifest.Payload) string { return p.Type }, "their instructions go to the model")
+	if len(shows) > 0 {
+		v.line("shows", strings.Join(shows, ", "), "in an isolated frame")
+	}
+}
+
+// names writes the names of a list of things, if there are any.
+func names[T any](v planView, label string, list []T, of func(T) string, about string) {
+	var out []string
+	for _, e := range list {
+		out = append(out, of(e))
+	}
+	if len(out) > 0 {
+		v.line(label, strings.Join(out, ", "), about)
+	}
+}
+
+func usedBy(u registry.Variable) string {
+	switch {
+	case u.Tools && len(u.Servers) > 0:
+		return "passed to its tools and to " + strings.Join(u.Servers, ", ")
+	case len(u.Servers) > 0:
+		return "passed to " + strings.Join(u.Servers, ", ")
+	}
+	return "passed to its tools"
+}
+
+// changes shows what differs from the installed version. What waits for an
+// approval comes first and is marked.
+func (v planView) changes(p *registry.Plan) {
+	list := slices.Clone(p.Changes)
+	slices.SortStableFunc(list, func(a, b registry.Change) int {
+		switch {
+		case a.Asks == b.Asks:
+			return 0
+		case a.Asks:
+			return -1
+		}
+		return 1
+	})
+	for _, c := range list {
+		about := ""
+		if c.Asks {
+			about = "needs your approval"
+		}
+		v.line(c.Change, kindWords(c.Kind)+" "+c.Name, about)
+		if c.Change == "removed" {
+			continue
+		}
+		for _, f := range c.Fields {
+			v.fieldChange(f)
+		}
+	}
+	if len(p.FileChanges) > 0 {
+		counts := map[string]int{}
+		for _, f := range p.FileChanges {
+			counts[f.Change]++
+		}
+		var parts []string
+		for _, word := range []string{"added", "changed", "removed"} {
+			if counts[word] > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", counts[word], word))
+			}
+		}
+		v.line("files", strings.Join(parts, ", "), fileNames(p.FileChanges))
+	}
+	if len(p.Changes)+len(p.FileChanges) == 0 && !p.Same {
+		v.line("changed", "nothing but what it says of itself", "")
+	}
+}
+
+// kindWords is what people call a kind of item.
+func kindWords(kind string) string {
+	switch kind {
+	case registry.KindServer:
+		return "MCP server"
+	case registry.KindEnv:
+		return "variable"
+	case registry.KindRead:
+		return "path"
+	case registry.KindRequirement:
+		return "package"
+	case registry.KindNetwork:
+		return "host"
+	}
+	return kind
+}
+
+func fileNames(changes []registry.FileChange) string {
+	const most = 3
+	var names []string
+	for _, f := range changes[:min(len(changes), most)] {
+		names = append(names, f.Path)
+	}
+	if len(changes) > most {
+		names = append(names, fmt.Sprintf("and %d more", len(changes)-most))
+	}
+	return strings.Join(names, ", ")
+}
+
+// diffLines bounds what is shown of one field that changed; the details and the
+// JSON have all of it.
+const diffLines = 40
+
+// fieldChange shows the two sides of a field as a diff.
+func (v planView) fieldChange(f registry.FieldChange) {
+	style := v.out.Style()
+	indent := strings.Repeat(" ", planLabel+3)
+	v.out.Printf("%s%s\n", indent, style.Dim(f.Field))
+	lines := diffOf(f.Old, f.New)
+	for i, line := range lines {
+		if i == diffLines {
+			v.out.Printf("%s%s\n", indent, style.Dim(fmt.Sprintf("[and %s more]", term.Count(len(lines)-i, "line", "lines"))))
+			return
+		}
+		v.out.Printf("%s%s\n", indent, patchLine(style, term.Clean(line)))
+	}
+}
+
+// diffOf gives the lines of a diff, each with its sign.
+func diffOf(before, after string) []string {
+	p := patch.Of(patch.File{Path: "field", Old: []byte(ended(before)), New: []byte(ended(after)), OldMode: "100644", NewMode: "100644"})
+	var out []string
+	hunk := false
+	for line := range strings.Lines(p.Text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			hunk = true
+		case hunk:
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// ended ends a text's last line, if there is any.
+func ended(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}
+
+// details shows every item with all of its fields.
+func (v planView) details(items []registry.Item, width int) {
+	for _, it := range items {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s %s\n", kindWords(it.Kind), oneLine(it.Name))
+		for _, f := range it.Fields {
+			if !strings.Contains(f.Value, "\n") && term.Cells(f.Name)+term.Cells(f.Value) < width-4 {
+				fmt.Fprintf(&b, "  %s: %s\n", f.Name, term.Clean(f.Value))
+				continue
+			}
+			fmt.Fprintf(&b, "  %s:\n", f.Name)
+			detailValue(&b, "    ", f.Value, width)
+		}
+		v.out.WriteString(b.String())
+	}
+}
+
+// toolsetPlanJSON is what `toolset import --output json` prints.
+type toolsetPlanJSON struct {
+	SchemaVersion int    `json:"schema_version"`
+	ID            string `json:"id"`
+	Name          string `json:"name"`
+	Version       string `json:"version"`
+	Description   string `json:"description"`
+	Kind          string `json:"kind"` // toolset, mcpb or skill
+	SourceType    string `json:"source_type"`
+	SourceRef     string `json:"source_ref"`
+	BundleSHA256  string `json:"bundle_sha256"`
+	Hash          string `json:"hash"`
+	Installed     bool   `json:"installed"` // by this command, or before
+	Same          bool   `json:"same"`
+	Asks          bool   `json:"asks"`
+	// InstalledVersion is the version that was there before.
+	InstalledVersion string                `json:"installed_version,omitempty"`
+	Files            int                   `json:"files"`
+	Bytes            int64                 `json:"bytes"`
+	Items            []registry.Item       `json:"items"`
+	Variables        []registry.Variable   `json:"variables"`
+	Changes          []registry.Change     `json:"changes"`
+	FileChanges      []registry.FileChange `json:"file_changes"`
+	Notes            []string              `json:"notes"`
+	Warnings         []string              `json:"warnings"`
+}
+
+func planJSON(p *registry.Plan, installed bool) toolsetPlanJSON {
+	out := toolsetPlanJSON{
+		SchemaVersion: outputVersion, ID: p.Manifest.ID, Name: p.Manifest.Name, Version: p.Manifest.Version,
+		Description: p.Manifest.Description, Kind: string(p.Kind), SourceType: p.Source.Type, SourceRef: p.Source.Ref,
+		BundleSHA256: p.BundleHash, Hash: p.Hash, Installed: installed || p.Same, Same: p.Same, Asks: p.Asks(), Files: len(p.Files),
+		Items: orEmpty(p.Items), Variables: orEmpty(p.Variables), Changes: orEmpty(p.Changes), FileChanges: orEmpty(p.FileChanges),
+		Notes: orEmpty(p.Notes), Warnings: orEmpty(p.Warnings),
+	}
+	for _, f := range p.Files {
+		out.Bytes += f.Size
+	}
+	if p.Installed != nil {
+		out.InstalledVersion = p.Installed.Version
+	}
+	return out
+}
+
+// orEmpty gives a list that is [] in JSON where there is nothing.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,186 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// toolSwitchedJSON is what enable and disable print with --output json.
+type toolSwitchedJSON struct {
+	SchemaVersion int    `json:"schema_version"`
+	ID            string `json:"id"`
+	Enabled       bool   `json:"enabled"`
+	Changed       bool   `json:"changed"`
+}
+
+func switchWord(on bool) string {
+	if on {
+		return "enable"
+	}
+	return "disable"
+}
+
+func newToolsetSwitch(rt *runtime, on bool) *cli.Command {
+	word := switchWord(on)
+	usage := "offer a toolset's tools again"
+	if !on {
+		usage = "offer a toolset's tools no more, and keep it"
+	}
+	return &cli.Command{
+		Name: word, Usage: usage, ArgsUsage: "TOOLSET",
+		UsageText: "fettle toolset " + word + " csv-tools",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			id, err := oneToolset(c, word)
+			if err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), "fettle toolset "+word); err != nil {
+				return err
+			}
+			eng, err := rt.storeEngine()
+			if err != nil {
+				return err
+			}
+			changed, err := eng.SwitchToolset(c.Context, id, on)
+			if err != nil {
+				return err
+			}
+			return rt.switched("toolset "+id, toolSwitchedJSON{outputVersion, id, on, changed}, c.String("output"))
+		},
+	}
+}
+
+// switched tells what came of enable or disable.
+func (rt *runtime) switched(what string, done toolSwitchedJSON, output string) error {
+	if output == "json" {
+		return printJSON(rt, done)
+	}
+	state := "off"
+	if done.Enabled {
+		state = "on"
+	}
+	if !done.Changed {
+		rt.notice(what + " is " + state + " already")
+		return nil
+	}
+	rt.notice(what + " is " + state)
+	return nil
+}
+
+// toolsetRemovedJSON is what `toolset rm --output json` prints.
+type toolsetRemovedJSON struct {
+	SchemaVersion int      `json:"schema_version"`
+	ID            string   `json:"id"`
+	Version       string   `json:"version"`
+	SourceRef     string   `json:"source_ref"`
+	Tools         int      `json:"tools"`
+	Servers       []string `json:"mcp_servers"` // that went with it
+	Shared        []string `json:"shared_mcp_servers"`
+	InUse         bool     `json:"in_use"`
+}
+
+func newToolsetRm(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "uninstall a toolset",
+		ArgsUsage: "TOOLSET",
+		Description: `Removes its tools, files and approvals, the renderers that you set for it, and
+the MCP servers that no other toolset brought. Chats keep what its tools did, and
+a call that runs just now goes on with its files. Importing it again brings it
+back; fettle toolset export keeps a copy first.`,
+		UsageText: "fettle toolset rm csv-tools --yes",
+		Flags:     []cli.Flag{yesFlag(), outputFlag()},
+		Action: func(c *cli.Context) error {
+			id, err := oneToolset(c, "rm")
+			if err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), "fettle toolset rm"); err != nil {
+				return err
+			}
+			eng, err := rt.storeEngine()
+			if err != nil {
+				return err
+			}
+			return runToolsetRm(c.Context, rt, eng, rmToolset{id, c.Bool("yes"), c.String("output")})
+		},
+	}
+}
+
+type rmToolset struct {
+	id     string
+	yes    bool
+	output string
+}
+
+func runToolsetRm(ctx context.Context, rt *runtime, eng toolsets, o rmToolset) error {
+	info, err := eng.InstalledToolset(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	back := bringsBack(info.Toolset)
+	if !o.yes {
+		question := "uninstall " + setWords(&info.Toolset) + " with " + term.Count(len(info.Tools), "tool", "tools") + "?"
+		if back == "" {
+			question = info.Toolset.SourceRef + ", where it came from, is gone; " + question
+		}
+		ok, err := rt.sure(ctx, question, "fettle toolset rm "+shellWord(o.id)+" --yes")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			rt.notice("nothing was removed")
+			return nil
+		}
+	}
+	done, err := eng.RemoveToolset(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		return printJSON(rt, toolsetRemovedJSON{
+			outputVersion, o.id, done.Toolset.Version, done.Toolset.SourceRef, done.Tools, orEmpty(done.Servers), orEmpty(done.Shared), done.InUse,
+		})
+	}
+	line := "uninstalled " + setWords(&done.Toolset)
+	if len(done.Servers) > 0 {
+		line += fmt.Sprintf(", and the MCP %s %s", plural(len(done.Servers), "server", "servers"), strings.Join(done.Servers, ", "))
+	}
+	rt.notice(line)
+	if len(done.Shared) > 0 {
+		rt.notice("other toolsets brought " + strings.Join(done.Shared, ", ") + " too, which " + plural(len(done.Shared), "stays", "stay"))
+	}
+	if done.InUse {
+		rt.notice("a call still uses its files; they are removed later")
+	}
+	if back != "" {
+		rt.hint(back + "   brings it back")
+	}
+	return nil
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// bringsBack is the command that installs a toolset again; empty where its
+// source is gone.
+func bringsBack(t registry.Toolset) string {
+	if !strings.Contains(t.SourceRef, "://") {
+		if _, err := os.Stat(t.SourceRef); err != nil {
+			return ""
+		}
+	}
+	return "fettle toolset import " + shellWord(t.SourceRef)
+}

@@ -1,0 +1,193 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/lockfile"
+)
+
+// Options make a Registry.
+type Options struct {
+	// DataDir is the absolute path of the data directory.
+	DataDir string
+	// Store holds the records; whoever opened it closes it.
+	Store *kv.Store
+	// Builtins are the ids of the builtin tools.
+	Builtins []string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// OnWait is told which process is waited for; nil isn't.
+	OnWait func(owner string)
+}
+
+// Registry is the installed toolsets of one data directory.
+type Registry struct {
+	o      Options
+	tables *tables
+	// pause is called at each step that a crash could come after; tests set it.
+	pause func(step string)
+}
+
+// New makes a Registry. It touches no file.
+func New(o Options) *Registry {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Registry{o: o, tables: newTables(), pause: func(string) {}}
+}
+
+// NotFoundError says that there is no such toolset, tool or renderer.
+type NotFoundError struct {
+	// What is "toolset", "tool" or "renderer".
+	What, ID string
+	// Known are the ids that there are.
+	Known []string
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no %s %s", e.What, e.ID) }
+
+// ClashError says that a toolset can't be installed beside what is there.
+type ClashError struct {
+	// ID is the toolset's, With what it clashes with: a toolset's id, or
+	// "fettle" for what is builtin.
+	ID, With string
+	Msg      string
+}
+
+func (e *ClashError) Error() string { return e.Msg }
+
+// StateError says that a toolset is in no state to do what was asked for.
+type StateError struct {
+	ID, Msg string
+	// Hint is what to do first; it may be empty.
+	Hint string
+}
+
+func (e *StateError) Error() string { return e.Msg }
+
+var (
+	// ErrChanged says that the toolset was changed since the plan was made.
+	ErrChanged = errors.New("it was changed by another fettle meanwhile")
+	// ErrNotApproved says that something has to be approved first.
+	ErrNotApproved = errors.New("it was not approved")
+	// ErrNoMirror says that there is no mirror that can be used.
+	ErrNoMirror = errors.New("there is no mirror of the toolsets")
+	// ErrGone says that the files of a revision are no longer there.
+	ErrGone = errors.New("its files are no longer there")
+)
+
+func (r *Registry) folders() string { return filepath.Join(r.o.DataDir, "toolsets") }
+
+// folder is where the files of a revision lie.
+func (r *Registry) folder(id, revision string) string {
+	return filepath.Join(r.folders(), id, revision)
+}
+
+// view reads the store; where none was ever made, fn isn't called.
+func (r *Registry) view(ctx context.Context, fn func(*kv.Tx) error) error {
+	if _, err := os.Stat(r.o.Store.Dir()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return r.o.Store.View(ctx, fn)
+}
+
+// lock takes one of the locks in the data directory.
+func (r *Registry) lock(ctx context.Context, name string) (func(), error) {
+	path, err := lockPath(r.o.DataDir, name)
+	if err != nil {
+		return nil, err
+	}
+	return lockfile.Acquire(ctx, path, r.o.OnWait)
+}
+
+func lockPath(dataDir, name string) (string, error) {
+	dir := filepath.Join(dataDir, "locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the folder of locks: %w", err)
+	}
+	return filepath.Join(dir, name), nil
+}
+
+// change runs fn as one transaction that is safe from a power cut, with the
+// mirror out of the way, and writes the mirror after it. The caller holds the
+// lock of changes.
+func (r *Registry) change(ctx context.Context, fn func(*kv.Tx) error) error {
+	release, err := r.lock(ctx, mirrorLock)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := dropMirror(r.o.DataDir); err != nil {
+		return err
+	}
+	r.pause("mirror dropped")
+	err = r.o.Store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return r.count(tx)
+	})
+	if err != nil {
+		// nothing has changed, so the mirror is what it was
+		return errors.Join(err, r.restoreMirror(ctx))
+	}
+	r.pause("records written")
+	_, err = r.writeMirror(ctx)
+	return err
+}
+
+// count notes that the records have changed.
+func (r *Registry) count(tx *kv.Tx) error {
+	now, err := r.tables.counter.Get(tx, kv.Str("toolsets"))
+	if errors.Is(err, kv.ErrNotFound) {
+		now, err = new(generation), nil
+	}
+	if err != nil {
+		return err
+	}
+	now.Number++
+	return r.tables.counter.Put(tx, now)
+}
+
+// changing is change under the lock of changes, which it takes.
+func (r *Registry) changing(ctx context.Context, fn func(*kv.Tx) error) error {
+	release, err := r.lock(ctx, changeLock)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return r.change(ctx, fn)
+}
+
+// The names of the locks that the package's documentation explains.
+const (
+	changeLock = "toolsets"
+	mirrorLock = "toolsets-mirror"
+)
+
+// missing makes the error for an id that isn't there.
+func (r *Registry) missing(tx *kv.Tx, id string) error {
+	e := &NotFoundError{What: "toolset", ID: id}
+	for t, err := range r.tables.toolsets.Scan(tx, kv.Range{}) {
+		if err == nil {
+			e.Known = append(e.Known, t.ID)
+		}
+	}
+	return e
+}
+
+// load is [tables.load] with an error that knows the toolsets there are.
+func (r *Registry) load(tx *kv.Tx, id string) (*rows, error) {
+	set, err := r.tables.load(tx, id)
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, r.missing(tx, id)
+	}
+	return set, err
+}
