@@ -27,6 +27,7 @@ type askOptions struct {
 	hasSystem bool
 	files     []string
 	chat      engine.ChatRef
+	agent     string
 	retry     bool
 	workspace string
 	toolsets  []string
@@ -73,6 +74,8 @@ func askFlags(rt *runtime) []cli.Flag {
 		&cli.StringFlag{Name: "at", Category: chat, Usage: "ask instead of this `MESSAGE`: its place in chats show, from 1, or its id; another branch"},
 		&cli.BoolFlag{Name: "ephemeral", Category: chat, Usage: "keep nothing of this"},
 
+		&cli.StringFlag{Name: "agent", Category: chat, Usage: "let the agent `ID` answer, or none; a chat keeps its own"},
+
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Category: tools, Usage: "let tools work in folder `DIR` instead of one of the chat's own; changes ask first"},
 		listFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),
 		listFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
@@ -114,7 +117,7 @@ func readAsk(c *cli.Context) (askOptions, error) {
 		extract: c.Bool("extract"), quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 		noStream: c.Bool("no-stream"), noStdin: c.Bool("no-stdin"), usage: c.Bool("usage"),
 		maxTurns: c.Int("max-turns"), timeout: c.Duration("timeout"),
-		ephemeral: c.Bool("ephemeral"), record: c.String("record"),
+		ephemeral: c.Bool("ephemeral"), record: c.String("record"), agent: c.String("agent"),
 		chat: engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
 	}
 	if c.IsSet("color") {
@@ -173,7 +176,7 @@ func (o askOptions) check(c *cli.Context) error {
 // script does: taken for flags that were not given, they would ask another
 // model or work in another folder than was meant.
 func checkEmpty(c *cli.Context, help string) error {
-	for _, name := range []string{"model", "prompt", "workspace", "schema", "record", "color"} {
+	for _, name := range []string{"model", "prompt", "agent", "workspace", "schema", "record", "color"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return usagef(help, "--%s is empty", name)
 		}

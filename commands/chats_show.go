@@ -64,6 +64,12 @@ func showMessage(out *term.Output, m engine.Message) {
 			showLabel(out, "file "+p.Name+", "+term.Size(int64(len(p.Text))))
 		case provider.ImagePart:
 			showLabel(out, "image "+p.Name+", "+term.Size(int64(len(p.Data))))
+		case provider.AgentStartPart:
+			showLabel(out, "▶ "+p.Agent+" agent activated")
+		case provider.AgentTextPart:
+			showLabel(out, p.Agent+": "+strings.TrimSpace(p.Text))
+		case provider.HandoffPart:
+			showLabel(out, "⇒ handing off to "+p.Name)
 		case provider.ToolCallPart:
 			showCall(out, *p.Call, results[p.Call.ID])
 		}

@@ -83,12 +83,29 @@ func (v *textView) show(e event.Event) {
 		v.status(b.Tool + ": " + b.Message)
 	case event.ToolComplete:
 		v.toolEnd(b)
+	case event.AgentStart:
+		v.agentLine("▶ " + b.Agent + " agent activated")
+	case event.Handoff:
+		v.agentLine("⇒ handing off to " + b.To)
 	case event.Footnote:
 		v.notes = append(v.notes, b.Text)
 	case event.Meta:
 		v.stop = b.StopReason
 		v.usage = v.usage.Add(b.Usage)
 	}
+}
+
+// agentLine is a step of several agents that answer together, in document
+// 003's form.
+func (v *textView) agentLine(text string) {
+	v.broken = true // what it says next is a paragraph of its own
+	if !v.talk {
+		return
+	}
+	v.pause()
+	v.clear()
+	v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim(term.Clean(text)))
+	v.status("asking " + v.chat.Model)
 }
 
 // happens says what is going on, such as a retry: on the status line, or on a

@@ -25,6 +25,8 @@ type assembly struct {
 	name func(toolID string) string
 	// without are features that the model turned out to lack.
 	without map[provider.Feature]bool
+	// agent is who is asked, where there are several; nil without agents.
+	agent *Agent
 	// since is the step of the answer from which on this model has spoken.
 	since int
 }
@@ -34,15 +36,24 @@ type assembly struct {
 // message, that message, and the tools.
 func assemble(a assembly) *provider.Request {
 	req := &provider.Request{Model: a.model, System: a.system}
-	for _, m := range a.history {
-		if m.Role == provider.User {
-			req.Messages = append(req.Messages, a.asked(m)...)
-		} else {
+	if a.agent != nil {
+		req.System = a.agentSystem()
+	}
+	for i, m := range a.seen() {
+		last := i == len(a.seen())-1
+		switch {
+		case m.Role != provider.User && hasAgents(m):
+			req.Messages = append(req.Messages, answerAlone(m)...)
+		case m.Role != provider.User:
 			req.Messages = append(req.Messages, a.answered(m, false)...)
+		case last:
+			req.Messages = append(append(req.Messages, a.work()...), a.asked(m)...)
+		default:
+			req.Messages = append(req.Messages, a.asked(m)...)
 		}
 	}
 	if a.answer != nil {
-		req.Messages = append(req.Messages, a.answered(*a.answer, true)...)
+		req.Messages = append(req.Messages, a.answered(a.own(), true)...)
 	}
 	req.Messages = append(req.Messages, a.extra...)
 	if !a.without[provider.FeatureTools] {

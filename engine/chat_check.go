@@ -191,6 +191,11 @@ func checkPart(p *provider.Part, role provider.Role) error {
 	switch p.Kind {
 	case provider.TextPart, provider.ReasoningPart, provider.FilePart:
 		return nil
+	case provider.AgentStartPart, provider.AgentTextPart, provider.HandoffPart:
+		if p.Agent == "" || role == provider.User {
+			return fmt.Errorf("a part of type %q names no agent, or is a person's", short(string(p.Kind)))
+		}
+		return nil
 	case provider.ImagePart:
 		if len(p.Data) == 0 || !strings.HasPrefix(p.MIME, "image/") {
 			return errors.New("an image has no data or no type of an image")

@@ -37,6 +37,8 @@ type Options struct {
 	Models  Models
 	// Tools are all tools there are; nil has none.
 	Tools *toolset.Set
+	// Agents are all agents there are; nil has none.
+	Agents *Agents
 	// Policy holds for every turn.
 	Policy Policy
 	// Retry is how often and how long a failed request is tried again.

@@ -169,7 +169,7 @@ func (c *Chat) advance(f *folding) {
 		c.Messages++
 	}
 	if a.Order > c.LastTurn {
-		c.LastTurn, c.Model, c.System = a.Order, a.Chat.Model, a.Chat.System
+		c.LastTurn, c.Model, c.System, c.Agent = a.Order, a.Chat.Model, a.Chat.System, a.Chat.Agent
 	}
 	if at.After(c.UpdatedAt) {
 		c.UpdatedAt = at

@@ -18,6 +18,8 @@ type Chat struct {
 	Title  string `json:"title"`
 	Model  string `json:"model"` // the Ref that the last turn asked for
 	System string `json:"system,omitempty"`
+	// Agent is the id of the agent that the chat enters by; empty without one.
+	Agent string `json:"agent,omitempty"`
 	// Workspace is the bound folder; empty for a managed one.
 	Workspace string `json:"workspace,omitempty"`
 	// ActiveLeaf is the message that the next turn goes on from.

@@ -46,6 +46,10 @@ func (r *reducer) add(e event.Event) {
 		r.write(provider.TextPart, b.Text, b.Agent)
 	case event.Reasoning:
 		r.reason(b)
+	case event.AgentStart:
+		r.mark(provider.Part{Kind: provider.AgentStartPart, Agent: b.Agent})
+	case event.Handoff:
+		r.mark(provider.Part{Kind: provider.HandoffPart, Agent: b.From, Name: b.To, Text: b.Reason})
 	case event.ToolStart:
 		r.startCall(e.Time, b)
 	case event.ToolComplete:
@@ -87,13 +91,24 @@ func (r *reducer) write(kind provider.PartKind, text, agent string) {
 
 // reason keeps a signed part apart from others, since it is passed back whole.
 func (r *reducer) reason(b event.Reasoning) {
-	r.write(provider.ReasoningPart, b.Text, "")
+	if b.Said {
+		r.write(provider.AgentTextPart, b.Text, b.Agent)
+		return
+	}
+	r.write(provider.ReasoningPart, b.Text, b.Agent)
 	if len(b.Details) > 0 {
 		r.flush()
 		r.parts = append(r.parts, provider.Part{
 			Kind: provider.ReasoningPart, Step: r.step, Details: b.Details,
 		})
 	}
+}
+
+// mark adds a part that stands for itself.
+func (r *reducer) mark(p provider.Part) {
+	r.flush()
+	p.Step = r.step
+	r.parts = append(r.parts, p)
 }
 
 // sign notes which model made the signed parts of a response that has ended.

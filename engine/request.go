@@ -27,6 +27,11 @@ type TurnRequest struct {
 	System string
 	// Model is a Ref; empty keeps the chat's model, else Models chooses.
 	Model string
+	// Agent is the id of the agent that the turn enters by; empty keeps the
+	// chat's, and NoAgent leaves it out.
+	Agent string
+	// MaxHandoffs bounds how often agents hand over in this turn; 0 is 16.
+	MaxHandoffs int
 	// Fallback are Refs that are asked in order when Model can't answer and
 	// nothing was shown yet.
 	Fallback []string

@@ -69,7 +69,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.schema == nil || len(r.calls) > 0 {
+	if t.schema == nil || len(r.calls) > 0 || !t.answers() {
 		return r.calls, nil
 	}
 	problems := t.schema.Validate([]byte(jsonText(r.text.String())))
@@ -91,7 +91,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
 	}
-	return nil, t.emit(event.TextDelta{Text: jsonText(r.text.String())})
+	return nil, t.emit(event.TextDelta{Text: jsonText(r.text.String()), Agent: t.speaker()})
 }
 
 // repair is what the model is told about an answer that doesn't match.
@@ -268,13 +268,17 @@ func (t *turn) request(extra []provider.Message) *provider.Request {
 	a := assembly{
 		model: t.model.model.Name, ref: t.model.ref, system: t.accept.Chat.System,
 		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
-		tools:   t.toolSpecs(), name: t.nameFor, without: t.model.without, since: t.model.since,
+		tools:   append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
+		agent: t.agent,
 	}
 	if t.red.step > 0 {
 		m := t.red.message()
 		a.answer = &m
 	}
-	a.extra, a.schema, a.think = extra, t.req.Schema, t.req.Think
+	a.extra, a.think = extra, t.req.Think
+	if t.answers() {
+		a.schema = t.req.Schema
+	}
 	req := assemble(a)
 	req.Temperature, req.MaxTokens = t.req.Temperature, t.req.MaxTokens
 	return req
@@ -318,20 +322,22 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 			i += n - 1
 			r.size += len(piece)
 			switch {
+			case !t.answers():
+				bodies = append(bodies, event.Reasoning{Text: piece, Agent: t.speaker(), Said: true})
 			case t.schema != nil:
 				r.text.WriteString(piece)
 			case piece != "":
-				bodies = append(bodies, event.TextDelta{Text: piece})
+				bodies = append(bodies, event.TextDelta{Text: piece, Agent: t.speaker()})
 			}
 		case provider.Reasoning:
 			piece, n := joined(batch[i:])
 			i += n - 1
 			r.size += len(piece)
-			bodies = append(bodies, event.Reasoning{Text: piece})
+			bodies = append(bodies, event.Reasoning{Text: piece, Agent: t.speaker()})
 		case provider.ReasoningDetails:
 			if json.Valid(d.Details) {
 				r.size += len(d.Details)
-				bodies = append(bodies, event.Reasoning{Details: slices.Clone(d.Details)})
+				bodies = append(bodies, event.Reasoning{Details: slices.Clone(d.Details), Agent: t.speaker()})
 			}
 		case provider.CallDelta:
 			t.addCall(r, *d.Call)

@@ -215,7 +215,7 @@ func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
 func (t *turn) startOf(c *call) event.ToolStart {
 	return event.ToolStart{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
-		ToolUseID: c.use.ID, CallID: c.id, Index: c.index,
+		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(),
 	}
 }
 

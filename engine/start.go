@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,11 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		return nil, nil, err
 	}
 	t.unlock = conv.unlock
-	if err := t.chooseModel(ctx, conv); err != nil {
+	err = t.chooseAgent(conv)
+	if err == nil {
+		err = t.chooseModel(ctx, conv)
+	}
+	if err != nil {
 		conv.unlock()
 		return nil, nil, err
 	}
@@ -179,8 +184,15 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 			return err
 		}
 	}
+	t.base = ref
+	if t.agent != nil && t.agent.Model != "" {
+		ref = t.agent.Model
+	}
 	if t.model, err = t.eng.choose(ctx, ref, t.req.Fallback); err != nil {
 		return Explain(ref, err)
+	}
+	if t.agent == nil || t.agent.Model == "" {
+		t.base = t.model.ref
 	}
 	return nil
 }
@@ -197,7 +209,13 @@ func (t *turn) reserveIDs(m Message) {
 func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	now := e.o.Now()
 	chat := conv.chat
-	chat.Model, chat.UpdatedAt = t.model.ref, now
+	chat.Model, chat.UpdatedAt = cmp.Or(t.base, t.model.ref), now
+	if t.req.Agent != "" {
+		chat.Agent = ""
+	}
+	if t.entry != nil {
+		chat.Agent = t.entry.ID
+	}
 	if t.req.System != "" {
 		chat.System = t.req.System
 	}

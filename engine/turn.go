@@ -41,8 +41,15 @@ type turn struct {
 	red    *reducer
 	feed   *feed
 	offer  *toolset.Set
-	names  *toolset.Names
-	unlock func() // the chat's lock
+	// agent speaks now, entry is the one that the turn began with; nil without
+	// agents. handed are those that handed over, in order, allTools what the
+	// request offers, base the model of agents that name none.
+	agent, entry *Agent
+	handed       []string
+	allTools     *toolset.Set
+	base         string
+	names        *toolset.Names
+	unlock       func() // the chat's lock
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -134,12 +141,19 @@ func (t *turn) loop() error {
 	if err := t.noteLeftOut(); err != nil {
 		return err
 	}
+	if err := t.announce(); err != nil {
+		return err
+	}
 	for step := 0; ; step++ {
 		calls, err := t.respond()
 		if err != nil {
 			return err
 		}
-		if len(calls) == 0 {
+		calls, next, err := t.takeHandoff(calls)
+		if err != nil {
+			return err
+		}
+		if len(calls) == 0 && next == nil {
 			return nil
 		}
 		if step+1 >= limit {
@@ -149,6 +163,11 @@ func (t *turn) loop() error {
 		}
 		if err := t.runCalls(calls); err != nil {
 			return err
+		}
+		if next != nil {
+			if err := t.handOff(next); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -300,7 +319,7 @@ func (t *turn) letGo(discard bool) {
 func (t *turn) forget() {
 	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
-	t.unshown, t.model = nil, nil
+	t.unshown, t.model, t.allTools = nil, nil, nil
 }
 
 func errorBody(err error) event.Error {

@@ -140,6 +140,12 @@ func (p *pageWriter) part(x *exchange, part *provider.Part) {
 		if part.Text != "" {
 			p.details("thought", "Thought", "", "<div class=\"typed\" dir=\"auto\">"+block(part.Text)+"</div>")
 		}
+	case provider.AgentStartPart:
+		p.raw("<p class=\"note\">▶ %s agent activated</p>\n", esc(part.Agent))
+	case provider.AgentTextPart:
+		p.details("thought", part.Agent+" said", "", "<div class=\"typed\" dir=\"auto\">"+block(part.Text)+"</div>")
+	case provider.HandoffPart:
+		p.raw("<p class=\"note\">⇒ handing off to %s</p>\n", esc(part.Name))
 	case provider.FilePart:
 		p.details("file", "File "+part.Name, term.Size(int64(len(part.Text))), "<pre dir=\"auto\" tabindex=\"0\">"+block(part.Text)+"</pre>")
 	case provider.ImagePart:

@@ -80,6 +80,12 @@ func (m *mdWriter) part(x *exchange, p *provider.Part) {
 		if p.Text != "" {
 			m.details("Thought", quoted(m.contained(term.CleanText(p.Text))))
 		}
+	case provider.AgentStartPart:
+		m.line("*▶ " + mdLine(p.Agent) + " agent activated*")
+	case provider.AgentTextPart:
+		m.details(term.Clean(p.Agent)+" said", quoted(m.contained(term.CleanText(p.Text))))
+	case provider.HandoffPart:
+		m.line("*⇒ handing off to " + mdLine(p.Name) + "*")
 	case provider.FilePart:
 		m.details("File "+term.Clean(p.Name)+", "+term.Size(int64(len(p.Text))), fence(term.CleanText(p.Text), "text"))
 	case provider.ImagePart:

@@ -22,6 +22,8 @@ type AgentStart struct {
 type Handoff struct {
 	From string `json:"from"`
 	To   string `json:"to"`
+	// Reason is what the one asks of the other, if it said so.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Reasoning is what a model thinks before it answers. Details are a
@@ -29,6 +31,10 @@ type Handoff struct {
 type Reasoning struct {
 	Text    string          `json:"text"`
 	Details json.RawMessage `json:"reasoning_details,omitempty"`
+	Agent   string          `json:"agent,omitempty"`
+	// Said marks what an agent said that doesn't answer: for the person it is
+	// thought, and the agent after it reads it.
+	Said bool `json:"said,omitempty"`
 }
 
 // TextDelta is a piece of the answer.

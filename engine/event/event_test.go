@@ -19,7 +19,7 @@ func bodies() []Body {
 	return []Body{
 		Status{"Thinking..."},
 		AgentStart{"scavenger"},
-		Handoff{"interface", "scavenger"},
+		Handoff{From: "interface", To: "scavenger"},
 		Reasoning{Text: "hm", Details: raw},
 		TextDelta{Text: "Hello", Agent: "interface"},
 		ToolStart{Tool: "analyze", ToolID: "my:analyze", Input: raw, ToolUseID: "toolu_1", CallID: "c1", Agent: "a", Index: 2},
@@ -84,7 +84,7 @@ func TestDocumentedShapes(t *testing.T) {
 		"status":        {Status{"Thinking..."}, `{"type":"status","message":"Thinking..."}`},
 		"tool_progress": {ToolProgress{Tool: "t", Stage: "s", Message: "m", Progress: half(), ToolUseID: "u"}, `{"type":"tool_progress","tool":"t","stage":"s","message":"m","progress":0.5,"tool_use_id":"u"}`},
 		"cancelled":     {Cancelled{}, `{"type":"cancelled"}`},
-		"handoff":       {Handoff{"a", "b"}, `{"type":"handoff","from":"a","to":"b"}`},
+		"handoff":       {Handoff{From: "a", To: "b"}, `{"type":"handoff","from":"a","to":"b"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			line, err := at(c.body).Append(nil)

@@ -141,6 +141,14 @@ const (
 	ToolResultPart PartKind = "tool_result"
 )
 
+// The kinds of part that records hold beside those: which agent began to speak,
+// what one said that doesn't answer, and who handed over to whom (Agent, Name).
+const (
+	AgentStartPart PartKind = "agent_start"
+	AgentTextPart  PartKind = "agent_text"
+	HandoffPart    PartKind = "handoff"
+)
+
 // Part is one piece of a message. It is also how messages are stored, so its
 // JSON is a record format: fields are added, never renamed.
 type Part struct {

@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// Agent is one of several that share a conversation (document 003). They take
+// turns within one turn of the chat: an agent hands over to another by a tool
+// that is offered to its model, and the engine carries it out.
+type Agent struct {
+	// ID is `<toolset>:<id>`, or a bare id of the configuration.
+	ID string `json:"id"`
+	// ToolsetID is the part before the colon; empty for one of the
+	// configuration.
+	ToolsetID string `json:"toolset_id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	// Purpose tells other agents what it is for.
+	Purpose string `json:"purpose"`
+	// Prompt is its system prompt; the chat's own follows it.
+	Prompt string `json:"prompt"`
+	// Model is a Ref; empty is the turn's model.
+	Model string `json:"model,omitempty"`
+	// Tools are globs over tool ids; a bare name means a tool of the agent's
+	// own toolset first, then a builtin. None are offered where it is empty.
+	Tools []string `json:"tools,omitempty"`
+	// Handoffs are the agents that it can hand over to, by id or by the bare id
+	// of one of the same toolset.
+	Handoffs []string `json:"handoffs,omitempty"`
+	// History is what it sees: HistoryFull, also where it is empty, or
+	// HistoryTurn.
+	History string `json:"history,omitempty"`
+	// Answers makes its text part of the answer, or not; nil leaves it to the
+	// rule that the entry agent and agents without handoffs answer.
+	Answers *bool `json:"answers,omitempty"`
+}
+
+// What an agent sees: the whole conversation, or the question alone. What
+// other agents did in the turn is seen by both.
+const (
+	HistoryFull = "full"
+	HistoryTurn = "turn"
+)
+
+// NoAgent is the [TurnRequest.Agent] that leaves a chat's agent out.
+const NoAgent = "none"
+
+// BareID is the part of the id after the colon, which events carry.
+func (a *Agent) BareID() string { return bareID(a.ID) }
+
+// Agents is an immutable collection of agents.
+type Agents struct{ all []Agent }
+
+// NewAgents makes a collection. It refuses ids that are there twice, and
+// handoffs to agents that aren't there.
+func NewAgents(all ...Agent) (*Agents, error) {
+	s := &Agents{all: slices.Clone(all)}
+	seen := map[string]bool{}
+	for _, a := range s.all {
+		if err := toolset.CheckID(a.ID); err != nil {
+			return nil, fmt.Errorf("add agent %q: %w", a.ID, err)
+		}
+		if seen[a.ID] || a.ID == NoAgent {
+			return nil, fmt.Errorf("add agent %q: the id is taken", a.ID)
+		}
+		seen[a.ID] = true
+	}
+	for i := range s.all {
+		for _, to := range s.all[i].Handoffs {
+			if s.handoff(&s.all[i], to) == nil {
+				return nil, fmt.Errorf("add agent %q: it hands over to %s, which isn't there", s.all[i].ID, to)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Agents are all agents that a turn can enter by.
+func (e *Engine) Agents() *Agents { return e.o.Agents }
+
+// All lists the agents in their order.
+func (s *Agents) All() []Agent {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.all)
+}
+
+// Find gives an agent by its id, or by its bare id if one alone has it.
+func (s *Agents) Find(name string) (*Agent, error) {
+	if a := s.get(name); a != nil {
+		return a, nil
+	}
+	var found []*Agent
+	var names []string
+	if s != nil {
+		for i := range s.all {
+			if a := &s.all[i]; a.BareID() == name {
+				found = append(found, a)
+			}
+			names = append(names, s.all[i].ID, s.all[i].BareID())
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		msg := "no agent " + name
+		if near := nearest.Of(name, names); near != "" {
+			msg += "; did you mean " + near + "?"
+		}
+		return nil, fault.New(fault.NotFound, msg, "fettle agents list")
+	}
+	f := fault.New(fault.Usage, fmt.Sprintf("%d toolsets have an agent %s; name it with its toolset", len(found), name))
+	for _, a := range found {
+		f.Detail = append(f.Detail, a.ID)
+	}
+	return nil, f
+}
+
+func (s *Agents) get(id string) *Agent {
+	if s == nil {
+		return nil
+	}
+	for i := range s.all {
+		if s.all[i].ID == id {
+			return &s.all[i]
+		}
+	}
+	return nil
+}
+
+// handoff is the agent that another means by a name.
+func (s *Agents) handoff(from *Agent, name string) *Agent {
+	if from.ToolsetID != "" && !strings.Contains(name, ":") {
+		if a := s.get(from.ToolsetID + ":" + name); a != nil {
+			return a
+		}
+	}
+	return s.get(name)
+}
+
+// tools are those of a set that the agent is offered. A glob that means none is
+// passed over: a tool may be switched off.
+func (a *Agent) tools(set *toolset.Set) *toolset.Set {
+	var patterns []string
+	for _, p := range a.Tools {
+		p = a.ownTool(p, set)
+		if _, err := set.Select(p); err == nil {
+			patterns = append(patterns, p)
+		}
+	}
+	chosen, err := set.Select(patterns...)
+	if err != nil { // can't be: each pattern means something
+		chosen, _ = toolset.NewSet()
+	}
+	return chosen
+}
+
+// ownTool is a pattern with the agent's toolset before it, where a bare name
+// or glob means tools of that.
+func (a *Agent) ownTool(pattern string, set *toolset.Set) string {
+	if a.ToolsetID == "" || strings.ContainsAny(pattern, ":!") {
+		return pattern
+	}
+	own := a.ToolsetID + ":" + pattern
+	if _, err := set.Select(own); err == nil {
+		return own
+	}
+	return pattern
+}
+
+// handoffPrefix begins the names of the tools by which agents hand over.
+const handoffPrefix = "handoff_to_"
+
+// handoffs are the tools by which the turn's agent hands over, by their names.
+func (t *turn) handoffs() map[string]*Agent {
+	if t.agent == nil {
+		return nil
+	}
+	out := map[string]*Agent{}
+	for _, name := range t.agent.Handoffs {
+		to := t.eng.o.Agents.handoff(t.agent, name)
+		if to == nil {
+			continue // NewAgents has looked
+		}
+		tool := handoffPrefix + strings.Map(wordRune, to.BareID())
+		for {
+			_, taken := t.names.Lookup(tool)
+			if _, twice := out[tool]; !taken && !twice {
+				break
+			}
+			tool += "_"
+		}
+		out[tool] = to
+	}
+	return out
+}
+
+func wordRune(r rune) rune {
+	if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		return r
+	}
+	return '_'
+}
+
+// handoffSpecs offers the handoffs to the model.
+func (t *turn) handoffSpecs() []provider.ToolSpec {
+	all := t.handoffs()
+	specs := make([]provider.ToolSpec, 0, len(all))
+	for _, name := range sortedNames(all) {
+		to := all[name]
+		specs = append(specs, provider.ToolSpec{
+			Name:        name,
+			Description: "Hand over to the agent " + cmp.Or(to.Name, to.BareID()) + ", which goes on from here. " + to.Purpose,
+			InputSchema: []byte(`{"type":"object","properties":{"reason":{"type":"string","description":"what it should do, in a sentence"}}}`),
+		})
+	}
+	return specs
+}
+
+func sortedNames(m map[string]*Agent) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// agentSystem is the system prompt of the agent that is asked: its own, and
+// then what the chat says to all.
+func (a assembly) agentSystem() string {
+	return strings.Trim(a.agent.Prompt+"\n\n"+a.system, "\n")
+}
+
+// seen are the messages of the conversation that the agent sees.
+func (a assembly) seen() []Message {
+	if a.agent != nil && a.agent.History == HistoryTurn && len(a.history) > 0 {
+		return a.history[len(a.history)-1:]
+	}
+	return a.history
+}
+
+// hasAgents tells whether several spoke in an answer, or could have.
+func hasAgents(m Message) bool {
+	for _, p := range m.Parts {
+		if p.Kind == provider.AgentStartPart {
+			return true
+		}
+	}
+	return false
+}
+
+// answerAlone is an old answer of several agents as each of them remembers it:
+// what the person was told. How it came about belonged to its turn, and to
+// agents with other tools.
+func answerAlone(m Message) []provider.Message {
+	text := m.Text()
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return []provider.Message{{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}}
+}
+
+// lastStart is where the part of an answer begins that the agent has given
+// which speaks now.
+func lastStart(parts []provider.Part) int {
+	for i := len(parts) - 1; i >= 0; i-- {
+		if parts[i].Kind == provider.AgentStartPart {
+			return i
+		}
+	}
+	return 0
+}
+
+// own is what the agent that speaks now has said and called since it began. What
+// it said counts as said, also where the person doesn't get it as an answer.
+func (a assembly) own() Message {
+	m := *a.answer
+	if a.agent == nil {
+		return m
+	}
+	m.Parts = nil
+	for _, p := range a.answer.Parts[lastStart(a.answer.Parts):] {
+		if p.Kind == provider.AgentTextPart {
+			p.Kind = provider.TextPart
+		}
+		m.Parts = append(m.Parts, p)
+	}
+	return m
+}
+
+// work is what agents have done in this turn before the one that is asked: a
+// message of its own before the question.
+func (a assembly) work() []provider.Message {
+	if a.agent == nil || a.answer == nil {
+		return nil
+	}
+	var b strings.Builder
+	results := map[string]provider.ToolResult{}
+	parts := a.answer.Parts[:lastStart(a.answer.Parts)]
+	for _, p := range parts {
+		if p.Result != nil {
+			results[p.Result.ID] = *p.Result
+		}
+	}
+	for _, p := range parts {
+		switch p.Kind {
+		case provider.TextPart, provider.AgentTextPart:
+			fmt.Fprintf(&b, "%s said:\n%s\n\n", p.Agent, strings.TrimSpace(p.Text))
+		case provider.ToolCallPart:
+			fmt.Fprintf(&b, "%s called %s with %s:\n%s\n\n", p.Agent, bareID(p.Call.Name), p.Call.Args, strings.TrimSpace(results[p.Call.ID].Text))
+		case provider.HandoffPart:
+			fmt.Fprintf(&b, "%s handed over to %s", p.Agent, p.Name)
+			if p.Text != "" {
+				fmt.Fprintf(&b, ": %s", p.Text)
+			}
+			b.WriteString("\n\n")
+		}
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	block := fileBlock(provider.Part{Name: "work of the agents on the question that follows", Text: strings.TrimSpace(b.String())})
+	return []provider.Message{{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: block}}}}
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+const (
+	// maxHandoffs bounds how often agents hand over in a turn that names no
+	// bound: four rounds of the longest chain that documents show, and an end
+	// for two agents that pass a question to and fro.
+	maxHandoffs = 16
+	// maxReason bounds what an agent says to the one that it hands over to.
+	maxReason = 4 << 10
+)
+
+// handover is a handoff that a model asked for.
+type handover struct {
+	to     *Agent
+	reason string
+}
+
+// chooseAgent finds the agent that the turn enters by: the request's, else the
+// chat's.
+func (t *turn) chooseAgent(conv *conversation) error {
+	name := t.req.Agent
+	if name == "" {
+		name = conv.chat.Agent
+	}
+	if name == "" || name == NoAgent || len(t.req.Calls) > 0 {
+		return nil
+	}
+	a, err := t.eng.o.Agents.Find(name)
+	if err != nil {
+		return err
+	}
+	t.agent, t.entry = a, a
+	t.allTools = t.offer
+	t.useTools()
+	return nil
+}
+
+// useTools offers the tools of the turn's agent, as far as the request lets it.
+func (t *turn) useTools() {
+	t.offer = t.agent.tools(t.allTools)
+	t.names = t.offer.Names()
+}
+
+// answers tells whether what the model says now is part of the answer.
+func (t *turn) answers() bool {
+	switch {
+	case t.agent == nil:
+		return true
+	case t.agent.Answers != nil:
+		return *t.agent.Answers
+	}
+	return t.agent == t.entry || len(t.agent.Handoffs) == 0
+}
+
+// speaker is the agent as events name it; empty where there is none.
+func (t *turn) speaker() string {
+	if t.agent == nil {
+		return ""
+	}
+	return t.agent.BareID()
+}
+
+// announce says which agent the turn enters by.
+func (t *turn) announce() error {
+	if t.agent == nil {
+		return nil
+	}
+	return t.emit(event.AgentStart{Agent: t.speaker()})
+}
+
+// takeHandoff splits a handoff from the calls of a response. Only the first
+// counts: an agent can't go on in two.
+func (t *turn) takeHandoff(calls []provider.ToolCall) (rest []provider.ToolCall, next *handover, err error) {
+	known := t.handoffs()
+	for _, c := range calls {
+		to := known[c.Name]
+		switch {
+		case to == nil:
+			rest = append(rest, c)
+		case next != nil:
+			note := fmt.Sprintf("%s handed over to %s too; only the first handoff counts", t.speaker(), to.BareID())
+			err = t.emit(event.Footnote{Text: note})
+		default:
+			next = &handover{to: to, reason: handoffReason(c.Args)}
+		}
+	}
+	if err == nil && len(calls) == 0 {
+		next, err = t.forgotten()
+	}
+	return rest, next, err
+}
+
+func handoffReason(args json.RawMessage) string {
+	var given struct {
+		Reason string `json:"reason"`
+	}
+	_ = json.Unmarshal(args, &given) // a handoff without a reason is one all the same
+	return clip(clean(strings.TrimSpace(given.Reason)), maxReason)
+}
+
+// forgotten is the handoff of an agent that neither answers nor handed over,
+// as small models do: without it the person would get no answer at all.
+func (t *turn) forgotten() (*handover, error) {
+	if t.answers() {
+		return nil, nil
+	}
+	to := t.entry
+	if len(t.agent.Handoffs) == 1 {
+		to = t.eng.o.Agents.handoff(t.agent, t.agent.Handoffs[0])
+	}
+	return &handover{to: to}, t.emit(event.Footnote{Text: t.speaker() + " ended without handing over; " + to.BareID() + " goes on"})
+}
+
+// handOff lets another agent go on.
+func (t *turn) handOff(next *handover) error {
+	t.handed = append(t.handed, t.speaker())
+	limit := t.req.MaxHandoffs
+	if limit <= 0 {
+		limit = maxHandoffs
+	}
+	if len(t.handed) > limit {
+		shown := append(t.handed[max(0, len(t.handed)-4):], next.to.BareID())
+		return fault.New(fault.TurnLimit, fmt.Sprintf("the agents handed over %d times and found no end: … %s",
+			limit, strings.Join(shown, " → ")), "fettle agents show "+t.agent.ID)
+	}
+	from := t.speaker()
+	if err := t.emit(event.Handoff{From: from, To: next.to.BareID(), Reason: next.reason}, event.AgentStart{Agent: next.to.BareID()}); err != nil {
+		return err
+	}
+	t.agent = next.to
+	t.useTools()
+	return t.agentModel()
+}
+
+// agentModel chooses the model of the turn's agent: its own, else the turn's.
+func (t *turn) agentModel() error {
+	ref := t.agent.Model
+	if ref == "" {
+		ref = t.base
+	}
+	if ref == t.model.ref {
+		return nil
+	}
+	c, err := t.eng.choose(t.ctx, ref, t.req.Fallback)
+	if err != nil {
+		return Explain(ref, err)
+	}
+	c.since = t.red.step
+	t.model = c
+	return t.noteLeftOut()
+}
