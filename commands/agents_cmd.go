@@ -53,12 +53,16 @@ func newAgentsList(rt *runtime) *cli.Command {
 	}
 }
 
-func runAgentsList(_ context.Context, rt *runtime, output string) error {
+func runAgentsList(ctx context.Context, rt *runtime, output string) error {
 	eng, err := rt.storeEngine()
 	if err != nil {
 		return err
 	}
-	all := eng.Agents().All()
+	agents, err := eng.AllAgents(ctx)
+	if err != nil {
+		return err
+	}
+	all := agents.All()
 	if output == "json" {
 		if all == nil {
 			all = []engine.Agent{}
@@ -93,17 +97,21 @@ func newAgentsShow(rt *runtime) *cli.Command {
 			if err := checkOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			return runAgentsShow(rt, c.Args().First(), c.String("output"))
+			return runAgentsShow(c.Context, rt, c.Args().First(), c.String("output"))
 		},
 	}
 }
 
-func runAgentsShow(rt *runtime, id, output string) error {
+func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
 	eng, err := rt.storeEngine()
 	if err != nil {
 		return err
 	}
-	a, err := eng.Agents().Find(id)
+	agents, err := eng.AllAgents(ctx)
+	if err != nil {
+		return err
+	}
+	a, err := agents.Find(id)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,9 @@ func (o askOptions) flags() map[string]config.Flag {
 	if o.timeout > 0 {
 		one("limits.timeout", "--timeout", o.timeout.String())
 	}
+	if o.contained {
+		one("require_sandbox", "--require-sandbox", "on")
+	}
 	if o.noTools {
 		one("tools", "--no-tools", "off")
 	}

@@ -34,6 +34,7 @@ type askOptions struct {
 	tools     []string
 	noTools   bool
 	allow     []string
+	contained bool
 	yes       bool
 	schema    json.RawMessage
 	output    string // text, json, events
@@ -81,6 +82,7 @@ func askFlags(rt *runtime) []cli.Flag {
 		listFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
 		&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
 		listFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
+		&cli.BoolFlag{Name: "require-sandbox", Category: tools, Usage: "run no tool of a toolset that can't be contained in full"},
 		&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
 
 		&cli.StringFlag{Name: "schema", Category: answer, Usage: "want JSON that matches the JSON Schema in `FILE`, or given itself"},
@@ -113,7 +115,7 @@ func readAsk(c *cli.Context) (askOptions, error) {
 		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"),
 		files: listOf(c, "file"), workspace: c.String("workspace"),
 		toolsets: listOf(c, "toolset"), tools: listOf(c, "tool"), noTools: c.Bool("no-tools"),
-		allow: listOf(c, "allow"), yes: c.Bool("yes"), output: c.String("output"),
+		allow: listOf(c, "allow"), contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), output: c.String("output"),
 		extract: c.Bool("extract"), quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 		noStream: c.Bool("no-stream"), noStdin: c.Bool("no-stdin"), usage: c.Bool("usage"),
 		maxTurns: c.Int("max-turns"), timeout: c.Duration("timeout"),

@@ -37,11 +37,13 @@ type runtime struct {
 	profile    *string // of --profile; nil where the flag wasn't given
 	client     *http.Client
 	engine     *engine.Engine
+	toolbox    *toolbox // of the engine
+	spares     int      // processes that may wait for a next call
 	dirs       func() (paths.Dirs, error)
 }
 
 func newRuntime(streams *term.Streams) *runtime {
-	rt := &runtime{streams: streams}
+	rt := &runtime{streams: streams, spares: mostSpares}
 	rt.dirs = sync.OnceValues(func() (paths.Dirs, error) {
 		wd, err := os.Getwd()
 		if err != nil {
@@ -157,8 +159,9 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "gather the builtin tools", err)
 	}
+	rt.toolbox = newToolbox(cfg, dirs, rt.spares)
 	rt.engine = engine.New(engine.Options{
-		DataDir: dirs.Data, Models: catalog, Tools: tools,
+		DataDir: dirs.Data, Models: catalog, Tools: tools, Runner: rt.toolbox.runner,
 		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
 		Policy: engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:  provider.RetryOptions{Attempts: cfg.Retries + 1},
@@ -177,7 +180,7 @@ func (rt *runtime) finish() {
 	_ = rt.streams.Out.Close() // every write was looked at already
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
-	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close())
+	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.close())
 	rt.client.CloseIdleConnections()
 	if err != nil && rt.verbose {
 		rt.notice("after the answer: " + err.Error())

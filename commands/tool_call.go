@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
@@ -26,6 +27,7 @@ type toolCallOptions struct {
 	workspace string
 	timeout   time.Duration
 	ephemeral bool
+	contained bool
 	output    string
 	quiet     bool
 	verbose   bool
@@ -53,6 +55,7 @@ echo '{"path": "notes.md"}' | fettle tool call read_file - -w . --ephemeral`,
 			&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Usage: "call it in the last chat"},
 			&cli.Int64Flag{Name: "chat", Usage: "call it in chat `N`"},
 			&cli.BoolFlag{Name: "ephemeral", Usage: "keep nothing of this, so that it can't be undone"},
+			&cli.BoolFlag{Name: "require-sandbox", Usage: "don't run it where it can't be contained in full"},
 			&cli.DurationFlag{Name: "timeout", Usage: "stop after `TIME`, such as 90s or 5m"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print `FORMAT` text, json (one object) or events (a line of JSON each)"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print nothing but the result and errors"},
@@ -72,8 +75,8 @@ func readToolCall(c *cli.Context) (toolCallOptions, error) {
 	const path = "fettle tool call"
 	o := toolCallOptions{
 		tool: c.Args().Get(0), args: c.Args().Get(1), named: listOf(c, "arg"), workspace: c.String("workspace"),
-		chat:    engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat")},
-		timeout: c.Duration("timeout"), ephemeral: c.Bool("ephemeral"), output: c.String("output"),
+		chat:      engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat")},
+		contained: c.Bool("require-sandbox"), timeout: c.Duration("timeout"), ephemeral: c.Bool("ephemeral"), output: c.String("output"),
 		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 	}
 	switch {
@@ -106,7 +109,12 @@ func readToolCall(c *cli.Context) (toolCallOptions, error) {
 
 func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
 	rt.quiet, rt.verbose = o.quiet, o.verbose
-	cfg, err := rt.config(nil)
+	rt.spares = 0 // no second call follows
+	flags := map[string]config.Flag{}
+	if o.contained {
+		flags["require_sandbox"] = config.Flag{Name: "--require-sandbox", Values: []string{"on"}}
+	}
+	cfg, err := rt.config(flags)
 	if err != nil {
 		return err
 	}
@@ -114,7 +122,11 @@ func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
 	if err != nil {
 		return err
 	}
-	args, err := o.arguments(ctx, rt, eng.Tools())
+	tools, _, err := eng.AllTools(ctx)
+	if err != nil {
+		return err
+	}
+	args, err := o.arguments(ctx, rt, tools)
 	if err != nil {
 		return err
 	}

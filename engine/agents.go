@@ -82,9 +82,6 @@ func NewAgents(all ...Agent) (*Agents, error) {
 	return s, nil
 }
 
-// Agents are all agents that a turn can enter by.
-func (e *Engine) Agents() *Agents { return e.o.Agents }
-
 // All lists the agents in their order.
 func (s *Agents) All() []Agent {
 	if s == nil {
@@ -187,7 +184,7 @@ func (t *turn) handoffs() map[string]*Agent {
 	}
 	out := map[string]*Agent{}
 	for _, name := range t.agent.Handoffs {
-		to := t.eng.o.Agents.handoff(t.agent, name)
+		to := t.box.agents.handoff(t.agent, name)
 		if to == nil {
 			continue // NewAgents has looked
 		}

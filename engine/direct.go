@@ -59,8 +59,15 @@ func (t *turn) checkCall(c *DirectCall) error {
 
 // noTool says why a tool can't be called: there is none, or it is switched off.
 func (t *turn) noTool(name string) error {
-	if e, ok := t.eng.o.Tools.Get(name); ok && !e.Tool.Enabled {
+	if e, ok := t.box.tools.Get(name); ok && !e.Tool.Enabled {
 		return fault.New(fault.Failed, "the tool "+name+" is disabled", "fettle tool enable "+name)
+	}
+	if why := t.box.unusable[name]; why != "" {
+		hint := "fettle tool show " + name
+		if why == disabledTool {
+			hint = "fettle tool enable " + name
+		}
+		return fault.New(fault.Failed, "the tool "+name+" can't be used: "+why, hint)
 	}
 	if n := len(t.offer.ByBareID(name)); n > 1 {
 		f := fault.New(fault.Usage, fmt.Sprintf("%d toolsets have a tool %s; name it with its toolset", n, name))

@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // Models finds models by name; [Catalog] is the usual one.
@@ -35,10 +36,14 @@ type Options struct {
 	// something is first written.
 	DataDir string
 	Models  Models
-	// Tools are all tools there are; nil has none.
+	// Tools are the tools that belong to the program; nil has none.
 	Tools *toolset.Set
-	// Agents are all agents there are; nil has none.
+	// Agents are those that belong to no toolset; nil has none.
 	Agents *Agents
+	// Runner makes what runs a tool of an installed toolset. An error is why
+	// that tool can't be used, and is no other's. Nil leaves installed toolsets
+	// out.
+	Runner func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error)
 	// Policy holds for every turn.
 	Policy Policy
 	// Retry is how often and how long a failed request is tried again.
@@ -74,6 +79,7 @@ type Engine struct {
 	turns  map[TurnID]*turn // live ones, and the last few that ended
 	ended  []TurnID
 	closed bool
+	box    *toolbox       // as of the last look
 	wg     sync.WaitGroup // of starts and live turns
 	base   context.Context
 	stop   context.CancelCauseFunc
@@ -119,7 +125,7 @@ func New(o Options) *Engine {
 	return e
 }
 
-// Tools are all tools that the engine has, also those that are switched off.
+// Tools are the tools that belong to the program, as they were given.
 func (e *Engine) Tools() *toolset.Set { return e.o.Tools }
 
 func (e *Engine) storeDir() string { return filepath.Join(e.o.DataDir, "store") }

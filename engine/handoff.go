@@ -35,7 +35,7 @@ func (t *turn) chooseAgent(conv *conversation) error {
 	if name == "" || name == NoAgent || len(t.req.Calls) > 0 {
 		return nil
 	}
-	a, err := t.eng.o.Agents.Find(name)
+	a, err := t.box.agents.Find(name)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (t *turn) forgotten() (*handover, error) {
 	}
 	to := t.entry
 	if len(t.agent.Handoffs) == 1 {
-		to = t.eng.o.Agents.handoff(t.agent, t.agent.Handoffs[0])
+		to = t.box.agents.handoff(t.agent, t.agent.Handoffs[0])
 	}
 	return &handover{to: to}, t.emit(event.Footnote{Text: t.speaker() + " ended without handing over; " + to.BareID() + " goes on"})
 }

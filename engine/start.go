@@ -70,6 +70,10 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]chan Confirmation{},
 		abandon: make(chan struct{}),
 	}
+	var err error
+	if t.box, err = e.toolbox(ctx); err != nil {
+		return nil, nil, err
+	}
 	if err := t.checkRequest(); err != nil {
 		return nil, nil, err
 	}
@@ -155,7 +159,7 @@ func (t *turn) checkChat() error {
 }
 
 func (t *turn) chooseTools() error {
-	t.offer = t.eng.o.Tools.Offered()
+	t.offer = t.box.tools.Offered()
 	if t.req.Tools != nil {
 		var err error
 		if t.offer, err = t.offer.Select(t.req.Tools...); err != nil {

@@ -40,6 +40,7 @@ type turn struct {
 	policy Policy
 	red    *reducer
 	feed   *feed
+	box    *toolbox
 	offer  *toolset.Set
 	// agent speaks now, entry is the one that the turn began with; nil without
 	// agents. handed are those that handed over, in order, allTools what the
@@ -319,7 +320,7 @@ func (t *turn) letGo(discard bool) {
 func (t *turn) forget() {
 	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
-	t.unshown, t.model, t.allTools = nil, nil, nil
+	t.unshown, t.model, t.allTools, t.box = nil, nil, nil, nil
 }
 
 func errorBody(err error) event.Error {

@@ -25,6 +25,10 @@ type Config struct {
 	Ask       []string
 	Limits    Limits
 	Retries   int // after the first attempt
+	// Python is the interpreter of Python tools; empty looks on the PATH.
+	Python string
+	// RequireSandbox refuses tools of toolsets that can't be contained in full.
+	RequireSandbox bool
 	// Profile is the profile in force; empty where none is.
 	Profile string
 	// Profiles are those that there are, sorted.

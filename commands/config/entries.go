@@ -162,6 +162,13 @@ func (c *Config) setting(key string) any {
 		return c.Limits.FileBytes
 	case "retries":
 		return c.Retries
+	case "python":
+		return c.Python
+	case "require_sandbox":
+		if c.RequireSandbox {
+			return "on"
+		}
+		return "off"
 	}
 	return nil
 }

@@ -98,6 +98,7 @@ func settingsOf(v *viper.Viper) *Config {
 			FileBytes:     v.GetInt64("limits.file_bytes"),
 		},
 		Retries: v.GetInt("retries"),
+		Python:  v.GetString("python"), RequireSandbox: v.GetString("require_sandbox") == "on",
 	}
 }
 

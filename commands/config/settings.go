@@ -107,6 +107,12 @@ var table = sync.OnceValue(func() []setting {
 			kind: sizeKind(0, maxStore), refused: refusedStore},
 		{Setting: Setting{Key: "retries", Default: "3", Project: true, Env: []string{"FETTLE_RETRIES"},
 			Meaning: "how often a request that may succeed later is repeated"}, kind: countKind(0, maxRetries, "")},
+		{Setting: Setting{Key: "python", Env: []string{"FETTLE_PYTHON"},
+			Meaning: "the interpreter of Python tools; without it python3 on the PATH"},
+			kind: textKind(), refused: "it decides what runs on your machine"},
+		{Setting: Setting{Key: "require_sandbox", Default: "off", Flag: "--require-sandbox", Env: []string{"FETTLE_REQUIRE_SANDBOX"},
+			Meaning: "run tools of toolsets only where they can be contained in full"},
+			kind: choiceKind("off", "on"), refused: "it decides what runs on your machine"},
 	}
 })
 

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/manifest"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// toolbox is what turns can use: the builtin tools as the user has set them,
+// the tools and agents of the installed toolsets, and why some of them can't be
+// used.
+type toolbox struct {
+	generation int64
+	tools      *toolset.Set
+	agents     *Agents
+	unusable   map[string]string // by tool id
+}
+
+// toolbox gives the tools and agents of now. Each turn looks, so that one engine
+// serves toolsets that are imported while it lives; only a change costs more
+// than reading a file.
+func (e *Engine) toolbox(ctx context.Context) (*toolbox, error) {
+	if e.o.Runner == nil {
+		return &toolbox{tools: e.o.Tools, agents: e.o.Agents}, nil
+	}
+	m, err := e.ToolsetMirror(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.box != nil && e.box.generation == m.Generation {
+		return e.box, nil
+	}
+	box, err := e.gather(m)
+	if err != nil {
+		return nil, err
+	}
+	e.box = box
+	return box, nil
+}
+
+// gather makes a toolbox of the mirror. What can't be used is left out with its
+// reason, and keeps nothing else from being used.
+func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
+	box := &toolbox{generation: m.Generation, unusable: map[string]string{}}
+	entries := changedBuiltins(e.o.Tools, m.Builtins)
+	agents := e.o.Agents.All()
+	for i := range m.Toolsets {
+		set := &m.Toolsets[i]
+		for j := range set.Tools {
+			entry, why := e.entry(set, &set.Tools[j])
+			if why != "" {
+				box.unusable[set.Tools[j].Tool.ID] = why
+			} else {
+				entries = append(entries, entry)
+			}
+		}
+		if set.Usable() {
+			agents = append(agents, agentsOf(set.ID, set.Agents)...)
+		}
+	}
+	var err error
+	if box.tools, err = toolset.NewSet(entries...); err != nil {
+		return nil, fault.Wrap(fault.Failed, "gather the tools", err)
+	}
+	if box.agents, err = NewAgents(agents...); err != nil {
+		return nil, fault.Wrap(fault.Failed, "gather the agents", err)
+	}
+	return box, nil
+}
+
+// entry is one tool of a toolset, or why it can't be used.
+func (e *Engine) entry(set *registry.MirrorToolset, t *registry.MirrorTool) (toolset.Entry, string) {
+	switch {
+	case !set.Enabled:
+		return toolset.Entry{}, "its toolset is disabled"
+	case set.Problem != "":
+		return toolset.Entry{}, set.Problem
+	case !t.Tool.Enabled:
+		return toolset.Entry{}, disabledTool
+	case t.Problem != "":
+		return toolset.Entry{}, t.Problem
+	}
+	run, err := e.o.Runner(set, t)
+	if err != nil {
+		return toolset.Entry{}, err.Error()
+	}
+	entry := toolset.Entry{Tool: t.Tool, Runner: run, Dir: filepath.Join(e.o.DataDir, filepath.FromSlash(set.Dir))}
+	if _, err := toolset.NewSet(entry); err != nil {
+		return toolset.Entry{}, err.Error()
+	}
+	return entry, ""
+}
+
+// disabledTool is why a tool that the user switched off can't be used.
+const disabledTool = "it is disabled"
+
+// changedBuiltins are the builtin tools as the user has set them.
+func changedBuiltins(set *toolset.Set, changes map[string]registry.BuiltinChange) []toolset.Entry {
+	entries := slices.Collect(set.All())
+	for i := range entries {
+		c := changes[entries[i].Tool.ID]
+		entries[i].Tool.Enabled = entries[i].Tool.Enabled && !c.Disabled
+		if c.Renderer != nil {
+			entries[i].Tool.Renderer = c.Renderer
+		}
+	}
+	return entries
+}
+
+// agentsOf are the agents of a toolset under its name.
+func agentsOf(id string, all []manifest.Agent) []Agent {
+	out := make([]Agent, 0, len(all))
+	for _, a := range all {
+		out = append(out, Agent{
+			ID: id + ":" + a.ID, ToolsetID: id, Name: a.Name, Purpose: a.Purpose, Prompt: a.Prompt, Model: a.Model,
+			Tools: a.Tools, Handoffs: a.Handoffs, History: a.History, Answers: a.Answers,
+		})
+	}
+	return out
+}
+
+// AllTools are all tools that can be called now, also those that are switched
+// off, and by id why others can't be.
+func (e *Engine) AllTools(ctx context.Context) (*toolset.Set, map[string]string, error) {
+	box, err := e.toolbox(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return box.tools, box.unusable, nil
+}
+
+// AllAgents are all agents that a turn can enter by.
+func (e *Engine) AllAgents(ctx context.Context) (*Agents, error) {
+	box, err := e.toolbox(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return box.agents, nil
+}
