@@ -25,6 +25,7 @@ type pattern struct {
 type markers struct {
 	byFirst [256][]pattern // the longest first
 	wake    [256]bool      // the bytes with which something may begin
+	second  [256][4]uint64 // the bytes that may follow each of these, as bits
 }
 
 // newMarkers knows each marker plain and in the bold that models like to set
@@ -51,12 +52,16 @@ func newMarkers(entries []*entry) *markers {
 		slices.SortStableFunc(m.byFirst[c], func(a, b pattern) int { return cmp.Compare(len(b.text), len(a.text)) })
 		m.wake[c] = len(m.byFirst[c]) > 0
 	}
-	m.wake['`'], m.wake['~'] = true, true // code blocks
+	for _, c := range "`~" { // code blocks
+		m.wake[c] = true
+		m.second[c] = [4]uint64{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+	}
 	return m
 }
 
 func (m *markers) add(text string, e *entry) {
 	m.byFirst[text[0]] = append(m.byFirst[text[0]], pattern{text, e})
+	m.second[text[0]][text[1]/64] |= 1 << (text[1] % 64)
 }
 
 // match finds the longest marker that s begins with. With more, a longer one
@@ -77,10 +82,14 @@ func (m *markers) match(s string, final bool) (*pattern, verdict) {
 	return nil, no
 }
 
-// next is the place of the next byte that something may begin with, from i on.
+// next is the place at which something may begin next, from i on, by its first
+// two bytes. Most of a text is passed over here.
 func (m *markers) next(s string, i int) int {
 	for ; i < len(s); i++ {
-		if m.wake[s[i]] {
+		if !m.wake[s[i]] {
+			continue
+		}
+		if i+1 == len(s) || m.second[s[i]][s[i+1]/64]&(1<<(s[i+1]%64)) != 0 {
 			return i
 		}
 	}

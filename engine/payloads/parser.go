@@ -97,6 +97,15 @@ func (p *Parser) Finish() []Item {
 	return items
 }
 
+// Pending is the type of the payload whose JSON is coming, so that a person can
+// be told what they wait for; empty where there is none.
+func (p *Parser) Pending() string {
+	if p.held == nil {
+		return ""
+	}
+	return p.held.entry.Type
+}
+
 func (p *Parser) run(piece string, final bool) {
 	data := piece
 	if p.carry != "" {
@@ -378,6 +387,9 @@ func (p *Parser) judge(h *held) (f Found, why string) {
 		}
 		if err := checkType(f.Type); err != nil {
 			return f, "its parser gave a wrong type: " + err.Error()
+		}
+		if len(f.Data) > p.o.MaxBytes {
+			return f, "its parser gave more than " + kilobytes(p.o.MaxBytes)
 		}
 	}
 	if err := p.reg.Check(f.Type, h.entry.set, f.Data); err != nil {

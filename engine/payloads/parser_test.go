@@ -195,6 +195,17 @@ func TestParserWithoutMarkersPassesTextOn(t *testing.T) {
 	}
 }
 
+func TestPendingNamesWhatIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := testOffer(t).Parser(ParserOptions{})
+	for _, step := range []struct{ piece, want string }{{"a PLAN: ", ""}, {"{\"a\":", "plan"}, {"1}", ""}} {
+		p.Feed(step.piece)
+		if got := p.Pending(); got != step.want {
+			t.Errorf("after %q: got %q, want %q", step.piece, got, step.want)
+		}
+	}
+}
+
 func TestParserIsNewAfterFinish(t *testing.T) {
 	t.Parallel()
 	p := testOffer(t).Parser(ParserOptions{})

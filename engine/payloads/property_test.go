@@ -125,6 +125,25 @@ func TestTextItemsAreWholeCharacters(t *testing.T) {
 	})
 }
 
+// What waits is bounded, however the text goes on.
+func TestLittleIsHeldBack(t *testing.T) {
+	t.Parallel()
+	const most = 3*maxSpace + 2*(maxFence+maxInfo) + maxMarker + 8
+	offer := testOffer(t)
+	rapid.Check(t, func(t *rapid.T) {
+		p := offer.Parser(testOptions())
+		for _, piece := range cut(t, drawText(t)+drawText(t)) {
+			p.Feed(piece)
+			if p.Pending() == "" && len(p.carry) > most {
+				t.Fatalf("%d bytes wait: %q", len(p.carry), p.carry)
+			}
+			if p.held != nil && len(p.held.raw) > p.o.MaxBytes+most {
+				t.Fatalf("%d bytes of a payload wait", len(p.held.raw))
+			}
+		}
+	})
+}
+
 func FuzzParser(f *testing.F) {
 	for _, s := range []string{
 		"a PLAN: {\"a\": [1]} b", "```json\nPLAN: {}\n```", "**PLAN**: ```\n{}\n``` x", "STRICT: {\"name\":1}", "~~~\nPLAN: {}", "PLAN: {x", "é世\xff",
@@ -180,6 +199,17 @@ func prose() (pieces []string, size int) {
 func BenchmarkTextWithoutMarkers(b *testing.B) {
 	pieces, size := prose()
 	whole := strings.Join(pieces, "")
+	b.Run("floor", func(b *testing.B) { // what a copy of the text costs
+		b.SetBytes(int64(size))
+		var buf []byte
+		for b.Loop() {
+			buf = buf[:0]
+			for _, piece := range pieces {
+				buf = append(buf, piece...)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size), "ns/byte")
+	})
 	reg, _ := New()
 	for _, bench := range []struct {
 		name   string

@@ -92,3 +92,17 @@ func TestFilledValuesAreHarmless(t *testing.T) {
 		}
 	})
 }
+
+func FuzzFill(f *testing.F) {
+	f.Add("a {{b.c}} {{page}}\n{{d.0}}", `{"b":{"c":"{{page}} MARK: x"},"d":[1]}`)
+	f.Add("{{{{a}}}}", `{"a":"[[tool:1]]"}`)
+	f.Fuzz(func(t *testing.T, template, context string) {
+		out, err := Fill(template, json.RawMessage(context), []string{"MARK:"})
+		if err == nil && len(out) > maxFilled+len(template)+maxValue*7 {
+			t.Fatalf("%d bytes", len(out))
+		}
+		if err == nil && !strings.ContainsAny(template, "MARK:") && strings.Contains(out, "MARK:") {
+			t.Fatalf("%q, which holds a marker, came of %q and %q", out, template, context)
+		}
+	})
+}

@@ -158,3 +158,55 @@ func TestSuggestionsOfTheLastCount(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+func TestWhatTheModelIsToldAfterwards(t *testing.T) {
+	t.Parallel()
+	reg, _ := New()
+	told := reg.Retell("schema_proposal", "", raw(`{ "a": 1 }`))
+	if want := `SCHEMA_PROPOSAL: {"a":1}`; told != want {
+		t.Errorf("got %s, want %s", told, want)
+	}
+	offer := mustOffer(t, "schema_proposal")
+	if got := parseIn(offer.Parser(ParserOptions{}), told); len(got) != 1 || got[0] != `[schema_proposal {"a":1}]` {
+		t.Errorf("what is retold is read as %q", got)
+	}
+	if got, want := reg.Retell("pubmed_article", "", raw(`{}`)), "[a card of type pubmed_article: {}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := Decided("quick_setup", true, ""), "[the person accepted the quick_setup]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := Decided("quick_setup", false, " too\nmany "), "[the person rejected the quick_setup and says: too many]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func mustOffer(t *testing.T, kinds ...string) *Offer {
+	t.Helper()
+	reg, problems := New(Set{Name: "s", Pages: []Page{{ID: "p", Payloads: kinds}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return reg.Offer(Where{Page: "p"})
+}
+
+func FuzzToolPayload(f *testing.F) {
+	f.Add([]byte(`{"type":"table","table_data":{"rows":[]}}`), []byte(`{"type":"a","data":1,"suggested_values":[{"value":"x"}]}`))
+	f.Add([]byte(`null`), []byte(`{"type":"suggested_actions","data":[{"label":"L","type":"go"}]}`))
+	reg, _ := New()
+	f.Fuzz(func(t *testing.T, workspace, payload []byte) {
+		c := NewCollector(reg)
+		p, notes := c.Tool(ToolOutput{Tool: "t", WorkspacePayload: workspace, Payload: payload})
+		if p != nil && (!json.Valid(p.Data) || checkType(p.Kind) != nil) {
+			t.Fatalf("shows %+v", p)
+		}
+		for _, n := range notes {
+			if strings.ContainsFunc(n, func(r rune) bool { return r < ' ' }) {
+				t.Fatalf("the note %q holds a control character", n)
+			}
+		}
+		if u := c.Result(); u.Workspace != nil && !json.Valid(u.Workspace) {
+			t.Fatalf("the workspace payload is no JSON: %s", u.Workspace)
+		}
+	})
+}
