@@ -109,6 +109,16 @@ func leaves() []rule {
 			why:    "finding words in a text needs nothing else of ours",
 		},
 		{
+			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/schema", "./internal/nearest"},
+			why: "what a text and a result hold of payloads is told without knowing turns, models and tools",
+		},
+		{
+			rooms: []string{"./engine/budget/..."}, tests: true, deep: true,
+			forbid: []string{"./..."},
+			why:    "what fits is arithmetic over sizes; what the sizes are of is the engine's",
+		},
+		{
 			rooms:  []string{"./engine/journal/..."},
 			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/..."},
 			why: "a journal is lines of events under a lock; what they mean is the engine's",

@@ -1,0 +1,30 @@
+package payloads
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Retell is how a model is told of a payload that it wrote in an earlier
+// response: as it wrote it, since the text that is kept no longer holds it.
+// Without that it would write it again, or deny it.
+func (r *Registry) Retell(kind, set string, data json.RawMessage) string {
+	if c, ok := r.Lookup(kind, set); ok && c.ParseMarker != "" {
+		return c.ParseMarker + " " + compact(data)
+	}
+	return "[a card of type " + shown(kind) + ": " + compact(data) + "]"
+}
+
+// Decided is how a model is told what the person did with a payload. The
+// remark is the person's own, and may be empty.
+func Decided(kind string, accepted bool, remark string) string {
+	did := "rejected"
+	if accepted {
+		did = "accepted"
+	}
+	s := "[the person " + did + " the " + shown(kind)
+	if remark = strings.TrimSpace(remark); remark != "" {
+		s += " and says: " + shown(remark)
+	}
+	return s + "]"
+}
