@@ -218,13 +218,7 @@ type outcome struct {
 // this machine, and holds what comes back to what the manifest promises.
 func TestExamplesRun(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("python3 is needed")
-		}
-		t.Skip("python3 isn't there")
-	}
+	python := needPython(t)
 	eachExample(t, func(t *testing.T, e *example) {
 		results := e.run(t, python)
 		for i, c := range e.manifest.Tests {
@@ -232,6 +226,19 @@ func TestExamplesRun(t *testing.T) {
 		}
 		e.parsers(t, python)
 	})
+}
+
+// needPython is this machine's Python; without one the test is skipped.
+func needPython(t *testing.T) string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+			t.Fatal("python3 is needed")
+		}
+		t.Skip("python3 isn't there")
+	}
+	return python
 }
 
 // request is what the harness is asked.
@@ -288,7 +295,7 @@ type result struct {
 // machines that test are busy.
 const runLimit = 60 * time.Second
 
-func (e *example) ask(t *testing.T, python string, requests []request) []outcome {
+func (e *example) ask(t *testing.T, python string, requests []request, env ...string) []outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
@@ -304,7 +311,7 @@ func (e *example) ask(t *testing.T, python string, requests []request) []outcome
 		}
 	}
 	cmd := exec.CommandContext(ctx, python, "-B", "-X", "utf8", filepath.Join("testdata", "harness.py"), dir)
-	cmd.Stdin, cmd.Stderr = &in, &stderr
+	cmd.Stdin, cmd.Stderr, cmd.Env = &in, &stderr, append(os.Environ(), env...)
 	answers, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("run the calls: %v\n%s", err, stderr.String())
