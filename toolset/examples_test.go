@@ -48,7 +48,7 @@ type example struct {
 func eachExample(t *testing.T, do func(*testing.T, *example)) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(examples, "*", manifest.FileName))
-	if err != nil || len(found) < 3 {
+	if err != nil || len(found) < 7 {
 		t.Fatalf("found %d examples, %v", len(found), err)
 	}
 	for _, file := range found {
