@@ -46,8 +46,8 @@ def call(request):
         return {"data": function(request["input"])}
     workspace = pathlib.Path(request["workspace"])
     if list(inspect.signature(function).parameters) == CONTEXT:
-        context = {"chat_id": "test", "workspace": str(workspace), "page": "", "tab": ""}
-        value = function(request["args"], None, 1, context)
+        context = {"chat_id": "test", "workspace": workspace, "page": None, "tab": None}
+        value = function(request["args"], None, 0, context)
     else:
         value = function(workspace, **request["args"])
     progress = []

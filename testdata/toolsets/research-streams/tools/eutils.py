@@ -57,8 +57,8 @@ def fetch(pmids, source):
 def request(program, query):
     base = os.environ.get("NCBI_EUTILS_URL") or ADDRESS
     query = {**query, "tool": "fettle-research-streams"}
-    for name in ("email", "api_key"):
-        if value := os.environ.get("NCBI_" + name.upper()):
+    for name, value in (("email", os.environ.get("NCBI_EMAIL")), ("api_key", os.environ.get("NCBI_API_KEY"))):
+        if value:
             query[name] = value
     address = base.rstrip("/") + "/" + program
     body = urllib.parse.urlencode(query).encode()

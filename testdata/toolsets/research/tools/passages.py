@@ -60,16 +60,16 @@ class Ranker:
 
     def __init__(self, passages):
         self.passages = passages
-        self.length = sum(p["terms"].total() for p in passages) / max(1, len(passages))
+        self.length = sum(size(p["terms"]) for p in passages) / max(1, len(passages))
         self.having = Counter(t for p in passages for t in p["terms"])
 
     def score(self, p, query):
-        total, size = 0.0, p["terms"].total()
+        total, length = 0.0, size(p["terms"])
         for term in query:
             n = p["terms"][term]
             if n:
                 rare = math.log(1 + (len(self.passages) - self.having[term] + 0.5) / (self.having[term] + 0.5))
-                total += rare * n * (K + 1) / (n + K * (1 - B + B * size / self.length))
+                total += rare * n * (K + 1) / (n + K * (1 - B + B * length / self.length))
         return total
 
     def best(self, aspect, question, most):
@@ -92,4 +92,8 @@ class Ranker:
 
 
 def alike(a, b):
-    return (a & b).total() >= ALIKE * min(a.total(), b.total())
+    return size(a & b) >= ALIKE * min(size(a), size(b))
+
+
+def size(terms):
+    return sum(terms.values())
