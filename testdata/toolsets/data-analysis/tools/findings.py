@@ -13,6 +13,8 @@ STRONG = 0.8
 
 def findings(table, described, duplicates, related):
     """Findings, what is most in the way first."""
+    if not table.rows:
+        return [note("warning", "", "the file has column names and no rows")]
     out = []
     if duplicates:
         out.append(note("warning", "", f"{count(duplicates, 'row is', 'rows are')} an exact copy of an earlier one"))

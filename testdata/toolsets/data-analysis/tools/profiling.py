@@ -43,7 +43,7 @@ def run(workspace: Path, filename: str):
         "duplicates": duplicates,
         "columns": described,
         "correlations": related,
-        "findings": findings(table, described, duplicates, related) if table.rows else [],
+        "findings": findings(table, described, duplicates, related),
         "sample": {
             "columns": [c.name for c in table.columns],
             "rows": [[None if v is None else shorten(v) for v in row] for row in whole[:SAMPLE]],

@@ -19,7 +19,7 @@ def run(workspace: Path, filename: str, output: str = "report.md", title: str = 
     described = [describe(c) for c in table.columns]
     whole = list(zip(*(c.raw for c in table.columns)))
     duplicates = len(whole) - len(set(whole))
-    found = findings(table, described, duplicates, correlations(table.columns)) if table.rows else []
+    found = findings(table, described, duplicates, correlations(table.columns))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("\n".join(lines(table, described, found, title)) + "\n", encoding="utf-8")
     return {
