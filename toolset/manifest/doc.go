@@ -12,8 +12,9 @@
 //   - Problem: one thing that is wrong. An error keeps the manifest from being
 //     used; a warning is for a person to judge. Its code is stable.
 //   - Structural: an error that the published JSON Schema ([Schema]) finds too.
-//   - Reference: `$args.x`, `$return.y` and their like in a renderer; `${NAME}`
-//     in what is handed to an MCP server.
+//   - Reference: `$args.x`, `$return.y` and their like in a renderer;
+//     `$context.x` in a page's context; `$args.x` and `$steps.ID.y` in a
+//     workflow's steps; `${NAME}` in what is handed to an MCP server.
 //
 // # What a file may be
 //

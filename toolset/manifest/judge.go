@@ -179,14 +179,6 @@ func (j *judge) permissions() {
 	}
 }
 
-func (j *judge) payload(p *Payload, at string) {
-	j.compile(p.Schema, at+"/schema")
-	j.entry(p.Parser, at+"/parser")
-	if p.Renderer != nil {
-		j.renderer(p.Renderer, at+"/renderer", &scope{payload: true, returns: p.Schema})
-	}
-}
-
 func (j *judge) agent(a *Agent, at string) {
 	agents := ids(j.m.Agents, func(a Agent) string { return a.ID })
 	for i, to := range a.Handoffs {
@@ -226,29 +218,6 @@ func (j *judge) toolName(name, at string) {
 	}
 	if !slices.Contains(j.o.Builtins, name) {
 		j.missing(at, "tool", name, append(own, j.o.Builtins...))
-	}
-}
-
-func (j *judge) page(p *Page, at string) {
-	types := ids(j.m.Payloads, func(p Payload) string { return p.Type })
-	for i, name := range p.Payloads {
-		if name != "" && !slices.Contains(types, name) {
-			j.missing(item(at+"/payloads", i), "payload", name, types)
-		}
-	}
-	for i, a := range p.ClientActions {
-		j.compile(a.InputSchema, item(at+"/client_actions", i)+"/input_schema")
-	}
-}
-
-func (j *judge) workflow(w *Workflow, at string) {
-	agents := ids(j.m.Agents, func(a Agent) string { return a.ID })
-	for i, s := range w.Steps {
-		pointer := item(at+"/steps", i)
-		j.toolName(s.Tool, pointer+"/tool")
-		if s.Agent != "" && !slices.Contains(agents, s.Agent) {
-			j.missing(pointer+"/agent", "agent", s.Agent, agents)
-		}
 	}
 }
 

@@ -110,6 +110,18 @@ type Payload struct {
 	Renderer      *toolset.Renderer `json:"renderer,omitempty"`
 	RenderOptions *RenderOptions    `json:"render_options,omitempty"`
 	Style         *PayloadStyle     `json:"style,omitempty"`
+	// OnAccept and OnReject are document 001's onAccept and onReject. Without
+	// them a decision is only recorded and told to the model.
+	OnAccept *Reaction `json:"on_accept,omitempty"`
+	OnReject *Reaction `json:"on_reject,omitempty"`
+}
+
+// Reaction is who is told that a person accepted or rejected a payload: a
+// client action of the page that shows it, or a tool of this toolset. Either
+// gets the payload's data as its parameters.
+type Reaction struct {
+	Action string `json:"action,omitempty"`
+	Tool   string `json:"tool,omitempty"`
 }
 
 // RenderOptions are document 001's.
@@ -131,7 +143,8 @@ type PayloadStyle struct {
 type Page struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
-	// Context is a template that becomes part of the system prompt.
+	// Context is a template that becomes part of the system prompt;
+	// `$context.x` in it is what the page sent along as x.
 	Context       string         `json:"context,omitempty"`
 	Payloads      []string       `json:"payloads,omitempty"`
 	ClientActions []ClientAction `json:"client_actions,omitempty"`
@@ -150,10 +163,14 @@ type Workflow struct {
 	ID          string `json:"id"`
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
-	Steps       []Step `json:"steps"`
+	// InputSchema is the JSON Schema of what the workflow is started with.
+	InputSchema json.RawMessage `json:"input_schema,omitempty"`
+	Steps       []Step          `json:"steps"`
 }
 
-// Step is a call of a tool, or an agent's turn.
+// Step is a call of a tool, or an agent's turn. Args and Prompt may hold
+// `$args.x`, an input of the workflow, and `$steps.ID.x`, a part of what an
+// earlier step returned; an agent returns its text.
 type Step struct {
 	ID     string          `json:"id"`
 	Name   string          `json:"name,omitempty"`
@@ -161,6 +178,9 @@ type Step struct {
 	Args   json.RawMessage `json:"args,omitempty"` // with Tool
 	Agent  string          `json:"agent,omitempty"`
 	Prompt string          `json:"prompt,omitempty"` // with Agent
+	// Checkpoint makes the workflow wait after the step until a person lets
+	// it go on.
+	Checkpoint bool `json:"checkpoint,omitempty"`
 }
 
 // Test is a call with a known outcome, for `toolset test`.

@@ -113,19 +113,23 @@ payloads:
     renderer: {type: code, content: $return.title, language: json}
     render_options: {panelWidth: 550px, headerTitle: Proposal, headerIcon: pen}
     style: {icon: pen, colour: "#0af", label: Proposal, editable: true}
+    on_accept: {action: accept}
+    on_reject: {tool: doc}
 pages:
   - id: edit_stream
     name: Edit
-    context: You are on the page of a stream.
+    context: You are on the page of $context.stream.name.
     payloads: [proposal]
     client_actions: [{action: accept, label: Accept, description: Takes it, input_schema: {type: object}}]
 workflows:
   - id: find
     name: Find
     description: Finds it
+    input_schema: {type: object, properties: {name: {type: string}}}
     steps:
-      - {id: one, name: One, tool: analyze, args: {filename: a.csv}}
-      - {id: two, agent: second, prompt: Go on}
+      - {id: one, name: One, tool: analyze, args: {filename: $args.name, limit: 3}, checkpoint: true}
+      - {id: two, agent: second, prompt: Go on with $steps.one.stats}
+      - {id: three, tool: "all-of_it1:doc", args: {all: [$steps.two.text, $steps.one]}}
 tests:
   - name: it counts
     tool: analyze
@@ -269,6 +273,15 @@ func TestProblems(t *testing.T) {
 		{"marker without instructions", minimal("payloads: [{type: a, %sparse_marker: 'A:'}]"), CodeFieldChoice, "goes with llm_instructions"},
 		{"workflow without steps", minimal("workflows: [{id: w, steps: %s[]}]"), CodeWrongValue, "1 entry at least"},
 		{"step with tool and agent", minimal("workflows: [{id: w, steps: [{id: s, tool: a, %sagent: b}]}]"), CodeFieldChoice, "tool or agent"},
+		{"input that a workflow lacks", minimal(tool("") + "workflows: [{id: w, input_schema: {type: object, properties: {name: {type: string}}}, steps: [{id: s, tool: t, args: {filename: %s$args.nmae}}]}]"), CodeReference, "did you mean name?"},
+		{"return in a workflow", minimal(tool("") + "workflows: [{id: w, steps: [{id: s, tool: t, args: {filename: %s$return.a}}]}]"), CodeReference, "no interpolation"},
+		{"step that comes later", minimal(tool("") + "workflows: [{id: w, steps: [{id: s, tool: t, args: {filename: [%s$steps.s.a]}}]}]"), CodeUnknownName, `no earlier step "s"`},
+		{"step that returns something else", minimal("agents: [{id: a, purpose: p, prompt: p}]\nworkflows: [{id: w, steps: [{id: s, agent: a}, {id: u, agent: a, prompt: %s$steps.s.txt}]}]"), CodeReference, "did you mean text?"},
+		{"page that means something else", minimal("pages: [{id: p, context: %sOn $contxt.name}]"), CodeReference, "did you mean $context?"},
+		{"payload accepted by no page", minimal("payloads: [{type: a, on_accept: {action: %sx}}]"), CodeUnknownName, "no page offers"},
+		{"payload accepted by an action of another page", minimal("payloads: [{type: a, on_accept: {action: %sx}}]\npages: [{id: p, payloads: [a], client_actions: [{action: y, description: d}]}, {id: q, client_actions: [{action: x, description: d}]}]"), CodeUnknownName, `page "p"`},
+		{"payload rejected by no tool", minimal(tool("") + "payloads: [{type: a, on_reject: {tool: %su}}]"), CodeUnknownName, `no tool "u"`},
+		{"payload accepted by two", minimal(tool("") + "payloads: [{type: a, on_accept: {action: x, %stool: t}}]"), CodeFieldChoice, "action or tool"},
 		{"test of an unknown tool", minimal(tool("") + "tests: [{tool: %su}]"), CodeUnknownName, `no tool "u"`},
 		{"test with wrong arguments", minimal(tool("") + "tests: [{tool: t, args: {filename: %s5}}]"), CodeTest, "/filename"},
 		{"test with a file outside", minimal(tool("") + "tests: [{tool: t, files: {../x: %sa}}]"), CodePath, "inside the workspace"},

@@ -15,7 +15,8 @@ import (
 )
 
 // Reference is one interpolation in a text: document 004's `$args.name`,
-// `$return.path`, `$chat_id`, `$workspace` or `$toolset`.
+// `$return.path`, `$chat_id`, `$workspace` or `$toolset`; in a page's context
+// `$context.name`, in a workflow's steps `$steps.ID.path`.
 type Reference struct {
 	// Text is the expression as it stands there, such as $return.stats.rows.
 	Text string
@@ -44,12 +45,20 @@ func References(s string) []Reference {
 	return out
 }
 
-func referenceNames() []string { return []string{"args", "return", "chat_id", "workspace", "toolset"} }
-
-// scope is what the references of one renderer may mean.
+// scope is what the references of one renderer, page or step may mean.
 type scope struct {
 	args, returns json.RawMessage // schemas; empty where nothing is promised
 	payload       bool            // the renderer of a payload: there are no arguments
+	names         []string        // what there is; nil means document 004's
+	// steps has, for a step of a workflow, what each earlier one returns.
+	steps map[string]json.RawMessage
+}
+
+func (s *scope) known() []string {
+	if s.names != nil {
+		return s.names
+	}
+	return []string{"args", "return", "chat_id", "workspace", "toolset"}
 }
 
 func (j *judge) renderer(r *toolset.Renderer, at string, s *scope) {
@@ -86,10 +95,10 @@ func (j *judge) references(text, at string, s *scope) {
 		if len(j.sink.problems) >= maxProblems { // nobody reads on
 			return
 		}
-		known := referenceNames()
+		known := s.known()
 		switch {
 		case !slices.Contains(known, ref.Name):
-			msg := show(ref.Text) + " is no interpolation and stays as it is; known are $args, $return, $chat_id, $workspace and $toolset"
+			msg := show(ref.Text) + " is no interpolation and stays as it is; known are $" + strings.Join(known, ", $")
 			if near := nearest.Of(ref.Name, known); near != "" {
 				msg = show(ref.Text) + " is no interpolation and stays as it is; did you mean $" + near + "?"
 			}
@@ -104,9 +113,27 @@ func (j *judge) references(text, at string, s *scope) {
 				schema = "the payload's schema"
 			}
 			j.resolve(ref, s.returns, schema, at)
-		case len(ref.Path) > 0 && ref.Name != "args" && ref.Name != "return":
+		case ref.Name == "steps":
+			j.stepReference(ref, s, at)
+		case len(ref.Path) > 0 && slices.Contains([]string{"chat_id", "workspace", "toolset"}, ref.Name):
 			j.warn(at, CodeReference, show(ref.Text)+": $"+ref.Name+" is a text and has no parts")
 		}
+	}
+}
+
+// stepReference wants an earlier step, and what its tool promises.
+func (j *judge) stepReference(ref Reference, s *scope, at string) {
+	if len(ref.Path) == 0 {
+		return
+	}
+	step := ref.Path[0]
+	returns, ok := s.steps[step]
+	if !ok {
+		j.missing(at, "earlier step", step, slices.Sorted(maps.Keys(s.steps)))
+		return
+	}
+	if len(ref.Path) > 1 {
+		j.resolve(Reference{Text: ref.Text, Path: ref.Path[1:]}, returns, "what the step "+step+" returns", at)
 	}
 }
 

@@ -24,6 +24,8 @@ func payloadShape() *shape {
 			may("label", line("A word for it.", maxName)),
 			may("editable", toggle("Whether people may edit it.")),
 		)),
+		may("on_accept", reactionShape("What is done with it when a person accepts it.")),
+		may("on_reject", reactionShape("What is done with it when a person rejects it.")),
 	)
 	s.needs = [][2]string{
 		{"parse_marker", "llm_instructions"}, {"llm_instructions", "parse_marker"}, {"parser", "parse_marker"},
@@ -31,11 +33,20 @@ func payloadShape() *shape {
 	return s
 }
 
+func reactionShape(about string) *shape {
+	s := object(about,
+		may("action", idShape("A client action of each page that offers the payload.")),
+		may("tool", idShape("A tool of this toolset.")),
+	)
+	s.oneOf = []string{"action", "tool"}
+	return s
+}
+
 func pageShape() *shape {
 	return object("One page of a client.",
 		need("id", idShape("The page's id.")),
 		may("name", line("What people call the page.", maxName)),
-		may("context", text("A template that becomes part of the system prompt.", "text", 1, maxPrompt)),
+		may("context", text("A template that becomes part of the system prompt; $context.x is what the page sent along as x.", "text", 1, maxPrompt)),
 		may("payloads", list("Types of the payloads that the page offers.", idShape(""), maxEntries)),
 		may("client_actions", list("What the page can do when the model asks for it.", object("One action.",
 			need("action", idShape("The action's id.")),
@@ -51,9 +62,11 @@ func workflowShape() *shape {
 		need("id", idShape("The step's id.")),
 		may("name", line("What people call the step.", maxName)),
 		may("tool", matching("The tool to call.", "a tool's id", patternTool, 300)),
-		may("args", table("Its arguments.", "", &shape{kind: anyKind}, maxEntries)),
+		may("args", table("Its arguments; $args.x is an input of the workflow, $steps.ID.x what an earlier step returned.", "",
+			&shape{kind: anyKind}, maxEntries)),
 		may("agent", idShape("The agent to ask.")),
-		may("prompt", text("What the agent is asked.", "text", 1, maxPrompt)),
+		may("prompt", text("What the agent is asked; $args and $steps as in args.", "text", 1, maxPrompt)),
+		may("checkpoint", toggle("Whether the workflow waits after this step until a person lets it go on.")),
 	)
 	step.oneOf = []string{"tool", "agent"}
 	step.needs = [][2]string{{"args", "tool"}, {"prompt", "agent"}}
@@ -63,6 +76,7 @@ func workflowShape() *shape {
 		need("id", idShape("The workflow's id.")),
 		may("name", line("What people call the workflow.", maxName)),
 		may("description", text("What it is for.", "text", 1, maxDescription)),
+		may("input_schema", schemaShape("The JSON Schema of what it is started with, of type object.", false)),
 		need("steps", steps),
 	)
 }
