@@ -71,6 +71,9 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "chats branches" || group.name == "chats switch" {
 				w.run(0, "ask", "--retry", "--chat", "1")
 			}
+			if group.name == "agents" {
+				w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+			}
 			if group.name == "toolset" || group.name == "tool" {
 				w.bundles(w.project())
 				w.run(0, "toolset", "import", filepath.Join(w.project(), "csv-tools.zip"), "--yes")
@@ -347,4 +350,14 @@ func readmeCommands(t *testing.T) []string {
 		t.Errorf("the README has only %d commands", len(out))
 	}
 	return out
+}
+
+// exampleToolset is the folder of an example toolset.
+func exampleToolset(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "testdata", "toolsets", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

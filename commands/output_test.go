@@ -27,7 +27,7 @@ func writing() map[string]struct {
 		"config unset": {args: "retries", silent: true}, "config check": {silent: true},
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
 		"chats search": {args: "hi"}, "chats branches": {args: "2"}, "chats switch": {args: "2 1"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
-		"tool call": {args: "list_files"}, "workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
+		"agents show": {args: "interface"}, "tool call": {args: "list_files"}, "workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
 		"toolset import": {args: "csv-tools.zip --yes"}, "toolset update": {args: "csv-tools"}, "toolset show": {args: "csv-tools"},
 		"toolset export": {args: "csv-tools out.zip --force", silent: true}, "toolset rm": {args: "gone --yes", silent: true},
 		"toolset enable": {args: "csv-tools", silent: true}, "toolset disable": {args: "off", silent: true},
@@ -102,6 +102,7 @@ func outputWorld(t *testing.T) *world {
 	w.run(0, "undo", "--chat", "3")
 	trustProject(t, w)
 	w.bundles(w.dir)
+	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
 	for _, name := range []string{"csv-tools.zip", "off", "gone"} {
 		w.run(0, "toolset", "import", name, "--yes")
 	}
