@@ -71,6 +71,9 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "chats branches" || group.name == "chats switch" {
 				w.run(0, "ask", "--retry", "--chat", "1")
 			}
+			if group.name == "README" {
+				w.bundles(w.project())
+			}
 			if group.name == "agents" {
 				w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
 			}

@@ -1,0 +1,103 @@
+package commands_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// needPython skips a test where there is no Python.
+func needPython(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err == nil {
+		return
+	}
+	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+		t.Fatal("FETTLE_TEST_REQUIRE=all, and there is no python3")
+	}
+	t.Skip("there is no python3")
+}
+
+// A toolset of strangers from its import to the undo of what it did: its tools
+// run in a turn and by themselves, each call with its plan and its states.
+func TestAToolsetAtWork(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	w := newWorld(t, `{responses: [
+  {when: analyze, step: 0, calls: [{name: analyze_data, args: {filename: a.csv}}]},
+  {when: "", text: Done.}]}`)
+	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml")
+	folder := filepath.Join(w.dir, "tables")
+	put(t, filepath.Join(folder, "a.csv"), "a,b\n1,2\n3,4\n")
+	w.run(0, "toolset", "import", exampleToolset(t, "my-toolset"), "--yes")
+
+	out, _ := w.run(0, "ask", "--no-stdin", "--yes", "-w", folder, "-o", "events", "analyze it")
+	var end struct {
+		ToolID     string          `json:"tool_id"`
+		Status     string          `json:"status"`
+		Error      string          `json:"error"`
+		RenderPlan json.RawMessage `json:"render_plan"`
+		Changes    []struct{ Path string }
+	}
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, `"type":"tool_complete"`) {
+			if err := json.Unmarshal([]byte(line), &end); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if end.Status != "success" || end.ToolID != "my-toolset:analyze_data" || len(end.Changes) != 1 || end.Changes[0].Path != "output.json" {
+		t.Fatalf("the call: %+v\n%s", end, out)
+	}
+	if plan := string(end.RenderPlan); !strings.Contains(plan, `"renderer":"html"`) || !strings.Contains(plan, `"rows":2`) {
+		t.Errorf("its plan: %s", plan)
+	}
+	w.run(0, "undo")
+	if _, err := os.Stat(filepath.Join(folder, "output.json")); err == nil {
+		t.Error("undo left what the tool wrote")
+	}
+
+	out, _ = w.run(0, "tool", "call", "analyze_data", `{"filename":"a.csv"}`, "-w", folder)
+	if !strings.Contains(out, `"summary":"Processed 2 rows"`) {
+		t.Errorf("tool call printed %s", out)
+	}
+	_, errs := w.run(1, "tool", "call", "my-toolset:analyze_data", `{"filename":"none.csv"}`, "-w", folder)
+	if !strings.Contains(errs, "FileNotFoundError") || !strings.Contains(errs, "tools/analyze.py:") {
+		t.Errorf("a call that failed says %s", errs)
+	}
+	w.run(0, "tool", "disable", "my-toolset:analyze_data")
+	if _, errs = w.run(1, "tool", "call", "my-toolset:analyze_data", `{}`); !strings.Contains(errs, "fettle tool enable") {
+		t.Errorf("a disabled tool: %s", errs)
+	}
+	w.run(0, "toolset", "disable", "my-toolset")
+	if _, errs = w.run(1, "tool", "call", "my-toolset:transform_file", `{}`); !strings.Contains(errs, "its toolset is disabled") {
+		t.Errorf("a tool of a disabled toolset: %s", errs)
+	}
+}
+
+// Document 003's agents run from their toolset: both tools, three agents, and a
+// second answer from memory.
+func TestTheAgentsOfAToolset(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	w := newWorld(t, "{}")
+	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+	out, _ := w.run(0, "agents", "list")
+	for _, id := range []string{"chaoscontext:interface\t", "chaoscontext:scavenger\t", "chaoscontext:synthesizer\t"} {
+		if !strings.Contains(out, id) {
+			t.Errorf("agents list lacks %s: %s", id, out)
+		}
+	}
+	if out, _ = w.run(0, "agents", "show", "interface"); !strings.Contains(out, "scavenger") {
+		t.Errorf("agents show: %s", out)
+	}
+	if out, _ = w.run(0, "tool", "call", "read_slack_mock", `{"query":"login"}`); !strings.Contains(out, "[Slack | #engineering | CEO | 2026-02-27]") {
+		t.Errorf("read_slack_mock: %s", out)
+	}
+	if _, errs := w.run(1, "ask", "--no-stdin", "--agent", "nobody", "hi"); !strings.Contains(errs, "no agent nobody") {
+		t.Errorf("an unknown agent: %s", errs)
+	}
+}
