@@ -20,8 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/paths"
-	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/builtin"
+	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
 
 // tidyTime bounds what a command does for the store after it has answered.
@@ -37,6 +36,7 @@ type runtime struct {
 	profile    *string // of --profile; nil where the flag wasn't given
 	client     *http.Client
 	engine     *engine.Engine
+	launcher   *sandbox.Launcher // of tools' processes
 	dirs       func() (paths.Dirs, error)
 }
 
@@ -153,9 +153,10 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	tools, err := toolset.NewSet(builtin.Entries(builtin.Options{})...)
+	rt.launcher = newLauncher()
+	tools, err := builtinTools(cfg, ring, rt.launcher)
 	if err != nil {
-		return nil, fault.Wrap(fault.Failed, "gather the builtin tools", err)
+		return nil, err
 	}
 	rt.engine = engine.New(engine.Options{
 		DataDir: dirs.Data, Models: catalog, Tools: tools,
@@ -177,7 +178,7 @@ func (rt *runtime) finish() {
 	_ = rt.streams.Out.Close() // every write was looked at already
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
-	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close())
+	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.launcher.Close())
 	rt.client.CloseIdleConnections()
 	if err != nil && rt.verbose {
 		rt.notice("after the answer: " + err.Error())

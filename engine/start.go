@@ -142,8 +142,9 @@ func (t *turn) checkChat() error {
 }
 
 func (t *turn) chooseTools() error {
-	t.offer = t.eng.o.Tools.Offered()
+	t.offer = t.offered()
 	if t.req.Tools != nil {
+		t.offer = t.eng.o.Tools.Offered()
 		var err error
 		if t.offer, err = t.offer.Select(t.req.Tools...); err != nil {
 			return fault.Wrap(fault.Usage, "--tool", err, "fettle ask --tool 'read_*' …")
