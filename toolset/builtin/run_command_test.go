@@ -156,7 +156,7 @@ func TestRunCommandThatIsEnded(t *testing.T) {
 	t.Parallel()
 	limited := anyLevel()
 	limited.Limits = toolset.Limits{Memory: 200 << 20, Grown: 8 << 20}
-	s := newShell(t, Options{Policy: limited}, nil)
+	l := newLauncher(t)
 	for name, c := range map[string]struct {
 		args object
 		want []string
@@ -168,6 +168,7 @@ func TestRunCommandThatIsEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			s := newShell(t, Options{Policy: limited, Launcher: l}, nil)
 			_, err := s.try(t, c.args, nil)
 			if err == nil {
 				t.Fatal("it ended by itself")
