@@ -71,8 +71,7 @@ type caption struct {
 
 func (c caption) end() time.Duration { return c.at + c.lasts }
 
-// transcript gets the captions by whichever door opens. What the second says
-// of a video counts where both fail.
+// transcript gets the captions by whichever door opens.
 func (y youtube) transcript(ctx context.Context, id, language string) (player, []caption, track, error) {
 	var last error
 	for _, door := range []func(context.Context, string) (player, error){y.byPlayer, y.byPage} {
@@ -96,13 +95,18 @@ func (y youtube) transcript(ctx context.Context, id, language string) (player, [
 }
 
 // betterOf keeps the error that says more: one about the video before one
-// about the way.
+// about the way, and of two about the way both.
 func betterOf(a, b error) error {
 	var own *toolset.ToolError
-	if a != nil && (errors.As(a, &own) || !errors.As(b, &own)) {
+	switch {
+	case a == nil:
+		return b
+	case errors.As(a, &own) || a.Error() == b.Error():
 		return a
+	case errors.As(b, &own):
+		return b
 	}
-	return b
+	return fmt.Errorf("%w; and by another way: %w", a, b)
 }
 
 // trouble says why a video has no captions to read.
