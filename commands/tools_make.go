@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -64,6 +65,18 @@ func builtinTools(cfg *config.Config, ring *keys.Keys, launcher toolset.Launcher
 		return nil, fault.Wrap(fault.Failed, "gather the builtin tools", err)
 	}
 	return set, nil
+}
+
+// searchReady refuses to offer web_search by its name where there is nobody to
+// ask; nothing would come of it but the same words from the tool.
+func searchReady(cfg *config.Config, wanted []string) error {
+	ready := builtin.Search{Provider: cfg.Search.Provider, Address: cfg.Search.Address}.Ready()
+	if ready || !slices.Contains(wanted, "web_search") {
+		return nil
+	}
+	return fault.New(fault.Usage, "--tool web_search: web search isn't set up",
+		"fettle config set search.address http://127.0.0.1:8888   for a SearXNG",
+		"fettle config set search.provider brave && fettle keys set search")
 }
 
 // commandPolicy is what commands may reach beside the workspace.

@@ -208,7 +208,7 @@ func (s Search) once(ctx context.Context, a searchWebArgs) ([]found, error) {
 	}
 	client := s.HTTP
 	if client == nil {
-		client = http.DefaultClient
+		client = new(http.Client)
 	}
 	own := *client
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the key goes nowhere else
