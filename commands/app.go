@@ -98,7 +98,7 @@ func newApp(rt *runtime) *cli.App {
 			newAsk(rt), newDemo(rt), newChats(rt), newUndo(rt), newRedo(rt), newWorkspace(rt),
 			newTool(rt), newToolset(rt), newAgents(rt), newModels(rt), newPrompts(rt), newUsage(rt),
 			newConfig(rt), newKeys(rt), newTrust(rt),
-			newDoctor(rt), newStore(rt), newCompletion(rt), newComplete(rt), newMan(rt),
+			newDoctor(rt), newStore(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
 			newVersion(rt), newHelp(rt),
 		},
 		Action: func(c *cli.Context) error {

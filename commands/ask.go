@@ -115,6 +115,9 @@ func (o askOptions) toolGlobs(cfg *config.Config) ([]string, error) {
 	if o.noTools || !cfg.Tools.Enabled && len(o.tools)+len(o.toolsets) == 0 {
 		return []string{}, nil
 	}
+	if err := searchReady(cfg, o.tools); err != nil {
+		return nil, err
+	}
 	globs := o.tools
 	for _, id := range o.toolsets {
 		switch {

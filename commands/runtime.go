@@ -20,8 +20,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/paths"
-	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/builtin"
 )
 
 // tidyTime bounds what a command does for the store after it has answered.
@@ -155,11 +153,11 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	tools, err := toolset.NewSet(builtin.Entries(builtin.Options{})...)
-	if err != nil {
-		return nil, fault.Wrap(fault.Failed, "gather the builtin tools", err)
-	}
 	rt.toolbox = newToolbox(cfg, dirs, rt.spares)
+	tools, err := builtinTools(cfg, ring, rt.toolbox.launcher)
+	if err != nil {
+		return nil, err
+	}
 	rt.engine = engine.New(engine.Options{
 		DataDir: dirs.Data, Models: catalog, Tools: tools, Runner: rt.toolbox.runner,
 		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},

@@ -18,6 +18,14 @@ import (
 // in the brackets is for the call's main argument: `read_file(*.md)`. All
 // globs of a rule must match; in an argument `**` crosses slashes and `*`
 // doesn't. A rule for arguments matches only where each of them is a string.
+//
+// The argument `command` of tools of the category shell is read as a command
+// line: `run_command(git status*)` allows a line only if each command in it is
+// allowed by a rule, and it holds no substitution, redirection, assignment or
+// other thing by which more could run than is seen; a rule without wildcards
+// allows exactly its line. Rules that deny or ask mean each command that stands
+// anywhere in the line. There `*` crosses slashes, too. The sandbox is what
+// contains a command; rules only say which ones need no question.
 type Policy struct {
 	Deny  []string `json:"deny,omitempty"`
 	Allow []string `json:"allow,omitempty"`
@@ -61,14 +69,14 @@ const (
 
 // decide gives the verdict and the reason, for people.
 func (p Policy) decide(t toolset.Tool, args json.RawMessage, ws *toolset.Workspace) (verdict, string) {
-	call := ruleCall{id: t.ID, args: stringArgs(args), main: mainArg(t, args)}
-	if rule, ok := firstMatch(p.Deny, call); ok {
+	call := ruleCall{id: t.ID, args: stringArgs(args), main: mainArg(t, args), shell: shellArg(t), exact: RuleFor(t, args)}
+	if rule, ok := catches(p.Deny, call); ok {
 		return refuse, "the rule deny " + rule + " forbids it"
 	}
-	if _, ok := firstMatch(p.Allow, call); ok {
+	if allows(p.Allow, call) {
 		return runIt, ""
 	}
-	if rule, ok := firstMatch(p.Ask, call); ok {
+	if rule, ok := catches(p.Ask, call); ok {
 		return p.unless(askFirst), "the rule ask " + rule + " wants it"
 	}
 	if t.RequiresConfirmation {
@@ -98,6 +106,9 @@ type ruleCall struct {
 	id   string
 	args map[string]string
 	main string
+	// shell names the argument that is a shell's command line, exact is the
+	// rule that means just this call.
+	shell, exact string
 }
 
 func parseRule(text string) (rule, error) {
@@ -180,7 +191,7 @@ func (r rule) matches(c ruleCall) bool {
 		if !ok {
 			return false
 		}
-		if hit, err := doublestar.Match(a.glob, value); err != nil || !hit {
+		if !c.matchArg(a, value) {
 			return false
 		}
 	}

@@ -36,7 +36,8 @@ type TurnRequest struct {
 	// nothing was shown yet.
 	Fallback []string
 	// Tools are globs over tool ids that choose what the model is offered;
-	// nil offers all enabled tools, an empty slice none.
+	// nil offers all enabled tools, without those that only a person could
+	// allow where nobody can be asked; an empty slice offers none.
 	Tools []string
 	// Workspace is the absolute path of a folder to bind a new chat to;
 	// empty means the chat's own managed folder.

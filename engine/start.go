@@ -159,8 +159,9 @@ func (t *turn) checkChat() error {
 }
 
 func (t *turn) chooseTools() error {
-	t.offer = t.box.tools.Offered()
+	t.offer = t.offered()
 	if t.req.Tools != nil {
+		t.offer = t.box.tools.Offered()
 		var err error
 		if t.offer, err = t.offer.Select(t.req.Tools...); err != nil {
 			return fault.Wrap(fault.Usage, "--tool", err, "fettle ask --tool 'read_*' …")

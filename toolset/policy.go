@@ -25,6 +25,11 @@ type Policy struct {
 	Readable []string `json:"readable,omitempty"`
 	// Writable are further folders that may be written to, such as a cache.
 	Writable []string `json:"writable,omitempty"`
+	// Sealed are files and folders inside of writable ones that stay as they
+	// are, such as a repository's .git, from which git runs hooks outside of
+	// any sandbox. One that isn't there is no fault. Only [LevelFull] can keep a
+	// process from them; the file tools always do.
+	Sealed []string `json:"sealed,omitempty"`
 	// Env are variables, NAME=value, that a manifest named and the user gave
 	// values. [CheckEnvName] says which names are refused.
 	Env []string `json:"env,omitempty"`
@@ -193,13 +198,18 @@ func (p Policy) Place(name string) (Place, bool) {
 	for _, dir := range p.Readable {
 		consider(dir, false)
 	}
+	for _, dir := range p.Sealed {
+		if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
+			best.Writable = false
+		}
+	}
 	return best, found
 }
 
 // Check tells what is wrong with a policy, apart from what the disk says.
 func (p Policy) Check() error {
 	var faults []error
-	for _, dir := range slices.Concat([]string{p.Workspace}, p.Readable, p.Writable) {
+	for _, dir := range slices.Concat([]string{p.Workspace}, p.Readable, p.Writable, p.Sealed) {
 		if err := checkGrant(dir); err != nil {
 			faults = append(faults, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Workspace is the folder that a call may read and write. All access goes
@@ -65,6 +66,25 @@ func OpenBound(dir string, p Places) (*Workspace, error) {
 	}
 	return &Workspace{Path: path, Root: root, Bound: true}, nil
 }
+
+// On gives the policy for calls that work in a folder; what else the policy
+// grants stays. In the user's own folder `.git` is sealed, since neither a
+// snapshot nor undo looks there, and git runs what it finds in it.
+func (p Policy) On(w *Workspace) Policy {
+	p.Workspace = w.Path
+	if w.Bound {
+		p.Sealed = append(slices.Clone(p.Sealed), filepath.Join(w.Path, gitFolder))
+	}
+	return p
+}
+
+// Unsealed gives the policy without the seal on a repository's `.git`.
+func (p Policy) Unsealed() Policy {
+	p.Sealed = slices.DeleteFunc(slices.Clone(p.Sealed), func(path string) bool { return filepath.Base(path) == gitFolder })
+	return p
+}
+
+const gitFolder = ".git"
 
 // Close closes the root.
 func (w *Workspace) Close() error { return w.Root.Close() }

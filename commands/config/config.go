@@ -23,8 +23,11 @@ type Config struct {
 	Allow     []string // rules of all sources, the strongest source's first
 	Deny      []string
 	Ask       []string
-	Limits    Limits
-	Retries   int // after the first attempt
+	// RunCommand is what commands may reach, Search who is asked by web_search.
+	RunCommand RunCommand
+	Search     Search
+	Limits     Limits
+	Retries    int // after the first attempt
 	// Python is the interpreter of Python tools; empty looks on the PATH.
 	Python string
 	// RequireSandbox refuses tools of toolsets that can't be contained in full.
@@ -138,6 +141,31 @@ type Tools struct {
 	Globs   []string // over tool ids; empty: all
 }
 
+// RunCommand is the settings of the tool run_command.
+type RunCommand struct {
+	Sandbox  string // the least level: full, reduced or none
+	Network  Network
+	Env      []string // names
+	Readable []string // absolute paths
+	Git      string   // read or write
+	Timeout  time.Duration
+}
+
+// Search is the settings of the tool web_search.
+type Search struct {
+	Provider string // searxng or brave
+	Address  string // empty where none is set
+	// Key is the variable's value; empty where there is none.
+	Key Secret
+}
+
+// searchName is what the key of web_search's service is kept as, and
+// searchKeyEnv the variable for it.
+const (
+	searchName   = "search"
+	searchKeyEnv = "FETTLE_SEARCH_KEY"
+)
+
 // Limits bound a question.
 type Limits struct {
 	MaxTurns      int
@@ -157,17 +185,20 @@ func (c *Config) ModelSettings(providerName, model string) Model {
 	return c.Models[providerName+"/"+model].over(c.Providers[providerName].Models[model])
 }
 
-// Keyed are the addresses that may want a key, by name: the providers, and
-// Ollama.
+// Keyed are the addresses that may want a key, by name: the providers, Ollama,
+// and web_search's service.
 func (c *Config) Keyed() map[string]Provider {
 	out := maps.Clone(c.Providers)
 	out["ollama"] = Provider{Name: "ollama", BaseURL: c.Ollama.Host, KeyEnv: ollamaKeyEnv, Key: c.Ollama.Key}
+	if _, taken := out[searchName]; !taken {
+		out[searchName] = Provider{Name: searchName, BaseURL: c.Search.Address, KeyEnv: searchKeyEnv, Key: c.Search.Key}
+	}
 	return out
 }
 
 // KeyVariables are the variables that may hold keys of providers, sorted.
 func (c *Config) KeyVariables() []string {
-	out := []string{ollamaKeyEnv}
+	out := []string{ollamaKeyEnv, searchKeyEnv}
 	for _, b := range builtins() {
 		out = append(out, b.keyEnv)
 	}

@@ -103,7 +103,7 @@ func (c *Config) entry(key string, value any) Entry {
 	case provider.Known:
 		e.Value = v == provider.Yes
 		e.Text = plainText(e.Value)
-	case Tools:
+	case interface{ setting() any }: // tools and networks
 		e.Value = v.setting()
 		e.Text = plainText(e.Value)
 	case []string:
@@ -142,6 +142,22 @@ func (c *Config) setting(key string) any {
 		return c.Deny
 	case "ask":
 		return c.Ask
+	case "run_command.sandbox":
+		return c.RunCommand.Sandbox
+	case "run_command.network":
+		return c.RunCommand.Network
+	case "run_command.env":
+		return c.RunCommand.Env
+	case "run_command.readable":
+		return c.RunCommand.Readable
+	case "run_command.git":
+		return c.RunCommand.Git
+	case "run_command.timeout":
+		return c.RunCommand.Timeout
+	case "search.provider":
+		return c.Search.Provider
+	case "search.address":
+		return c.Search.Address
 	case "limits.max_turns":
 		return c.Limits.MaxTurns
 	case "limits.timeout":

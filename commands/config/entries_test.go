@@ -30,17 +30,17 @@ func TestEntries(t *testing.T) {
 	for key, want := range map[string]string{
 		"model":                               "local/Qwen2.5-Coder:7B|local/Qwen2.5-Coder:7B|FILE:2:1",
 		"fallback":                            "[ollama/qwen3 openai/gpt-4.1]|ollama/qwen3, openai/gpt-4.1|FILE:3:1",
-		"profile":                             "work|work|FILE:42:1",
-		"retries":                             "7|7|FILE:43:19 (profile work)",
+		"profile":                             "work|work|FILE:52:1",
+		"retries":                             "7|7|FILE:53:19 (profile work)",
 		"tools":                               "[read_file list_*]|read_file, list_*|FILE:14:1",
 		"limits.timeout":                      "1m30s|1m30s|FETTLE_LIMITS_TIMEOUT",
 		"limits.file_bytes":                   "500000B|500000B|FILE:24:3",
-		"providers.local.key":                 "a command|a command|FILE:43:51 (profile work)",
+		"providers.local.key":                 "a command|a command|FILE:53:51 (profile work)",
 		"providers.local.headers.X-Org":       "[redacted]|[redacted]|FILE:32:15",
 		"providers.anthropic.base_url":        "https://api.anthropic.com|https://api.anthropic.com|default",
 		"models.123/456.context_length":       "10|10|FILE:40:13",
-		"prices.a/b.c.input":                  "0.25|0.25|FILE:41:18",
-		"prices.a/b.c.output":                 "2|2|FILE:41:31",
+		"prices.a/b.c.input":                  "0.25|0.25|FILE:51:18",
+		"prices.a/b.c.output":                 "2|2|FILE:51:31",
 		"models.local/Qwen2.5-Coder:7B.tools": "false|false|FILE:38:28",
 	} {
 		if diff := cmp.Diff(want, got[key]); diff != "" {

@@ -23,11 +23,13 @@ func TestDefaults(t *testing.T) {
 	t.Parallel()
 	got := mustLoad(t, Options{File: filepath.Join(t.TempDir(), "none.yaml"), WorkDir: t.TempDir()})
 	want := &Config{
-		Color:     "auto",
-		Ollama:    Ollama{Host: "http://127.0.0.1:11434"},
-		Providers: defaultProviders(),
-		Models:    map[string]Model{},
-		Tools:     Tools{Enabled: true},
+		Color:      "auto",
+		Ollama:     Ollama{Host: "http://127.0.0.1:11434"},
+		Providers:  defaultProviders(),
+		Models:     map[string]Model{},
+		Tools:      Tools{Enabled: true},
+		RunCommand: RunCommand{Sandbox: "reduced", Git: "read", Timeout: 2 * time.Minute},
+		Search:     Search{Provider: "searxng"},
 		Limits: Limits{
 			MaxTurns: 50, FirstByte: 10 * time.Minute, BetweenChunks: 2 * time.Minute,
 			StdinBytes: 16 << 20, FileBytes: 16 << 20, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,
@@ -87,6 +89,16 @@ models:
   local/Qwen2.5-Coder:7B: {tools: no, thinking: yes}
   openrouter/meta-llama/Llama-3.1:free: {schema: off}
   123/456: {context_length: 10}
+run_command:
+  sandbox: full
+  network: [proxy.golang.org, "*.example.com:8080"]
+  env: [GOFLAGS]
+  readable: [/opt/data/]
+  git: write
+  timeout: 5m
+search:
+  provider: brave
+  address: http://127.0.0.1:8888/
 `
 
 func TestEverything(t *testing.T) {
@@ -100,7 +112,12 @@ func TestEverything(t *testing.T) {
 		Color:    "never",
 		Ollama:   Ollama{Host: "http://box.lan:11434", NumCtx: 8192, MaxNumCtx: 65536},
 		Tools:    Tools{Enabled: true, Globs: []string{"read_file", "list_*"}},
-		Allow:    []string{"read_file"}, Deny: []string{"run_command(rm *)"}, Ask: []string{"write_*"},
+		RunCommand: RunCommand{
+			Sandbox: "full", Network: Network{Hosts: []string{"proxy.golang.org", "*.example.com:8080"}}, Env: []string{"GOFLAGS"},
+			Readable: []string{"/opt/data"}, Git: "write", Timeout: 5 * time.Minute,
+		},
+		Search: Search{Provider: "brave", Address: "http://127.0.0.1:8888"},
+		Allow:  []string{"read_file"}, Deny: []string{"run_command(rm *)"}, Ask: []string{"write_*"},
 		Limits: Limits{
 			MaxTurns: 7, Timeout: 90 * time.Minute, FirstByte: 30 * time.Second, BetweenChunks: 5 * time.Second,
 			StdinBytes: 64 << 20, FileBytes: 500_000, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,

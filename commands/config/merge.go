@@ -52,6 +52,7 @@ func (l *loader) merge() *Config {
 	}
 	c.Providers = l.resolveProviders(named, origins)
 	c.Ollama.Key = l.ollamaKey(c.Ollama.Host)
+	c.Search.Key = l.searchKey(c.Search.Address)
 	if c.Color == "auto" && l.env("NO_COLOR") != "" {
 		c.Color, origins["color"] = "never", []Origin{{Kind: FromEnvironment, Name: "NO_COLOR"}}
 	}
@@ -75,6 +76,7 @@ func defaultOf(s setting) (any, bool) {
 // settingsOf reads the settings out of viper.
 func settingsOf(v *viper.Viper) *Config {
 	tools, _ := v.Get("tools").(Tools)
+	network, _ := v.Get("run_command.network").(Network)
 	return &Config{
 		Model:    v.GetString("model"),
 		Fallback: v.GetStringSlice("fallback"),
@@ -86,6 +88,18 @@ func settingsOf(v *viper.Viper) *Config {
 			MaxNumCtx: v.GetInt("ollama.max_num_ctx"),
 		},
 		Tools: tools,
+		RunCommand: RunCommand{
+			Sandbox:  v.GetString("run_command.sandbox"),
+			Network:  network,
+			Env:      v.GetStringSlice("run_command.env"),
+			Readable: v.GetStringSlice("run_command.readable"),
+			Git:      v.GetString("run_command.git"),
+			Timeout:  v.GetDuration("run_command.timeout"),
+		},
+		Search: Search{
+			Provider: v.GetString("search.provider"),
+			Address:  v.GetString("search.address"),
+		},
 		Limits: Limits{
 			MaxTurns:      v.GetInt("limits.max_turns"),
 			Timeout:       v.GetDuration("limits.timeout"),

@@ -77,6 +77,15 @@ func (l *loader) ollamaKey(host string) Secret {
 	return p.Key
 }
 
+// searchKey is the key for web_search's service, which like Ollama's is in no
+// file.
+func (l *loader) searchKey(address string) Secret {
+	p := Provider{Name: searchName, BaseURL: address, KeyEnv: searchKeyEnv}
+	l.key(&p, map[string][]Origin{})
+	l.warnClear(p)
+	return p.Key
+}
+
 // warnClear warns of a key that would cross a network unencrypted.
 func (l *loader) warnClear(p Provider) {
 	u, err := url.Parse(p.BaseURL)
@@ -84,8 +93,11 @@ func (l *loader) warnClear(p Provider) {
 		return
 	}
 	key := "providers." + p.Name + ".base_url"
-	if p.Name == "ollama" {
+	switch p.Name {
+	case "ollama":
 		key = "ollama.host"
+	case searchName:
+		key = "search.address"
 	}
 	l.sink.add(Problem{
 		Source: key, Key: key, Warning: true,

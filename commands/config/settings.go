@@ -37,14 +37,21 @@ const (
 	maxRetries  = 20
 	maxTimeout  = 7 * 24 * time.Hour
 	maxSilence  = 24 * time.Hour
+	maxRunning  = 10 * time.Minute // run_command's own bound
 	maxInput    = 1 << 30
 	maxStore    = 1 << 50 // a petabyte
 	minSilence  = time.Second
 	defaultHost = "127.0.0.1:" + ollamaPort
 )
 
+// refusedCommands is why a project can't say what commands may reach.
+const refusedCommands = "whoever wrote the project would decide what a command can reach"
+
 // refusedStore is why a project can't set what the store may take.
 const refusedStore = "it is about your disk"
+
+// refusedSearch is why a project can't choose who is searched.
+const refusedSearch = "it decides where your questions go"
 
 // table is built on first use; it never changes.
 var table = sync.OnceValue(func() []setting {
@@ -80,6 +87,28 @@ var table = sync.OnceValue(func() []setting {
 			Meaning: "tool calls never to run; sources add up"}, kind: rulesKind(), adds: true},
 		{Setting: Setting{Key: "ask", Project: true,
 			Meaning: "tool calls to ask about; sources add up"}, kind: rulesKind(), adds: true},
+		{Setting: Setting{Key: "run_command.sandbox", Default: "reduced", Env: []string{"FETTLE_RUN_COMMAND_SANDBOX"},
+			Meaning: "the least containment to run commands in; with none a command can do all that you can"},
+			kind: choiceKind("full", "reduced", "none"), refused: refusedCommands},
+		{Setting: Setting{Key: "run_command.network", Default: "none", Env: []string{"FETTLE_RUN_COMMAND_NETWORK"},
+			Meaning: "the network that commands get: none, all, or a list of hosts"},
+			kind: networkKind(), refused: refusedCommands},
+		{Setting: Setting{Key: "run_command.env", Env: []string{"FETTLE_RUN_COMMAND_ENV"},
+			Meaning: "names of variables of yours that commands get"}, kind: namesKind(), refused: refusedCommands},
+		{Setting: Setting{Key: "run_command.readable", Env: []string{"FETTLE_RUN_COMMAND_READABLE"},
+			Meaning: "folders and files that commands may read beside the workspace and the system's programs"},
+			kind: pathsKind(), refused: refusedCommands},
+		{Setting: Setting{Key: "run_command.git", Default: "read", Env: []string{"FETTLE_RUN_COMMAND_GIT"},
+			Meaning: "what commands may do to the .git of your folder; undo brings nothing back there"},
+			kind: choiceKind("read", "write"), refused: refusedCommands},
+		{Setting: Setting{Key: "run_command.timeout", Default: "2m", Project: true, Env: []string{"FETTLE_RUN_COMMAND_TIMEOUT"},
+			Meaning: "how long a command may take that names no time"}, kind: durationKind(time.Second, maxRunning)},
+		{Setting: Setting{Key: "search.provider", Default: "searxng", Env: []string{"FETTLE_SEARCH_PROVIDER"},
+			Meaning: "what web_search asks: a SearXNG, or a service that answers as Brave's does"},
+			kind: choiceKind("searxng", "brave"), refused: refusedSearch},
+		{Setting: Setting{Key: "search.address", Env: []string{"FETTLE_SEARCH_ADDRESS"},
+			Meaning: "where it listens; Brave's own where it is left out"},
+			kind: baseURLKind(), refused: refusedSearch},
 		{Setting: Setting{Key: "limits.max_turns", Default: "50", Flag: "--max-turns", Project: true,
 			Env:     []string{"FETTLE_LIMITS_MAX_TURNS"},
 			Meaning: "how often a model may answer with tool calls before a question ends"},
@@ -174,6 +203,7 @@ func Variables() []Variable {
 	}
 	return append(out,
 		Variable{ollamaKeyEnv, "the key for an Ollama that wants one"},
+		Variable{searchKeyEnv, "the key for web_search's service"},
 		Variable{"VISUAL, EDITOR", "what opens a file to edit, the first that is set (default vi, on Windows notepad)"},
 		Variable{"FETTLE_KEYRING", "off: keys are not kept in the system's keyring, nor looked for there"},
 		Variable{"NO_COLOR", "if it isn't empty, color: auto means never"},

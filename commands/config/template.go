@@ -59,6 +59,12 @@ func exampleOf(s setting) string {
 		return "Be brief."
 	case s.Key == "fallback":
 		return "[ollama/qwen3, openai/gpt-5]"
+	case s.Key == "run_command.env":
+		return "[GOFLAGS]"
+	case s.Key == "run_command.readable":
+		return "[/opt/data]"
+	case s.Key == "search.address":
+		return "http://127.0.0.1:8888"
 	case s.kind.list:
 		return "[read_file, list_*]"
 	}

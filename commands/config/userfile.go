@@ -218,6 +218,8 @@ func (p *fileParts) elems(k Key) (elems []string, set bool) {
 		return v, ok
 	case Tools:
 		return v.Globs, ok
+	case Network:
+		return v.Hosts, ok
 	}
 	return nil, ok
 }

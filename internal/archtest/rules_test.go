@@ -159,6 +159,11 @@ func leaves() []rule {
 			why: "it keeps what bundles and manifests give it, and runs nothing",
 		},
 		{
+			rooms: []string{"./toolset/builtin/readable/..."}, tests: true, deep: true,
+			forbid: []string{"./..."},
+			why:    "making text of a page needs nothing else of ours, and fetches nothing",
+		},
+		{
 			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
 			forbid: []string{"./...", "net", "net/...", "regexp", "text/template"},
 			why:    "it runs before what it doesn't import is set up, and is started for every call",
@@ -175,7 +180,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{
-				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...",
+				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/shellparts/...",
 			}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "these are leaves",
@@ -243,6 +248,16 @@ func owners() []rule {
 			rooms: everybody, except: []string{"./internal/schema/..."}, tests: true,
 			forbid: []string{"github.com/santhosh-tekuri/jsonschema/...", "github.com/google/jsonschema-go/..."},
 			why:    "a schema from a stranger is only compiled under internal/schema's limits",
+		},
+		{
+			rooms: everybody, except: []string{"./internal/shellparts/..."}, tests: true,
+			forbid: []string{"mvdan.cc/sh/..."},
+			why:    "what a command line means for a rule is decided once",
+		},
+		{
+			rooms: everybody, except: []string{"./toolset/builtin/readable/..."}, tests: true,
+			forbid: []string{"github.com/ledongthuc/pdf/...", "github.com/JohannesKaufmann/html-to-markdown/..."},
+			why:    "they hang at some input, and so run only in a process that has limits",
 		},
 		{
 			rooms: everybody, except: []string{"./internal/lockfile/..."}, tests: true,

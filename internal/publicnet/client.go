@@ -39,13 +39,6 @@ func Client() *http.Client {
 	return &http.Client{Transport: &gate{next: t}, CheckRedirect: checkRedirect}
 }
 
-// Dial connects to a public host, on any port. It is for whoever has been told
-// which hosts may be reached, such as a tool's proxy.
-func Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	d := &net.Dialer{Timeout: dialTime, Control: controlAddr}
-	return (&dialer{dial: d.DialContext, lookup: net.DefaultResolver.LookupNetIP}).dialPublic(ctx, network, address)
-}
-
 // gate checks each request's address, so also that of each redirect.
 type gate struct{ next http.RoundTripper }
 
@@ -111,26 +104,17 @@ func (d *dialer) dialPublic(ctx context.Context, network, address string) (net.C
 }
 
 // controlDial is the last look, at the very address that is connected to.
-func controlDial(network, address string, raw syscall.RawConn) error {
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return err
-	}
-	if port != "80" && port != "443" {
-		return fmt.Errorf("dial port %s: not one of a public web server", port)
-	}
-	return controlAddr(network, address, raw)
-}
-
-// controlAddr is the same for any port.
-func controlAddr(_, address string, _ syscall.RawConn) error {
-	host, _, err := net.SplitHostPort(address)
+func controlDial(_, address string, _ syscall.RawConn) error {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
 	}
 	a, err := netip.ParseAddr(host)
 	if err != nil {
 		return fmt.Errorf("dial %s: not an address", host)
+	}
+	if port != "80" && port != "443" {
+		return fmt.Errorf("dial port %s: not one of a public web server", port)
 	}
 	return CheckAddr(a)
 }

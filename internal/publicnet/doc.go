@@ -19,6 +19,7 @@
 //   - Each redirect passes the same gate; five are followed, none from https
 //     to http. No proxy of the environment is used, no cookie or referrer is
 //     sent, and headers of the first request stay with its host.
+//   - [Dial] connects to public addresses only, on any port.
 //   - Headers are bounded; the body is for the caller to bound.
 //
 // Functions and clients are safe for concurrent use.

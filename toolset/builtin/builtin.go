@@ -5,55 +5,92 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// Options sets what differs between uses.
+// Options sets what differs between uses. The zero value gives all tools, of
+// which those that need more than files say at a call what is missing.
 type Options struct {
 	// ReadLimit bounds the bytes that one read_file call returns; 0 is
 	// 256 KiB.
 	ReadLimit int
+	// Policy says what the tools may reach beside the workspace that a call
+	// works on; file tools and commands obey the same one.
+	Policy toolset.Policy
+	// Launcher starts commands, and the program that reads strangers' files.
+	Launcher toolset.Launcher
+	Commands Commands
+	Web      Web
+	Search   Search
 }
 
 // defaultReadLimit is about 64,000 tokens, more than most models can use.
 const defaultReadLimit = 256 << 10
 
-// Entries gives the tools, all enabled, in the order in which people look for
-// them.
+// Entries gives the tools in the order in which people look for them. All are
+// enabled but web_search where no place to search is set.
 func Entries(o Options) []toolset.Entry {
 	if o.ReadLimit <= 0 {
 		o.ReadLimit = defaultReadLimit
 	}
 	return []toolset.Entry{
-		readFile(o.ReadLimit),
-		writeFile(),
-		editFile(),
-		listFiles(),
-		searchFiles(),
+		guarded(o.Policy, readFile(o.ReadLimit)),
+		guarded(o.Policy, writeFile()),
+		guarded(o.Policy, editFile()),
+		guarded(o.Policy, listFiles()),
+		guarded(o.Policy, searchFiles()),
+		runCommand(o),
+		webFetch(o),
+		webSearch(o.Search),
+		youtubeTranscript(o.Web),
 	}
 }
 
-// category is the grouping of all of them.
+// category is the grouping of the file tools.
 const category = "files"
 
-// runnable is the decoded arguments of a tool, which do its work.
+// runnable is the decoded arguments of a file tool, which do its work.
 type runnable interface {
 	run(context.Context, *toolset.Workspace) (toolset.Result, error)
 }
 
-// entry makes an entry of a tool and the type of its arguments; prepare sets
-// what isn't an argument, and may be nil.
+// entry makes an entry of a file tool and the type of its arguments; prepare
+// sets what isn't an argument, and may be nil.
 func entry[A runnable](t toolset.Tool, prepare func(*A)) toolset.Entry {
 	t.Category = category
+	return called(t, func(ctx context.Context, call toolset.Call, args A) (toolset.Result, error) {
+		if prepare != nil {
+			prepare(&args)
+		}
+		return args.run(ctx, call.Workspace)
+	}, onFiles)
+}
+
+// onFiles refuses a call that has no folder to work on.
+func onFiles(call toolset.Call) error {
+	if call.Workspace == nil {
+		return toolset.Errorf("this chat has no workspace, so there are no files")
+	}
+	return nil
+}
+
+// called makes an entry of a tool and what does its work with decoded
+// arguments; needs are looked at first.
+func called[A any](
+	t toolset.Tool, run func(context.Context, toolset.Call, A) (toolset.Result, error), needs ...func(toolset.Call) error,
+) toolset.Entry {
 	t.Enabled = true
 	t.Description = strings.TrimSpace(t.Description)
 	t.InputSchema = compact(t.InputSchema)
 	t.OutputSchema = compact(t.OutputSchema)
 	return toolset.Entry{Tool: t, Runner: toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
-		if call.Workspace == nil {
-			return toolset.Result{}, toolset.Errorf("this chat has no workspace, so there are no files")
+		for _, need := range needs {
+			if err := need(call); err != nil {
+				return toolset.Result{}, err
+			}
 		}
 		args, err := decodeArgs[A](call.Args)
 		if err != nil {
@@ -62,11 +99,29 @@ func entry[A runnable](t toolset.Tool, prepare func(*A)) toolset.Entry {
 		if err := ctx.Err(); err != nil {
 			return toolset.Result{}, err
 		}
-		if prepare != nil {
-			prepare(&args)
-		}
-		return args.run(ctx, call.Workspace)
+		return run(ctx, call, args)
 	})}
+}
+
+// guarded holds a file tool to the policy: what that keeps as it is, no tool
+// writes. What lies outside of the workspace, or is git's by any name, is
+// the tool's own to refuse.
+func guarded(p toolset.Policy, e toolset.Entry) toolset.Entry {
+	if e.Tool.Annotations.ReadOnly {
+		return e
+	}
+	inner := e.Runner
+	e.Runner = toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
+		var args struct{ Path string }
+		if call.Workspace != nil && json.Unmarshal(call.Args, &args) == nil {
+			place, ok := p.On(call.Workspace).Unsealed().Place(filepath.FromSlash(args.Path))
+			if ok && !place.Writable {
+				return toolset.Result{}, toolset.Errorf("%s is kept as it is: the policy lets nothing write there", show(args.Path))
+			}
+		}
+		return inner.Run(ctx, call)
+	})
+	return e
 }
 
 func decodeArgs[A any](raw json.RawMessage) (args A, err error) {

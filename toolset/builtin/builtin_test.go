@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -188,7 +189,8 @@ func TestTools(t *testing.T) {
 	}
 	for e := range set.All() {
 		tool := e.Tool
-		if tool.ToolsetID != "" || tool.BareID() != tool.ID || !tool.Enabled || tool.Category != "files" {
+		category := map[string]string{"run_command": "shell", "web_fetch": "web", "web_search": "web", "youtube_transcript": "web"}[tool.ID]
+		if tool.ToolsetID != "" || tool.BareID() != tool.ID || tool.Enabled != (tool.ID != "web_search") || tool.Category != cmp.Or(category, "files") {
 			t.Errorf("%s is no builtin: %+v", tool.ID, tool)
 		}
 		if words := len(strings.Fields(tool.Description)); words < 5 || words > 150 {
@@ -197,11 +199,14 @@ func TestTools(t *testing.T) {
 		if regexp.MustCompile(`\s\z|\A\s|\r|\t`).MatchString(tool.Description) {
 			t.Errorf("%s has a description with odd white space: %q", tool.ID, tool.Description)
 		}
-		if tool.Renderer == nil || tool.Renderer.Type != toolset.RenderCode {
-			t.Errorf("%s has no renderer", tool.ID)
+		if tool.Renderer == nil || (tool.Renderer.Type == toolset.RenderDocument) != (category == "web") {
+			t.Errorf("%s has no renderer, or another's", tool.ID)
 		}
-		if readOnly := !strings.HasPrefix(tool.ID, "write") && !strings.HasPrefix(tool.ID, "edit"); tool.Annotations.ReadOnly != readOnly ||
-			tool.Annotations.Destructive == readOnly || tool.Annotations.OpenWorld {
+		if asks := tool.ID == "run_command" || tool.ID == "web_fetch"; tool.RequiresConfirmation != asks {
+			t.Errorf("%s wants an approval: %v", tool.ID, tool.RequiresConfirmation)
+		}
+		if readOnly := tool.ID != "run_command" && !strings.HasPrefix(tool.ID, "write") && !strings.HasPrefix(tool.ID, "edit"); tool.Annotations.ReadOnly != readOnly ||
+			tool.Annotations.Destructive == readOnly || tool.Annotations.OpenWorld != (category == "web") {
 			t.Errorf("%s has the annotations %+v", tool.ID, tool.Annotations)
 		}
 		// A key of a schema that isn't an argument would be a wrong promise.
@@ -223,7 +228,8 @@ func TestCallsThatCantBeMade(t *testing.T) {
 	ws := newWorkspace(t, nil)
 	for id, tool := range tools() {
 		run := tool.entry.Runner.Run
-		if _, err := run(t.Context(), toolset.Call{Args: json.RawMessage(`{}`)}); err == nil || err.Error() != "this chat has no workspace, so there are no files" {
+		onFiles := tool.entry.Tool.Category != "web"
+		if _, err := run(t.Context(), toolset.Call{Args: json.RawMessage(`{}`)}); onFiles && (err == nil || err.Error() != "this chat has no workspace, so there are no files") {
 			t.Errorf("%s without a workspace: %v", id, err)
 		}
 		for _, args := range []string{`[]`, `{"path":5}`, `{"nonsense":1}`, `{`} {

@@ -1,11 +1,23 @@
-// Package builtin has the tools that come with fettle: reading, writing,
-// editing, listing and searching the files of the chat's workspace.
+// Package builtin has the tools that come with fettle: for the files of the
+// chat's workspace, for commands, and for the web.
 //
-// It starts no programs, reaches no network and keeps no state. Each tool is
-// one file with its description for the model beside it. Undo is not its work:
-// the engine takes a snapshot before and after each call.
+// It keeps no state. Each tool is one file with its description for the model
+// beside it. Programs are started by a [toolset.Launcher] alone, and the web is
+// reached through internal/publicnet; the one address that may lead elsewhere is
+// that of the search service, which the user sets. Undo is not its work: the
+// engine takes a snapshot before and after each call.
 //
-// # What is promised
+// # Commands and the web
+//
+//   - A command runs under the policy that the file tools obey, on the call's
+//     workspace. It and all that it started are gone when the call ends. One
+//     that was ended says by what: time, memory, disk.
+//   - Pages and PDFs are read by a process of its own, with limits: their
+//     readers are others' work, and some input makes them hang.
+//   - What the web says is marked as such in what the model gets, its control
+//     and invisible characters are taken out, and each size is bounded.
+//
+// # What is promised of the file tools
 //
 //   - Everything happens beneath the workspace's [os.Root]. No `..`, no
 //     absolute path and no link leads out, also when a path is replaced by a

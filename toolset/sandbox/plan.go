@@ -113,8 +113,26 @@ func grantsOf(p toolset.Policy) ([]keeper.Grant, error) {
 			out = append(out, keeper.Grant{Path: path, System: true})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b keeper.Grant) int { return strings.Compare(a.Path, b.Path) })
-	return slices.DeleteFunc(out, func(g keeper.Grant) bool { return covered(g, out) }), nil
+	byPath := func(a, b keeper.Grant) int { return strings.Compare(a.Path, b.Path) }
+	slices.SortStableFunc(out, byPath)
+	out = slices.DeleteFunc(out, func(g keeper.Grant) bool { return covered(g, out) })
+	out = append(out, sealed(p.Sealed, out)...)
+	slices.SortStableFunc(out, byPath)
+	return out, nil
+}
+
+// sealed are grants that take writing away again: each is mounted over what it
+// is inside of. What isn't there, or isn't inside of something writable, is
+// safe as it is.
+func sealed(paths []string, granted []keeper.Grant) []keeper.Grant {
+	var out []keeper.Grant
+	for _, path := range paths {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil && slices.ContainsFunc(granted, func(g keeper.Grant) bool { return g.Write && strings.HasPrefix(real, g.Path+"/") }) {
+			out = append(out, keeper.Grant{Path: real})
+		}
+	}
+	return out
 }
 
 // covered tells whether another grant gives as much already. Of two that are

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// offered are the tools that a model is offered where nobody chose any. Where a
+// person can be asked these are all. Where nobody can, as in a pipe, builtins
+// that want an approval or reach beyond the workspace are left out, unless a
+// rule allows them: the first would be denied at each call, and a script that
+// never asked for the network shouldn't come to have it with a new release.
+func (t *turn) offered() *toolset.Set {
+	all := t.box.tools.Offered()
+	if t.req.CanConfirm || len(t.req.Calls) > 0 { // a person's own call is its own wish
+		return all
+	}
+	rules := concat(t.policy.Allow, t.eng.granted("").Allow)
+	var kept []toolset.Entry
+	for e := range all.All() {
+		if e.Tool.ToolsetID == "" && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !named(rules, e.Tool.ID) {
+			continue
+		}
+		kept = append(kept, e)
+	}
+	set, err := toolset.NewSet(kept...)
+	if err != nil { // can't be: each entry was in a set before
+		return all
+	}
+	return set
+}
+
+// named tells whether a rule speaks of a tool, by more than meaning all.
+func named(rules []string, id string) bool {
+	return slices.ContainsFunc(rules, func(text string) bool {
+		r, err := parseRule(text)
+		if err != nil {
+			return false
+		}
+		ok, err := toolset.Match(r.tool, id)
+		return err == nil && ok && r.tool != "*" && r.tool != "**"
+	})
+}
