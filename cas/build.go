@@ -100,23 +100,35 @@ func (b *builder) finish(path string) {
 func (b *builder) complete(path string, rec *dirRec) *dirRec {
 	old := b.old.dirs[path]
 	if news := b.news[path]; len(news) > 0 {
-		rec = rec.with(news, rec == old)
+		rec = rec.with(news, old != nil && sameArray(rec.ents, old.ents))
 	}
-	if old != nil && (rec == old || slices.Equal(rec.ents, old.ents)) {
-		return old
+	if old != nil && (rec == old || sameArray(rec.ents, old.ents) || slices.Equal(rec.ents, old.ents)) {
+		return old.relisted(rec.listed)
 	}
 	b.adopt(path, rec)
 	rec.scanned = b.now
-	if old != nil {
-		rec.pieces = old.pieces
-	}
 	rec.count()
-	enc := encodeTree(rec.sorted())
+	enc := rec.encodeTree(old)
 	rec.tree = Sum(enc)
 	if old == nil || old.tree != rec.tree {
 		b.trees = append(b.trees, newTree{rec.tree, enc})
 	}
 	return rec
+}
+
+// sameArray tells two lists that share their memory.
+func sameArray(a, b []cached) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// relisted gives the record with another listing.
+func (r *dirRec) relisted(l listing) *dirRec {
+	if r.listed == l {
+		return r
+	}
+	out := *r
+	out.listed = l
+	return &out
 }
 
 // adopt fills in the trees of folders that are as they were, where nothing is
@@ -142,7 +154,7 @@ func (r *dirRec) with(news map[string]Entry, shared bool) *dirRec {
 			continue
 		}
 		if shared {
-			r = &dirRec{ents: slices.Clone(r.ents), pieces: r.pieces}
+			r = &dirRec{ents: slices.Clone(r.ents), listed: r.listed}
 			shared = false
 		}
 		lost = lost || e.Kind == 0

@@ -21,8 +21,13 @@ type Change struct {
 // that was added or removed comes before what is in it. Trees with equal digests
 // are not read. An error ends it.
 func (s *Store) Diff(ctx context.Context, a, b Digest) iter.Seq2[Change, error] {
+	return s.diff(ctx, nil, a, b)
+}
+
+// diff is Diff where known may have a's trees.
+func (s *Store) diff(ctx context.Context, known *index, a, b Digest) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		d := &differ{s: s, ctx: ctx, yield: yield}
+		d := &differ{s: s, ctx: ctx, known: known, yield: yield}
 		if a != b {
 			d.folders("", a, b)
 		}
@@ -33,7 +38,10 @@ func (s *Store) Diff(ctx context.Context, a, b Digest) iter.Seq2[Change, error] 
 }
 
 type differ struct {
-	s     *Store
+	s *Store
+	// known has trees of the first state, which needn't be read then; it may be
+	// nil.
+	known *index
 	ctx   context.Context
 	yield func(Change, error) bool
 	err   error
@@ -48,7 +56,7 @@ func (d *differ) folders(path string, a, b Digest) bool {
 	}
 	defer func() { d.depth-- }()
 	var olds, news []Entry
-	olds, news, d.err = d.s.twoTrees(d.ctx, a, b)
+	olds, news, d.err = d.trees(path, a, b)
 	if d.err != nil {
 		return false
 	}
@@ -74,6 +82,17 @@ func (d *differ) folders(path string, a, b Digest) bool {
 		}
 	}
 	return true
+}
+
+// trees reads two folders of the same path.
+func (d *differ) trees(path string, a, b Digest) (olds, news []Entry, err error) {
+	if d.known != nil && !a.IsZero() {
+		if r := d.known.dirs[path]; r != nil && r.tree == a {
+			_, news, err = d.s.twoTrees(d.ctx, Digest{}, b)
+			return r.sorted(), news, err
+		}
+	}
+	return d.s.twoTrees(d.ctx, a, b)
 }
 
 // entry compares what is under one name.

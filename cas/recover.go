@@ -35,7 +35,7 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	}
 	about := About{ChatID: j.ChatID, Source: Interrupted}
 	takeAll := Limits{MaxFile: math.MaxInt64, KeepFree: -1} // what isn't kept here would be lost
-	if _, err := s.snapshot(ctx, ws, f, SnapshotOptions{About: about, Limits: takeAll}, ""); err != nil {
+	if _, err := s.snapshot(ctx, ws, f, SnapshotOptions{About: about, Limits: takeAll}); err != nil {
 		return err
 	}
 	p := &planner{bound: ws.Bound}

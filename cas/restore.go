@@ -67,7 +67,7 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	about := About{ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef}
 	found, err := s.snapshot(ctx, ws, f, SnapshotOptions{
 		About: about, Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
-	}, "")
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 			p.conflicts[c.Path] = "someone else changed it since"
 		}
 	}
-	for c, err := range r.s.Diff(ctx, r.before, r.target) {
+	for c, err := range r.s.diff(ctx, r.f.index, r.before, r.target) {
 		if err != nil {
 			return err
 		}
@@ -291,10 +291,7 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, about *About) (*M
 	}
 	b := &builder{old: old, found: e.finish(), now: r.s.now().UnixNano()}
 	ix := b.build()
-	err := r.s.kv.Batch(ctx, func(batch *kv.Batch) error { return r.s.writeTrees(ctx, batch, b.trees) })
-	if err == nil && len(b.trees) > 0 {
-		err = r.s.kv.Sync(ctx)
-	}
+	err := r.s.keepObjects(ctx, func(batch *kv.Batch) error { return r.s.writeTrees(ctx, batch, b.trees) })
 	if err != nil {
 		return nil, err
 	}

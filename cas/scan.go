@@ -27,8 +27,10 @@ type scanner struct {
 	rules   *rules
 	maxFile int64
 	now     int64 // when the scan began
-	// skip is a name at the root that isn't content: a restore's own folder.
-	skip string
+	// lists tells that a folder's times can be believed to show every change of
+	// its names, as those of a file show every change of its content: it is a
+	// local file system that is known for it.
+	lists bool
 
 	mu      sync.Mutex
 	ready   sync.Cond // a folder is waiting, or nothing is left
@@ -119,9 +121,13 @@ func (s *scanner) work() {
 func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, error) {
 	d, err := s.t.dir(job.path)
 	var names []string
+	var listed listing
+	known := false
 	if err == nil {
 		defer d.close()
-		names, err = d.names(buf)
+		if names, listed, known = s.list(job.path, d); !known {
+			names, err = d.names(buf)
+		}
 	}
 	switch {
 	case err == nil:
@@ -138,10 +144,39 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 		}
 	}
 	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs[job.path]}
-	if err := f.read(); err != nil {
+	err = f.read()
+	if err == nil && known && f.lost {
+		// A name is gone and the folder's stat doesn't show it: it goes at this
+		// moment, or the file system isn't what it is taken for.
+		if names, err = d.names(buf); err == nil {
+			f = &folderReader{s: s, d: d, job: job, names: names, old: f.old}
+			listed = listing{}
+			err = f.read()
+		}
+	}
+	if err != nil {
 		return &folderScan{}, nil, err
 	}
-	return &folderScan{rec: f.result(), todo: f.todo, todoBytes: f.bytes}, f.subs, nil
+	return &folderScan{rec: f.result(listed), todo: f.todo, todoBytes: f.bytes}, f.subs, nil
+}
+
+// list gives a folder's names as they are known, if its own stat shows that none
+// has come or gone: that saves a fifth of a scan. listed is to be noted with
+// names that are read after it.
+func (s *scanner) list(path string, d *dir) (names []string, listed listing, known bool) {
+	if !s.lists {
+		return nil, listing{}, false
+	}
+	st, err := d.self()
+	// Another file system that is mounted here may be of any kind.
+	if err != nil || st.dev != s.old.root.dev || racy(&st, s.now, 0, false) {
+		return nil, listing{}, false
+	}
+	listed = listing{mtime: st.mtime, ctime: st.ctime, ino: st.ino}
+	if old := s.old.dirs[path]; old != nil && old.listed == listed {
+		return old.names(), listed, true
+	}
+	return nil, listed, false
 }
 
 // folderReader compares one folder with what is known of it. As long as all is
@@ -160,15 +195,14 @@ type folderReader struct {
 	todo   []int
 	bytes  int64 // of todo
 	subs   []folderJob
+	lost   bool // a name was gone when it was looked at
 }
 
 func (f *folderReader) read() error {
 	for _, name := range f.names {
-		if f.job.path == "" && name == f.s.skip && name != "" {
-			continue
-		}
 		st, err := f.d.lstat(name)
 		if gone(err) {
+			f.lost = true
 			continue
 		}
 		if err != nil {
@@ -306,9 +340,9 @@ func (f *folderReader) sub(was *cached, name string, kept bool) {
 }
 
 // result is the known record if everything is as it was.
-func (f *folderReader) result() *dirRec {
+func (f *folderReader) result(listed listing) *dirRec {
 	if !f.fresh && f.old != nil && f.same == len(f.old.ents) {
-		return f.old
+		return f.old.relisted(listed)
 	}
 	if !f.fresh { // the last ones are gone, or all is new and empty
 		f.fresh = true
@@ -316,7 +350,7 @@ func (f *folderReader) result() *dirRec {
 			f.ents = append(f.ents, f.old.ents[:f.same]...)
 		}
 	}
-	return &dirRec{ents: f.ents}
+	return &dirRec{ents: f.ents, listed: listed}
 }
 
 const (
