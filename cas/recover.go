@@ -55,10 +55,8 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	if err := s.writeJournal(ws.key(), j); err != nil {
 		return err
 	}
-	if _, _, err := r.move(ctx, t, j, nil); err != nil {
-		return err
-	}
-	return r.cleanUp(t, j)
+	_, _, err = r.move(ctx, t, j, nil)
+	return err
 }
 
 // backwards plans what takes one change of a restore back. c goes from the state

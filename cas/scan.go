@@ -138,7 +138,7 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 	default:
 		return &folderScan{fail: reasonOf(err)}, nil, nil
 	}
-	if s.rules != nil && job.path != "" && !job.kept && !strings.HasPrefix(job.path, stagePrefix) {
+	if s.rules != nil && job.path != "" && !job.kept && !inStage(job.path, "") {
 		if why := omitFolder(d, names); why != "" {
 			return &folderScan{omit: why}, nil, nil
 		}
@@ -221,7 +221,7 @@ func (f *folderReader) read() error {
 func (f *folderReader) look(name string, st *stat) {
 	was := f.known(name)
 	kept := false
-	if f.s.rules != nil && !strings.HasPrefix(join(f.job.path, name), stagePrefix) {
+	if f.s.rules != nil && !inStage(f.job.path, name) {
 		var why string
 		if why, kept = f.s.rules.omitName(f.job.path, name, st.form == folderForm, f.names); why != "" {
 			f.take(was, cached{Entry: Entry{Name: name, Kind: Omitted, Text: why}})
@@ -238,6 +238,12 @@ func (f *folderReader) look(name string, st *stat) {
 	default:
 		f.take(was, cached{Entry: Entry{Name: name, Kind: Special, Text: st.form.String()}})
 	}
+}
+
+// inStage tells names of a restore's own folder, for which no rule counts: after
+// a crash all that is in it must be kept.
+func inStage(dir, name string) bool {
+	return strings.HasPrefix(dir, stagePrefix) || dir == "" && strings.HasPrefix(name, stagePrefix)
 }
 
 // known finds what is known of a name: in its place, as nearly always, or by a
