@@ -272,6 +272,10 @@ func (r *restore) move(ctx context.Context, t *tree, j *unfinished, about *About
 	}
 	defer d.close()
 	m.dir = d
+	// What was private must not be open to others while it is here.
+	if err := d.chmod(0o700); err != nil {
+		return nil, nil, err
+	}
 	if err := m.fill(ctx); err != nil {
 		return nil, nil, err
 	}
