@@ -56,6 +56,10 @@ func child(ctx context.Context, args []string) error {
 		err = childEdits(ctx, s, ws, args[3], args[4])
 	case "memory": // prints the most anonymous memory that work on the folder took
 		err = childMemory(ctx, s, ws)
+	case "work": // chat
+		err = childWork(ctx, s, ws, args[3])
+	case "collectwork": // folders
+		err = childCollectWork(ctx, s, args[3:])
 	case "collect": // rounds
 		err = childCollect(ctx, s, args[3])
 	default:
