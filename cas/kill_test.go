@@ -28,7 +28,7 @@ func TestKilledProcessesBesideACollector(t *testing.T) {
 	kills := sized(200, 18, 6)
 	r := rand.New(rand.NewPCG(5, 6))
 	done := make(map[string]int)
-	for killed := 0; killed < kills; {
+	for round, killed := 0, 0; killed < kills; round++ {
 		b.close()
 		children := make(map[string]*exec.Cmd)
 		for chat, ws := range folders {
@@ -36,8 +36,12 @@ func TestKilledProcessesBesideACollector(t *testing.T) {
 			children[chat] = b.start("work", chat)
 		}
 		children["collector"] = b.start("collectwork", folders["x"].Path, folders["y"].Path)
-		// All of them, in any order, at moments that lie close together.
-		time.Sleep(time.Duration(20+r.IntN(150)) * time.Millisecond)
+		// All of them, in any order, at moments that lie close together: every
+		// other time once they have got somewhere, however busy the machine is.
+		if round%2 == 0 {
+			waitForWork(t, folders)
+		}
+		time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
 		for _, cmd := range children {
 			time.Sleep(time.Duration(r.IntN(20)) * time.Millisecond)
 			if err := cmd.Process.Kill(); err != nil {
@@ -63,6 +67,26 @@ func TestKilledProcessesBesideACollector(t *testing.T) {
 	t.Logf("%d kills, states taken: %v", kills, done)
 	if done["x"] == 0 || done["y"] == 0 {
 		t.Error("the children were killed before they had done anything")
+	}
+}
+
+// waitForWork waits until the children have noted new states.
+func waitForWork(t *testing.T, folders map[string]*Workspace) {
+	t.Helper()
+	limit := time.After(childPatience)
+	for _, ws := range folders {
+		was, _ := os.ReadFile(activeOf(ws.Path))
+		for {
+			is, err := os.ReadFile(activeOf(ws.Path))
+			if err == nil && string(is) != string(was) {
+				break
+			}
+			select {
+			case <-limit:
+				t.Fatal("the children do nothing")
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
 	}
 }
 
