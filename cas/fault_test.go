@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -275,6 +276,32 @@ func TestSomeoneElsesWork(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an edit that its stat doesn't show", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.write("a", "one")
+		first := b.snap()
+		b.settle()
+		stamp := time.Now().Add(time.Hour) // as if the clock stood still: it can't be believed
+		b.write("a", "two")
+		if err := os.Chtimes(b.path("a"), stamp, stamp); err != nil {
+			t.Fatal(err)
+		}
+		b.s.pause = func(at string) {
+			if at == "staged" {
+				b.write("a", "six")
+				if err := os.Chtimes(b.path("a"), stamp, stamp); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		_, err := b.tryRestore(first, RestoreOptions{})
+		b.s.pause = func(string) {}
+		var conflict *ConflictError
+		if !errors.As(err, &conflict) || b.look()["a"] != "file six" {
+			t.Errorf("got %v, and the folder has %v", err, b.look())
+		}
+	})
 	t.Run("a new file where one is to come", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
@@ -467,5 +494,31 @@ func TestCollectionSurvivesEveryFault(t *testing.T) {
 	stats, err := b.s.Stats(t.Context())
 	if err != nil || stats.Unreached != 0 {
 		t.Errorf("what a failed collection left stays: %+v, %v", stats, err)
+	}
+}
+
+// TestOneNameThatCantBeLookedAt keeps no other from being kept.
+func TestOneNameThatCantBeLookedAt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("d/bad", "1")
+	b.write("d/good", "2")
+	b.s.fault = func(call, name string) error {
+		if call == "lstat" && name == "bad" {
+			return syscall.EIO
+		}
+		return nil
+	}
+	snap := b.snapshot(SnapshotOptions{})
+	again := b.snapshot(SnapshotOptions{Parent: snap.Manifest})
+	b.s.fault = nil
+	got := b.entries(snap.Manifest.Root)
+	if !strings.HasPrefix(got["d/bad"], "failed "+reasonIO) || got["d/good"] != "file 2" || snap.Manifest.Complete || again.New {
+		t.Errorf("the state is %v, %+v; once more: %v", got, snap.Manifest, again.New)
+	}
+	b.write("d/good", "3")
+	b.restore(snap.Manifest, RestoreOptions{})
+	if got := b.look(); got["d/bad"] != "file 1" || got["d/good"] != "file 2" {
+		t.Errorf("restored %v", got)
 	}
 }

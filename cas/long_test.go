@@ -69,8 +69,9 @@ func TestVeryManyFiles(t *testing.T) {
 	b.remove("pkg00/module_0001")
 	b.write("extra/one", "1")
 	got := b.restore(first, RestoreOptions{})
-	if want := 100 + 101 + 2 - 1; len(got.Changes) < 200 || len(got.Changes) > want+1 {
-		t.Errorf("%d paths changed, want about %d", len(got.Changes), want)
+	const removed, added = 101, 2 // a folder with its files; a file and its folder
+	if len(got.Changes) < removed+added+90 || len(got.Changes) > removed+added+100 {
+		t.Errorf("%d paths were changed", len(got.Changes)) // some edits were in that folder
 	}
 	b.reopen()
 	if err := b.s.Forget(t.Context(), b.ws); err != nil {
@@ -203,9 +204,7 @@ func TestACacheOfTwoMoments(t *testing.T) {
 	b.settle()
 	b.snap()
 	b.snap()
-	state, release := b.s.folder(b.ws.key())
-	before := state.index
-	release()
+	before := b.index()
 	for half := range 16 {
 		b.write("a/b/f00", fmt.Sprint("two ", half))
 		for i := range half {
@@ -214,9 +213,7 @@ func TestACacheOfTwoMoments(t *testing.T) {
 		b.settle()
 		want := b.look()
 		b.snap()
-		state, release := b.s.folder(b.ws.key())
-		changes := state.index.changes(before)
-		release()
+		changes := b.index().changes(before)
 		if len(changes) < 3 {
 			t.Fatalf("%d changes", len(changes))
 		}
@@ -236,8 +233,6 @@ func TestACacheOfTwoMoments(t *testing.T) {
 			t.Fatalf("after %d of %d writes the state isn't the folder (-folder +state):\n%s", len(some), len(changes), diff)
 		}
 		b.snap()
-		state, release = b.s.folder(b.ws.key())
-		before = state.index
-		release()
+		before = b.index()
 	}
 }

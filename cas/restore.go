@@ -54,7 +54,10 @@ type Restoration struct {
 // if the process dies meanwhile, the next operation on the folder takes it back.
 // The caller keeps other writers of its own out.
 func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o RestoreOptions) (*Restoration, error) {
-	f, release := s.folder(ws.key())
+	f, release, err := s.folder(ctx, ws.key())
+	if err != nil {
+		return nil, err
+	}
 	defer release()
 	unshare, err := s.share(ctx)
 	if err != nil {

@@ -2,8 +2,6 @@ package cas
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"runtime"
 	"strings"
 	"sync"
@@ -116,8 +114,19 @@ func (s *scanner) work() {
 	}
 }
 
-// folder reads one folder. Only the root's faults are the scan's; another
-// folder's are a Failed entry.
+// failedFolder is what a scan has of a folder that can't be read. Only the root's
+// faults are the scan's; another folder's are a Failed entry.
+func failedFolder(job folderJob, err error) (*folderScan, []folderJob, error) {
+	switch {
+	case job.path == "":
+		return &folderScan{}, nil, err
+	case gone(err):
+		return &folderScan{gone: true}, nil, nil
+	}
+	return &folderScan{fail: reasonOf(err)}, nil, nil
+}
+
+// folder reads one folder.
 func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, error) {
 	d, err := s.t.dir(job.path)
 	var names []string
@@ -129,14 +138,8 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 			names, err = d.names(buf)
 		}
 	}
-	switch {
-	case err == nil:
-	case job.path == "":
-		return &folderScan{}, nil, err
-	case gone(err):
-		return &folderScan{gone: true}, nil, nil
-	default:
-		return &folderScan{fail: reasonOf(err)}, nil, nil
+	if err != nil {
+		return failedFolder(job, err)
 	}
 	if s.rules != nil && job.path != "" && !job.kept && !inStage(job.path, "") {
 		if why := omitFolder(d, names); why != "" {
@@ -144,18 +147,16 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 		}
 	}
 	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs[job.path]}
-	err = f.read()
-	if err == nil && known && f.lost {
+	f.read()
+	if known && f.lost {
 		// A name is gone and the folder's stat doesn't show it: it goes at this
 		// moment, or the file system isn't what it is taken for.
-		if names, err = d.names(buf); err == nil {
-			f = &folderReader{s: s, d: d, job: job, names: names, old: f.old}
-			listed = listing{}
-			err = f.read()
+		if names, err = d.names(buf); err != nil {
+			return failedFolder(job, err)
 		}
-	}
-	if err != nil {
-		return &folderScan{}, nil, err
+		f = &folderReader{s: s, d: d, job: job, names: names, old: f.old}
+		listed = listing{}
+		f.read()
 	}
 	return &folderScan{rec: f.result(listed), todo: f.todo, todoBytes: f.bytes}, f.subs, nil
 }
@@ -198,23 +199,19 @@ type folderReader struct {
 	lost   bool // a name was gone when it was looked at
 }
 
-func (f *folderReader) read() error {
+func (f *folderReader) read() {
 	for _, name := range f.names {
 		st, err := f.d.lstat(name)
 		if gone(err) {
 			f.lost = true
 			continue
 		}
-		if err != nil {
-			if !errors.Is(err, fs.ErrPermission) {
-				return err
-			}
-			f.add(cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonOf(err)}})
+		if err != nil { // one name that can't be looked at keeps no other from being kept
+			f.take(f.known(name), cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonOf(err)}})
 			continue
 		}
 		f.look(name, &st)
 	}
-	return nil
 }
 
 // look takes one name in.

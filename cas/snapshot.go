@@ -88,7 +88,10 @@ const maxLeft = 1000
 // writers of its own out of the folder; what others change meanwhile is taken
 // as it is met.
 func (s *Store) Snapshot(ctx context.Context, ws *Workspace, o SnapshotOptions) (*Snapshot, error) {
-	f, release := s.folder(ws.key())
+	f, release, err := s.folder(ctx, ws.key())
+	if err != nil {
+		return nil, err
+	}
 	defer release()
 	unshare, err := s.share(ctx)
 	if err != nil {

@@ -81,6 +81,9 @@ func (v *verifier) all() error {
 		v.out.Problems = append(v.out.Problems, Problem{What: "manifest", Reason: err.Error()})
 		return nil
 	})
+	if err == nil && len(v.out.Problems) > 0 {
+		err = v.chatsOf(v.out.Problems)
+	}
 	if err != nil {
 		return err
 	}
@@ -102,6 +105,32 @@ func (v *verifier) all() error {
 		return err
 	}
 	return v.blame()
+}
+
+// chatsOf finds the chats of manifests that can't be read: their index still has
+// them.
+func (v *verifier) chatsOf(bad []Problem) error {
+	chats := make(map[string]bool)
+	for _, m := range v.manifests {
+		chats[m.ChatID] = true
+	}
+	return v.s.kv.View(v.ctx, func(tx *kv.Tx) error {
+		for u, err := range v.s.usage.Scan(tx, kv.Range{}) {
+			if err == nil {
+				chats[u.ChatID] = true
+			}
+		}
+		for chat := range chats {
+			for _, err := range v.s.manifests.ByIndex(tx, "chat", kv.Str(chat), kv.Range{}) {
+				for i := range bad {
+					if err != nil && bad[i].Reason == err.Error() {
+						bad[i].Uses = append(bad[i].Uses, Use{ChatID: chat})
+					}
+				}
+			}
+		}
+		return v.ctx.Err()
+	})
 }
 
 func (v *verifier) fault(d Digest, what, reason string) {
