@@ -227,7 +227,7 @@ func damaged(err error, d Digest, what string) error {
 	case errors.Is(err, kv.ErrNotFound):
 		return &DamageError{Digest: d, What: what, Reason: "it is missing"}
 	case errors.As(err, &corrupt):
-		return &DamageError{Digest: d, What: what, Reason: corrupt.Error()}
+		return &DamageError{Digest: d, What: what, Reason: oneLine(corrupt)}
 	}
 	return err
 }

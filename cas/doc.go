@@ -57,10 +57,10 @@
 // on network file systems, whose clock isn't ours, only the latter. By the same
 // rule a folder isn't listed again whose own times and inode are as they were,
 // on ext4, XFS, Btrfs, F2FS and tmpfs alone; each name in it is looked at all
-// the same, and one that is gone has the folder listed. Systems
-// without a time of change (Windows) don't show an edit of the same size that
-// also restores the time of modification. A program that writes through a
-// mapping which was dirty before shows nothing until the kernel writes it back.
+// the same, and one that is gone has the folder listed. Systems without a time
+// of change (Windows) don't show an edit of the same size that also restores the
+// time of modification. A program that writes through a mapping which was dirty
+// before shows nothing until the kernel writes it back.
 // [Store.Forget] drops the cache; so does a fault in it, another folder under the
 // same path, and, for what was collected, another epoch.
 //
@@ -96,11 +96,11 @@
 //
 // A restore writes everything new into a stage first, then exchanges names, then
 // records the result, while the stage goes. Before the first step its journal is
-// on the disk. An error
-// takes all back; after a crash the next operation on the folder does, from what
-// is in the stage and the store. Whatever is found then is taken into a state of
-// its own first (source "interrupted"), and a path that someone has changed since
-// stays as it is. Workspace files are not synced: the store has their bytes.
+// on the disk. An error takes all back; after a crash the next operation on the
+// folder does, from what is in the stage and the store. Whatever is found then is
+// taken into a state of its own first (source "interrupted"), and a path that
+// someone has changed since stays as it is. Workspace files are not synced: the
+// store has their bytes.
 //
 // # Concurrency
 //
