@@ -238,6 +238,16 @@ func (s *Store) nextEpoch() error {
 // directory, for a program that keeps nothing else there. It holds the records,
 // so other processes have to wait, until close ends both.
 func OpenDir(dir string) (s *Store, close func() error) {
-	records := kv.Open(filepath.Join(dir, "store"), kv.Options{Hold: true})
+	return openDir(dir, kv.Options{Hold: true})
+}
+
+// OpenShared is OpenDir for a short while: as a command does, it has the records
+// while operations run, and lets other processes have them in between.
+func OpenShared(dir string) (s *Store, close func() error) {
+	return openDir(dir, kv.Options{})
+}
+
+func openDir(dir string, o kv.Options) (*Store, func() error) {
+	records := kv.Open(filepath.Join(dir, "store"), o)
 	return Open(Options{Dir: dir, KV: records}), records.Close
 }

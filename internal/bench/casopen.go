@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // casOpening compares opening a store with 2 GB in it with an empty one.
@@ -57,15 +56,13 @@ func casOpening(disk string) error {
 func openOnce(b *casBench, dir, what string) error {
 	ctx := context.Background()
 	return b.timed(dir+what, func() error {
-		records := kv.Open(filepath.Join(dir, "data", "store"), kv.Options{})
-		s := cas.Open(cas.Options{Dir: filepath.Join(dir, "data"), KV: records})
-		var err error
+		open := cas.OpenShared // only reads, so that it is opened for no more
 		if what == "to write" {
-			err = records.Update(ctx, func(*kv.Tx) error { return nil })
-		} else {
-			_, err = s.Manifests(ctx, "nobody")
+			open = cas.OpenDir
 		}
-		return errors.Join(err, records.Close())
+		s, closeStore := open(filepath.Join(dir, "data"))
+		_, err := s.Manifests(ctx, "nobody")
+		return errors.Join(err, closeStore())
 	})
 }
 
@@ -97,10 +94,9 @@ func fillBlobs(dir string, megabytes int) error {
 		return err
 	}
 	defer root.Close()
-	records := kv.Open(filepath.Join(dir, "data", "store"), kv.Options{})
-	s := cas.Open(cas.Options{Dir: filepath.Join(dir, "data"), KV: records})
+	s, closeStore := cas.OpenShared(filepath.Join(dir, "data"))
 	_, err = s.Snapshot(context.Background(), &cas.Workspace{Path: work, Root: root}, cas.SnapshotOptions{
 		About: cas.About{ChatID: "bench"}, Limits: cas.Limits{KeepFree: -1},
 	})
-	return errors.Join(err, records.Close(), os.RemoveAll(work))
+	return errors.Join(err, closeStore(), os.RemoveAll(work))
 }
