@@ -42,7 +42,11 @@ func (s *Store) tempFile() (*os.File, error) {
 	if err := s.check("tempfile", ""); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(s.tempDir(), 0o700); err != nil {
+	err := makeDir(s.blobDir())
+	if err == nil {
+		err = os.MkdirAll(s.tempDir(), 0o700)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make folder for blobs: %w", err)
 	}
 	return os.CreateTemp(s.tempDir(), "blob-*")
@@ -80,6 +84,18 @@ func (s *Store) keepFile(f *os.File, d Digest) error {
 		return fmt.Errorf("keep blob %s: %w", d, err)
 	}
 	return nil
+}
+
+// makeDir makes a folder of the store that isn't there, and brings its name to the
+// disk: what is synced in it would be lost with it.
+func makeDir(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // syncDir makes a folder's names safe from a power cut. Windows has no such

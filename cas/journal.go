@@ -80,7 +80,7 @@ func (s *Store) beginJournal(ws string, j *unfinished) error {
 	if err := s.check("journal", ""); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.journalDir(), 0o700); err != nil {
+	if err := makeDir(s.journalDir()); err != nil {
 		return err
 	}
 	if j, err := s.readJournal(ws); err != nil || j != nil {
