@@ -303,10 +303,7 @@ func TestLongNamesAndPaths(t *testing.T) {
 func TestSparseFiles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	size := int64(300 << 20)
-	if testing.Short() || raceEnabled {
-		size = 20 << 20
-	}
+	size := int64(sized(2<<30, 50<<20, 20<<20))
 	f, err := os.Create(b.path("sparse"))
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,11 @@ func (s *Store) tempFile() (*os.File, error) {
 	if err := s.check("tempfile", ""); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(s.tempDir(), 0o700); err != nil {
+	err := makeDir(s.blobDir())
+	if err == nil {
+		err = os.MkdirAll(s.tempDir(), 0o700)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make folder for blobs: %w", err)
 	}
 	return os.CreateTemp(s.tempDir(), "blob-*")
@@ -80,6 +84,18 @@ func (s *Store) keepFile(f *os.File, d Digest) error {
 		return fmt.Errorf("keep blob %s: %w", d, err)
 	}
 	return nil
+}
+
+// makeDir makes a folder of the store that isn't there, and brings its name to the
+// disk: what is synced in it would be lost with it.
+func makeDir(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // syncDir makes a folder's names safe from a power cut. Windows has no such
@@ -227,7 +243,7 @@ func damaged(err error, d Digest, what string) error {
 	case errors.Is(err, kv.ErrNotFound):
 		return &DamageError{Digest: d, What: what, Reason: "it is missing"}
 	case errors.As(err, &corrupt):
-		return &DamageError{Digest: d, What: what, Reason: corrupt.Error()}
+		return &DamageError{Digest: d, What: what, Reason: oneLine(corrupt)}
 	}
 	return err
 }
@@ -244,6 +260,22 @@ func (s *Store) treeOf(tx *kv.Tx, d Digest) ([]Entry, error) {
 			return nil, err
 		}
 	}
+	return checkTree(d, val)
+}
+
+// treeRecord is treeOf for trees that aren't files: others are nil.
+func (s *Store) treeRecord(tx *kv.Tx, d Digest) (entries []Entry, err error) {
+	err = s.trees.Read(tx, d.key(), func(val []byte) (err error) {
+		if len(val) > 0 {
+			entries, err = checkTree(d, val)
+		}
+		return err
+	})
+	return entries, err
+}
+
+// checkTree decodes a tree that is what its digest says.
+func checkTree(d Digest, val []byte) ([]Entry, error) {
 	if Sum(val) != d {
 		return nil, &DamageError{Digest: d, What: "tree", Reason: "its content is another one"}
 	}

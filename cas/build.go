@@ -1,8 +1,11 @@
 package cas
 
 import (
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // builder makes the new index and its trees of what was found. Only folders in
@@ -42,11 +45,40 @@ func (b *builder) build() *index {
 		b.mark(path)
 	}
 	for depth := len(b.byDepth) - 1; depth >= 0; depth-- {
-		for _, path := range b.byDepth[depth] {
-			b.finish(path)
+		paths := b.byDepth[depth]
+		for i, c := range b.completeAll(paths) {
+			b.finish(paths[i], c)
 		}
 	}
 	return b.ix
+}
+
+// completed is a folder's record, and its tree where the old index has another.
+type completed struct {
+	rec *dirRec
+	enc []byte
+}
+
+// completeAll makes the records and trees of folders of one depth, which know
+// nothing of each other, side by side.
+func (b *builder) completeAll(paths []string) []completed {
+	const worth = 8 // folders: a worker's start takes as long as one
+	out := make([]completed, len(paths))
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(len(paths)); i = next.Add(1) - 1 {
+			if f := b.found[paths[i]]; f.rec != nil {
+				out[i] = b.complete(paths[i], f.rec)
+			}
+		}
+	}
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(paths)/worth) - 1 {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
+	return out
 }
 
 func depthOf(path string) int {
@@ -68,17 +100,18 @@ func (b *builder) mark(path string) {
 	b.byDepth[depth] = append(b.byDepth[depth], path)
 }
 
-// finish takes in what has become of a folder's children, makes its tree, and
-// tells the folder above.
-func (b *builder) finish(path string) {
+// finish takes a folder's record in, and tells the folder above.
+func (b *builder) finish(path string, c completed) {
 	f := b.found[path]
 	up, name := split(path)
 	self := Entry{Name: name, Kind: Folder}
 	switch {
 	case f.rec != nil:
-		rec := b.complete(path, f.rec)
-		b.ix.dirs[path] = rec
-		self.Digest = rec.tree
+		b.ix.dirs[path] = c.rec
+		self.Digest = c.rec.tree
+		if c.enc != nil {
+			b.trees = append(b.trees, newTree{c.rec.tree, c.enc})
+		}
 	case f.omit != "":
 		self = Entry{Name: name, Kind: Omitted, Text: f.omit}
 	case f.gone:
@@ -96,27 +129,40 @@ func (b *builder) finish(path string) {
 	b.mark(up)
 }
 
-// complete gives a folder's record with its children and its tree.
-func (b *builder) complete(path string, rec *dirRec) *dirRec {
+// complete gives a folder's record with its children and its tree. It changes
+// nothing of b.
+func (b *builder) complete(path string, rec *dirRec) completed {
 	old := b.old.dirs[path]
 	if news := b.news[path]; len(news) > 0 {
-		rec = rec.with(news, rec == old)
+		rec = rec.with(news, old != nil && sameArray(rec.ents, old.ents))
 	}
-	if old != nil && (rec == old || slices.Equal(rec.ents, old.ents)) {
-		return old
+	if old != nil && (rec == old || sameArray(rec.ents, old.ents) || slices.Equal(rec.ents, old.ents)) {
+		return completed{rec: old.relisted(rec.listed)}
 	}
 	b.adopt(path, rec)
 	rec.scanned = b.now
-	if old != nil {
-		rec.pieces = old.pieces
-	}
 	rec.count()
-	enc := encodeTree(rec.sorted())
+	enc := rec.encodeTree(old)
 	rec.tree = Sum(enc)
-	if old == nil || old.tree != rec.tree {
-		b.trees = append(b.trees, newTree{rec.tree, enc})
+	if old != nil && old.tree == rec.tree {
+		enc = nil
 	}
-	return rec
+	return completed{rec, enc}
+}
+
+// sameArray tells two lists that share their memory.
+func sameArray(a, b []cached) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// relisted gives the record with another listing.
+func (r *dirRec) relisted(l listing) *dirRec {
+	if r.listed == l {
+		return r
+	}
+	out := *r
+	out.listed = l
+	return &out
 }
 
 // adopt fills in the trees of folders that are as they were, where nothing is
@@ -142,7 +188,7 @@ func (r *dirRec) with(news map[string]Entry, shared bool) *dirRec {
 			continue
 		}
 		if shared {
-			r = &dirRec{ents: slices.Clone(r.ents), pieces: r.pieces}
+			r = &dirRec{ents: slices.Clone(r.ents), listed: r.listed}
 			shared = false
 		}
 		lost = lost || e.Kind == 0

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,6 +54,12 @@ func child(ctx context.Context, args []string) error {
 		}
 	case "edits": // chat, rounds: snapshots of a folder that it changes
 		err = childEdits(ctx, s, ws, args[3], args[4])
+	case "memory": // prints the most anonymous memory that work on the folder took
+		err = childMemory(ctx, s, ws)
+	case "work": // chat
+		err = childWork(ctx, s, ws, args[3])
+	case "collectwork": // folders
+		err = childCollectWork(ctx, s, args[3:])
 	case "collect": // rounds
 		err = childCollect(ctx, s, args[3])
 	default:
@@ -160,6 +167,43 @@ func childCollect(ctx context.Context, s *Store, rounds string) error {
 		}
 	}
 	return nil
+}
+
+func childMemory(ctx context.Context, s *Store, ws *Workspace) error {
+	var peak atomic.Int64
+	end := make(chan struct{})
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		for {
+			peak.Store(max(peak.Load(), rssAnon()))
+			select {
+			case <-end:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+	o := childSnapshot("c")
+	for range 2 {
+		snap, err := s.Snapshot(ctx, ws, o)
+		if err != nil {
+			return err
+		}
+		o.Parent = snap.Manifest
+	}
+	into, err := os.MkdirTemp(filepath.Dir(ws.Path), "fettle-cas-*")
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(into)
+	if err != nil {
+		return err
+	}
+	_, err = s.Materialize(ctx, &Workspace{Path: into, Root: root}, o.Parent, RestoreOptions{About: o.About, Limits: o.Limits})
+	close(end)
+	looking.Wait()
+	fmt.Println(peak.Load())
+	return errors.Join(err, root.Close(), os.RemoveAll(into))
 }
 
 // run starts a child and gives its end.

@@ -40,11 +40,16 @@ func FuzzTree(f *testing.F) {
 
 func FuzzStatCache(f *testing.F) {
 	r := &dirRec{ents: []cached{{Entry: Entry{Name: "a", Kind: File, Size: 3}, mtime: 5, ino: 7}, {Entry: Entry{Name: "d", Kind: Folder}}}}
-	f.Add(r.piece(r.ents))
+	f.Add(r.encode()[0])
+	f.Add(r.encodePatch([]int32{1}, r.stamp()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got dirRec
 		if got.decode(b) == nil && len(got.ents) > len(b) {
 			t.Errorf("%d entries of %d bytes", len(got.ents), len(b))
+		}
+		base := &dirRec{ents: slices.Clone(r.ents), pieces: 1, base: r.stamp()}
+		if base.decodePatch(b) == nil && (len(base.ents) != 2 || base.ents[0].Name != "a") {
+			t.Errorf("a patch made %v", base.ents)
 		}
 	})
 }
@@ -72,6 +77,33 @@ func TestStatCacheRecords(t *testing.T) {
 		}
 		if got.scanned != r.scanned || got.tree != r.tree || !slices.Equal(got.ents, r.ents) {
 			rt.Fatalf("read back otherwise: %d entries of %d", len(got.ents), n)
+		}
+		// Edits after edits are patches of the same pieces, until there are many.
+		was := &got
+		for range rapid.IntRange(1, 4).Draw(rt, "states") {
+			next := &dirRec{tree: Sum(was.tree[:]), scanned: was.scanned + 1, ents: slices.Clone(was.ents)}
+			for range rapid.IntRange(0, 3).Draw(rt, "edits") {
+				if n > 0 {
+					next.ents[rapid.IntRange(0, n-1).Draw(rt, "at")].mtime++
+				}
+			}
+			w := next.replacing("d", was)
+			again := dirRec{}
+			for _, p := range append(got.encode(), w.pieces...) {
+				if len(w.pieces) > 0 && len(again.ents) == n {
+					again = dirRec{}
+				}
+				must(rt, again.decode(p))
+			}
+			if w.patch != nil {
+				must(rt, again.decodePatch(w.patch))
+			} else {
+				got = again
+			}
+			if again.tree != next.tree || !slices.Equal(again.ents, next.ents) || !slices.Equal(again.patch, next.patch) {
+				rt.Fatalf("patched otherwise: %d places, want %d", len(again.patch), len(next.patch))
+			}
+			was = next
 		}
 	})
 }

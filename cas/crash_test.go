@@ -10,14 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// crashStep says how many of the moments of a crash are left out between two
-// that are tried: none in a plain build.
-func crashStep() int {
-	if raceEnabled {
-		return 37
-	}
-	return 1
-}
+// crashStep says how far apart the moments of a crash are that are tried: at the
+// tests' full size it is each.
+func crashStep() int { return sized(1, 3, 37) }
 
 // TestKilledRestore kills a restore at each of its calls and steps: the next
 // operation finds the folder as it was, or as it was wanted.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -21,8 +24,13 @@ type Change struct {
 // that was added or removed comes before what is in it. Trees with equal digests
 // are not read. An error ends it.
 func (s *Store) Diff(ctx context.Context, a, b Digest) iter.Seq2[Change, error] {
+	return s.diff(ctx, nil, a, b)
+}
+
+// diff is Diff where known may have a's trees.
+func (s *Store) diff(ctx context.Context, known *index, a, b Digest) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		d := &differ{s: s, ctx: ctx, yield: yield}
+		d := &differ{s: s, ctx: ctx, known: known, yield: yield}
 		if a != b {
 			d.folders("", a, b)
 		}
@@ -33,11 +41,15 @@ func (s *Store) Diff(ctx context.Context, a, b Digest) iter.Seq2[Change, error] 
 }
 
 type differ struct {
-	s     *Store
+	s *Store
+	// known has trees of the first state, which needn't be read then; it may be
+	// nil.
+	known *index
 	ctx   context.Context
 	yield func(Change, error) bool
 	err   error
 	depth int
+	ahead map[Digest][]Entry // trees of the second state that were read before their turn
 }
 
 // folders compares two folders and tells whether to go on.
@@ -48,10 +60,11 @@ func (d *differ) folders(path string, a, b Digest) bool {
 	}
 	defer func() { d.depth-- }()
 	var olds, news []Entry
-	olds, news, d.err = d.s.twoTrees(d.ctx, a, b)
+	olds, news, d.err = d.trees(path, a, b)
 	if d.err != nil {
 		return false
 	}
+	d.readAhead(olds, news)
 	for len(olds) > 0 || len(news) > 0 {
 		var was, is *Entry
 		order := 0
@@ -74,6 +87,67 @@ func (d *differ) folders(path string, a, b Digest) bool {
 		}
 	}
 	return true
+}
+
+// trees reads two folders of the same path.
+func (d *differ) trees(path string, a, b Digest) (olds, news []Entry, err error) {
+	if d.known != nil && !a.IsZero() {
+		if r := d.known.dirs[path]; r != nil && r.tree == a {
+			news, ok := d.ahead[b]
+			if delete(d.ahead, b); !ok {
+				_, news, err = d.s.twoTrees(d.ctx, Digest{}, b)
+			}
+			return r.sorted(), news, err
+		}
+	}
+	return d.s.twoTrees(d.ctx, a, b)
+}
+
+// readAhead reads trees of folders that differ, side by side, where only those of
+// the second state must be read. What can't be read is left for its turn.
+func (d *differ) readAhead(olds, news []Entry) {
+	const (
+		most  = 128 // trees that wait for their turn
+		worth = 8   // trees: a worker's start takes as long as one
+	)
+	if d.known == nil {
+		return
+	}
+	var want []Digest
+	for i := range news {
+		e := &news[i]
+		if e.Kind != Folder || len(d.ahead)+len(want) >= most {
+			continue
+		}
+		if was, ok := findEntry(olds, e.Name); ok && was.Kind == Folder && was.Digest != e.Digest {
+			want = append(want, e.Digest)
+		}
+	}
+	if len(want) < worth {
+		return
+	}
+	trees := make([][]Entry, len(want))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
+		workers.Go(func() {
+			_ = d.s.kv.View(d.ctx, func(tx *kv.Tx) error {
+				for i := next.Add(1) - 1; i < int64(len(want)); i = next.Add(1) - 1 {
+					trees[i], _ = d.s.treeRecord(tx, want[i])
+				}
+				return nil
+			})
+		})
+	}
+	workers.Wait()
+	if d.ahead == nil {
+		d.ahead = make(map[Digest][]Entry)
+	}
+	for i, t := range trees {
+		if t != nil {
+			d.ahead[want[i]] = t
+		}
+	}
 }
 
 // entry compares what is under one name.

@@ -57,3 +57,17 @@ func remote(f *os.File) bool {
 	}
 	return false
 }
+
+// listsFaithfully tells file systems of this machine whose folders are known to
+// change their times with every name that comes or goes.
+func listsFaithfully(f *os.File) bool {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
+		return false
+	}
+	switch uint32(st.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC:
+		return true
+	}
+	return false
+}

@@ -171,6 +171,9 @@ func unsupported(err error) bool { return errors.Is(err, errNoCall) }
 
 func clone(_, _ *os.File) error { return errNoCall }
 
+// listsFaithfully says no: folders are read each time.
+func listsFaithfully(*os.File) bool { return false }
+
 // remote says yes: without a change time an entry is believed only after it has
 // been read twice.
 func remote(*os.File) bool { return true }

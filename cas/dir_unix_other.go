@@ -23,6 +23,9 @@ func unsupported(err error) bool { return errors.Is(err, errNoCall) || errors.Is
 // clone is for Linux; elsewhere bytes are copied.
 func clone(_, _ *os.File) error { return errNoCall }
 
+// listsFaithfully says no: folders are read each time.
+func listsFaithfully(*os.File) bool { return false }
+
 // remote says yes: which file systems have clocks of their own isn't known
 // here, and it costs one more reading of a file that has changed.
 func remote(*os.File) bool { return true }

@@ -54,10 +54,13 @@
 // permissions are those that were noted with its digest. A digest is believed
 // only if the file had been quiet for 20 ms when it was read (2 s where
 // timestamps are whole seconds), or was read again, unchanged, that much later;
-// on network file systems, whose clock isn't ours, only the latter. Systems
-// without a time of change (Windows) don't show an edit of the same size that
-// also restores the time of modification. A program that writes through a
-// mapping which was dirty before shows nothing until the kernel writes it back.
+// on network file systems, whose clock isn't ours, only the latter. By the same
+// rule a folder isn't listed again whose own times and inode are as they were,
+// on ext4, XFS, Btrfs, F2FS and tmpfs alone; each name in it is looked at all
+// the same, and one that is gone has the folder listed. Systems without a time
+// of change (Windows) don't show an edit of the same size that also restores the
+// time of modification. A program that writes through a mapping which was dirty
+// before shows nothing until the kernel writes it back.
 // [Store.Forget] drops the cache; so does a fault in it, another folder under the
 // same path, and, for what was collected, another epoch.
 //
@@ -76,7 +79,8 @@
 // one too. Manifests are the table "workspace_manifests" with document 004's
 // columns; `files` is [Store.WriteFiles], what isn't a plain file is
 // [Store.WriteEntries], and paths in both are escaped by [EscapePath]. The stat
-// cache is the table "stat_cache", a record a folder. restores/FOLDER.json is the
+// cache is the table "stat_cache", a record a folder and one of its last edits,
+// see cache.go. restores/FOLDER.json is the
 // journal of a restore; blobs/epoch names the epoch.
 //
 // An export is a gzipped tar of format.json ({"format":"fettle-history",
@@ -91,11 +95,12 @@
 // returned. A failed or killed one leaves contents that no state reaches.
 //
 // A restore writes everything new into a stage first, then exchanges names, then
-// records the result. Before the first step its journal is on the disk. An error
-// takes all back; after a crash the next operation on the folder does, from what
-// is in the stage and the store. Whatever is found then is taken into a state of
-// its own first (source "interrupted"), and a path that someone has changed since
-// stays as it is. Workspace files are not synced: the store has their bytes.
+// records the result, while the stage goes. Before the first step its journal is
+// on the disk. An error takes all back; after a crash the next operation on the
+// folder does, from what is in the stage and the store. Whatever is found then is
+// taken into a state of its own first (source "interrupted"), and a path that
+// someone has changed since stays as it is. Workspace files are not synced: the
+// store has their bytes.
 //
 // # Concurrency
 //

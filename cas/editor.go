@@ -11,9 +11,33 @@ type editor struct {
 
 // openRec is a folder's record that is being changed.
 type openRec struct {
-	rec  *dirRec
-	at   map[string]int
-	lost bool
+	rec   *dirRec
+	at    map[string]int // made when many entries are looked for
+	looks int
+	lost  bool
+}
+
+// find gives the place of a name.
+func (o *openRec) find(name string) (int, bool) {
+	const few = 8 // edits of a folder for which a table isn't worth its making
+	if o.looks++; o.looks <= few {
+		for i := range o.rec.ents {
+			if e := &o.rec.ents[i]; e.Name == name && e.Kind != 0 {
+				return i, true
+			}
+		}
+		return 0, false
+	}
+	if o.at == nil {
+		o.at = make(map[string]int, len(o.rec.ents))
+		for i := range o.rec.ents {
+			if o.rec.ents[i].Kind != 0 {
+				o.at[o.rec.ents[i].Name] = i
+			}
+		}
+	}
+	i, ok := o.at[name]
+	return i, ok
 }
 
 func newEditor(ix *index) *editor {
@@ -30,12 +54,9 @@ func (e *editor) edit(path string) *openRec {
 	if o := e.open[path]; o != nil {
 		return o
 	}
-	o := &openRec{rec: new(dirRec), at: make(map[string]int)}
+	o := &openRec{rec: new(dirRec)}
 	if f := e.found[path]; f != nil {
-		o.rec.ents, o.rec.pieces = slices.Clone(f.rec.ents), f.rec.pieces
-	}
-	for i := range o.rec.ents {
-		o.at[o.rec.ents[i].Name] = i
+		o.rec.ents = slices.Clone(f.rec.ents)
 	}
 	e.found[path] = &folderScan{rec: o.rec}
 	e.open[path] = o
@@ -51,7 +72,7 @@ func (e *editor) remove(path string) {
 		return // it went with its folder
 	}
 	o := e.edit(dir)
-	if i, ok := o.at[name]; ok {
+	if i, ok := o.find(name); ok {
 		o.rec.ents[i].Kind = 0
 		o.lost = true
 		delete(o.at, name)
@@ -62,10 +83,12 @@ func (e *editor) remove(path string) {
 func (e *editor) set(path string, c cached) {
 	dir, name := split(path)
 	o := e.edit(dir)
-	if i, ok := o.at[name]; ok {
+	if i, ok := o.find(name); ok {
 		o.rec.ents[i] = c
 	} else {
-		o.at[name] = len(o.rec.ents)
+		if o.at != nil {
+			o.at[name] = len(o.rec.ents)
+		}
 		o.rec.ents = append(o.rec.ents, c)
 	}
 	if c.Kind == Folder {

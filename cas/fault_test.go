@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -275,6 +276,32 @@ func TestSomeoneElsesWork(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an edit that its stat doesn't show", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.write("a", "one")
+		first := b.snap()
+		b.settle()
+		stamp := time.Now().Add(time.Hour) // as if the clock stood still: it can't be believed
+		b.write("a", "two")
+		if err := os.Chtimes(b.path("a"), stamp, stamp); err != nil {
+			t.Fatal(err)
+		}
+		b.s.pause = func(at string) {
+			if at == "staged" {
+				b.write("a", "six")
+				if err := os.Chtimes(b.path("a"), stamp, stamp); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		_, err := b.tryRestore(first, RestoreOptions{})
+		b.s.pause = func(string) {}
+		var conflict *ConflictError
+		if !errors.As(err, &conflict) || b.look()["a"] != "file six" {
+			t.Errorf("got %v, and the folder has %v", err, b.look())
+		}
+	})
 	t.Run("a new file where one is to come", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)

@@ -137,6 +137,9 @@ func (s *Store) sweep(ctx context.Context, marked *reach, out *GCReport) error {
 		return err
 	}
 	for _, path := range append(files, temps...) {
+		if err := s.check("unlink", path); err != nil {
+			return err
+		}
 		if err := ignoreMissing(os.Remove(path)); err != nil {
 			return err
 		}
@@ -149,6 +152,9 @@ func (s *Store) sweep(ctx context.Context, marked *reach, out *GCReport) error {
 }
 
 func (s *Store) deleteKeys(ctx context.Context, table *kv.RawTable, keys []kv.Key) error {
+	if err := s.check("delete", ""); err != nil {
+		return err
+	}
 	return s.kv.Batch(ctx, func(b *kv.Batch) error {
 		for _, k := range keys {
 			if err := table.Delete(b, k); err != nil {
@@ -210,6 +216,9 @@ func (s *Store) unmarkedFiles(marked *reach) (dead []string, bytes int64, err er
 // ours and not touched.
 func (s *Store) eachFile(visit func(path string, d Digest, size int64) error) error {
 	dirs, err := os.ReadDir(s.blobDir())
+	if err == nil {
+		err = s.check("readdir", "blobs")
+	}
 	if err != nil {
 		return ignoreMissing(err)
 	}
@@ -244,6 +253,9 @@ func (s *Store) eachFile(visit func(path string, d Digest, size int64) error) er
 // temps lists what crashes have left unfinished. Nobody is writing now.
 func (s *Store) temps() ([]string, error) {
 	entries, err := os.ReadDir(s.tempDir())
+	if err == nil {
+		err = s.check("readdir", "tmp")
+	}
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}

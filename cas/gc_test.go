@@ -282,17 +282,13 @@ func TestOneChangeWritesLittle(t *testing.T) {
 	b.snap()
 	b.settle()
 	m := b.snap() // nothing is racy any more
-	state, release := b.s.folder(b.ws.key())
-	before := state.index
-	release()
+	before := b.index()
 	b.write("pkg0/module_005/source_file_00500.go", "changed")
 	next := b.snapshot(SnapshotOptions{Parent: m})
-	state, release = b.s.folder(b.ws.key())
 	total := 0
-	for _, c := range state.index.changes(before) {
+	for _, c := range b.index().changes(before) {
 		total += c.size()
 	}
-	release()
 	for _, dir := range []string{"", "pkg0", "pkg0/module_005"} {
 		e, err := b.s.Lookup(t.Context(), next.Manifest.Root, dir)
 		if err != nil {
@@ -306,5 +302,41 @@ func TestOneChangeWritesLittle(t *testing.T) {
 	}
 	if next.Read != 1 || total > 64<<10 {
 		t.Errorf("read %d files, wrote %d bytes", next.Read, total)
+	}
+}
+
+// TestADamagedManifestIsNamedOnce puts something else where two manifests were.
+func TestADamagedManifestIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var list []*Manifest
+	for i := range 4 {
+		b.write("a", fmt.Sprint(i))
+		list = append(list, b.snap())
+	}
+	type other struct {
+		ID   string `json:"id"`
+		Root string `json:"root"`
+	}
+	table := kv.NewTable("workspace_manifests", func(o *other) kv.Key { return kv.Str(o.ID) },
+		kv.On("chat", func(*other) kv.Key { return kv.Str("c") }))
+	for _, m := range []*Manifest{list[1], list[3]} {
+		err := b.kv.Update(t.Context(), func(tx *kv.Tx) error { return table.Put(tx, &other{ID: m.ID, Root: "no digest"}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := b.s.Verify(t.Context(), nil)
+	if err != nil || len(report.Problems) != 2 || report.Manifests != 2 {
+		t.Fatalf("got %+v, %v", report, err)
+	}
+	for i, m := range []*Manifest{list[1], list[3]} {
+		p := report.Problems[i]
+		if p.What != "manifest" || !strings.Contains(p.Reason, m.ID) || len(p.Uses) != 1 || p.Uses[0].ChatID != "c" {
+			t.Errorf("of %s it says %+v", m.ID, p)
+		}
+	}
+	if _, err := b.s.GC(t.Context(), GCOptions{}); err == nil {
+		t.Error("it collected without knowing what is needed")
 	}
 }

@@ -1,13 +1,8 @@
 package cas
 
 import (
-	"context"
-	"encoding/binary"
-	"errors"
 	"slices"
 	"strings"
-
-	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // index is the stat cache of one workspace: what each file's stat was when its
@@ -26,13 +21,26 @@ type index struct {
 type dirRec struct {
 	ents    []cached // in the order in which the system lists them
 	tree    Digest
-	scanned int64 // when the folder was read, by our clock
-	pieces  int   // in how many records it is stored; 0 where it isn't
+	listed  listing
+	scanned int64   // when the folder was read, by our clock
+	order   []int32 // places in ents, sorted by name; nil where it isn't known
+
+	pieces int     // in how many records it is stored; 0 where it isn't
+	patch  []int32 // places in ents that the patch beside those has, in order; nil without one
+	base   baseOf  // what the pieces are of
 
 	files  int
 	bytes  int64
 	failed int
 	others int // entries that can't be brought back: failed and left out
+}
+
+// listing is the stat of a folder itself when its names were read, or zero where
+// they must be read again: every name that comes or goes changes the folder's
+// times. It is noted only under the conditions of [scanner.lists].
+type listing struct {
+	mtime, ctime int64
+	ino          uint64
 }
 
 // cached is an entry with the stat by which it is known again.
@@ -65,11 +73,57 @@ func (c *cached) remember(st *stat) {
 
 // sorted gives the folder's entries as a tree has them.
 func (r *dirRec) sorted() []Entry {
-	out := make([]Entry, len(r.ents))
-	for i := range r.ents {
-		out[i] = r.ents[i].Entry
+	order := r.order
+	if order == nil {
+		order = sortNames(r.ents)
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	out := make([]Entry, len(r.ents))
+	for i, at := range order {
+		out[i] = r.ents[at].Entry
+	}
+	return out
+}
+
+// encodeTree gives the folder's tree. Where old, which may be nil, has the same
+// names, they needn't be sorted again.
+func (r *dirRec) encodeTree(old *dirRec) []byte {
+	if old != nil && old.order != nil && sameNames(r.ents, old.ents) {
+		r.order = old.order
+	} else {
+		r.order = sortNames(r.ents)
+	}
+	return encodeEntries(len(r.ents), func(i int) *Entry { return &r.ents[r.order[i]].Entry })
+}
+
+// sortNames gives the places of entries in the order of their names.
+func sortNames(ents []cached) []int32 {
+	order := make([]int32, len(ents)) // a folder has at most 64 MB of names
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return strings.Compare(ents[a].Name, ents[b].Name) })
+	return order
+}
+
+// sameNames tells whether two lists have the same names in the same places.
+func sameNames(a, b []cached) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
+// names gives the folder's names in the order in which the system lists them.
+func (r *dirRec) names() []string {
+	out := make([]string, len(r.ents))
+	for i := range r.ents {
+		out[i] = r.ents[i].Name
+	}
 	return out
 }
 
@@ -89,265 +143,6 @@ func (r *dirRec) count() {
 			r.others++
 		}
 	}
-}
-
-const (
-	// cacheMagic begins a record of the stat cache; its last byte is the
-	// version. A record that begins otherwise is as good as none.
-	cacheMagic = "fstat\x01"
-	// cachePiece is how many entries a record holds: 20,000 of ordinary names
-	// are 2 MB.
-	cachePiece = 20_000
-	// maxCachedPath bounds what can be a key of the store. A folder with a
-	// longer path is read anew each time.
-	maxCachedPath = 4096
-	// headDir is the key of the record about the workspace. No folder is
-	// called so, for a path doesn't begin with a slash.
-	headDir = "/"
-)
-
-func cacheKey(ws, dir string, piece int) kv.Key { return kv.Str(ws).Str(dir).Int(int64(piece)) }
-
-// encode gives the records of a folder.
-func (r *dirRec) encode() [][]byte {
-	var out [][]byte
-	for rest, first := r.ents, true; first || len(rest) > 0; first = false {
-		n := min(len(rest), cachePiece)
-		out = append(out, r.piece(rest[:n]))
-		rest = rest[n:]
-	}
-	return out
-}
-
-func (r *dirRec) piece(ents []cached) []byte {
-	b := append(make([]byte, 0, 64+len(ents)*96), cacheMagic...)
-	b = append(b, r.tree[:]...)
-	b = binary.AppendVarint(b, r.scanned)
-	b = binary.AppendUvarint(b, uint64(len(ents)))
-	for i := range ents {
-		c := &ents[i]
-		b = append(b, byte(c.Kind))
-		b = appendString(b, c.Name)
-		switch c.Kind {
-		case File, Executable:
-			racy := byte(0)
-			if c.racy {
-				racy = 1
-			}
-			b = append(b, racy)
-			b = append(b, c.Digest[:]...)
-			b = binary.AppendUvarint(b, uint64(c.Size))
-			b = binary.AppendUvarint(b, uint64(c.mode))
-			b = binary.AppendVarint(b, c.mtime)
-			b = binary.AppendVarint(b, c.ctime)
-			b = binary.AppendUvarint(b, c.ino)
-		case Folder:
-			b = append(b, c.Digest[:]...)
-		default:
-			b = appendString(b, c.Text)
-			b = binary.AppendUvarint(b, uint64(c.Size))
-		}
-	}
-	return b
-}
-
-// decode adds a stored piece to the folder.
-func (r *dirRec) decode(b []byte) error {
-	if !strings.HasPrefix(string(b[:min(len(b), len(cacheMagic))]), cacheMagic) {
-		return errTree
-	}
-	f := &fields{rest: b[len(cacheMagic):]}
-	f.digest(&r.tree)
-	r.scanned = f.varint()
-	n := f.uvarint()
-	if n > uint64(len(f.rest)) {
-		return errTree
-	}
-	r.ents = slices.Grow(r.ents, int(n))
-	for range n {
-		var c cached
-		c.Kind = Kind(f.byte())
-		c.Name = f.string(maxName)
-		switch c.Kind {
-		case File, Executable:
-			c.racy = f.byte() != 0
-			f.digest(&c.Digest)
-			c.Size = f.size()
-			c.mode = uint32(f.uvarint())
-			c.mtime, c.ctime = f.varint(), f.varint()
-			c.ino = f.uvarint()
-		case Folder:
-			f.digest(&c.Digest)
-		default:
-			c.Text = f.string(maxText)
-			c.Size = f.size()
-		}
-		r.ents = append(r.ents, c)
-	}
-	r.pieces++
-	return f.bad
-}
-
-func (r *fields) varint() int64 {
-	n, used := binary.Varint(r.rest)
-	if used <= 0 {
-		r.fail("a number can't be read")
-		return 0
-	}
-	r.rest = r.rest[used:]
-	return n
-}
-
-// loadIndex reads a workspace's stat cache. If any of it can't be read, all of
-// it is dropped: files are read anew then.
-func (s *Store) loadIndex(ctx context.Context, ws string) (*index, error) {
-	ix := &index{dirs: make(map[string]*dirRec)}
-	bad := false
-	err := s.kv.View(ctx, func(tx *kv.Tx) error {
-		for item, err := range s.cache.Scan(tx, kv.Range{Prefix: kv.Str(ws)}) {
-			var corrupt *kv.CorruptError
-			if errors.As(err, &corrupt) {
-				bad = true
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			bad = bad || !ix.add(item)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if bad {
-		return &index{dirs: make(map[string]*dirRec)}, s.dropCache(ctx, ws)
-	}
-	for _, r := range ix.dirs {
-		r.count()
-	}
-	return ix, nil
-}
-
-// add takes a stored record in, and tells whether it could be read.
-func (ix *index) add(item kv.RawItem) bool {
-	parts, err := item.Key.Parts()
-	if err != nil || len(parts) != 3 {
-		return false
-	}
-	dir, _ := parts[1].(string)
-	piece, _ := parts[2].(int64)
-	if dir == headDir {
-		ix.readHead(item.Value)
-		return true
-	}
-	r := ix.dirs[dir]
-	if r == nil {
-		r = new(dirRec)
-		ix.dirs[dir] = r
-	}
-	return int(piece) == r.pieces && r.decode(item.Value) == nil
-}
-
-func (ix *index) head() []byte {
-	b := append([]byte(nil), cacheMagic...)
-	b = binary.AppendUvarint(b, ix.root.dev)
-	b = binary.AppendUvarint(b, ix.root.ino)
-	return appendString(b, ix.epoch)
-}
-
-func (ix *index) readHead(b []byte) {
-	if !strings.HasPrefix(string(b[:min(len(b), len(cacheMagic))]), cacheMagic) {
-		return
-	}
-	f := &fields{rest: b[len(cacheMagic):]}
-	dev, ino, epoch := f.uvarint(), f.uvarint(), f.string(maxText)
-	if f.bad == nil {
-		ix.root.dev, ix.root.ino, ix.epoch = dev, ino, epoch
-	}
-}
-
-// cacheWrite is a change to the stored index.
-type cacheWrite struct {
-	dir    string
-	pieces [][]byte // none removes the folder
-	had    int      // how many pieces are stored
-}
-
-func (c cacheWrite) size() int {
-	n := len(c.dir)
-	for _, p := range c.pieces {
-		n += len(p)
-	}
-	return n
-}
-
-// changes lists what must be written so that the store has ix instead of old.
-func (ix *index) changes(old *index) []cacheWrite {
-	var out []cacheWrite
-	if ix.epoch != old.epoch || ix.root.ino != old.root.ino || ix.root.dev != old.root.dev {
-		out = append(out, cacheWrite{dir: headDir, pieces: [][]byte{ix.head()}})
-	}
-	for dir, r := range ix.dirs {
-		was := old.dirs[dir]
-		if was == r || len(dir) > maxCachedPath {
-			continue
-		}
-		w := cacheWrite{dir: dir, pieces: r.encode()}
-		if was != nil {
-			w.had = was.pieces
-		}
-		r.pieces = len(w.pieces)
-		out = append(out, w)
-	}
-	for dir, was := range old.dirs {
-		if ix.dirs[dir] == nil && was.pieces > 0 {
-			out = append(out, cacheWrite{dir: dir, had: was.pieces})
-		}
-	}
-	return out
-}
-
-func (s *Store) writeCache(w kv.Writer, ws string, changes []cacheWrite) error {
-	for _, c := range changes {
-		for i, p := range c.pieces {
-			if err := s.cache.Put(w, cacheKey(ws, c.dir, i), p); err != nil {
-				return err
-			}
-		}
-		for i := len(c.pieces); i < c.had; i++ {
-			if err := s.cache.Delete(w, cacheKey(ws, c.dir, i)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// dropCache removes all that is stored of a workspace's stats.
-func (s *Store) dropCache(ctx context.Context, ws string) error {
-	var keys []kv.Key
-	err := s.kv.View(ctx, func(tx *kv.Tx) error {
-		keys = nil
-		for k, err := range s.cache.Keys(tx, kv.Range{Prefix: kv.Str(ws)}) {
-			if err != nil {
-				return err
-			}
-			keys = append(keys, k)
-		}
-		return nil
-	})
-	if err != nil || len(keys) == 0 {
-		return err
-	}
-	return s.kv.Batch(ctx, func(b *kv.Batch) error {
-		for _, k := range keys {
-			if err := s.cache.Delete(b, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // lookup finds what is known under a path.

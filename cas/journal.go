@@ -1,12 +1,14 @@
 package cas
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -24,7 +26,11 @@ type unfinished struct {
 	Done bool `json:"done,omitempty"`
 }
 
-const journalVersion = 1
+const (
+	journalVersion = 1
+	// journalEnd is what a journal that was written to its end ends with.
+	journalEnd = "}\n"
+)
 
 // stagePrefix begins the names of the folders that a restore works in. They are
 // in the workspace, since only there a rename is one step.
@@ -34,7 +40,8 @@ func (s *Store) journalDir() string { return filepath.Join(s.dir, "restores") }
 
 func (s *Store) journalPath(ws string) string { return filepath.Join(s.journalDir(), ws+".json") }
 
-// readJournal gives a workspace's journal, or nil.
+// readJournal gives a workspace's journal, or nil. One that was cut short while
+// it was written is none: nothing has been done in the folder by then.
 func (s *Store) readJournal(ws string) (*unfinished, error) {
 	text, err := os.ReadFile(s.journalPath(ws))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,6 +50,9 @@ func (s *Store) readJournal(ws string) (*unfinished, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !bytes.HasSuffix(text, []byte(journalEnd)) || bytes.IndexByte(text, 0) >= 0 {
+		return nil, nil
+	}
 	j := new(unfinished)
 	if err := json.Unmarshal(text, j); err != nil {
 		return nil, fmt.Errorf("read %s: %w", s.journalPath(ws), err)
@@ -50,7 +60,47 @@ func (s *Store) readJournal(ws string) (*unfinished, error) {
 	if j.Version != journalVersion {
 		return nil, fmt.Errorf("read %s: version %d is a newer program's", s.journalPath(ws), j.Version)
 	}
+	for _, stage := range j.Stages {
+		// They are removed with all that is in them, so nothing else may be called one.
+		if !strings.HasPrefix(stage, stagePrefix) || strings.Contains(stage, "/") {
+			return nil, fmt.Errorf("read %s: %.80q is no folder of a restore", s.journalPath(ws), stage)
+		}
+	}
 	return j, nil
+}
+
+// beginJournal makes a workspace's journal, and returns when it is on the disk.
+// It is written in its place, since a name that is new goes to the disk with the
+// file: syncing a rename would take as long again.
+func (s *Store) beginJournal(ws string, j *unfinished) error {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	if err := s.check("journal", ""); err != nil {
+		return err
+	}
+	if err := makeDir(s.journalDir()); err != nil {
+		return err
+	}
+	if j, err := s.readJournal(ws); err != nil || j != nil {
+		return errors.Join(errors.New("another restore of the folder is under way"), err)
+	}
+	if err := ignoreMissing(os.Remove(s.journalPath(ws))); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.journalPath(ws), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = syncDir(s.journalDir())
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write journal of a restore: %w", err), ignoreMissing(os.Remove(f.Name())))
+	}
+	return nil
 }
 
 // writeJournal replaces a workspace's journal, and returns when it is on the
@@ -62,9 +112,6 @@ func (s *Store) writeJournal(ws string, j *unfinished) error {
 		return err
 	}
 	if err := s.check("journal", ""); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(s.journalDir(), 0o700); err != nil {
 		return err
 	}
 	f, err := s.tempFile()

@@ -18,7 +18,11 @@ func TestMain(m *testing.M) {
 	if task := os.Getenv(childEnv); task != "" {
 		os.Exit(runChild(task))
 	}
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"),
+		// Badger leaves these behind when it can't open what bits were flipped in.
+		goleak.IgnoreTopFunction("github.com/dgraph-io/badger/v4.(*DB).monitorCache"),
+		goleak.IgnoreTopFunction("github.com/dgraph-io/ristretto/v2/z.(*AllocatorPool).freeupAllocators"))
 }
 
 // raceRounds is how many rounds a property is held for under the race detector.
@@ -118,6 +122,17 @@ func (b *bench) snapshot(o SnapshotOptions) *Snapshot {
 		b.t.Fatalf("snapshot: %v", err)
 	}
 	return got
+}
+
+// index is what the store remembers of the workspace.
+func (b *bench) index() *index {
+	b.t.Helper()
+	f, release, err := b.s.folder(b.t.Context(), b.ws.key())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer release()
+	return f.index
 }
 
 func (b *bench) restore(to *Manifest, o RestoreOptions) *Restoration {

@@ -1,6 +1,8 @@
 package cas
 
 import (
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -221,11 +223,31 @@ func (m *mover) expect(d *dir, name string, o *op) error {
 		if !was.unchanged(&st) {
 			return errForeign
 		}
+		if was.racy { // its stat needn't show the last edit
+			return m.expectContent(d, name, was.Digest)
+		}
 	case Link:
 		if target, err := d.readlink(name); err != nil || target != was.Text {
 			return errForeign
 		}
 	default:
+		return errForeign
+	}
+	return nil
+}
+
+// expectContent checks that a file's content is what the plan takes it for.
+func (m *mover) expectContent(d *dir, name string, want Digest) error {
+	f, err := d.open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	c := copier{ctx: context.Background(), sum: sha256.New()} // in the middle of changes it isn't cut short
+	if _, err := c.copy(nil, f); err != nil {
+		return err
+	}
+	if c.digest() != want {
 		return errForeign
 	}
 	return nil

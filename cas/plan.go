@@ -2,7 +2,9 @@ package cas
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
@@ -225,7 +227,8 @@ func foldsNames(t *tree) (bool, error) {
 		twin  = ".fettle-probe-\u0065\u0301-A"
 		upper = ".fettle-probe-\u00e9-A"
 	)
-	if err := d.mkdir(probe); err != nil {
+	// One that is there was left by a crash.
+	if err := d.mkdir(probe); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, fmt.Errorf("look how the file system takes names: %w", err)
 	}
 	_, errTwin := d.lstat(twin)

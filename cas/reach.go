@@ -134,8 +134,8 @@ func (s *Store) allManifests(ctx context.Context, bad func(error) error) ([]*Man
 			}
 			return nil
 		})
-		if err != nil || n == 0 {
-			return all, err
+		if err != nil || n < atOnce {
+			return all, err // the damaged ones behind the last were met, too
 		}
 		after = kv.Str(all[len(all)-1].ID)
 	}

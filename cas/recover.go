@@ -35,7 +35,7 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	}
 	about := About{ChatID: j.ChatID, Source: Interrupted}
 	takeAll := Limits{MaxFile: math.MaxInt64, KeepFree: -1} // what isn't kept here would be lost
-	if _, err := s.snapshot(ctx, ws, f, SnapshotOptions{About: about, Limits: takeAll}, ""); err != nil {
+	if _, err := s.snapshot(ctx, ws, f, SnapshotOptions{About: about, Limits: takeAll}); err != nil {
 		return err
 	}
 	p := &planner{bound: ws.Bound}
@@ -55,10 +55,8 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	if err := s.writeJournal(ws.key(), j); err != nil {
 		return err
 	}
-	if _, _, err := r.move(ctx, t, j, nil); err != nil {
-		return err
-	}
-	return r.cleanUp(t, j)
+	_, _, err = r.move(ctx, t, j, nil)
+	return err
 }
 
 // backwards plans what takes one change of a restore back. c goes from the state

@@ -54,7 +54,10 @@ type Restoration struct {
 // if the process dies meanwhile, the next operation on the folder takes it back.
 // The caller keeps other writers of its own out.
 func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o RestoreOptions) (*Restoration, error) {
-	f, release := s.folder(ws.key())
+	f, release, err := s.folder(ctx, ws.key())
+	if err != nil {
+		return nil, err
+	}
 	defer release()
 	unshare, err := s.share(ctx)
 	if err != nil {
@@ -67,7 +70,7 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	about := About{ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef}
 	found, err := s.snapshot(ctx, ws, f, SnapshotOptions{
 		About: about, Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
-	}, "")
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +133,7 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 			p.conflicts[c.Path] = "someone else changed it since"
 		}
 	}
-	for c, err := range r.s.Diff(ctx, r.before, r.target) {
+	for c, err := range r.s.diff(ctx, r.f.index, r.before, r.target) {
 		if err != nil {
 			return err
 		}
@@ -183,17 +186,13 @@ func (r *restore) run(ctx context.Context, about *About) (*Manifest, []Left, err
 		Stages: append([]string{stagePrefix + r.s.newID(now)}, r.stages...), ChatID: about.ChatID, Started: now,
 	}
 	key := r.ws.key()
-	if err := r.s.writeJournal(key, j); err != nil {
+	if err := r.s.beginJournal(key, j); err != nil {
 		return nil, nil, fmt.Errorf("restore %s: %w", r.ws.Path, err)
 	}
 	r.s.pause("journal")
 	m, left, err := r.move(ctx, t, j, about)
 	if err != nil {
 		return nil, nil, r.giveUp(t, j, err)
-	}
-	r.s.pause("recorded")
-	if err := r.finish(t, j); err != nil {
-		return nil, nil, &UnfinishedError{Path: r.ws.Path, Err: err}
 	}
 	return m, left, nil
 }
@@ -218,27 +217,50 @@ func (r *restore) giveUp(t *tree, j *unfinished, err error) error {
 	return err
 }
 
-// finish notes that the restore is recorded, and cleans up.
-func (r *restore) finish(t *tree, j *unfinished) error {
-	j.Done = true
-	if err := r.s.writeJournal(r.ws.key(), j); err != nil {
-		return err
+// finish records what has been done, and cleans up. The stage goes meanwhile:
+// what is in it was looked at when it was moved there, and is in the store.
+// Without about nothing is recorded.
+func (r *restore) finish(ctx context.Context, t *tree, j *unfinished, m *mover, about *About) (*Manifest, error) {
+	cleaned := make(chan error, 1)
+	go func() { cleaned <- r.removeStages(t, j) }()
+	man, err := r.keep(ctx, t, m, about)
+	if err != nil {
+		return nil, errors.Join(err, <-cleaned)
 	}
-	r.s.pause("done")
-	return r.cleanUp(t, j)
+	r.s.pause("recorded")
+	select {
+	case err = <-cleaned:
+	default: // it takes long; a crash from here on takes nothing back
+		j.Done = true
+		err = r.s.writeJournal(r.ws.key(), j)
+		r.s.pause("done")
+		err = errors.Join(err, <-cleaned)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.s.pause("cleaned")
+	return man, r.s.dropJournal(r.ws.key())
 }
 
-func (r *restore) cleanUp(t *tree, j *unfinished) error {
+func (r *restore) removeStages(t *tree, j *unfinished) error {
 	for _, stage := range j.Stages {
 		if err := removeStage(t, stage); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (r *restore) cleanUp(t *tree, j *unfinished) error {
+	if err := r.removeStages(t, j); err != nil {
+		return err
+	}
 	r.s.pause("cleaned")
 	return r.s.dropJournal(r.ws.key())
 }
 
-// move fills the stage, makes the changes and records what came of it.
+// move fills the stage, makes the changes, records what came of it and cleans up.
 func (r *restore) move(ctx context.Context, t *tree, j *unfinished, about *About) (*Manifest, []Left, error) {
 	m := &mover{s: r.s, t: t, stage: j.Stages[0], known: r.f.index, ops: r.todo.ops, moved: r.written}
 	if m.moved == nil {
@@ -253,6 +275,10 @@ func (r *restore) move(ctx context.Context, t *tree, j *unfinished, about *About
 	}
 	defer d.close()
 	m.dir = d
+	// What was private must not be open to others while it is here.
+	if err := d.chmod(0o700); err != nil {
+		return nil, nil, err
+	}
 	if err := m.fill(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -266,7 +292,7 @@ func (r *restore) move(ctx context.Context, t *tree, j *unfinished, about *About
 	}
 	r.s.pause("carried")
 	// From here on it is done; a caller that has gone doesn't undo it.
-	man, err := r.keep(context.WithoutCancel(ctx), t, m, about)
+	man, err := r.finish(context.WithoutCancel(ctx), t, j, m, about)
 	if err != nil {
 		return nil, nil, &UnfinishedError{Err: err}
 	}
@@ -291,10 +317,7 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, about *About) (*M
 	}
 	b := &builder{old: old, found: e.finish(), now: r.s.now().UnixNano()}
 	ix := b.build()
-	err := r.s.kv.Batch(ctx, func(batch *kv.Batch) error { return r.s.writeTrees(ctx, batch, b.trees) })
-	if err == nil && len(b.trees) > 0 {
-		err = r.s.kv.Sync(ctx)
-	}
+	err := r.s.keepObjects(ctx, func(batch *kv.Batch) error { return r.s.writeTrees(ctx, batch, b.trees) })
 	if err != nil {
 		return nil, err
 	}

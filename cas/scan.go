@@ -2,8 +2,6 @@ package cas
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"runtime"
 	"strings"
 	"sync"
@@ -27,8 +25,10 @@ type scanner struct {
 	rules   *rules
 	maxFile int64
 	now     int64 // when the scan began
-	// skip is a name at the root that isn't content: a restore's own folder.
-	skip string
+	// lists tells that a folder's times can be believed to show every change of
+	// its names, as those of a file show every change of its content: it is a
+	// local file system that is known for it.
+	lists bool
 
 	mu      sync.Mutex
 	ready   sync.Cond // a folder is waiting, or nothing is left
@@ -114,34 +114,70 @@ func (s *scanner) work() {
 	}
 }
 
-// folder reads one folder. Only the root's faults are the scan's; another
-// folder's are a Failed entry.
-func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, error) {
-	d, err := s.t.dir(job.path)
-	var names []string
-	if err == nil {
-		defer d.close()
-		names, err = d.names(buf)
-	}
+// failedFolder is what a scan has of a folder that can't be read. Only the root's
+// faults are the scan's; another folder's are a Failed entry.
+func failedFolder(job folderJob, err error) (*folderScan, []folderJob, error) {
 	switch {
-	case err == nil:
 	case job.path == "":
 		return &folderScan{}, nil, err
 	case gone(err):
 		return &folderScan{gone: true}, nil, nil
-	default:
-		return &folderScan{fail: reasonOf(err)}, nil, nil
 	}
-	if s.rules != nil && job.path != "" && !job.kept && !strings.HasPrefix(job.path, stagePrefix) {
+	return &folderScan{fail: reasonOf(err)}, nil, nil
+}
+
+// folder reads one folder.
+func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, error) {
+	d, err := s.t.dir(job.path)
+	var names []string
+	var listed listing
+	known := false
+	if err == nil {
+		defer d.close()
+		if names, listed, known = s.list(job.path, d); !known {
+			names, err = d.names(buf)
+		}
+	}
+	if err != nil {
+		return failedFolder(job, err)
+	}
+	if s.rules != nil && job.path != "" && !job.kept && !inStage(job.path, "") {
 		if why := omitFolder(d, names); why != "" {
 			return &folderScan{omit: why}, nil, nil
 		}
 	}
 	f := &folderReader{s: s, d: d, job: job, names: names, old: s.old.dirs[job.path]}
-	if err := f.read(); err != nil {
-		return &folderScan{}, nil, err
+	f.read()
+	if known && f.lost {
+		// A name is gone and the folder's stat doesn't show it: it goes at this
+		// moment, or the file system isn't what it is taken for.
+		if names, err = d.names(buf); err != nil {
+			return failedFolder(job, err)
+		}
+		f = &folderReader{s: s, d: d, job: job, names: names, old: f.old}
+		listed = listing{}
+		f.read()
 	}
-	return &folderScan{rec: f.result(), todo: f.todo, todoBytes: f.bytes}, f.subs, nil
+	return &folderScan{rec: f.result(listed), todo: f.todo, todoBytes: f.bytes}, f.subs, nil
+}
+
+// list gives a folder's names as they are known, if its own stat shows that none
+// has come or gone: that saves a fifth of a scan. listed is to be noted with
+// names that are read after it.
+func (s *scanner) list(path string, d *dir) (names []string, listed listing, known bool) {
+	if !s.lists {
+		return nil, listing{}, false
+	}
+	st, err := d.self()
+	// Another file system that is mounted here may be of any kind.
+	if err != nil || st.dev != s.old.root.dev || racy(&st, s.now, 0, false) {
+		return nil, listing{}, false
+	}
+	listed = listing{mtime: st.mtime, ctime: st.ctime, ino: st.ino}
+	if old := s.old.dirs[path]; old != nil && old.listed == listed {
+		return old.names(), listed, true
+	}
+	return nil, listed, false
 }
 
 // folderReader compares one folder with what is known of it. As long as all is
@@ -160,34 +196,29 @@ type folderReader struct {
 	todo   []int
 	bytes  int64 // of todo
 	subs   []folderJob
+	lost   bool // a name was gone when it was looked at
 }
 
-func (f *folderReader) read() error {
+func (f *folderReader) read() {
 	for _, name := range f.names {
-		if f.job.path == "" && name == f.s.skip && name != "" {
-			continue
-		}
 		st, err := f.d.lstat(name)
 		if gone(err) {
+			f.lost = true
 			continue
 		}
-		if err != nil {
-			if !errors.Is(err, fs.ErrPermission) {
-				return err
-			}
-			f.add(cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonOf(err)}})
+		if err != nil { // one name that can't be looked at keeps no other from being kept
+			f.take(f.known(name), cached{Entry: Entry{Name: name, Kind: Failed, Text: reasonOf(err)}})
 			continue
 		}
 		f.look(name, &st)
 	}
-	return nil
 }
 
 // look takes one name in.
 func (f *folderReader) look(name string, st *stat) {
 	was := f.known(name)
 	kept := false
-	if f.s.rules != nil && !strings.HasPrefix(join(f.job.path, name), stagePrefix) {
+	if f.s.rules != nil && !inStage(f.job.path, name) {
 		var why string
 		if why, kept = f.s.rules.omitName(f.job.path, name, st.form == folderForm, f.names); why != "" {
 			f.take(was, cached{Entry: Entry{Name: name, Kind: Omitted, Text: why}})
@@ -204,6 +235,12 @@ func (f *folderReader) look(name string, st *stat) {
 	default:
 		f.take(was, cached{Entry: Entry{Name: name, Kind: Special, Text: st.form.String()}})
 	}
+}
+
+// inStage tells names of a restore's own folder, for which no rule counts: after
+// a crash all that is in it must be kept.
+func inStage(dir, name string) bool {
+	return strings.HasPrefix(dir, stagePrefix) || dir == "" && strings.HasPrefix(name, stagePrefix)
 }
 
 // known finds what is known of a name: in its place, as nearly always, or by a
@@ -306,9 +343,9 @@ func (f *folderReader) sub(was *cached, name string, kept bool) {
 }
 
 // result is the known record if everything is as it was.
-func (f *folderReader) result() *dirRec {
+func (f *folderReader) result(listed listing) *dirRec {
 	if !f.fresh && f.old != nil && f.same == len(f.old.ents) {
-		return f.old
+		return f.old.relisted(listed)
 	}
 	if !f.fresh { // the last ones are gone, or all is new and empty
 		f.fresh = true
@@ -316,7 +353,7 @@ func (f *folderReader) result() *dirRec {
 			f.ents = append(f.ents, f.old.ents[:f.same]...)
 		}
 	}
-	return &dirRec{ents: f.ents}
+	return &dirRec{ents: f.ents, listed: listed}
 }
 
 const (

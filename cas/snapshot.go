@@ -88,7 +88,10 @@ const maxLeft = 1000
 // writers of its own out of the folder; what others change meanwhile is taken
 // as it is met.
 func (s *Store) Snapshot(ctx context.Context, ws *Workspace, o SnapshotOptions) (*Snapshot, error) {
-	f, release := s.folder(ws.key())
+	f, release, err := s.folder(ctx, ws.key())
+	if err != nil {
+		return nil, err
+	}
 	defer release()
 	unshare, err := s.share(ctx)
 	if err != nil {
@@ -98,12 +101,11 @@ func (s *Store) Snapshot(ctx context.Context, ws *Workspace, o SnapshotOptions) 
 	if err := s.recover(ctx, ws, f); err != nil {
 		return nil, err
 	}
-	return s.snapshot(ctx, ws, f, o, "")
+	return s.snapshot(ctx, ws, f, o)
 }
 
-// snapshot is Snapshot with the folder's state and the collector locked. A
-// folder at the root that is called skip is no content.
-func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o SnapshotOptions, skip string) (*Snapshot, error) {
+// snapshot is Snapshot with the folder's state and the collector locked.
+func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o SnapshotOptions) (*Snapshot, error) {
 	o.Limits = o.Limits.complete()
 	t, err := openTree(ws.Root, s.fault)
 	if err != nil {
@@ -114,7 +116,10 @@ func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o S
 	if err != nil {
 		return nil, err
 	}
-	scan := &scanner{t: t, old: old, maxFile: o.Limits.MaxFile, now: s.now().UnixNano(), skip: skip}
+	scan := &scanner{
+		t: t, old: old, maxFile: o.Limits.MaxFile, now: s.now().UnixNano(),
+		lists: listsFaithfully(t.top),
+	}
 	if scan.rules, err = readRules(t, ws.Bound); err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
 	}
@@ -270,12 +275,32 @@ func (s *Store) takeIn(ctx context.Context, scan *scanner, found map[string]*fol
 		ix = b.build()
 		return s.writeTrees(ctx, batch, b.trees)
 	}
+	err := s.keepObjects(ctx, write)
+	return ix, &Snapshot{Read: c.read.Load(), Added: c.added.Load()}, err
+}
+
+// keepObjects runs write, and brings the blobs and trees that it puts to the
+// disk, and those that another operation of this Store has put since the last
+// time: write may have found them there. Other processes have done so for theirs
+// before they let the records go.
+func (s *Store) keepObjects(ctx context.Context, write func(*kv.Batch) error) error {
+	before := s.puts.Load()
 	err := s.kv.Batch(ctx, write)
-	out := &Snapshot{Read: c.read.Load(), Added: c.added.Load()}
-	if err == nil && (len(b.trees) > 0 || out.Added > 0) {
-		err = s.kv.Sync(ctx)
+	if s.puts.Load() != before {
+		s.puts.Add(1) // a sync in between has seen a part of them
 	}
-	return ix, out, err
+	if err != nil {
+		return err
+	}
+	puts := s.puts.Load()
+	if puts == s.synced.Load() {
+		return nil
+	}
+	if err := s.kv.Sync(ctx); err != nil {
+		return err
+	}
+	s.synced.Store(puts) // too few, where another was quicker, costs a sync
+	return nil
 }
 
 // accounts reads what counts against the quotas already.
@@ -322,6 +347,7 @@ func (s *Store) writeTrees(ctx context.Context, b *kv.Batch, trees []newTree) er
 			if has[i] {
 				continue
 			}
+			s.puts.Add(1)
 			if err := s.putTree(b, t.digest, t.enc); err != nil {
 				return err
 			}

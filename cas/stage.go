@@ -193,12 +193,14 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 			_, err = f.Write(content)
 		}
 	}
-	if err == nil {
-		err = m.setMode(f, o)
-	}
 	var st stat
 	if err == nil {
 		st, err = fstat(f)
+	}
+	if mode := m.modeOf(&st, o); err == nil && mode != st.mode {
+		if err = f.Chmod(fs.FileMode(mode)); err == nil {
+			st, err = fstat(f)
+		}
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
@@ -209,21 +211,22 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 	return nil
 }
 
-// setMode gives a file that replaces another one the permissions of that one,
-// so that a private file stays private; the executable bit is the state's.
-func (m *mover) setMode(f *os.File, o *op) error {
+// modeOf gives a file that replaces another one the permissions of that one, so
+// that a private file stays private; the executable bit is the state's. A new
+// one keeps those that it was made with.
+func (m *mover) modeOf(st *stat, o *op) uint32 {
 	if !hasModes || o.Old == nil || !o.Old.content() {
-		return nil
+		return st.mode
 	}
 	was, ok := m.known.lookup(o.Path)
 	if !ok || !was.content() {
-		return nil
+		return st.mode
 	}
 	mode := was.mode & 0o666
 	if o.New.Kind == Executable {
 		mode |= 0o100 | (mode&0o044)>>2
 	}
-	return f.Chmod(fs.FileMode(mode))
+	return mode
 }
 
 // copyLarge fills a file from the store, sharing blocks where the file system

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -66,18 +67,22 @@ type Store struct {
 	fault func(call, name string) error
 	pause func(step string)
 
+	// puts changes before a blob or tree is put and after, synced is what it was
+	// when all that had been put was known to be on the disk.
+	puts, synced atomic.Int64
+
 	mu      sync.Mutex
 	folders map[string]*folderState
 	ids     *ulid.MonotonicEntropy
 }
 
-// folderState is what is remembered of a workspace between operations. Its
-// mutex makes operations on one folder take turns.
+// folderState is what is remembered of a workspace between operations. Its turn
+// makes operations on one folder take turns.
 type folderState struct {
-	mu    sync.Mutex
-	index *index // nil where nothing is known
+	turn  chan struct{} // has one element while an operation runs
+	index *index        // nil where nothing is known
 
-	users int // who has or waits for mu; guarded by Store.mu, like used
+	users int // who has or waits for turn; guarded by Store.mu, like used
 	used  time.Time
 }
 
@@ -119,24 +124,30 @@ func (s *Store) newID(now time.Time) string {
 }
 
 // folder locks a workspace for this process and gives what is remembered of it.
-func (s *Store) folder(key string) (f *folderState, release func()) {
+// The operation before may be a long one, so it waits no longer than ctx lets it.
+func (s *Store) folder(ctx context.Context, key string) (f *folderState, release func(), err error) {
 	s.mu.Lock()
 	f = s.folders[key]
 	if f == nil {
-		f = new(folderState)
+		f = &folderState{turn: make(chan struct{}, 1)}
 		s.folders[key] = f
 	}
 	f.used = s.now()
 	f.users++
 	s.mu.Unlock()
-	f.mu.Lock()
-	return f, func() {
-		f.mu.Unlock()
+	leave := func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		f.users--
 		s.dropOldest()
 	}
+	select {
+	case f.turn <- struct{}{}:
+	case <-ctx.Done():
+		leave()
+		return nil, nil, fmt.Errorf("wait for the folder: %w", ctx.Err())
+	}
+	return f, func() { <-f.turn; leave() }, nil
 }
 
 // dropOldest forgets the index that was used longest ago, if there are many.
@@ -159,7 +170,10 @@ func (s *Store) dropOldest() {
 // Forget drops what is known of a folder's files, in memory and in the store.
 // The next snapshot reads every file. It is always safe.
 func (s *Store) Forget(ctx context.Context, ws *Workspace) error {
-	f, release := s.folder(ws.key())
+	f, release, err := s.folder(ctx, ws.key())
+	if err != nil {
+		return err
+	}
 	defer release()
 	f.index = nil
 	return s.dropCache(ctx, ws.key())
@@ -224,6 +238,16 @@ func (s *Store) nextEpoch() error {
 // directory, for a program that keeps nothing else there. It holds the records,
 // so other processes have to wait, until close ends both.
 func OpenDir(dir string) (s *Store, close func() error) {
-	records := kv.Open(filepath.Join(dir, "store"), kv.Options{Hold: true})
+	return openDir(dir, kv.Options{Hold: true})
+}
+
+// OpenShared is OpenDir for a short while: as a command does, it has the records
+// while operations run, and lets other processes have them in between.
+func OpenShared(dir string) (s *Store, close func() error) {
+	return openDir(dir, kv.Options{})
+}
+
+func openDir(dir string, o kv.Options) (*Store, func() error) {
+	records := kv.Open(filepath.Join(dir, "store"), o)
 	return Open(Options{Dir: dir, KV: records}), records.Close
 }

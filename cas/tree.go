@@ -27,14 +27,20 @@ var errTree = errors.New("not a tree")
 // encodeTree gives the canonical encoding of a folder; entries are sorted by
 // name. The encoding is documented in doc.go.
 func encodeTree(entries []Entry) []byte {
+	return encodeEntries(len(entries), func(i int) *Entry { return &entries[i] })
+}
+
+// encodeEntries is encodeTree of n entries, wherever they are.
+func encodeEntries(n int, entry func(i int) *Entry) []byte {
 	size := len(treeMagic) + binary.MaxVarintLen64
-	for i := range entries {
-		size += len(entries[i].Name) + len(entries[i].Text) + len(Digest{}) + 8
+	for i := range n {
+		e := entry(i)
+		size += len(e.Name) + len(e.Text) + len(Digest{}) + 8
 	}
 	b := append(make([]byte, 0, size), treeMagic...)
-	b = binary.AppendUvarint(b, uint64(len(entries)))
-	for i := range entries {
-		e := &entries[i]
+	b = binary.AppendUvarint(b, uint64(n))
+	for i := range n {
+		e := entry(i)
 		b = append(b, byte(e.Kind))
 		b = appendString(b, e.Name)
 		switch e.Kind {

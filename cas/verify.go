@@ -78,9 +78,12 @@ type verifier struct {
 func (v *verifier) all() error {
 	var err error
 	v.manifests, err = v.s.allManifests(v.ctx, func(err error) error {
-		v.out.Problems = append(v.out.Problems, Problem{What: "manifest", Reason: err.Error()})
+		v.out.Problems = append(v.out.Problems, Problem{What: "manifest", Reason: oneLine(err)})
 		return nil
 	})
+	if err == nil && len(v.out.Problems) > 0 {
+		err = v.chatsOf(v.out.Problems)
+	}
 	if err != nil {
 		return err
 	}
@@ -97,11 +100,48 @@ func (v *verifier) all() error {
 	// Whatever else is stored, by the sums that the store itself keeps.
 	var corrupt *kv.CorruptError
 	if err := v.s.kv.Verify(v.ctx); errors.As(err, &corrupt) {
-		v.out.Problems = append(v.out.Problems, Problem{What: "store", Reason: corrupt.Error()})
+		v.out.Problems = append(v.out.Problems, Problem{What: "store", Reason: oneLine(corrupt)})
 	} else if err != nil {
 		return err
 	}
 	return v.blame()
+}
+
+// oneLine is an error for people: what the records' library says of a block goes
+// on with pages of its content.
+func oneLine(err error) string {
+	const most = 400
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// chatsOf finds the chats of manifests that can't be read: their index still has
+// them.
+func (v *verifier) chatsOf(bad []Problem) error {
+	chats := make(map[string]bool)
+	for _, m := range v.manifests {
+		chats[m.ChatID] = true
+	}
+	return v.s.kv.View(v.ctx, func(tx *kv.Tx) error {
+		for u, err := range v.s.usage.Scan(tx, kv.Range{}) {
+			if err == nil {
+				chats[u.ChatID] = true
+			}
+		}
+		for chat := range chats {
+			for _, err := range v.s.manifests.ByIndex(tx, "chat", kv.Str(chat), kv.Range{}) {
+				for i := range bad {
+					if err != nil && bad[i].Reason == oneLine(err) {
+						bad[i].Uses = append(bad[i].Uses, Use{ChatID: chat})
+					}
+				}
+			}
+		}
+		return v.ctx.Err()
+	})
 }
 
 func (v *verifier) fault(d Digest, what, reason string) {
@@ -134,7 +174,7 @@ func reasonIn(err error) string {
 	if errors.As(err, &damage) {
 		return damage.Reason
 	}
-	return err.Error()
+	return oneLine(err)
 }
 
 // blobs reads the small blobs that states need, and looks for the large ones.

@@ -16,30 +16,52 @@ import (
 )
 
 // runCAS prints the figures of snapshots and restores beside their floors, and
-// beside git where it is. FETTLE_BENCH_FILES chooses other numbers of files.
-// The folders are in TMPDIR, which should be on a journalled file system:
+// beside git where it is. FETTLE_BENCH_FILES chooses other numbers of files,
+// FETTLE_BENCH_OPEN how many megabytes are in the store that is opened. The
+// folders are on a journalled file system of their own where one can be made:
 // others take many times as long to make files after many were removed.
-func runCAS(l *lab) error {
-	sizes := []int{1_000, 10_000, 100_000}
-	if text := os.Getenv("FETTLE_BENCH_FILES"); text != "" {
-		sizes = nil
-		for s := range strings.SplitSeq(text, ",") {
-			n, err := strconv.Atoi(s)
-			if err != nil {
-				return err
-			}
-			sizes = append(sizes, n)
-		}
+func runCAS(l *lab) (err error) {
+	sizes, err := fileCounts([]int{1_000, 10_000, 100_000})
+	if err != nil {
+		return err
+	}
+	disk, about, release, err := casDisk(l.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	fmt.Println("on", about)
+	child := filepath.Join(l.dir, "states")
+	if out, err := exec.Command("go", "build", "-o", child, "./internal/bench/states").CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
 	}
 	for _, n := range sizes {
-		if err := casOf(l, n); err != nil {
+		if err := casOf(disk, child, n); err != nil {
 			return err
 		}
 	}
-	return nil
+	return casOpening(disk)
 }
 
-// casBench is one folder with what is measured on it.
+func fileCounts(otherwise []int) ([]int, error) {
+	text := os.Getenv("FETTLE_BENCH_FILES")
+	if text == "" {
+		return otherwise, nil
+	}
+	var sizes []int
+	for s := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
+}
+
+// casBench is one folder with what is measured on it. A thing and its floor are
+// measured in turn, so that both meet the same neighbours on the machine; what
+// counts is the median of the ratios of such pairs.
 type casBench struct {
 	n     int
 	dir   string // of everything
@@ -49,6 +71,8 @@ type casBench struct {
 	times map[string][]time.Duration
 	order []string
 	edits int
+	grown []int64 // bytes on the disk for one changed file
+	peak  string  // what the child says of its memory
 
 	store  *cas.Store
 	close  func() error
@@ -56,8 +80,8 @@ type casBench struct {
 	active *cas.Manifest
 }
 
-func casOf(l *lab, n int) (err error) {
-	b := &casBench{n: n, dir: filepath.Join(l.dir, fmt.Sprint("cas", n)), times: make(map[string][]time.Duration)}
+func casOf(disk, child string, n int) (err error) {
+	b := &casBench{n: n, dir: filepath.Join(disk, fmt.Sprint("cas", n)), times: make(map[string][]time.Duration)}
 	b.work = filepath.Join(b.dir, "work")
 	if b.paths, err = makeFiles(b.work, n); err != nil {
 		return err
@@ -65,21 +89,32 @@ func casOf(l *lab, n int) (err error) {
 	if b.git, err = exec.LookPath("git"); err != nil {
 		b.git = ""
 	}
-	const rounds = 5
-	for i := range rounds {
-		if err := b.round(i); err != nil {
+	rounds := 5
+	if n > 20_000 {
+		rounds = 3 // a minute each
+	}
+	for range rounds {
+		if err := b.round(); err != nil {
 			return err
 		}
 	}
+	out, err := exec.Command(child, b.work, filepath.Join(b.dir, "child")).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	b.peak = strings.TrimSpace(string(out))
 	b.print()
 	return os.RemoveAll(b.dir)
 }
 
-// timed measures one thing in its turn.
+// timed measures one thing in its turn; without a name it is only done.
 func (b *casBench) timed(name string, do func() error) error {
 	start := time.Now()
 	if err := do(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	if name == "" {
+		return nil
 	}
 	if b.times[name] == nil {
 		b.order = append(b.order, name)
@@ -88,8 +123,18 @@ func (b *casBench) timed(name string, do func() error) error {
 	return nil
 }
 
-// round measures everything once, each thing beside the others.
-func (b *casBench) round(i int) (err error) {
+// beside measures a thing right after the bare walk.
+func (b *casBench) beside(name string, do func() error) error {
+	if err := b.timed(walkOf(name), func() error { return statWalk(b.work) }); err != nil {
+		return err
+	}
+	return b.timed(name, do)
+}
+
+func walkOf(name string) string { return "walk before: " + name }
+
+// round measures everything, what is quick several times.
+func (b *casBench) round() (err error) {
 	root, err := os.OpenRoot(b.work)
 	if err != nil {
 		return err
@@ -97,21 +142,28 @@ func (b *casBench) round(i int) (err error) {
 	defer root.Close()
 	b.ws = &cas.Workspace{Path: b.work, Root: root, Bound: true}
 	b.active = nil
-	data, repo := filepath.Join(b.dir, fmt.Sprint("data", i)), filepath.Join(b.dir, fmt.Sprint("repo", i))
+	data, repo := filepath.Join(b.dir, "data"), filepath.Join(b.dir, "repo")
 	b.store, b.close = cas.OpenDir(data)
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.close(), os.RemoveAll(data), os.RemoveAll(repo)) }()
 	steps := []func() error{
-		func() error { return b.timed("stat walk", func() error { return statWalk(b.work) }) },
 		func() error { return b.timed("read and hash", func() error { return hashAll(b.paths) }) },
 		func() error { return b.timed("first snapshot", b.snapshot) },
 		func() error { return b.gitDo(repo, "git add, first", b.gitAdd) },
 	}
-	for _, k := range []int{0, 1, 100} {
-		steps = append(steps, b.change(k), func() error {
-			return b.timed(fmt.Sprintf("snapshot, %d changed", k), b.snapshot)
-		}, func() error { return b.gitDo(repo, fmt.Sprintf("git add, %d changed", k), b.gitAdd) })
+	const laps = 4
+	for range laps {
+		for _, k := range []int{0, 1, 100} {
+			steps = append(steps, b.change(k), func() error {
+				if k > 0 {
+					return nil
+				}
+				return b.gitDo(repo, "", b.gitAdd) // it, too, may look twice at what is new
+			}, func() error { return b.beside(fmt.Sprintf("snapshot, %d changed", k), b.snapshot) },
+				func() error { return b.gitDo(repo, fmt.Sprintf("git add, %d changed", k), b.gitAdd) })
+		}
+		steps = append(steps, func() error { return b.restore(repo) }, func() error { return b.fresh(data) })
 	}
-	steps = append(steps, func() error { return b.fresh(data) }, func() error { return b.restore(repo) }, func() error { return b.checkout(data, repo) })
+	steps = append(steps, func() error { return b.growth(data) }, func() error { return b.checkout(data, repo) })
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -136,7 +188,7 @@ func (b *casBench) change(k int) func() error {
 		for i := range k {
 			b.edits++
 			text := fmt.Sprintf("edit %d\n%s", b.edits, strings.Repeat("changed ", 100))
-			if err := os.WriteFile(b.paths[i*(b.n/k)], []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(b.paths[(i*(b.n/k)+b.edits*7)%b.n], []byte(text), 0o644); err != nil {
 				return err
 			}
 		}
@@ -148,144 +200,75 @@ func (b *casBench) change(k int) func() error {
 	}
 }
 
-// fresh is a snapshot by a process that knows nothing yet.
-func (b *casBench) fresh(data string) error {
-	if err := b.close(); err != nil {
-		return err
-	}
-	b.store, b.close = cas.OpenDir(data)
-	if err := b.snapshot(); err != nil { // what the changes before have left racy
-		return err
-	}
-	if err := b.close(); err != nil {
-		return err
-	}
-	return b.timed("snapshot, 0 changed, store opened", func() error {
-		b.store, b.close = cas.OpenDir(data)
-		return b.snapshot()
-	})
-}
-
-// restore brings a hundred files back.
-func (b *casBench) restore(repo string) error {
-	then := b.active
-	tree := ""
-	if err := b.gitDo(repo, "", func(git func(...string) (string, error)) (err error) {
-		tree, err = git("write-tree")
-		return err
-	}); err != nil {
-		return err
-	}
-	back := func(git func(...string) (string, error)) error {
-		_, err := git("read-tree", "-u", "-m", tree)
-		return err
-	}
-	if err := errors.Join(b.change(100)(), b.gitDo(repo, "", b.gitAdd)); err != nil {
-		return err
-	}
-	if err := b.gitDo(repo, "git read-tree -u -m, 100 differ", back); err != nil {
-		return err
-	}
-	if err := errors.Join(b.snapshot(), b.change(100)(), b.snapshot()); err != nil {
-		return err
-	}
-	return b.timed("restore, 100 differ", func() error {
-		_, err := b.store.Materialize(context.Background(), b.ws, then, cas.RestoreOptions{
-			About: cas.About{ChatID: "bench", Source: cas.Restored}, Active: b.active, Limits: cas.Limits{KeepFree: -1},
-		})
-		return err
-	})
-}
-
-// checkout fills an empty folder.
-func (b *casBench) checkout(data, repo string) error {
-	empty := filepath.Join(data, "checkout")
-	if err := os.Mkdir(empty, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(empty)
+// growth measures what one changed file takes of the disk, whole blocks and the
+// store's own log included.
+func (b *casBench) growth(data string) error {
+	const edits = 10
+	before, err := blocksOf(data)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	err = b.timed("full checkout", func() error {
-		_, err := b.store.Materialize(context.Background(), &cas.Workspace{Path: empty, Root: root}, b.active, cas.RestoreOptions{
-			About: cas.About{ChatID: "bench", Source: cas.Restored}, Limits: cas.Limits{KeepFree: -1},
-		})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := b.gitDo(repo, "", func(git func(...string) (string, error)) error {
-		_, err := git("repack", "-a", "-d", "-q")
-		return err
-	}); err != nil {
-		return err
-	}
-	return b.gitDo(repo, "git checkout-index, packed", func(git func(...string) (string, error)) error {
-		_, err := git("checkout-index", "-a", "--prefix="+filepath.Join(repo, "out")+"/")
-		return err
-	})
-}
-
-func (b *casBench) gitAdd(git func(...string) (string, error)) error {
-	if _, err := git("add", "-A"); err != nil {
-		return err
-	}
-	_, err := git("write-tree")
-	return err
-}
-
-// gitDo runs git on the same folder, with a repository of its own beside it,
-// and measures it where it has a name.
-func (b *casBench) gitDo(repo, name string, do func(git func(...string) (string, error)) error) error {
-	if b.git == "" {
-		return nil
-	}
-	git := func(args ...string) (string, error) {
-		cmd := exec.Command(b.git, append([]string{"--git-dir=" + repo, "--work-tree=" + b.work}, args...)...)
-		out, err := cmd.Output()
-		return strings.TrimSpace(string(out)), err
-	}
-	if _, err := os.Stat(repo); err != nil {
-		if _, err := git("init", "-q"); err != nil {
+	for range edits {
+		if err := errors.Join(b.change(1)(), b.snapshot()); err != nil {
 			return err
 		}
 	}
-	if name == "" {
-		return do(git)
-	}
-	return b.timed(name, func() error { return do(git) })
+	after, err := blocksOf(data)
+	b.grown = append(b.grown, (after-before)/edits)
+	return err
 }
 
 func (b *casBench) print() {
-	middle := func(name string) time.Duration {
-		all := slices.Clone(b.times[name])
-		if len(all) == 0 {
-			return 0
-		}
-		slices.Sort(all)
-		return all[len(all)/2]
-	}
-	fmt.Printf("\n%d files (medians of %d)\n", b.n, len(b.times["stat walk"]))
+	fmt.Printf("\n%d files (medians of %d, quick things of %d)\n", b.n, len(b.times["first snapshot"]), len(b.times["snapshot, 0 changed"]))
 	for _, name := range b.order {
-		fmt.Printf("  %-36s %10s  %6s × the walk\n", name, ms(middle(name)), ratio(middle(name), middle("stat walk")))
-	}
-	against := func(what, floor, target string) {
-		if middle(what) > 0 && middle(floor) > 0 {
-			fmt.Printf("  %-36s %6s × %s, target %s\n", what, ratio(middle(what), middle(floor)), floor, target)
+		if !strings.HasPrefix(name, walkOf("")) {
+			fmt.Printf("  %-36s %10s\n", name, ms(middle(b.times[name])))
 		}
 	}
-	against("first snapshot", "read and hash", "at most 6")
-	against("first snapshot", "git add, first", "at most 0.25")
-	against("snapshot, 0 changed", "stat walk", "at most 1.3")
-	against("snapshot, 1 changed", "stat walk", "at most 1.3")
-	against("snapshot, 0 changed, store opened", "stat walk", "at most 2")
-	against("snapshot, 0 changed", "git add, 0 changed", "at most 1")
-	against("snapshot, 1 changed", "git add, 1 changed", "at most 1")
-	against("snapshot, 100 changed", "git add, 100 changed", "at most 0.5")
-	against("restore, 100 differ", "stat walk", "at most 1.8")
-	against("restore, 100 differ", "git read-tree -u -m, 100 differ", "at most 0.6")
-	against("full checkout", "git checkout-index, packed", "at most 0.7")
+	b.against("first snapshot", "read and hash", "6")
+	b.against("first snapshot", "git add, first", "0.25")
+	for _, name := range []string{"snapshot, 0 changed", "snapshot, 1 changed"} {
+		b.against(name, walkOf(name), "1.3")
+		b.against(name, strings.Replace(name, "snapshot", "git add", 1), "1")
+	}
+	b.against("snapshot, 0 changed, store opened", walkOf("snapshot, 0 changed, store opened"), "2")
+	b.against("snapshot, 100 changed", "git add, 100 changed", "0.5")
+	b.against("restore, 100 differ", walkOf("restore, 100 differ"), "1.8")
+	b.against("restore, 100 differ", "git read-tree -u -m, 100 differ", "0.6")
+	b.against("full checkout", "git checkout-index, packed", "0.7")
+	slices.Sort(b.grown)
+	fmt.Printf("  one changed file grows the store by %d KB on the disk, target at most 64\n", b.grown[len(b.grown)/2]>>10)
+	fmt.Printf("  %s\n", b.peak)
+}
+
+// against prints the median of the ratios of two things that were measured in
+// turn.
+func (b *casBench) against(what, floor, target string) {
+	a, c := b.times[what], b.times[floor]
+	if len(a) == 0 || len(a) != len(c) {
+		return
+	}
+	ratios := make([]float64, len(a))
+	for i := range a {
+		ratios[i] = float64(a[i]) / float64(c[i])
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	name, _, walk := strings.Cut(floor, ": ")
+	if walk {
+		floor = "the walk"
+	} else {
+		floor = name
+	}
+	fmt.Printf("  %-36s %5.2f × %s (%.2f to %.2f in the middle half), target at most %s\n",
+		what, ratios[n/2], floor, ratios[n/4], ratios[(3*n)/4], target)
+}
+
+func middle(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	all = slices.Clone(all)
+	slices.Sort(all)
+	return all[len(all)/2]
 }
