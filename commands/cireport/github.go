@@ -38,13 +38,14 @@ func GitHub(w io.Writer, findings []Finding) error {
 	return nil
 }
 
-// data is a message of a workflow command, as its runner escapes it.
+// data is a message of a workflow command, as its runner escapes it. A log is
+// shown on terminals, so other control characters don't stay.
 func data(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+	return strings.NewReplacer("%", "%25", "\n", "%0A").Replace(plain(s))
 }
 
 // property is the value of a property, in which two characters more mean
 // something.
 func property(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+	return strings.NewReplacer("%", "%25", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(plain(s))
 }

@@ -97,7 +97,7 @@ func trouble(t *Trouble) *junitTrouble {
 
 func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }
 
-// plain leaves out what XML 1.0 can't hold.
+// plain replaces what XML 1.0 can't hold, and what acts on a terminal.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -15,6 +16,9 @@ import (
 
 // runtimeModule is the module of fettle's own that every tool can import.
 const runtimeModule = "fettle"
+
+// maxImports bounds how many different imports of one module are judged.
+const maxImports = 500
 
 // imports judges what the modules import: what isn't in the bundle has to be in
 // Python or in a requirement, and what reaches the network wants a permission.
@@ -39,24 +43,27 @@ func (v *validator) imported(m *module, i pysource.Import, needs packages, said 
 		said[key] = true
 		return !again
 	}
+	if i.Conditional && (i.Level > 0 || first == "tools") || len(said) >= maxImports || !once(strings.Repeat(".", i.Level)+i.Module+" "+i.Name+" "+strconv.FormatBool(i.Conditional)) {
+		return
+	}
 	switch {
 	case i.Level > 0 || first == "tools":
-		if v.resolve(m.path, i) == "" && !v.folder(m.path, i) && !i.Conditional {
+		if v.resolve(m.path, i) == "" && !v.folder(m.path, i) {
 			v.missingModule(m, i)
 		}
 	case v.sibling(first):
 	case pymodule.Standard(first) || strings.HasPrefix(first, "_"):
-		if net := network(i); net != "" && len(v.m.Permissions.Network) == 0 && once(net) {
+		if net := network(i); net != "" && len(v.m.Permissions.Network) == 0 && once("network "+net) {
 			v.add(spot{m.path, i.Place.Line, i.Place.Column}, Warning, CodeNetwork,
 				"it imports %s, and permissions.network is empty: it will reach nothing", show(net))
 		}
 	case first == runtimeModule || i.Conditional:
 	case !needs.has(first):
-		if once(first) {
+		if once("package " + first) {
 			v.add(spot{m.path, i.Place.Line, i.Place.Column}, Warning, CodeRequirement,
 				"it imports %s, which is neither in the bundle, nor in Python, nor among requirements", show(first))
 		}
-	case webPackage(first) && len(v.m.Permissions.Network) == 0 && once(first):
+	case webPackage(first) && len(v.m.Permissions.Network) == 0 && once("package "+first):
 		v.add(spot{m.path, i.Place.Line, i.Place.Column}, Warning, CodeNetwork,
 			"it imports %s, and permissions.network is empty: it will reach nothing", show(first))
 	}
@@ -149,14 +156,16 @@ var requirementName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustC
 // requirements reads the names of the required packages.
 func (v *validator) requirements() packages {
 	out := packages{names: map[string]bool{}}
-	imports := map[string]bool{}
+	imports, seen := map[string]bool{}, map[string]bool{}
 	for _, m := range v.modules {
 		if m.source == nil {
 			continue
 		}
 		for _, i := range m.source.Imports {
-			first, _, _ := strings.Cut(i.Module, ".")
-			imports[plainName(first)] = true
+			if first, _, _ := strings.Cut(i.Module, "."); !seen[first] {
+				seen[first] = true
+				imports[plainName(first)] = true
+			}
 		}
 	}
 	for _, r := range v.m.Requirements {

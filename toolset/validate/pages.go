@@ -23,6 +23,8 @@ const (
 	// maxPage and maxPages bound what is read of pages, one and all.
 	maxPage  = 1 << 20
 	maxPages = 4 << 20
+	// maxAttrs is how many attributes of one tag are looked at.
+	maxAttrs = 200
 	// maxPageFindings is how many findings one page may have.
 	maxPageFindings = 30
 )
@@ -178,7 +180,11 @@ func (p *page) read() {
 // tag judges the addresses of one tag.
 func (p *page) tag(t html.Token) {
 	attrs := map[string]string{}
-	for _, a := range t.Attr {
+	for i, a := range t.Attr {
+		if i >= maxAttrs {
+			p.say(p.at, Warning, CodeNotLookedInto, "a tag with more than %d attributes was not looked into further", maxAttrs)
+			break
+		}
 		name := strings.ToLower(a.Key)
 		if a.Namespace != "" {
 			name = a.Namespace + ":" + name

@@ -17,8 +17,10 @@ const (
 	// file and of all: a key is written by hand, or stands at a file's begin.
 	maxText  = 2 << 20
 	maxTexts = 8 << 20
-	// maxMarks bounds the places of one file that are looked at closely.
-	maxMarks = 300
+	// maxMarks bounds the places that are looked at closely, of one file for one
+	// mark and of all files: each takes some microseconds.
+	maxMarks    = 300
+	maxAllMarks = 4000
 	// maxSecrets is how many of one file are named.
 	maxSecrets = 5
 	// around is how much of a text is looked at beside a mark, in bytes: more
@@ -46,6 +48,9 @@ func (v *validator) texts() error {
 		v.words.see(f.Path, raw)
 		v.secrets(f.Path, raw)
 	}
+	if v.marked >= maxAllMarks {
+		v.add(spot{}, Note, CodeNotLookedInto, "there is so much that could be a key that not all of it was looked at")
+	}
 	if skipped > 0 {
 		v.add(spot{}, Note, CodeNotLookedInto, "%d large files were not looked through for keys: of a file %d MiB are, and of all together %d MiB",
 			skipped, maxText>>20, maxTexts>>20)
@@ -70,7 +75,7 @@ type secret struct {
 }
 
 func (v *validator) secrets(file string, raw []byte) {
-	found := append(keys(raw), likely(raw)...)
+	found := append(v.keys(raw), v.likely(raw)...)
 	slices.SortStableFunc(found, func(a, b secret) int { return cmp.Compare(a.at, b.at) })
 	said, lines := 0, map[int]bool{}
 	for _, s := range found {
@@ -95,10 +100,10 @@ func (v *validator) saidSecret(line int) bool {
 }
 
 // keys finds what begins as keys of known services do.
-func keys(raw []byte) []secret {
+func (v *validator) keys(raw []byte) []secret {
 	var out []secret
 	for _, mark := range manifest.SecretMarks() {
-		for _, at := range places(raw, []byte(mark)) {
+		for _, at := range v.marks(raw, []byte(mark)) {
 			from := max(at-40, 0)
 			window := raw[from:min(at+around, len(raw))]
 			if begin, end, ok := manifest.FindSecret(window); ok && from+begin <= at && at < from+end {
@@ -109,10 +114,17 @@ func keys(raw []byte) []secret {
 	return out
 }
 
+// marks are the places of a mark that are looked at closely.
+func (v *validator) marks(raw, mark []byte) []int {
+	out := places(raw, mark, min(maxMarks, maxAllMarks-v.marked))
+	v.marked += len(out)
+	return out
+}
+
 // places are where a mark stands, up to a bound.
-func places(raw, mark []byte) []int {
+func places(raw, mark []byte, most int) []int {
 	var out []int
-	for at := 0; len(out) < maxMarks; {
+	for at := 0; len(out) < most; {
 		i := bytes.Index(raw[at:], mark)
 		if i < 0 {
 			break
@@ -146,14 +158,14 @@ var hints = sync.OnceValue(func() []hint {
 
 // likely finds what looks like a secret by where it stands. It is a guess, so it
 // is a warning, and what is plainly made up is passed over.
-func likely(raw []byte) []secret {
+func (v *validator) likely(raw []byte) []secret {
 	var out []secret
 	lower := bytes.ToLower(raw)
 	if len(lower) != len(raw) { // letters that change their length; their places would be wrong
 		lower = raw
 	}
 	for _, h := range hints() {
-		for _, at := range places(lower, []byte(h.mark)) {
+		for _, at := range v.marks(lower, []byte(h.mark)) {
 			from := max(at-30, 0)
 			if i := bytes.LastIndexByte(raw[from:at], '\n'); i >= 0 {
 				from += i + 1

@@ -95,6 +95,7 @@ type validator struct {
 	modules map[string]*module // by path
 	parsed  int64              // bytes of Python that were read
 	words   mentions           // what the bundle's texts mention
+	marked  int                // places that were looked at closely for keys
 }
 
 // refused turns what came of a file that has changed meanwhile into a finding.
