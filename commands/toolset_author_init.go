@@ -130,9 +130,9 @@ func beginsWell(o toolsetInitOptions, text []byte) error {
 	for _, p := range d.Problems {
 		switch p.Pointer {
 		case "/id":
-			return usagef("fettle toolset init --id my-tools "+shellWord(o.dir), "the id can't be used: %s", p.Message)
+			return usagef("fettle toolset init --id my-tools "+shellWord(o.dir), "the id can't be used: %s", strings.TrimPrefix(p.Message, "id: "))
 		case "/name":
-			return usagef("", "the name can't be used: %s", p.Message)
+			return usagef("", "the name can't be used: %s", strings.TrimPrefix(p.Message, "name: "))
 		}
 	}
 	if err := d.Err(); err != nil {
