@@ -35,7 +35,15 @@ type example struct{ where, line string }
 
 // notRun are the examples that can't be run here, each with the reason. One
 // that no page has any more is an error.
-func notRun() map[string]string { return map[string]string{} }
+func notRun() map[string]string {
+	return map[string]string{
+		"fettle toolset test my-tools":                  noRuntime,
+		"fettle toolset test my-tools --run count -j 1": noRuntime,
+	}
+}
+
+// noRuntime is why tests of toolsets can't be run.
+const noRuntime = "there is no runtime for Python tools"
 
 // Every command of the README, of every help text and of the page of recipes is
 // run, by a shell, as it stands. Only the models are not real: a script answers
@@ -67,6 +75,9 @@ func TestExamplesRun(t *testing.T) {
 			if strings.HasPrefix(group.name, "workspace") || group.name == "undo" || group.name == "redo" {
 				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "write notes")
 				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "add a line")
+			}
+			if strings.HasPrefix(group.name, "toolset") || group.name == "README" {
+				w.authors()
 			}
 			if group.name == "redo" {
 				w.run(0, "undo", "2")

@@ -28,6 +28,7 @@ func writing() map[string]struct {
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
 		"chats search": {args: "hi"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
 		"workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
+		"toolset validate": {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
 		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
 	}
 }
@@ -94,6 +95,7 @@ func outputWorld(t *testing.T) *world {
 		w.run(0, "ask", "--no-stdin", "--yes", "write")
 	}
 	w.run(0, "undo", "--chat", "3")
+	w.run(0, "toolset", "init", "my-tools")
 	trustProject(t, w)
 	return w
 }

@@ -59,7 +59,7 @@ func newToolsetTest(rt *runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runToolsetTest(c.Context, rt, o)
+			return runToolsetTest(c.Context, rt, o, rt.toolRunner)
 		},
 	}
 }
@@ -117,7 +117,7 @@ func (t tested) count(s check.Status) int {
 	return n
 }
 
-func runToolsetTest(ctx context.Context, rt *runtime, o toolsetTestOptions) (err error) {
+func runToolsetTest(ctx context.Context, rt *runtime, o toolsetTestOptions, runner check.RunnerFor) (err error) {
 	a := &author{rt: rt}
 	b, err := a.open(ctx, o.ref)
 	if err != nil {
@@ -138,7 +138,7 @@ func runToolsetTest(ctx context.Context, rt *runtime, o toolsetTestOptions) (err
 	done := 0
 	status.Set(fmt.Sprintf("running %s", term.Count(len(chosen), "test", "tests")))
 	t.results, err = check.Run(ctx, b, m, check.Options{
-		Runner: rt.toolRunner, Select: o.run, Jobs: o.jobs, Timeout: o.timeout,
+		Runner: runner, Select: o.run, Jobs: o.jobs, Timeout: o.timeout,
 		Done: func(r check.Result) {
 			done++
 			status.Set(fmt.Sprintf("%d of %d done, the last %s", done, len(chosen), term.Clean(r.Name)))
@@ -261,7 +261,7 @@ func difference(m check.Mismatch) string {
 		return "  expected  " + *m.Want + "\n  got       " + *m.Got
 	}
 	_, text, _ := strings.Cut(string(diff.Diff("expected", []byte(*m.Want), "got", []byte(*m.Got))), "\n")
-	return text
+	return strings.TrimRight(text, "\n")
 }
 
 // testPlace is where a test is written, as CI takes it.

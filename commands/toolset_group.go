@@ -6,7 +6,7 @@ func newToolset(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "toolset",
 		Usage:       "make toolsets and judge them",
-		UsageText:   "fettle toolset init csv-tools\nfettle toolset validate my-tools",
+		UsageText:   "fettle toolset init text-tools\nfettle toolset validate my-tools",
 		Subcommands: toolsetAuthorCommands(rt),
 	}
 }
