@@ -197,8 +197,9 @@ func TestExamplesAreFine(t *testing.T) {
 	}
 }
 
-// hostileBundles are bundles that cost much to look through, each of a kind.
-func hostileBundles() map[string]map[string]string {
+// hostileBundles are bundles that cost much to look through, each of a kind. k is
+// how large they are: with 1024 they are as large as is looked through.
+func hostileBundles(k int) map[string]map[string]string {
 	manifest := tool("tools.a:run", "", "renderer: {type: html, artifact: artifacts/p.html}")
 	with := func(name, text string) map[string]string {
 		files := map[string]string{"toolset.yaml": manifest, "README.md": "x", "tools/a.py": good, "artifacts/p.html": "<p>"}
@@ -206,65 +207,57 @@ func hostileBundles() map[string]map[string]string {
 		return files
 	}
 	many := with("README.md", "x")
-	for i := range 1500 {
+	for i := range 1500 * k / 1024 {
 		many["assets/f"+string(rune('a'+i%26))+strings.Repeat("x", i/26)+".txt"] = strings.Repeat("k=sk-", 40)
 	}
 	return map[string]map[string]string{
-		"brackets in Python":      with("tools/a.py", "x = "+strings.Repeat("[", 400<<10)),
-		"names in Python":         with("tools/a.py", strings.Repeat("a,", 250<<10)+"b = 1\n"),
-		"imports in Python":       with("tools/a.py", strings.Repeat("import pandas\n", 30<<10)+good),
-		"imports of the bundle":   with("tools/a.py", strings.Repeat("from .x import y\n", 25<<10)+good),
-		"f-strings in Python":     with("tools/a.py", "x = "+strings.Repeat(`f"{f'{`, 80<<10)),
-		"indentation in Python":   with("tools/a.py", strings.Repeat(strings.Repeat(" ", 90)+"#\n", 5<<10)),
-		"variables in Python":     with("tools/a.py", strings.Repeat("os.environ['AB']\n", 20<<10)+good),
-		"parameters in Python":    with("tools/a.py", "def run("+strings.Repeat("a=1,", 100<<10)+"): pass\n"),
+		"brackets in Python":      with("tools/a.py", "x = "+strings.Repeat("[", 400*k)),
+		"names in Python":         with("tools/a.py", strings.Repeat("a,", 250*k)+"b = 1\n"),
+		"imports in Python":       with("tools/a.py", strings.Repeat("import pandas\n", 30*k)+good),
+		"imports of the bundle":   with("tools/a.py", strings.Repeat("from .x import y\n", 25*k)+good),
+		"f-strings in Python":     with("tools/a.py", "x = "+strings.Repeat(`f"{f'{`, 80*k)),
+		"indentation in Python":   with("tools/a.py", strings.Repeat(strings.Repeat(" ", 90)+"#\n", 5*k)),
+		"variables in Python":     with("tools/a.py", strings.Repeat("os.environ['AB']\n", 20*k)+good),
+		"parameters in Python":    with("tools/a.py", "def run("+strings.Repeat("a=1,", 100*k)+"): pass\n"),
 		"much Python":             with("tools/a.py", strings.Repeat("def run(workspace): pass\n", 2<<20)),
-		"tags in a page":          with("artifacts/p.html", strings.Repeat("<img src=//a>", 80<<10)),
-		"attributes in a page":    with("artifacts/p.html", "<p "+strings.Repeat("a=1 ", 250<<10)+">"),
-		"styles in a page":        with("artifacts/p.html", "<style>"+strings.Repeat("url(//a)", 120<<10)),
-		"scripts in a page":       with("artifacts/p.html", "<script>"+strings.Repeat("fetch('//a');", 80<<10)),
-		"spaces in a script":      with("artifacts/p.html", "<script>fetch("+strings.Repeat(" ", 1000<<10)),
-		"lines of a page":         with("artifacts/p.html", strings.Repeat("\n", 900<<10)+strings.Repeat("<base href=x>", 1<<10)),
+		"tags in a page":          with("artifacts/p.html", strings.Repeat("<img src=//a>", 80*k)),
+		"attributes in a page":    with("artifacts/p.html", "<p "+strings.Repeat("a=1 ", 250*k)+">"),
+		"styles in a page":        with("artifacts/p.html", "<style>"+strings.Repeat("url(//a)", 120*k)),
+		"scripts in a page":       with("artifacts/p.html", "<script>"+strings.Repeat("fetch('//a');", 80*k)),
+		"spaces in a script":      with("artifacts/p.html", "<script>fetch("+strings.Repeat(" ", 1000*k)),
+		"lines of a page":         with("artifacts/p.html", strings.Repeat("\n", 900*k)+strings.Repeat("<base href=x>", 1*k)),
 		"a large page":            with("artifacts/p.html", strings.Repeat("<p>", 3<<20)),
-		"marks of keys":           with("assets/x.txt", strings.Repeat("sk-ghp_AKIAeyJ", 140<<10)),
-		"marks of secrets":        with("assets/x.txt", strings.Repeat("token=secret:key\n", 120<<10)),
-		"words":                   with("assets/x.txt", strings.Repeat("ab1 cd2 ", 250<<10)),
-		"letters that grow":       with("assets/x.txt", strings.Repeat("Ⱥ key", 250<<10)),
+		"marks of keys":           with("assets/x.txt", strings.Repeat("sk-ghp_AKIAeyJ", 140*k)),
+		"marks of secrets":        with("assets/x.txt", strings.Repeat("token=secret:key\n", 120*k)),
+		"words":                   with("assets/x.txt", strings.Repeat("ab1 cd2 ", 250*k)),
+		"letters that grow":       with("assets/x.txt", strings.Repeat("Ⱥ key", 250*k)),
 		"large texts":             with("assets/x.txt", strings.Repeat("x ", 5<<20)),
 		"many files":              many,
-		"control characters":      with("README.md", strings.Repeat("\x1b]0;x\x07", 10<<10)),
-		"a page of another kind":  with("artifacts/p.html", strings.Repeat("\x00", 500<<10)),
-		"comments that never end": with("artifacts/p.html", "<script>"+strings.Repeat("/*", 400<<10)),
+		"control characters":      with("README.md", strings.Repeat("\x1b]0;x\x07", 10*k)),
+		"a page of another kind":  with("artifacts/p.html", strings.Repeat("\x00", 500*k)),
+		"comments that never end": with("artifacts/p.html", "<script>"+strings.Repeat("/*", 400*k)),
 	}
 }
 
 // TestHostileBundles judges them all: each ends, with a bounded report. With
-// FETTLE_HOSTILE_DIR they are written there as ZIPs, for who wants to measure.
+// FETTLE_HOSTILE_DIR they have their full size and are written there as ZIPs, for
+// who wants to measure.
 func TestHostileBundles(t *testing.T) {
 	t.Parallel()
-	for name, files := range hostileBundles() {
+	k := 64
+	if os.Getenv("FETTLE_HOSTILE_DIR") != "" {
+		k = 1024
+	}
+	for name, files := range hostileBundles(k) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var packed bytes.Buffer
-			w := zip.NewWriter(&packed)
-			for path, text := range files {
-				f, err := w.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Store})
-				if err == nil {
-					_, err = f.Write([]byte(text))
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			packed := zipped(t, files)
 			if dir := os.Getenv("FETTLE_HOSTILE_DIR"); dir != "" {
-				if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".zip"), packed.Bytes(), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".zip"), packed, 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			b, err := bundle.OpenZIP(t.Context(), bytes.NewReader(packed.Bytes()), int64(packed.Len()), bundle.Options{})
+			b, err := bundle.OpenZIP(t.Context(), bytes.NewReader(packed), int64(len(packed)), bundle.Options{})
 			r, err := opened(t.Context(), b, err, Options{})
 			if err != nil || len(r.Findings) > MaxFindings+1 {
 				t.Errorf("%d findings, %v", len(r.Findings), err)
@@ -273,15 +266,40 @@ func TestHostileBundles(t *testing.T) {
 	}
 }
 
+// zipped packs files without compressing them.
+func zipped(t *testing.T, files map[string]string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w := zip.NewWriter(&packed)
+	for path, text := range files {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Store})
+		if err == nil {
+			_, err = f.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
 // FuzzBundle judges modules, pages and texts that hold anything.
 func FuzzBundle(f *testing.F) {
 	f.Add(good, "<p>", "x")
 	f.Add("def run(workspace, a): from . import b", "<script>fetch('//a')</script><style>@import x", "key: 'sk-1234567890abcdef12345'")
 	f.Fuzz(func(t *testing.T, python, html, text string) {
-		r := judge(t, map[string]string{
+		packed := zipped(t, map[string]string{
 			"toolset.yaml": tool("tools.a:run", "", "renderer: {type: html, artifact: artifacts/p.html, data: $return}"),
 			"tools/a.py":   python, "artifacts/p.html": html, "README.md": text,
 		})
+		b, err := bundle.OpenZIP(t.Context(), bytes.NewReader(packed), int64(len(packed)), bundle.Options{})
+		r, err := opened(t.Context(), b, err, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, f := range r.Findings {
 			if strings.ContainsFunc(f.Message, func(r rune) bool { return r < ' ' || r == 0x7f }) || f.Level == "" || f.Code == "" || f.Line < 0 || f.Line > 0 && f.Column < 1 {
 				t.Errorf("%+v", f)
