@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -108,6 +109,10 @@ func (o *toolsetInitOptions) names() error {
 		if o.id == "" {
 			return usagef("fettle toolset init --id my-tools "+shellWord(o.dir), "the folder's name %s gives no id", term.Clean(base))
 		}
+	}
+	if !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`).MatchString(o.id) {
+		return usagef("fettle toolset init --id my-tools "+shellWord(o.dir),
+			"the id can't be used: expected a-z, 0-9, - and _, beginning with a letter, found %s", strconv.Quote(o.id))
 	}
 	if o.name == "" {
 		words := strings.Join(strings.FieldsFunc(o.id, func(r rune) bool { return r == '-' || r == '_' }), " ")

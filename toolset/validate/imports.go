@@ -14,8 +14,18 @@ import (
 	"github.com/fettle-cli/fettle/internal/pysource"
 )
 
-// runtimeModule is the module of fettle's own that every tool can import.
-const runtimeModule = "fettle"
+// ofRuntime tells whether an import is of the module of fettle's own that every
+// tool can import, by its name or by that which document 000 has it by.
+func ofRuntime(i pysource.Import) bool {
+	if i.Level > 0 {
+		return false
+	}
+	switch first, _, _ := strings.Cut(i.Module, "."); first {
+	case "fettle", "backend":
+		return true
+	}
+	return i.Module == "tools.registry" || i.Module == "tools" && i.Name == "registry"
+}
 
 // maxImports bounds how many different imports of one module are judged.
 const maxImports = 500
@@ -47,6 +57,7 @@ func (v *validator) imported(m *module, i pysource.Import, needs packages, said 
 		return
 	}
 	switch {
+	case ofRuntime(i):
 	case i.Level > 0 || first == "tools":
 		if v.resolve(m.path, i) == "" && !v.folder(m.path, i) {
 			v.missingModule(m, i)
@@ -57,7 +68,7 @@ func (v *validator) imported(m *module, i pysource.Import, needs packages, said 
 			v.add(spot{m.path, i.Place.Line, i.Place.Column}, Warning, CodeNetwork,
 				"it imports %s, and permissions.network is empty: it will reach nothing", show(net))
 		}
-	case first == runtimeModule || i.Conditional:
+	case i.Conditional:
 	case !needs.has(first):
 		if once("package " + first) {
 			v.add(spot{m.path, i.Place.Line, i.Place.Column}, Warning, CodeRequirement,

@@ -122,13 +122,16 @@ type page struct {
 
 // say adds a finding at a place of the page, each once.
 func (p *page) say(at int, level Level, code, format string, args ...any) {
+	if p.found >= maxPageFindings {
+		return
+	}
 	msg := fmt.Sprintf(format, args...)
 	line, column := place(p.raw, at)
 	key := fmt.Sprint(line, code, msg)
 	if p.said == nil {
 		p.said = map[string]bool{}
 	}
-	if p.said[key] || p.found >= maxPageFindings {
+	if p.said[key] {
 		return
 	}
 	p.said[key] = true
@@ -144,7 +147,7 @@ func (p *page) read() {
 	z := html.NewTokenizer(bytes.NewReader(p.raw))
 	z.SetMaxBuf(maxPage + 1)
 	inside := "" // script or style
-	for {
+	for p.found < maxPageFindings {
 		kind := z.Next()
 		raw := z.Raw()
 		if kind == html.ErrorToken {

@@ -80,9 +80,25 @@ func (c *caller) workspace() {
 	case ok && p.Kind == pysource.PositionalOnly && !f.Has(pysource.VarKeyword):
 		c.say(c.at+"/entrypoint", Error, "it is called with workspace=…, which the / behind its parameters forbids")
 	case ok && (p.Kind == pysource.PositionalOrKeyword || p.Kind == pysource.KeywordOnly) || f.Has(pysource.VarKeyword):
+	case c.unnamed() != "":
+		c.say(c.at+"/entrypoint", Warning, "it is called with workspace=…, and has no parameter of that name; call its first one workspace instead of %s", show(c.unnamed()))
 	default:
-		c.say(c.at+"/entrypoint", Error, "it is called with workspace=…, and has no parameter of that name")
+		c.say(c.at+"/entrypoint", Warning, "it is called with workspace=…, and has no parameter of that name")
 	}
+}
+
+// unnamed is the first parameter, where it can only be meant for the workspace:
+// there is none of that name, and no input has the parameter's.
+func (c *caller) unnamed() string {
+	f := c.to.function
+	if _, ok := f.Param("workspace"); ok || len(f.Params) == 0 || c.in.open {
+		return ""
+	}
+	first := f.Params[0]
+	if first.Kind != pysource.PositionalOrKeyword || first.Default || slices.Contains(c.in.names, first.Name) {
+		return ""
+	}
+	return first.Name
 }
 
 // given wants a property of input_schema to have a parameter.
@@ -112,7 +128,7 @@ func (c *caller) given(name string) {
 
 // wanted wants a parameter without a default to be given by every call.
 func (c *caller) wanted(p pysource.Param) {
-	if p.Name == "workspace" || p.Kind == pysource.VarPositional || p.Kind == pysource.VarKeyword {
+	if p.Name == "workspace" || p.Name == c.unnamed() || p.Kind == pysource.VarPositional || p.Kind == pysource.VarKeyword {
 		return
 	}
 	known := slices.Contains(c.in.names, p.Name)

@@ -77,13 +77,16 @@ type secret struct {
 func (v *validator) secrets(file string, raw []byte) {
 	found := append(v.keys(raw), v.likely(raw)...)
 	slices.SortStableFunc(found, func(a, b secret) int { return cmp.Compare(a.at, b.at) })
-	said, lines := 0, map[int]bool{}
+	said, last := 0, -1
 	for _, s := range found {
+		if last >= 0 && bytes.IndexByte(raw[last:max(s.at, last)], '\n') < 0 {
+			continue // one in a line is enough
+		}
+		last = s.at
 		line, column := place(raw, s.at)
-		if lines[line] || file == manifest.FileName && v.saidSecret(line) {
+		if file == manifest.FileName && v.saidSecret(line) {
 			continue
 		}
-		lines[line] = true
 		if said++; said > maxSecrets {
 			v.add(spot{file, line, column}, s.level, CodeSecret, "and more of the kind from here on")
 			return

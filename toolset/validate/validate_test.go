@@ -117,8 +117,9 @@ func TestParameters(t *testing.T) {
 		"only keywords":             {"def run(*, workspace, file, limit=1)", schema, nil},
 		"some and the rest":         {"def run(workspace, file, **rest)", schema, nil},
 		"document 000's four":       {"def run(params, db, user_id, context)", schema, nil},
-		"one of them is missing":    {"def run(params, db, user_id)", "", []string{"9:17 error parameters: run (tools/a.py:1): it is called with workspace=…", "9:17 error parameters: run (tools/a.py:1): it needs params", "9:17 error parameters: run (tools/a.py:1): it needs db", "9:17 error parameters: run (tools/a.py:1): it needs user_id"}},
-		"no workspace":              {"def run(file, limit=1)", schema, []string{"9:17 error parameters: run (tools/a.py:1): it is called with workspace=…, and has no parameter of that name"}},
+		"one of them is missing":    {"def run(params, db, user_id)", "", []string{"9:17 error parameters: run (tools/a.py:1): it needs db", "9:17 error parameters: run (tools/a.py:1): it needs user_id", "9:17 warning parameters: run (tools/a.py:1): it is called with workspace=…, and has no parameter of that name; call its first one workspace instead of params"}},
+		"no workspace":              {"def run(file, limit=1)", schema, []string{"9:17 warning parameters: run (tools/a.py:1): it is called with workspace=…, and has no parameter of that name"}},
+		"under another name":        {"def run(ws, file, limit=1)", schema, []string{"9:17 warning parameters: run (tools/a.py:1): it is called with workspace=…, and has no parameter of that name; call its first one workspace instead of ws"}},
 		"workspace by position":     {"def run(workspace, /, file, limit=1)", schema, []string{"9:17 error parameters: run (tools/a.py:1): it is called with workspace=…, which the / behind its parameters forbids"}},
 		"another name":              {"def run(workspace, filename, limit=1)", schema, []string{"9:17 error parameters: run (tools/a.py:1): it needs filename, which input_schema doesn't have", "10:53 error parameters: run (tools/a.py:1): it has no parameter file, which input_schema has"}},
 		"a slip":                    {"def run(workspace, fiel, limit=1)", schema, []string{"9:17 error parameters: run (tools/a.py:1): it needs fiel, which input_schema doesn't have (did you mean file?)", "10:53 error parameters: run (tools/a.py:1): it has no parameter file, which input_schema has (did you mean fiel?)"}},
@@ -167,7 +168,7 @@ func TestImportsAndPermissions(t *testing.T) {
 		want         []string
 	}{
 		"Python's own":           {"import os, json.decoder", "", nil},
-		"fettle's own":           {"from fettle import ToolResult", "", nil},
+		"fettle's own":           {"from fettle import ToolResult; from backend.tools.registry import ToolProgress; from tools.registry import ToolConfig", "", nil},
 		"of the bundle":          {"from .lib import helper; import lib.helper; from tools.lib.helper import x; from . import b", "", nil},
 		"a relative one":         {"from .libs import x", "", []string{top + "1 error python-import: it imports .libs, which the bundle doesn't have"}},
 		"a near one":             {"from tools.lib.helpr import x", "", []string{top + "1 error python-import: it imports tools.lib.helpr, which the bundle doesn't have (did you mean tools/lib/helper.py?)"}},
