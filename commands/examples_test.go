@@ -35,7 +35,9 @@ type example struct{ where, line string }
 
 // notRun are the examples that can't be run here, each with the reason. One
 // that no page has any more is an error.
-func notRun() map[string]string { return map[string]string{} }
+func notRun() map[string]string {
+	return map[string]string{}
+}
 
 // Every command of the README, of every help text and of the page of recipes is
 // run, by a shell, as it stands. Only the models are not real: a script answers
@@ -71,14 +73,14 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "chats branches" || group.name == "chats switch" {
 				w.run(0, "ask", "--retry", "--chat", "1")
 			}
-			if group.name == "README" {
-				w.bundles(w.project())
-			}
 			if group.name == "agents" {
 				w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
 			}
-			if group.name == "toolset" || group.name == "tool" {
+			if strings.HasPrefix(group.name, "toolset") || group.name == "README" || group.name == "tool" {
+				w.authors()
 				w.bundles(w.project())
+			}
+			if group.name == "toolset" || group.name == "tool" {
 				w.run(0, "toolset", "import", filepath.Join(w.project(), "csv-tools.zip"), "--yes")
 			}
 			if group.name == "redo" {

@@ -100,7 +100,7 @@ func jsonNames(t reflect.Type, names map[string]bool) {
 			if name != "" && name != "-" {
 				names[name] = true
 			}
-			if f.Type != t && (name != "" || f.Anonymous) {
+			if f.Type != t && (name != "" && name != "-" || f.Anonymous) {
 				jsonNames(f.Type, names)
 			}
 		}

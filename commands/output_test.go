@@ -34,6 +34,7 @@ func writing() map[string]struct {
 		"tool show": {args: "csv-tools:columns"}, "tool enable": {args: "write_file", silent: true},
 		"tool disable": {args: "off:columns", silent: true}, "tool renderer rm": {args: "read_file", silent: true},
 		"tool renderer set": {args: "edit_file code --show-file $args.path", silent: true},
+		"toolset validate":  {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
 		"workspace diff":    {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
 	}
 }
@@ -100,6 +101,7 @@ func outputWorld(t *testing.T) *world {
 		w.run(0, "ask", "--no-stdin", "--yes", "write")
 	}
 	w.run(0, "undo", "--chat", "3")
+	w.run(0, "toolset", "init", "my-tools")
 	trustProject(t, w)
 	w.bundles(w.dir)
 	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")

@@ -36,12 +36,12 @@ type runtime struct {
 	client     *http.Client
 	engine     *engine.Engine
 	toolbox    *toolbox // of the engine
-	spares     int      // processes that may wait for a next call
+	oneCall    bool     // of a tool; no second one follows
 	dirs       func() (paths.Dirs, error)
 }
 
 func newRuntime(streams *term.Streams) *runtime {
-	rt := &runtime{streams: streams, spares: mostSpares}
+	rt := &runtime{streams: streams}
 	rt.dirs = sync.OnceValues(func() (paths.Dirs, error) {
 		wd, err := os.Getwd()
 		if err != nil {
@@ -153,7 +153,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	rt.toolbox = newToolbox(cfg, dirs, rt.spares)
+	rt.toolbox = newToolbox(rt, cfg, dirs)
 	tools, err := builtinTools(cfg, ring, rt.toolbox.launcher)
 	if err != nil {
 		return nil, err
@@ -173,6 +173,9 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 // is the store tidied.
 func (rt *runtime) finish() {
 	if rt.engine == nil {
+		if rt.toolbox != nil {
+			_ = rt.toolbox.close() // nothing of a test is kept, so nothing can be lost
+		}
 		return
 	}
 	_ = rt.streams.Out.Close() // every write was looked at already

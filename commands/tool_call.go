@@ -109,7 +109,7 @@ func readToolCall(c *cli.Context) (toolCallOptions, error) {
 
 func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
 	rt.quiet, rt.verbose = o.quiet, o.verbose
-	rt.spares = 0 // no second call follows
+	rt.oneCall = true
 	flags := map[string]config.Flag{}
 	if o.contained {
 		flags["require_sandbox"] = config.Flag{Name: "--require-sandbox", Values: []string{"on"}}

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,30 +12,45 @@ import (
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/internal/publicnet"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/python"
 	"github.com/fettle-cli/fettle/toolset/registry"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
 
-// mostSpares is how many Python processes may wait for a next call of the same
-// tools. More than one toolset is seldom used at a time.
-const mostSpares = 2
+// pythonClosing bounds the wait for Python tools at the program's end; each is
+// stopped within some seconds.
+const pythonClosing = 10 * time.Second
 
-// toolbox is what runs the tools of installed toolsets. It belongs to one run
-// of the program; nothing of it is started before a tool is called.
+// toolbox is what runs tools in processes. It belongs to one run of the
+// program; nothing of it is started before a tool is called.
 type toolbox struct {
 	dirs     paths.Dirs
 	launcher *sandbox.Launcher
 	python   *python.Runtime
 }
 
-func newToolbox(cfg *config.Config, dirs paths.Dirs, spares int) *toolbox {
+func newToolbox(rt *runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg)})}
 	b.python = python.New(python.Options{
 		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: filepath.Join(dirs.Data, "cache", "python"),
-		Spares: spares, LookupEnv: os.LookupEnv,
+		Notice: rt.notice, NoSpares: rt.oneCall, IndexEnv: indexEnv(),
 	})
 	return b
+}
+
+// indexEnv are the variables that say where Python packages come from.
+func indexEnv() []string {
+	var env []string
+	for _, name := range []string{
+		"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_CERT", "PIP_FIND_LINKS", "PIP_NO_INDEX",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE",
+	} {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // required is the containment that the user insists on.
@@ -45,15 +61,17 @@ func required(cfg *config.Config) toolset.Level {
 	return toolset.LevelUnset
 }
 
-// runner makes what runs a tool. Its files can't go away while it runs.
+// runner makes what runs a tool of an installed toolset. Its files can't go away
+// while it runs, and are held to their hash.
 func (b *toolbox) runner(set *registry.MirrorToolset, t *registry.MirrorTool) (toolset.Runner, error) {
-	if t.Module == "" {
+	if t.File == "" {
 		return nil, errors.New("it has no entrypoint")
 	}
-	policy := set.Policy(b.dirs.Home, os.LookupEnv)
-	policy.Limits.Time = time.Duration(t.Tool.Timeout)
-	id, revision, dataDir := set.ID, set.Revision, b.dirs.Data
-	tool, requirements := *t, set.Requirements
+	spec := python.Spec{
+		ToolsetID: set.ID, Module: t.File, Function: t.Function, Requirements: set.Requirements, Streaming: t.Tool.Streaming,
+		Policy: limited(set.Policy(b.dirs.Home, os.LookupEnv), time.Duration(t.Tool.Timeout)),
+	}
+	id, revision, sum, dataDir := set.ID, set.Revision, t.SHA256, b.dirs.Data
 	return toolset.RunnerFunc(func(ctx context.Context, c toolset.Call) (toolset.Result, error) {
 		dir, release, err := registry.Use(dataDir, id, revision)
 		if errors.Is(err, registry.ErrGone) {
@@ -63,14 +81,45 @@ func (b *toolbox) runner(set *registry.MirrorToolset, t *registry.MirrorTool) (t
 			return toolset.Result{}, err
 		}
 		defer release()
-		if err := registry.VerifyFile(dir, tool.File, tool.SHA256); err != nil {
+		if err := registry.VerifyFile(dir, spec.Module, sum); err != nil {
 			return toolset.Result{}, toolset.Errorf("its code is not what was imported: %v", err)
 		}
-		return b.python.Runner(python.Spec{
-			Dir: dir, Module: tool.Module, Function: tool.Function, Requirements: requirements, Policy: policy,
-		}).Run(ctx, c)
+		s := spec
+		if s.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+			return toolset.Result{}, fmt.Errorf("find the files of %s: %w", id, err)
+		}
+		return b.python.Runner(s).Run(ctx, c)
 	}), nil
 }
 
+// authored makes what runs a tool of a toolset that isn't installed.
+func (b *toolbox) authored(m *manifest.Manifest, t manifest.Tool, dir string) (toolset.Runner, error) {
+	entry, err := manifest.ParseEntrypoint(t.Entrypoint)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, fmt.Errorf("find the files of %s: %w", m.ID, err)
+	}
+	spec := python.Spec{
+		ToolsetID: m.ID, Dir: dir, Function: entry.Function, Requirements: m.Requirements, Streaming: t.Streaming,
+		Policy: limited(wanted(m, b.dirs.Home), time.Duration(t.Timeout)),
+	}
+	for _, file := range entry.Files() {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file))); err == nil {
+			spec.Module = file
+			break
+		}
+	}
+	if spec.Module == "" {
+		return nil, fmt.Errorf("there is no module %s", entry.Module)
+	}
+	return b.python.Runner(spec), nil
+}
+
 // close ends what was started.
-func (b *toolbox) close() error { return errors.Join(b.python.Close(), b.launcher.Close()) }
+func (b *toolbox) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), pythonClosing)
+	defer cancel()
+	return errors.Join(b.python.Close(ctx), b.launcher.Close())
+}

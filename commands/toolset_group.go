@@ -41,13 +41,13 @@ var (
 func newToolset(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "toolset",
-		Usage: "install sets of tools, and keep them in order",
+		Usage: "install sets of tools, keep them in order, and make them",
 		Description: `A toolset is a bundle of tools, renderers, agents and MCP servers: a ZIP, a
 tar.gz, a folder or an https address, made for fettle; or an MCP bundle (.mcpb);
 or a folder with a SKILL.md. It can do what you approved when it was imported,
 and nothing else.`,
 		UsageText:   "fettle toolset import csv-tools.zip --yes\nfettle toolset list\nfettle toolset show csv-tools",
-		Subcommands: installedToolsets(rt),
+		Subcommands: append(toolsetAuthorCommands(rt), installedToolsets(rt)...),
 	}
 }
 

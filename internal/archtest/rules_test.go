@@ -149,7 +149,7 @@ func leaves() []rule {
 			why: "a dialect is a pure function from events to frames",
 		},
 		{
-			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/..."},
+			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/validate/...", "./toolset/check/..."},
 			forbid: []string{"./toolset/*/..."},
 			why:    "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
 		},
@@ -162,6 +162,11 @@ func leaves() []rule {
 			rooms: []string{"./toolset/builtin/readable/..."}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "making text of a page needs nothing else of ours, and fetches nothing",
+		},
+		{
+			rooms: []string{"./toolset/validate/...", "./toolset/check/..."}, tests: true,
+			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/manifest", "./toolset/bundle", "./toolset/render"},
+			why: "toolsets are judged by their files; what runs a tool is handed in",
 		},
 		{
 			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
