@@ -144,6 +144,11 @@ func leaves() []rule {
 			why:    "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
 		},
 		{
+			rooms:  []string{"./toolset/python"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/lockfile", "./internal/pymodule"},
+			why: "what runs Python functions knows nothing of bundles, manifests and renderers, and takes its processes from a Launcher",
+		},
+		{
 			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
 			forbid: []string{"./...", "net", "net/...", "regexp", "text/template"},
 			why:    "it runs before what it doesn't import is set up, and is started for every call",

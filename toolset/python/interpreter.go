@@ -1,0 +1,309 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+//go:embed runner/runner.py
+var runnerSource string
+
+//go:embed runner/fettle.py
+var moduleSource string
+
+//go:embed runner/look.py
+var lookSource string
+
+// Interpreter is a Python that was found.
+type Interpreter struct {
+	// Path is the program itself, never a script that chooses one.
+	Path string `json:"path"`
+	// Version is such as "3.11.7".
+	Version string `json:"version"`
+	// Prefixes are the folders that it reads its library from.
+	Prefixes []string `json:"prefixes"`
+	// Asked is the program that was looked for, by its path.
+	Asked string `json:"asked"`
+
+	runner string // the folder of the compiled runner
+}
+
+// UnavailableError says that there is no Python that tools could run on.
+type UnavailableError struct {
+	// Tried says of each program that was looked at what is wrong with it.
+	Tried []string
+}
+
+// Error says what was looked for, and what to do.
+func (e *UnavailableError) Error() string {
+	if len(e.Tried) == 0 {
+		return "no Python was found: install Python 3.9 or later, or name one in the configuration"
+	}
+	return "no Python that tools can run on was found (" + strings.Join(e.Tried, "; ") +
+		"): install Python 3.9 or later, or name one in the configuration"
+}
+
+const (
+	// leastMinor is that of the oldest Python 3 that tools run on.
+	leastMinor = 9
+	// lookTime bounds asking a program what it is: a shim takes half a second,
+	// a first start from a slow disk some more.
+	lookTime = 20 * time.Second
+	// shimTrust is how long it is believed which interpreter a shim chooses:
+	// nothing of the shim changes when its user chooses another.
+	shimTrust = 10 * time.Minute
+	// maxLook bounds what a program may say about itself.
+	maxLook = 64 << 10
+)
+
+// names are the programs to look for; those with a number are for machines
+// whose python3 is too old.
+func (o Options) names() []string {
+	if o.Interpreter != "" {
+		return []string{o.Interpreter}
+	}
+	out := []string{"python3", "python"}
+	for minor := 14; minor >= leastMinor; minor-- {
+		out = append(out, fmt.Sprintf("python3.%d", minor))
+	}
+	return out
+}
+
+// Interpreter finds the Python that tools run on. The answer is kept, and
+// between programs, too, as long as the files are the same; a failure isn't. It
+// is an [*UnavailableError], ctx's, or trouble with the cache.
+func (r *Runtime) Interpreter(ctx context.Context) (Interpreter, error) {
+	r.finding.Lock()
+	defer r.finding.Unlock()
+	if r.found != nil {
+		return *r.found, nil
+	}
+	dir, err := r.cache()
+	if err != nil {
+		return Interpreter{}, err
+	}
+	unavailable := &UnavailableError{}
+	for _, name := range r.o.names() {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			if name == r.o.Interpreter {
+				unavailable.Tried = append(unavailable.Tried, oneLine(name)+" is not there")
+			}
+			continue
+		}
+		in, err := r.examine(ctx, dir, path)
+		var unfit *unfitError
+		switch {
+		case err == nil:
+			r.found = &in
+			return in, nil
+		case errors.As(err, &unfit):
+			unavailable.Tried = append(unavailable.Tried, unfit.Error())
+		default:
+			return Interpreter{}, err
+		}
+	}
+	return Interpreter{}, unavailable
+}
+
+// unfitError says why one program won't do.
+type unfitError struct{ path, why string }
+
+func (e *unfitError) Error() string { return e.path + " " + e.why }
+
+// remembered is what the cache keeps of one program.
+type remembered struct {
+	Interpreter
+	Stamps  []string  `json:"stamps"` // of the program that was asked, and of the one that it is
+	Sources string    `json:"sources"`
+	Runner  string    `json:"runner"` // a folder in the cache
+	Time    time.Time `json:"time"`
+}
+
+// examine asks a program what it is, or the cache.
+func (r *Runtime) examine(ctx context.Context, cache, path string) (Interpreter, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return Interpreter{}, fmt.Errorf("find Python: %w", err)
+	}
+	sum := sha256.Sum256([]byte(path))
+	file := filepath.Join(cache, "interpreter-"+hex.EncodeToString(sum[:8])+".json")
+	if in, ok := recall(file, cache, path); ok {
+		return in, nil
+	}
+	into, err := os.MkdirTemp(cache, ".runner-*")
+	if err != nil {
+		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
+	}
+	defer os.RemoveAll(into) // nothing is there once it was renamed
+	if err := os.Chmod(into, 0o755); err != nil {
+		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
+	}
+	in, err := look(ctx, path, into)
+	if err != nil {
+		return Interpreter{}, err
+	}
+	m := remembered{Interpreter: in, Sources: sources(), Time: time.Now(), Stamps: stamps(path, in.Path)}
+	key := sha256.Sum256([]byte(m.Sources + "\x00" + in.Path + "\x00" + in.Version))
+	m.Runner = "runner-" + hex.EncodeToString(key[:8])
+	in.runner = filepath.Join(cache, m.Runner)
+	if err := settle(into, in.runner); err != nil {
+		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
+	}
+	if data, err := json.Marshal(m); err == nil {
+		_ = replace(file, data) // it is asked again then
+	}
+	return in, nil
+}
+
+// recall reads what the cache knows, if that still holds.
+func recall(file, cache, path string) (Interpreter, bool) {
+	data, err := os.ReadFile(file)
+	var m remembered
+	if err != nil || json.Unmarshal(data, &m) != nil || m.Sources != sources() || m.Asked != path || !filepath.IsLocal(m.Runner) {
+		return Interpreter{}, false
+	}
+	now := stamps(path, m.Path)
+	if len(m.Stamps) != 2 || now[0] != m.Stamps[0] || now[1] != m.Stamps[1] {
+		return Interpreter{}, false
+	}
+	if age := time.Since(m.Time); now[0] != now[1] && (age < 0 || age > shimTrust) {
+		return Interpreter{}, false
+	}
+	m.runner = filepath.Join(cache, m.Runner)
+	for _, name := range []string{"runner.pyc", "fettle.pyc"} {
+		if _, err := os.Stat(filepath.Join(m.runner, name)); err != nil {
+			return Interpreter{}, false
+		}
+	}
+	return m.Interpreter, true
+}
+
+// stamps tell whether two files are what they were. They are equal where the
+// two are one.
+func stamps(paths ...string) []string {
+	var out []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			out = append(out, "missing")
+			continue
+		}
+		out = append(out, fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()))
+	}
+	return out
+}
+
+// sources is the digest of what is compiled.
+func sources() string {
+	sum := sha256.Sum256([]byte(runnerSource + "\x00" + moduleSource + "\x00" + lookSource))
+	return hex.EncodeToString(sum[:])
+}
+
+// look asks a program what it is, and has it compile the runner. It is the
+// user's own program with the user's own environment, since a shim goes by
+// that, and runs nothing but our text: no tool's, and nothing of the folder that
+// we are in.
+func look(ctx context.Context, path, into string) (Interpreter, error) {
+	job, err := json.Marshal(map[string]any{"into": into, "sources": map[string]string{"runner": runnerSource, "fettle": moduleSource}})
+	if err != nil {
+		return Interpreter{}, fmt.Errorf("ask %s what it is: %w", path, err)
+	}
+	within, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	var out, errs limited
+	cmd := exec.CommandContext(within, path, "-I", "-S", "-B", "-X", "utf8", "-c", lookSource)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.WaitDelay = bytes.NewReader(job), &out, &errs, into, time.Second
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return Interpreter{}, fmt.Errorf("ask %s what it is: %w", path, context.Cause(ctx))
+	}
+	if err != nil {
+		why := "doesn't answer: " + err.Error()
+		if said := lastLine(errs.String()); said != "" {
+			why += ": " + said
+		}
+		return Interpreter{}, &unfitError{path, why}
+	}
+	var found struct {
+		Version, Implementation, Executable string
+		Major, Minor                        int
+		Prefixes                            []string
+	}
+	if err := json.Unmarshal(out.Bytes(), &found); err != nil || !filepath.IsAbs(found.Executable) {
+		return Interpreter{}, &unfitError{path, "answers, but not as Python does"}
+	}
+	if found.Major != 3 || found.Minor < leastMinor {
+		return Interpreter{}, &unfitError{path, "is Python " + oneLine(found.Version)}
+	}
+	return Interpreter{Path: found.Executable, Version: found.Version, Prefixes: grantable(found.Prefixes), Asked: path}, nil
+}
+
+// grantable leaves out what a policy can't grant, or has anyway.
+func grantable(dirs []string) []string {
+	var out []string
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) || filepath.Dir(dir) == dir || runtime.GOOS != "windows" && (dir == "/usr" || strings.HasPrefix(dir, "/usr/")) {
+			continue
+		}
+		out = append(out, filepath.Clean(dir))
+	}
+	return out
+}
+
+// settle gives a folder its name, unless somebody else was faster.
+func settle(from, to string) error {
+	err := os.Rename(from, to)
+	if err == nil || !errors.Is(err, fs.ErrExist) && !isDir(to) {
+		return err
+	}
+	if _, missing := os.Stat(filepath.Join(to, "runner.pyc")); missing == nil {
+		return nil
+	}
+	return err
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// replace writes a small file as a whole.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct{ bytes.Buffer }
+
+// Write takes everything and keeps the first part.
+func (l *limited) Write(p []byte) (int, error) {
+	if room := maxLook - l.Len(); room > 0 {
+		l.Buffer.Write(p[:min(len(p), room)])
+	}
+	return len(p), nil
+}
