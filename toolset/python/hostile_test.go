@@ -259,6 +259,69 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// marked are the processes of the machine that carry a word in their
+// environment.
+func marked(t *testing.T, word string) []string {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, dir := range dirs {
+		env, _ := os.ReadFile(dir + "/environ") // empty once it has ended
+		if strings.Contains(string(env), word) {
+			out = append(out, filepath.Base(dir))
+		}
+	}
+	return out
+}
+
+// When a call has ended, so has everything that it started, at each level.
+func TestNothingIsLeftAlive(t *testing.T) {
+	t.Parallel()
+	need(t, runtime.GOOS == "linux", "/proc")
+	dir := toolsetDir(t, "testdata/hostile")
+	for _, level := range []toolset.Level{toolset.LevelFull, toolset.LevelReduced, toolset.LevelNone} {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, python.Options{NoSpares: true})
+			for _, function := range []string{"daemon", "thread", "raises", "os_exits", "fork_chain", "ignores_signals"} {
+				word := fmt.Sprintf("fettle-%d-%s-%s", os.Getpid(), level, function)
+				s := limited(dir, function, func(l *toolset.Limits) { l.Processes = 40 })
+				s.Policy.Env = []string{"MARK=" + word}
+				s.Policy.Least, s.Policy.Most = level, level
+				if function == "ignores_signals" {
+					s.Policy.Limits.Time = 300 * time.Millisecond
+				}
+				_, err := w.Runner(s).Run(t.Context(), call(workspace(t), `{}`))
+				var uncontained *toolset.UncontainedError
+				need(t, !errors.As(err, &uncontained), "a sandbox at "+level.String())
+				end := time.Now().Add(time.Second)
+				left := marked(t, word)
+				for ; len(left) > 0 && time.Now().Before(end); left = marked(t, word) {
+					time.Sleep(10 * time.Millisecond)
+				}
+				if len(left) > 0 {
+					t.Errorf("%s: still alive: %s", function, left)
+				}
+			}
+		})
+	}
+}
+
+func TestUncontainedIsRefusedUnlessItWasAllowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{NoSpares: true})
+	s := source(t, "def run(workspace):\n    return {}\n")
+	s.Policy.Least, s.Policy.Most = toolset.LevelUnset, toolset.LevelNone
+	wrong := mustFail(t, w, s, call(workspace(t), `{}`))
+	var uncontained *toolset.UncontainedError
+	if !errors.As(wrong, &uncontained) || !strings.HasPrefix(wrong.Message, "this tool can't run: ") {
+		t.Errorf("%v", wrong)
+	}
+}
+
 func TestCancelledBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, python.Options{})

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,7 +39,8 @@ type Interpreter struct {
 	// Asked is the program that was looked for, by its path.
 	Asked string `json:"asked"`
 
-	runner string // the folder of the compiled runner
+	runner string   // the folder of the compiled runner
+	stamps []string // of Asked and Path
 }
 
 // UnavailableError says that there is no Python that tools could run on.
@@ -88,9 +90,11 @@ func (o Options) names() []string {
 func (r *Runtime) Interpreter(ctx context.Context) (Interpreter, error) {
 	r.finding.Lock()
 	defer r.finding.Unlock()
-	if r.found != nil {
+	// A program that runs for days may see its Python being replaced.
+	if r.found != nil && slices.Equal(r.found.stamps, stamps(r.found.Asked, r.found.Path)) {
 		return *r.found, nil
 	}
+	r.found = nil
 	dir, err := r.cache()
 	if err != nil {
 		return Interpreter{}, err
@@ -156,7 +160,8 @@ func (r *Runtime) examine(ctx context.Context, cache, path string) (Interpreter,
 	if err != nil {
 		return Interpreter{}, err
 	}
-	m := remembered{Interpreter: in, Sources: sources(), Time: time.Now(), Stamps: stamps(path, in.Path)}
+	in.stamps = stamps(path, in.Path)
+	m := remembered{Interpreter: in, Sources: sources(), Time: time.Now(), Stamps: in.stamps}
 	key := sha256.Sum256([]byte(m.Sources + "\x00" + in.Path + "\x00" + in.Version))
 	m.Runner = "runner-" + hex.EncodeToString(key[:8])
 	in.runner = filepath.Join(cache, m.Runner)
@@ -177,13 +182,13 @@ func recall(file, cache, path string) (Interpreter, bool) {
 		return Interpreter{}, false
 	}
 	now := stamps(path, m.Path)
-	if len(m.Stamps) != 2 || now[0] != m.Stamps[0] || now[1] != m.Stamps[1] {
+	if !slices.Equal(now, m.Stamps) {
 		return Interpreter{}, false
 	}
 	if age := time.Since(m.Time); now[0] != now[1] && (age < 0 || age > shimTrust) {
 		return Interpreter{}, false
 	}
-	m.runner = filepath.Join(cache, m.Runner)
+	m.runner, m.stamps = filepath.Join(cache, m.Runner), now
 	for _, name := range []string{"runner.pyc", "fettle.pyc"} {
 		if _, err := os.Stat(filepath.Join(m.runner, name)); err != nil {
 			return Interpreter{}, false

@@ -21,7 +21,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if dir, err := sharedCache(); err == nil {
+			os.RemoveAll(dir)
+		}
+		os.Exit(code)
+	}))
+}
 
 // need skips a test that needs something the machine lacks. On a machine that
 // claims to have everything a skip is a failure.

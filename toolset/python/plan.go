@@ -49,7 +49,7 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 	}
 	p.policy.Workspace = workspace
 	p.policy.Readable = slices.Concat(s.Policy.Readable, reads, in.grants())
-	p.policy.Least = max(s.Policy.Least, r.o.Least)
+	p.policy.Least = r.least(s)
 	p.command = toolset.Command{
 		Args: append(append([]string{python}, flags...), filepath.Join(in.runner, "runner.pyc")),
 		Env:  []string{"FETTLE_TOOLSET_DIR=" + s.Dir},

@@ -158,8 +158,11 @@ func (r *Runtime) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("close the runtime of Python tools: %w", context.Cause(ctx))
 	}
-	if r.temp != "" {
-		return os.RemoveAll(r.temp)
+	r.mu.Lock()
+	temp := r.temp
+	r.mu.Unlock()
+	if temp != "" {
+		return os.RemoveAll(temp)
 	}
 	return nil
 }
@@ -207,6 +210,16 @@ func (r *Runtime) noticeOnce(key, format string, args ...any) {
 	if !told {
 		r.notice(format, args...)
 	}
+}
+
+// least is the containment that a spec's processes need: running without any
+// takes its policy's explicit word, and ours.
+func (r *Runtime) least(s Spec) toolset.Level {
+	least := s.Policy.Least
+	if least == toolset.LevelUnset {
+		least = toolset.LevelReduced
+	}
+	return max(least, r.o.Least)
 }
 
 // Runner gives the runner of a tool. Nothing is checked before it runs.

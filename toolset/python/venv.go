@@ -209,7 +209,7 @@ func (r *Runtime) install(ctx context.Context, in Interpreter, s Spec, env strin
 	if err := os.WriteFile(list, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		return fmt.Errorf("make an environment: %w", err)
 	}
-	job := &installer{r: r, in: in, env: env, least: max(s.Policy.Least, r.o.Least), report: report}
+	job := &installer{r: r, in: in, env: env, least: r.least(s), report: report}
 	report(toolset.Progress{Stage: "requirements", Message: "making an environment for " + strings.Join(lines, ", ")})
 	if err := job.run(ctx, false, in.Path, "-I", "-m", "venv", "--without-pip", env); err != nil {
 		return err
