@@ -67,7 +67,7 @@ func callWays(l *lab, in python.Interpreter, warm, cold *python.Runtime) ([]time
 			r     *python.Runtime
 			pause time.Duration
 		}{{"warm", warm, spareTime}, {"cold", cold, 0}} {
-			run, err := callTool(l, way.r, dir, tool.file, tool.args, way.pause)
+			run, err := callTool(l, way.r, toolCall{dir, tool.file, tool.args, way.pause})
 			if err != nil {
 				return nil, err
 			}
@@ -77,8 +77,14 @@ func callWays(l *lab, in python.Interpreter, warm, cold *python.Runtime) ([]time
 	return ways, nil
 }
 
+// toolCall is a call of the function run in a file of a toolset.
+type toolCall struct {
+	dir, file, args string
+	pause           time.Duration // before it
+}
+
 // callTool makes a call that can be timed, in a workspace of its own.
-func callTool(l *lab, r *python.Runtime, dir, file, args string, pause time.Duration) (func() (time.Duration, error), error) {
+func callTool(l *lab, r *python.Runtime, c toolCall) (func() (time.Duration, error), error) {
 	path, err := os.MkdirTemp(l.dir, "workspace-*")
 	if err != nil {
 		return nil, err
@@ -91,13 +97,13 @@ func callTool(l *lab, r *python.Runtime, dir, file, args string, pause time.Dura
 		return nil, err
 	}
 	runner := r.Runner(python.Spec{
-		ToolsetID: "my-toolset", Dir: dir, Module: "tools/" + file + ".py", Function: "run",
+		ToolsetID: "my-toolset", Dir: c.dir, Module: "tools/" + c.file + ".py", Function: "run",
 		Policy: toolset.Policy{Least: toolset.LevelNone, Limits: toolset.Limits{FreeDisk: toolset.NoLimit}},
 	})
 	return func() (time.Duration, error) {
-		time.Sleep(pause)
+		<-time.After(c.pause)
 		begun := time.Now()
-		_, err := runner.Run(context.Background(), toolset.Call{ChatID: "c", Args: json.RawMessage(args), Workspace: ws})
+		_, err := runner.Run(context.Background(), toolset.Call{ChatID: "c", Args: json.RawMessage(c.args), Workspace: ws})
 		return time.Since(begun), err
 	}, nil
 }
