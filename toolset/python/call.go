@@ -3,8 +3,6 @@ package python
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,16 +88,14 @@ func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, er
 				return nil, outcome{}, err
 			}
 		}
-		var key, last token
-		rand.Read(key[:]) // never fails
-		rand.Read(last[:])
 		out := conduct(ctx, proc, request{
-			Key: hex.EncodeToString(key[:]), Last: hex.EncodeToString(last[:]), Root: t.spec.Dir, File: p.file,
+			Root: p.root, File: p.file,
 			Name: filepath.ToSlash(t.spec.Module), Module: p.module, Function: t.spec.Function, Args: args,
 			Workspace: workspace, ChatID: call.ChatID, Page: call.Page, Tab: call.Tab,
-		}, key, last, report)
+		}, report)
 		// A spare that ended before it reached the tool did nothing of the call.
 		if !warm || out.started || out.fault != nil || ctx.Err() != nil {
+			out.root = p.root
 			return p, out, nil
 		}
 	}
@@ -186,7 +182,7 @@ func (t *tool) failed(out outcome, text string) error {
 	}
 	said := printed(out.exit.Stderr)
 	if trace == "" {
-		trace, said = t.crash(said)
+		trace, said = crash(said, out.root)
 	}
 	if said != "" {
 		trace = strings.TrimSpace(trace + "\n\nIt printed:\n" + said)
@@ -200,7 +196,7 @@ var libraryPath = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // crash finds in what was printed the lines that Python writes when it crashes.
-func (t *tool) crash(said string) (trace, rest string) {
+func crash(said, root string) (trace, rest string) {
 	at := strings.Index(said, "Fatal Python error: ")
 	if at < 0 {
 		return "", said
@@ -213,7 +209,7 @@ func (t *tool) crash(said string) (trace, rest string) {
 		if strings.HasPrefix(line, "Extension modules:") {
 			break
 		}
-		line = strings.ReplaceAll(line, t.spec.Dir+string(filepath.Separator), "")
+		line = strings.ReplaceAll(line, root+string(filepath.Separator), "")
 		if in, file, ok := strings.Cut(line, `File "`); ok {
 			line = in + `File "` + libraryPath().ReplaceAllString(file, "")
 		}

@@ -109,6 +109,32 @@ func TestLargeArguments(t *testing.T) {
 	}
 }
 
+// Arguments that Python itself can't read are an error of the call.
+func TestDeepArguments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{})
+	s, ws := spec(toolsetDir(t, "testdata/forms"), "tools/forms.py", "any_kwargs"), workspace(t)
+	for range 2 {
+		wrong := mustFail(t, w, s, call(ws, `{"a":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`}`))
+		if !strings.HasPrefix(wrong.Message, "RecursionError: ") && !strings.Contains(wrong.Message, "nested more than 200 deep") {
+			t.Error(explain(wrong))
+		}
+	}
+}
+
+// A toolset may be reached through a link.
+func TestToolsetBehindALink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{NoSpares: true})
+	link := filepath.Join(realDir(t), "link")
+	if err := os.Symlink(toolsetDir(t, "testdata/forms"), link); err != nil {
+		need(t, false, "links")
+	}
+	if res := mustRun(t, w, spec(link, "tools/forms.py", "asset"), call(workspace(t), `{}`)); string(res.Data) != `{"beside":"hello","by_name":"hello"}` {
+		t.Errorf("%s", res.Data)
+	}
+}
+
 // The example toolsets run as they are.
 func TestExampleToolsets(t *testing.T) {
 	t.Parallel()

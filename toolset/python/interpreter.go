@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +39,7 @@ type Interpreter struct {
 	Asked string `json:"asked"`
 
 	runner string   // the folder of the compiled runner
-	stamps []string // of Asked and Path
+	stamps []string // of what files() gives
 }
 
 // UnavailableError says that there is no Python that tools could run on.
@@ -91,7 +90,7 @@ func (r *Runtime) Interpreter(ctx context.Context) (Interpreter, error) {
 	r.finding.Lock()
 	defer r.finding.Unlock()
 	// A program that runs for days may see its Python being replaced.
-	if r.found != nil && slices.Equal(r.found.stamps, stamps(r.found.Asked, r.found.Path)) {
+	if r.found != nil && slices.Equal(r.found.stamps, stamps(r.found.files())) {
 		return *r.found, nil
 	}
 	r.found = nil
@@ -131,7 +130,7 @@ func (e *unfitError) Error() string { return e.path + " " + e.why }
 // remembered is what the cache keeps of one program.
 type remembered struct {
 	Interpreter
-	Stamps  []string  `json:"stamps"` // of the program that was asked, and of the one that it is
+	Stamps  []string  `json:"stamps"` // of what files() gives
 	Sources string    `json:"sources"`
 	Runner  string    `json:"runner"` // a folder in the cache
 	Time    time.Time `json:"time"`
@@ -160,14 +159,15 @@ func (r *Runtime) examine(ctx context.Context, cache, path string) (Interpreter,
 	if err != nil {
 		return Interpreter{}, err
 	}
-	in.stamps = stamps(path, in.Path)
-	m := remembered{Interpreter: in, Sources: sources(), Time: time.Now(), Stamps: in.stamps}
+	m := remembered{Sources: sources(), Time: time.Now()}
 	key := sha256.Sum256([]byte(m.Sources + "\x00" + in.Path + "\x00" + in.Version))
 	m.Runner = "runner-" + hex.EncodeToString(key[:8])
 	in.runner = filepath.Join(cache, m.Runner)
 	if err := settle(into, in.runner); err != nil {
 		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
 	}
+	in.stamps = stamps(in.files())
+	m.Interpreter, m.Stamps = in, in.stamps
 	if data, err := json.Marshal(m); err == nil {
 		_ = replace(file, data) // it is asked again then
 	}
@@ -181,25 +181,31 @@ func recall(file, cache, path string) (Interpreter, bool) {
 	if err != nil || json.Unmarshal(data, &m) != nil || m.Sources != sources() || m.Asked != path || !filepath.IsLocal(m.Runner) {
 		return Interpreter{}, false
 	}
-	now := stamps(path, m.Path)
-	if !slices.Equal(now, m.Stamps) {
+	m.runner = filepath.Join(cache, m.Runner)
+	m.stamps = stamps(m.files())
+	if !slices.Equal(m.stamps, m.Stamps) {
 		return Interpreter{}, false
 	}
-	if age := time.Since(m.Time); now[0] != now[1] && (age < 0 || age > shimTrust) {
+	if age := time.Since(m.Time); m.stamps[0] != m.stamps[1] && (age < 0 || age > shimTrust) {
 		return Interpreter{}, false
-	}
-	m.runner, m.stamps = filepath.Join(cache, m.Runner), now
-	for _, name := range []string{"runner.pyc", "fettle.pyc"} {
-		if _, err := os.Stat(filepath.Join(m.runner, name)); err != nil {
-			return Interpreter{}, false
-		}
 	}
 	return m.Interpreter, true
 }
 
-// stamps tell whether two files are what they were. They are equal where the
-// two are one.
-func stamps(paths ...string) []string {
+// files are the program that was asked, the one that it is, and what was
+// compiled for it: what is known holds as long as they are the same.
+func (in Interpreter) files() []string {
+	return append([]string{in.Asked, in.Path}, compiled(in.runner)...)
+}
+
+// compiled are the files that look.py makes in a folder.
+func compiled(dir string) []string {
+	return []string{filepath.Join(dir, "runner.pyc"), filepath.Join(dir, "fettle.pyc")}
+}
+
+// stamps tell whether files are what they were. Those of two names of one file
+// are equal.
+func stamps(paths []string) []string {
 	var out []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -269,21 +275,28 @@ func grantable(dirs []string) []string {
 	return out
 }
 
-// settle gives a folder its name, unless somebody else was faster.
+// settle gives the folder of what was compiled its name, unless somebody else
+// was faster; what is damaged there is replaced.
 func settle(from, to string) error {
-	err := os.Rename(from, to)
-	if err == nil || !errors.Is(err, fs.ErrExist) && !isDir(to) {
-		return err
-	}
-	if _, missing := os.Stat(filepath.Join(to, "runner.pyc")); missing == nil {
+	if err := os.Rename(from, to); err == nil || same(compiled(from), compiled(to)) {
 		return nil
 	}
-	return err
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+// same compares files, which are small, by what is in them.
+func same(a, b []string) bool {
+	for i := range a {
+		x, errX := os.ReadFile(a[i])
+		y, errY := os.ReadFile(b[i])
+		if errX != nil || errY != nil || !bytes.Equal(x, y) {
+			return false
+		}
+	}
+	return true
 }
 
 // replace writes a small file as a whole.

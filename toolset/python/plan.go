@@ -16,6 +16,7 @@ import (
 // plan is what a call needs to be started, resolved against the machine.
 type plan struct {
 	module  string // dotted
+	root    string // the toolset's folder, without links, as it is in a sandbox
 	file    string
 	policy  toolset.Policy
 	command toolset.Command
@@ -30,7 +31,11 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{module: module, file: filepath.Join(s.Dir, filepath.FromSlash(s.Module)), policy: s.Policy}
+	root, err := filepath.EvalSymlinks(s.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("find toolset %s: %w", s.ToolsetID, err)
+	}
+	p := &plan{module: module, root: root, file: filepath.Join(root, filepath.FromSlash(s.Module)), policy: s.Policy}
 	if info, err := os.Stat(p.file); err != nil || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("toolset %s has no file %s", s.ToolsetID, filepath.ToSlash(s.Module))
 	}
@@ -38,7 +43,7 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 	if err != nil {
 		return nil, err
 	}
-	python, flags, reads := in.Path, []string{"-I", "-S", "-B", "-u", "-X", "utf8", "-X", "faulthandler"}, []string{s.Dir, in.runner}
+	python, flags, reads := in.Path, []string{"-I", "-S", "-B", "-u", "-X", "utf8", "-X", "faulthandler"}, []string{root, in.runner}
 	if len(s.Requirements) > 0 {
 		env, err := r.environment(ctx, in, s, report)
 		if err != nil {
@@ -52,9 +57,9 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 	p.policy.Least = r.least(s)
 	p.command = toolset.Command{
 		Args: append(append([]string{python}, flags...), filepath.Join(in.runner, "runner.pyc")),
-		Env:  []string{"FETTLE_TOOLSET_DIR=" + s.Dir},
+		Env:  []string{"FETTLE_TOOLSET_DIR=" + root},
 	}
-	p.folders = []string{s.Dir, in.runner}
+	p.folders = []string{root, in.runner}
 	if workspace != "" {
 		p.folders = append(p.folders, workspace)
 	}

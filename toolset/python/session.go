@@ -2,8 +2,8 @@ package python
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"io"
 	"sync"
 	"time"
 
@@ -31,6 +31,7 @@ type outcome struct {
 	fault   error    // why we stopped listening
 	updates int
 	exit    toolset.Exit
+	root    string // of the toolset, by the name that the process knows
 }
 
 // session is one process and its one call.
@@ -43,10 +44,11 @@ type session struct {
 
 // conduct hands a request to a process and listens until the end. The process,
 // and all that it started, is gone when it returns. It ends with ctx.
-func conduct(ctx context.Context, proc toolset.Process, q request, key, last token, report func(message)) outcome {
+func conduct(ctx context.Context, proc toolset.Process, q request, report func(message)) outcome {
 	s := &session{proc: proc, ch: newChannel(proc.Stdout()), over: make(chan struct{})}
-	s.ch.key, s.ch.last = key, last
-	data, err := q.encode()
+	rand.Read(s.ch.key[:]) // never fails
+	rand.Read(s.ch.last[:])
+	data, err := q.encode(s.ch.key, s.ch.last)
 	if err != nil {
 		proc.Kill()
 		proc.Stdin().Close()
@@ -105,10 +107,8 @@ func (s *session) listen(report func(message)) (out outcome) {
 		case errors.Is(err, errForged):
 			out.fault = err
 			return out
-		case err != nil && !errors.Is(err, io.EOF):
-			return out // the stream was closed
 		case err != nil:
-			return out
+			return out // the stream ended, or was closed
 		case m.T == started:
 			out.started = true
 		case m.T == progress:

@@ -302,7 +302,7 @@ func TestInterpreterIsRemembered(t *testing.T) {
 	mustRun(t, w, tool, call(ws, `{}`)) // while it runs, too
 	look(2)
 	// What was damaged is made anew.
-	for n, pattern := range []string{"interpreter-*.json", "runner-*"} {
+	for n, pattern := range []string{"interpreter-*.json", "runner-*", "runner-*/fettle.pyc"} {
 		found, _ := filepath.Glob(filepath.Join(cache, pattern))
 		if len(found) == 0 {
 			t.Errorf("nothing is kept as %s", pattern)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -110,8 +111,6 @@ func (c *channel) next() (message, error) {
 
 // request is what a runner is told.
 type request struct {
-	Key       string          `json:"key"`
-	Last      string          `json:"last"`
 	Root      string          `json:"root"`
 	File      string          `json:"file"`
 	Name      string          `json:"name"` // the file, as messages have it
@@ -127,8 +126,8 @@ type request struct {
 // maxRequest bounds the arguments of a call.
 const maxRequest = 16 << 20
 
-// encode gives the request as it is sent.
-func (q request) encode() ([]byte, error) {
+// encode gives the request as it is sent: its length, the two tokens, JSON.
+func (q request) encode(key, last token) ([]byte, error) {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return nil, fmt.Errorf("write the call's arguments: %w", err)
@@ -136,5 +135,5 @@ func (q request) encode() ([]byte, error) {
 	if len(text) > maxRequest {
 		return nil, fmt.Errorf("the arguments have %d MB, and a call may have %d", len(text)>>20, maxRequest>>20)
 	}
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...), nil
+	return slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(len(text))), key[:], last[:], text), nil
 }

@@ -36,9 +36,11 @@ class Channel:
         return b"".join(parts)
 
     def request(self):
-        text = self.read(int.from_bytes(self.read(4), "big")).decode("utf-8")
+        """The two tokens, and the text of what is asked for."""
+        size = int.from_bytes(self.read(4), "big")
+        key, last, text = self.read(16), self.read(16), self.read(size)
         os.close(self.source)
-        return parse(text)
+        return key, last, text.decode("utf-8")
 
     def send(self, token, text):
         if os.getpid() != self.owner:
@@ -257,15 +259,16 @@ def encode(value, notes, limit=MAX_RESULT):
 class Call:
     """What one request asks for."""
 
-    def __init__(self, channel, request):
-        self.channel, self.request = channel, request
-        self.key, self.last = bytes.fromhex(request.pop("key")), bytes.fromhex(request.pop("last"))
-        self.root = request["root"]
-        self.notes = []
+    def __init__(self, channel):
+        self.channel = channel
+        self.key, self.last, self.text = channel.request()
+        self.root, self.notes = os.devnull, []
         self.known = set(sys.modules)
 
     def load(self):
         """Import the module, which has to be the toolset's own file."""
+        self.request, self.text = parse(self.text), None
+        self.root = self.request["root"]
         at = len(sys.path)
         for n, path in enumerate(sys.path):
             if path.endswith(("site-packages", "dist-packages")):
@@ -590,7 +593,7 @@ def main():
             pass  # the tool will hear of it, should it need that
     sys.meta_path.insert(0, Finder(True))
     sys.meta_path.append(Finder(False))
-    call = Call(channel, channel.request())
+    call = Call(channel)
     try:
         perform(call)
     finally:
