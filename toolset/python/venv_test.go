@@ -157,6 +157,9 @@ func TestRequirementsAreInstalledOnce(t *testing.T) {
 // What can't be installed disables its own tools, and says why.
 func TestRequirementsThatCannotBeInstalled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	ix := newIndex(t)
 	w := newPackageWorld(t, ix.url)
 	ws := workspace(t)
@@ -196,6 +199,9 @@ func TestRequirementsOffline(t *testing.T) {
 // An installation that is cut short leaves nothing that is taken for whole.
 func TestRequirementsCancelled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	ix := newIndex(t)
 	w := newPackageWorld(t, ix.url)
 	s := packageSpec(t, "fettle-testing-words")
@@ -322,6 +328,9 @@ func TestInterpreterIsRemembered(t *testing.T) {
 // Each Python that the machine has under its number runs tools.
 func TestEachPython(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	ran := 0
 	for minor := 9; minor < 20; minor++ {
 		name := fmt.Sprintf("python3.%d", minor)
@@ -341,10 +350,8 @@ func TestEachPython(t *testing.T) {
 			{"siblings", `{"helper":"helper","again":"helper","deeper":"deeper than helper","shared":"shared"}`},
 			{"async_then_stream", `{"rows":2}`}, {"gives_str", `{"text":"grüße, 世界"}`},
 		} {
-			for range 2 {
-				if res := mustRun(t, w, spec(forms, "tools/forms.py", c.function), call(ws, `{}`)); string(res.Data) != c.want {
-					t.Errorf("%s: %s: %s", in.Version, c.function, res.Data)
-				}
+			if res := mustRun(t, w, spec(forms, "tools/forms.py", c.function), call(ws, `{}`)); string(res.Data) != c.want {
+				t.Errorf("%s: %s: %s", in.Version, c.function, res.Data)
 			}
 		}
 		mustRun(t, w, spec(forms, "tools/forms.py", "odd_values"), call(ws, `{}`))
