@@ -174,8 +174,8 @@ def sleeps(workspace):
 
 
 def cleans_up(workspace):
-    (workspace / "begun").write_text("")
     try:
+        (workspace / "begun").write_text("")
         time.sleep(3600)
     finally:
         (workspace / "cleaned").write_text("")
