@@ -35,7 +35,7 @@ func writing() map[string]struct {
 		"tool disable": {args: "off:columns", silent: true}, "tool renderer rm": {args: "read_file", silent: true},
 		"tool renderer set": {args: "edit_file code --show-file $args.path", silent: true},
 		"toolset validate":  {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
-		"workspace diff":    {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
+		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
 	}
 }
 

@@ -103,7 +103,7 @@ func (b *toolbox) authored(m *manifest.Manifest, t manifest.Tool, dir string) (t
 	}
 	spec := python.Spec{
 		ToolsetID: m.ID, Dir: dir, Function: entry.Function, Requirements: m.Requirements, Streaming: t.Streaming,
-		Policy: limited(wanted(m, b.dirs.Home), time.Duration(t.Timeout)),
+		Policy: limited(permitted(m, b.dirs.Home), time.Duration(t.Timeout)),
 	}
 	for _, file := range entry.Files() {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file))); err == nil {

@@ -252,7 +252,7 @@ func TestStarterTestsPassInPython(t *testing.T) {
 	if err := runToolsetInit(newRuntime(s.Streams), toolsetInitOptions{dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	runner := func(tool manifest.Tool, files string) (toolset.Runner, error) {
+	runner := func(_ *manifest.Manifest, tool manifest.Tool, files string) (toolset.Runner, error) {
 		return toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
 			e, err := manifest.ParseEntrypoint(tool.Entrypoint)
 			if err != nil {

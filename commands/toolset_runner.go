@@ -28,8 +28,8 @@ func (rt *runtime) toolRunner(m *manifest.Manifest, t manifest.Tool, dir string)
 	return rt.toolbox.authored(m, t, dir)
 }
 
-// wanted is what a manifest asks for, as a policy.
-func wanted(m *manifest.Manifest, home string) toolset.Policy {
+// permitted is what a manifest asks for, as a policy.
+func permitted(m *manifest.Manifest, home string) toolset.Policy {
 	p := toolset.Policy{Hosts: m.Permissions.Network}
 	if len(p.Hosts) > 0 {
 		p.Network = toolset.NetworkHosts

@@ -169,6 +169,11 @@ func leaves() []rule {
 			why: "toolsets are judged by their files; what runs a tool is handed in",
 		},
 		{
+			rooms:  []string{"./toolset/python"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/lockfile", "./internal/pymodule"},
+			why: "what runs Python functions knows nothing of bundles, manifests and renderers, and takes its processes from a Launcher",
+		},
+		{
 			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
 			forbid: []string{"./...", "net", "net/...", "regexp", "text/template"},
 			why:    "it runs before what it doesn't import is set up, and is started for every call",

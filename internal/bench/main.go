@@ -17,7 +17,7 @@ func benches() []bench {
 		{"ask", "one question, streaming, opening the store", runAsk},
 		{"chats", "searching ten thousand chats beside a hundred", runChats},
 		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
-		{"tools", "importing and validating bundles, refusing hostile ones", runTools},
+		{"tools", "importing and validating bundles, refusing hostile ones, calling Python tools", runTools},
 		{"sandbox", "what containing a process costs", runSandbox},
 	}
 }

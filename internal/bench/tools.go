@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// runTools prints the figures of bundles.
+// runTools prints the figures of bundles, and of calls of Python tools.
 func runTools(l *lab) error {
 	packer := filepath.Join(l.dir, "packer")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", packer, "./internal/bench/packer")
@@ -21,7 +21,7 @@ func runTools(l *lab) error {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build packer: %w\n%s", err, text)
 	}
-	return errors.Join(importBundle(l, packer), validateExample(l, packer), runValidate(l), hostile(l, packer, "zip", "open"), hostile(l, packer, "yaml", "parse"))
+	return errors.Join(importBundle(l, packer), validateExample(l, packer), runValidate(l), hostile(l, packer, "zip", "open"), hostile(l, packer, "yaml", "parse"), pythonCalls(l))
 }
 
 // importBundle compares importing a bundle of 2,000 files with unzip and one

@@ -1,217 +1,254 @@
 package python
 
 import (
-	"bufio"
+	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-const (
-	// endTime bounds the wait for a process that was stopped or killed: the
-	// launcher's own steps take some four seconds at most.
-	endTime = 10 * time.Second
-	// shownOutput is how much of what a tool printed is told with an error,
-	// and with a result as its last update.
-	shownOutput = 4 << 10
-	// readAhead is the buffer of the channel.
-	readAhead = 64 << 10
-)
-
-// request is the one line that the runner reads.
-type request struct {
-	Key       string          `json:"key"`
-	Root      string          `json:"root"`
-	Packages  string          `json:"packages,omitempty"`
-	Module    string          `json:"module"`
-	Function  string          `json:"function"`
-	Args      json.RawMessage `json:"args"`
-	Workspace string          `json:"workspace"`
-	Context   callContext     `json:"context"`
+// tool is the runner of one spec.
+type tool struct {
+	r    *Runtime
+	spec Spec
 }
 
-// callContext is document 000's context; the workspace is added there.
-type callContext struct {
-	ChatID string `json:"chat_id"`
-	Page   string `json:"page"`
-	Tab    string `json:"tab"`
-}
+var _ toolset.Runner = (*tool)(nil)
 
-// run does one call.
-func (rt *Runtime) run(ctx context.Context, s Spec, c toolset.Call) (toolset.Result, error) {
-	j, err := rt.prepare(ctx, s, c)
-	if err != nil {
+// Run does one call. Whatever is wrong with a tool, its requirements or the
+// machine is a [*toolset.ToolError], so that a turn can go on without it; the
+// cause can be told by [errors.As].
+func (t *tool) Run(ctx context.Context, call toolset.Call) (toolset.Result, error) {
+	if err := t.r.enter(); err != nil {
 		return toolset.Result{}, err
 	}
-	p, err := rt.process(ctx, j)
+	defer t.r.work.Done()
+	t.r.count(1)
+	p, out, err := t.serve(ctx, call)
+	t.r.count(-1)
 	if err != nil {
-		if ctx.Err() != nil {
-			return toolset.Result{}, context.Cause(ctx)
+		return toolset.Result{}, t.trouble(ctx, err)
+	}
+	if t.r.o.Output != nil && out.exit.Stderr.Total > 0 {
+		t.r.o.Output(call, out.exit.Stderr)
+	}
+	var modules []string
+	if out.final != nil {
+		modules = out.final.Modules
+	}
+	t.r.finish(p, t.spec.Dir, modules)
+	if out.updates > 0 && !t.spec.Streaming {
+		t.r.noticeOnce(t.name(), "%s reports progress; its toolset.yaml should say streaming: true", t.name())
+	}
+	return t.verdict(ctx, out)
+}
+
+// count counts the calls that are running.
+func (r *Runtime) count(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy += n
+}
+
+// name says which function is meant.
+func (t *tool) name() string {
+	return t.spec.ToolsetID + " " + filepath.ToSlash(t.spec.Module) + ":" + t.spec.Function
+}
+
+// serve finds a process for the call and has it do the work.
+func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, error) {
+	workspace := ""
+	if call.Workspace != nil {
+		workspace = call.Workspace.Path
+	}
+	args := call.Args
+	if len(bytes.TrimSpace(args)) == 0 {
+		args = json.RawMessage("{}")
+	}
+	p, err := t.r.plan(ctx, t.spec, workspace, call.Report)
+	if err != nil {
+		return nil, outcome{}, err
+	}
+	report := func(m message) { call.Report(updateOf(m)) }
+	for spare := true; ; spare = false {
+		var proc toolset.Process
+		if spare {
+			proc = t.r.take(p)
 		}
-		return toolset.Result{}, uncontained(err)
+		warm := proc != nil
+		if !warm {
+			if proc, err = t.r.o.Launcher.Start(ctx, p.policy, p.command); err != nil {
+				return nil, outcome{}, err
+			}
+		}
+		out := conduct(ctx, proc, request{
+			Root: p.root, File: p.file,
+			Name: filepath.ToSlash(t.spec.Module), Module: p.module, Function: t.spec.Function, Args: args,
+			Workspace: workspace, ChatID: call.ChatID, Page: call.Page, Tab: call.Tab,
+		}, report)
+		// A spare that ended before it reached the tool did nothing of the call.
+		if !warm || out.started || out.fault != nil || ctx.Err() != nil {
+			out.root = p.root
+			return p, out, nil
+		}
 	}
-	res, err := j.talk(ctx, p)
-	rt.keepSpare(j)
-	return res, err
 }
 
-// talk sends the request, passes on progress, and ends the process.
-func (j *job) talk(ctx context.Context, p toolset.Process) (toolset.Result, error) {
-	defer context.AfterFunc(ctx, func() {
-		stopping, cancel := context.WithTimeout(context.Background(), endTime)
-		defer cancel()
-		p.Stop(stopping)
-	})()
-	key := rand.Text()
-	sent := make(chan error, 1)
-	p.Begin()
-	go func() { sent <- j.send(p.Stdin(), key) }() // ends with the process at the latest
-	last, err := j.listen(bufio.NewReaderSize(p.Stdout(), readAhead), key)
-	if last != nil || errors.Is(err, errForeign) {
-		p.Kill() // what it left running has no more to do
+// updateOf makes a ToolProgress of a message.
+func updateOf(m message) toolset.Progress {
+	p := toolset.Progress{Stage: plain(m.Stage, maxMessage), Message: plain(m.Message, maxMessage), Progress: m.Progress}
+	if len(m.Data) > 0 && string(m.Data) != "null" {
+		p.Data = m.Data
 	}
-	waiting, cancel := context.WithTimeout(context.Background(), endTime+j.policy.Limits.Filled().Time)
-	defer cancel()
-	exit, waitErr := p.Wait(waiting)
-	<-sent
-	switch {
-	case ctx.Err() != nil:
-		return toolset.Result{}, context.Cause(ctx)
-	case waitErr != nil:
-		return toolset.Result{}, fmt.Errorf("wait for the tool: %w", waitErr)
-	case err != nil && !errors.Is(err, io.EOF):
-		return toolset.Result{}, &toolset.ToolError{Message: err.Error(), Traceback: output(exit), Err: err}
-	case last == nil:
-		return toolset.Result{}, noResult(exit)
+	if p.Progress != nil {
+		part := min(max(*p.Progress, 0), 1)
+		p.Progress = &part
 	}
-	return j.end(last, exit)
+	return p
 }
 
-// send writes the request.
-func (j *job) send(w io.WriteCloser, key string) error {
-	r := request{
-		Key: key, Root: j.spec.Dir, Module: j.spec.Module, Function: j.spec.Function, Args: j.call.Args,
-		Workspace: j.policy.Workspace, Context: callContext{ChatID: j.call.ChatID, Page: j.call.Page, Tab: j.call.Tab},
+// trouble makes of what kept a call from being started what the model can be
+// told of.
+func (t *tool) trouble(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, ErrClosed) {
+		return fmt.Errorf("run %s: %w", t.name(), err)
 	}
-	if j.packages != "" {
-		r.Packages = filepath.Join(j.packages, packagesFolder)
+	text := err.Error()
+	var uncontained *toolset.UncontainedError
+	if errors.As(err, &uncontained) && uncontained.Fix != "" {
+		text += "; " + uncontained.Fix
 	}
-	if len(r.Args) == 0 {
-		r.Args = json.RawMessage("{}")
-	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("encode the arguments: %w", err)
-	}
-	_, err = w.Write(append(line, '\n'))
-	return errors.Join(err, w.Close())
+	return &toolset.ToolError{Message: "this tool can't run: " + plain(text, maxMessage), Err: err}
 }
 
-// listen reads frames up to the last one; nil where the process ended without.
-func (j *job) listen(r *bufio.Reader, key string) (*frame, error) {
-	for {
-		f, err := readFrame(r, key)
+// verdict makes a result, or an error, of how a process served its call.
+func (t *tool) verdict(ctx context.Context, out outcome) (toolset.Result, error) {
+	switch out.exit.Cause {
+	case toolset.TimeOver, toolset.MemoryOver, toolset.ProcessOver, toolset.WorkspaceBig, toolset.DiskFull:
+		// What it said after it had been told to stop is no result.
+		return toolset.Result{}, t.failed(out, "the tool was ended: "+out.exit.Detail)
+	}
+	if out.final != nil && out.final.T == result {
+		res, err := resultOf(*out.final)
 		if err != nil {
-			return nil, err
+			return toolset.Result{}, t.failed(out, err.Error())
 		}
-		if f.Type != "progress" {
-			return f, nil
+		for _, note := range out.final.Notes[:min(len(out.final.Notes), 20)] {
+			t.r.notice("%s: %s", t.name(), note)
 		}
-		j.call.Report(f.progress())
+		return res, nil
 	}
-}
-
-// end makes a result or an error of the last frame.
-func (j *job) end(f *frame, exit toolset.Exit) (toolset.Result, error) {
-	if f.Type == "error" && !endedItself(exit) {
-		return toolset.Result{}, noResult(exit) // what it said on the way says less
+	if ctx.Err() != nil {
+		return toolset.Result{}, fmt.Errorf("run %s: %w", t.name(), context.Cause(ctx))
 	}
-	if f.Type == "error" {
-		trace := f.Traceback
-		if out := output(exit); out != "" {
-			trace = strings.TrimLeft(trace+"\n"+out, "\n")
-		}
-		return toolset.Result{}, &toolset.ToolError{Message: explain(f), Traceback: trace}
-	}
-	for _, note := range f.Notes {
-		j.call.Report(toolset.Progress{Stage: "note", Message: note})
-	}
-	if out := exit.Stderr.String(); strings.TrimSpace(out) != "" {
-		data, _ := json.Marshal(map[string]string{"output": tail(out)}) // a string can't fail
-		j.call.Report(toolset.Progress{Stage: "output", Message: lastLine(out), Data: data})
-	}
-	return f.result(), nil
-}
-
-// explain is what the model is told of an error.
-func explain(f *frame) string {
-	switch f.Kind {
-	case "load":
-		return "the tool can't be loaded: " + f.Message
-	case "exit":
-		return "the tool ended the program instead of returning: " + f.Message
-	case "stopped":
-		return "the tool was stopped"
-	case "result":
-		return "the tool's result can't be used: " + strings.TrimPrefix(f.Message, "BadResult: ")
-	}
-	return f.Message
-}
-
-// endedItself tells whether the process ended by what it did, and not because a
-// limit was reached. What is killed after its last frame counts as stopped.
-func endedItself(exit toolset.Exit) bool {
-	switch exit.Cause {
-	case toolset.Exited, toolset.Signalled, toolset.Stopped:
-		return true
-	}
-	return false
-}
-
-// noResult is the error of a process that ended without a last frame.
-func noResult(exit toolset.Exit) error {
-	why := exit.String()
 	switch {
-	case exit.Cause == toolset.Exited && exit.Code == 0, exit.Cause == toolset.Exited && exit.Code == 3:
-		why = "it ended the process without returning, or closed the way to fettle"
-	case exit.Cause == toolset.Signalled:
-		why = "it crashed: " + exit.String()
-	}
-	return &toolset.ToolError{Message: "the tool gave no result: " + why, Traceback: output(exit)}
-}
-
-// output is the end of what the tool printed, under a heading.
-func output(exit toolset.Exit) string {
-	var b strings.Builder
-	for line := range strings.Lines(exit.Stderr.String()) {
-		if !strings.Contains(line, `File "<fettle>"`) { // Python's own traceback of a crash has the runner's lines
-			b.WriteString(line)
+	case out.fault != nil:
+		return toolset.Result{}, t.failed(out, "the tool gave no result: "+out.fault.Error())
+	case out.final != nil:
+		text := out.final.Type
+		if out.final.Message != "" {
+			text += ": " + out.final.Message
 		}
+		return toolset.Result{}, t.failed(out, text)
 	}
-	out := strings.TrimRight(b.String(), "\n")
-	if strings.TrimSpace(out) == "" {
-		return ""
-	}
-	return "printed:\n" + tail(out)
+	return toolset.Result{}, t.failed(out, endOf(out.exit))
 }
 
-// tail is the end of a text.
-func tail(s string) string {
-	if len(s) <= shownOutput {
-		return strings.ToValidUTF8(s, "\uFFFD")
+// endOf says how a process ended that gave no result.
+func endOf(e toolset.Exit) string {
+	switch {
+	case e.Cause == toolset.Exited:
+		return fmt.Sprintf("the tool ended its process with exit status %d before it gave a result", e.Code)
+	case e.Cause == toolset.Signalled && e.Signal == "SIGKILL":
+		return "the tool's process was ended by SIGKILL, as a system does that is out of memory"
+	case e.Cause == toolset.Signalled:
+		return "the tool crashed: its process was ended by " + e.Signal
 	}
-	return "…" + strings.ToValidUTF8(s[len(s)-shownOutput:], "")
+	return "the tool gave no result: " + e.String()
 }
 
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return tail(s[strings.LastIndexByte(s, '\n')+1:])
+// failed is a failure with what people are shown beside it.
+func (t *tool) failed(out outcome, text string) error {
+	trace := ""
+	if out.final != nil {
+		trace = out.final.Traceback
+	}
+	said := printed(out.exit.Stderr)
+	if trace == "" {
+		trace, said = crash(said, out.root)
+	}
+	if said != "" {
+		trace = strings.TrimSpace(trace + "\n\nIt printed:\n" + said)
+	}
+	return &toolset.ToolError{Message: plain(text, maxMessage), Traceback: plain(trace, maxTraceback)}
+}
+
+// libraryPath is what leads to a file of Python's own, or of a package.
+var libraryPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[^"]*[/\\](python3\.\d+|Lib|site-packages|dist-packages)[/\\]`)
+})
+
+// crash finds in what was printed the lines that Python writes when it crashes.
+func crash(said, root string) (trace, rest string) {
+	at := strings.Index(said, "Fatal Python error: ")
+	if at < 0 {
+		return "", said
+	}
+	var lines []string
+	for line := range strings.Lines(said[at:]) {
+		if strings.Contains(line, `File "<fettle `) || strings.Contains(line, `File "<frozen `) {
+			continue
+		}
+		if strings.HasPrefix(line, "Extension modules:") {
+			break
+		}
+		line = strings.ReplaceAll(line, root+string(filepath.Separator), "")
+		if in, file, ok := strings.Cut(line, `File "`); ok {
+			line = in + `File "` + libraryPath().ReplaceAllString(file, "")
+		}
+		lines = append(lines, line)
+	}
+	return strings.TrimSpace(strings.Join(lines, "")), strings.TrimSpace(said[:at])
+}
+
+// resultOf makes a result of the runner's last message. The tool may have
+// written that itself, so nothing is taken for granted.
+func resultOf(m message) (toolset.Result, error) {
+	res := toolset.Result{WorkspacePayload: object(m.WorkspacePayload), Payload: object(m.Payload)}
+	if len(m.Data) > 0 && string(m.Data) != "null" {
+		res.Data = m.Data
+	}
+	switch {
+	case m.Kind == "str" && m.Text != nil:
+		res.Text = *m.Text
+		data, err := json.Marshal(map[string]string{"text": res.Text})
+		if err != nil {
+			return res, fmt.Errorf("read the result: %w", err)
+		}
+		res.Data = data
+	case m.Kind == "dict" && object(m.Data) != nil:
+		res.Text = string(m.Data)
+	case m.Kind == "result" && m.Text != nil:
+		res.Text = *m.Text
+	case m.Kind == "result":
+		res.Text = string(res.Data)
+	default:
+		return res, errForged
+	}
+	return res, nil
+}
+
+// object gives a JSON object, and nil for anything else.
+func object(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil
+	}
+	return raw
 }

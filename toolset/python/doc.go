@@ -1,62 +1,74 @@
-// Package python runs the Python tools of toolsets: document 004's section 4,
-// with the call and return forms of document 000 and 001 beside it.
+// Package python runs the Python functions of toolsets: one process a call, in
+// a sandbox, with one of them ready for the next call. It is not a Python of
+// its own: it uses the interpreter that the machine has, 3.9 or later, and says
+// what to do where there is none. It decides no policy, asks nobody, and knows
+// nothing of manifests and bundles; processes come from a [toolset.Launcher].
 //
-// It starts processes through a [toolset.Launcher] and decides nothing about
-// what they may reach: the caller's policy does. It reads no manifest.
+// # What a tool is
 //
-// # A call
+// A function in a file of the toolset. It is called in one of two forms. A
+// function with exactly the parameters (params, db, user_id, context) is called
+// as document 000 has it: params are the arguments, db is None, user_id is 0,
+// and context is a dict of chat_id, workspace, page and tab. Any other is called
+// as document 004 has it: with workspace= and the arguments by name; where the
+// first parameter has another name, it gets the workspace. The workspace is a
+// pathlib.Path, absolute, and the folder that the process is in.
 //
-// Each call is a process of its own, which ends with it. It runs runner.py, which
-// takes the pipes to fettle away before any of the tool's code is loaded, reads
-// one request, calls the function, and answers with frames. Whatever the tool
-// prints is kept as output and can't be taken for a frame by accident: each
-// frame carries the key of its call. A tool that goes looking for pipe and key
-// can lie about its own result, as it could by returning one, and about no
-// other.
+// It gives a dict, a str, or a ToolResult with text, data, workspace_payload
+// and payload; a dataclass counts as a dict. It may be async. A generator,
+// async or not, sends what it yields as progress; its result is what it returns,
+// else the last value that is no ToolProgress.
 //
-// # What a function may be
+// ToolResult and ToolProgress are in the module fettle, which can always be
+// imported, and under the names that documents 000 and 001 have them in,
+// backend.tools.registry and tools.registry (and registry), unless the toolset
+// has such a module itself. Classes of those names with the same attributes do
+// as well. fettle.toolset_dir() and fettle.assets_dir() are the toolset's
+// folders.
 //
-//   - `run(workspace, **arguments)`, document 004's. A function without a
-//     parameter of that name is called without it.
-//   - A function with exactly the parameters (params, db, user_id, context),
-//     document 000's: db and user_id are None, context has chat_id, workspace,
-//     page and tab.
+// Modules of the toolset are importable from its root and from tools/; Python's
+// own modules come first. Without requirements there are no others. Standard
+// input is at its end, and what is printed is kept apart from the result. When
+// the result is there, the process is ended: threads, other processes and exit
+// handlers of the tool end with the call.
 //
-// It may be async, a generator or an async generator. What a generator gives is
-// progress where it is a ToolProgress or a text; its return value is the result,
-// or the last other thing that it gave.
+// # What becomes of values that JSON doesn't have
 //
-// # What it may return
+// NaN and infinities become null, integers of more than 53 bits become strings,
+// lone surrogates become U+FFFD; tuples, sets and other sequences become arrays
+// (sets in order), mappings and dataclasses objects, an Enum its value, a path a
+// string, dates and times their ISO form, a timedelta its seconds, Decimal,
+// Fraction and UUID strings, numpy's scalars and arrays what their tolist gives.
+// Keys that are numbers, None, booleans, paths, dates or Enums become strings as
+// they do with Python's json; two that become the same are an error. So are
+// bytes, anything else, more than 200 levels, a value that contains itself, and
+// a result of more than 4 MiB; the message says where it is.
 //
-// A dict; a str; or a ToolResult. ToolProgress, ToolResult and report (progress
-// of tools that are no generators) come from the module `fettle`, which can
-// always be imported; `tools.registry`, where document 000 has them, is the
-// same unless the toolset has one. Sets become lists in order, paths and dates
-// texts, numpy's numbers and arrays plain ones, NaN and infinity null, integers
-// past 2^53 texts; the last two leave a note. Bytes, circles and anything else
-// are an error that names the place.
+// # The channel
 //
-// # Modules
-//
-// The bundle's root and its tools folder come after Python's own modules, so
-// that `tools.analyze` and `analyze` are both found and nothing of Python's can
-// be replaced. A module that turns out to lie outside the toolset is refused.
-// Requirements are installed from wheels alone, since anything else runs code,
-// into a folder that their hash and the interpreter's version name. They are
-// found on sys.path; .pth files are not heeded.
+// The process takes its standard input and output away before it loads the
+// tool, and sends frames: a length, a token, JSON. The tokens of a call are
+// random, one for what goes before the end and one for the end. What a tool
+// writes into the channel without them ends the call with an error. A tool that
+// searches the interpreter's memory for them can lie about its own result alone,
+// which it could have given as well: a process never serves a second call.
 //
 // # Spares
 //
-// After a call a process of the same policy is started for the next one, with
-// what tools commonly import loaded and nothing of the toolset. It waits for a
-// minute. It has seen nothing of any call.
+// After a call another process is started with the same policy, folder and
+// workspace, and waits, with the modules of Python's own that the call had
+// imported, and nothing of the toolset's. It serves one call with the same
+// folders, as they were: one that was replaced meanwhile is another. At most
+// [MaxSpares] wait, each for [Options.SpareIdle].
 //
-// # Speed
+// # Requirements
 //
-// The runner imports nothing that a call doesn't need: its reader and writer of
-// JSON stand on the C functions below Python's json, whose import alone takes
-// longer than a call. It is compiled once for each interpreter.
+// A toolset's packages are in a virtual environment in the cache, named by the
+// interpreter and the requirements, which is made once, whole or not at all,
+// from wheels alone, so that no code of a package runs. Nothing else has the
+// network for it. Where it can't be made, the toolset's tools say why and work
+// when it can.
 //
-// A Runtime and its runners are safe for concurrent use. Close ends the spares;
-// nothing outlives it.
+// A [Runtime] and its runners are safe for concurrent use. [Runtime.Close] ends
+// the spares and waits for what is running.
 package python

@@ -3,7 +3,10 @@ package python_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -12,144 +15,320 @@ import (
 	"github.com/fettle-cli/fettle/toolset/python"
 )
 
-// Each ends as an error that says why, or with its own result, and the next
-// call works.
-func TestToolsThatEndBadly(t *testing.T) {
+// TestFailures holds what a tool's failures say against their record: the
+// message for the model, and the traceback for people.
+func TestFailures(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, python.Options{Spares: 1})
-	for _, c := range []struct{ module, function, args, says, trace, data string }{
-		{"tools.hostile", "raises", `{}`, "ValueError: no rows in the file", "tools/hostile.py:14 in raises\n    raise ValueError(\"no rows in the file\") from e\ncaused by KeyError: 'key'", ""},
-		{"tools.hostile", "raises_oddly", `{}`, "Odd: (its text failed: RuntimeError)", "tools/hostile.py:", ""},
-		{"tools.hostile", "exits", `{}`, "ended the program instead of returning: SystemExit: 3", "tools/hostile.py:", ""},
-		{"tools.hostile", "exits_hard", `{}`, "no result: it ended the process without returning", "", ""},
-		{"tools.hostile", "crashes", `{}`, "it crashed", "Segmentation fault", ""},
-		{"tools.hostile", "closes_all", `{}`, "no result", "", ""},
-		{"tools.hostile", "recurses", `{}`, "RecursionError", "tools/hostile.py:", ""},
-		{"tools.hostile", "floods", `{}`, "", "", `{"flooded":true}`},
-		{"tools.hostile", "forks", `{}`, "", "", `{"who":"parent"}`},
-		{"tools.hostile", "leaves_thread", `{}`, "", "", `{"thread":true}`},
-		{"tools.hostile", "lies", `{}`, "wrote into the channel", "", ""},
-		{"tools.hostile", "writes_nonsense", `{}`, "wrote into the channel", "", ""},
-		{"tools.hostile", "no_such_return", `{}`, "the tool returned int; it returns a dict, a str or a ToolResult", "", ""},
-		{"tools.hostile", "is_circular", `{}`, "$.a.b[0]: it holds itself", "", ""},
-		{"tools.hostile", "has_bytes", `{}`, "$.rows[0].raw: bytes are no JSON", "", ""},
-		{"tools.hostile", "is_deep", `{}`, "nested more than 200 deep", "", ""},
-		{"tools.hostile", "is_large", `{}`, "more than 4194304 bytes", "", ""},
-		{"tools.hostile", "has_two_keys", `{}`, "two keys both become '1'", "", ""},
-		{"tools.forms", "rows", `{}`, "the tool returned list", "", ""},
-		{"tools.forms", "named", `{"times":1,"x":2}`, "named() doesn't fit its input_schema: it needs path; it takes no x", "", ""},
-		{"tools.forms", "nothing", `{}`, "tools/forms.py has no function nothing", "", ""},
-		{"tools.broken", "run", `{}`, "can't be loaded: SyntaxError", "tools/broken.py:2", ""},
-		{"tools.imports", "run", `{}`, "No module named 'no_such_module_anywhere'", "tools/imports.py:1 in <module>", ""},
-		{"tools.leaves", "run", `{}`, "can't be loaded: SystemExit: 1", "", ""},
-		{"tools.none", "run", `{}`, "No module named 'tools.none'", "", ""},
-		{"os", "system", `{}`, "os is not in the toolset", "", ""},
+	need(t, runtime.GOOS == "linux", "Linux, whose errors the record has")
+	w := newWorld(t, python.Options{})
+	dir, ws := toolsetDir(t, "testdata/hostile"), workspace(t)
+	var out strings.Builder
+	for _, function := range []string{
+		"raises", "chained", "while_handled", "in_library", "unspeakable", "control_characters", "long_message", "exits", "exits_by_name",
+		"os_exits", "os_exits_7", "segfault", "killed", "memory", "closes_all", "lies_in_lines", "lies_in_frames", "lies_with_length",
+		"lies_and_dies", "missing", "loading", "another",
 	} {
-		got := w.call(t.Context(), w.spec(c.module, c.function), c.args)
+		s := spec(dir, "tools/hostile.py", function)
+		if _, err := os.Stat(filepath.Join(dir, "tools", function+".py")); err == nil {
+			s = spec(dir, "tools/"+function+".py", "run")
+		}
+		wrong := mustFail(t, w, s, call(ws, `{}`))
+		text := fmt.Sprintf("== %s\n%s\n-- \n%s\n", function, wrong.Message, wrong.Traceback)
+		if len(text) > 6000 && strings.Contains(text, "xxxx") {
+			text = fmt.Sprintf("== %s\n%d bytes\n", function, len(wrong.Message))
+		}
+		if strings.Contains(text, dir) || strings.Contains(text, "<fettle") || strings.Contains(text, w.cache) {
+			t.Errorf("%s shows what is not the tool's: %s", function, text)
+		}
+		out.WriteString(stable(text))
+	}
+	golden(t, "failures.golden", out.String())
+}
+
+// stable takes out of a text what differs between versions of Python.
+func stable(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
 		switch {
-		case c.data != "":
-			if got.err != nil || string(got.Data) != c.data {
-				t.Errorf("%s:%s gave %s, %v", c.module, c.function, got.Data, got.err)
+		case strings.HasPrefix(line, "Current thread 0x"):
+			line = "Current thread\n"
+		case strings.Contains(line, `File "json/`), strings.Contains(line, `File "ctypes/`):
+			line = strings.SplitAfter(line, ".py\"")[0] + "\n"
+		case strings.HasPrefix(strings.TrimSpace(line), "return _default_decoder"), strings.Contains(line, "self.raw_decode("),
+			strings.Contains(line, "self.scan_once("), strings.Contains(line, "^^^"), strings.Contains(line, "return _string_at("):
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "")
+}
+
+// What Python's own frames and words are differs between its versions.
+func TestTracebacksThroughPythonsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{NoSpares: true})
+	dir, ws := toolsetDir(t, "testdata/hostile"), workspace(t)
+	wrong := mustFail(t, w, spec(dir, "tools/hostile.py", "group"), call(ws, `{}`))
+	for _, part := range []string{`File "tools/hostile.py", line `, "in one\n    raise ValueError(\"inner\")\nValueError: inner", `File "asyncio/runners.py"`} {
+		if !strings.Contains(wrong.Traceback, part) {
+			t.Errorf("no %q in\n%s", part, wrong.Traceback)
+		}
+	}
+	wrong = mustFail(t, w, spec(dir, "tools/syntax.py", "run"), call(ws, `{}`))
+	if !strings.HasPrefix(wrong.Message, "SyntaxError: ") || !strings.Contains(wrong.Traceback, "File \"tools/syntax.py\", line 1\n    def run(workspace)\nSyntaxError: ") {
+		t.Error(explain(wrong))
+	}
+}
+
+func TestRecursionIsAnErrorWithAShortTraceback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{NoSpares: true})
+	wrong := mustFail(t, w, spec(toolsetDir(t, "testdata/hostile"), "tools/hostile.py", "recursion"), call(workspace(t), `{}`))
+	if !strings.HasPrefix(wrong.Message, "RecursionError: maximum recursion depth exceeded") || strings.Count(wrong.Traceback, "\n") > 90 ||
+		!strings.Contains(wrong.Traceback, "frames left out]") {
+		t.Error(explain(wrong))
+	}
+}
+
+// limited is a spec with limits that a test can wait for.
+func limited(dir, function string, change func(*toolset.Limits)) python.Spec {
+	s := spec(dir, "tools/hostile.py", function)
+	s.Policy.Limits.Time = 30 * time.Second
+	change(&s.Policy.Limits)
+	return s
+}
+
+// What uses too much ends as an error with its reason, and the next call works.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{})
+	report, err := w.launcher.Report(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	need(t, report.Level == toolset.LevelFull, "a sandbox at full: "+report.String())
+	dir := toolsetDir(t, "testdata/hostile")
+	short := func(l *toolset.Limits) { l.Time = 700 * time.Millisecond }
+	for _, c := range []struct {
+		function string
+		change   func(*toolset.Limits)
+		says     []string // one of them
+	}{
+		{"spins", short, []string{"it took longer than 700ms"}},
+		{"sleeps", short, []string{"it took longer than 700ms"}},
+		{"answers_late", short, []string{"it took longer than 700ms"}},
+		{"ignores_signals", short, []string{"it took longer than 700ms"}},
+		{"floods_for_ever", short, []string{"it took longer than 700ms"}},
+		{"closes_all_and_stays", func(*toolset.Limits) {}, []string{"closed its channel"}},
+		{"memory_in_parts", func(l *toolset.Limits) { l.Memory = 200 << 20 }, []string{"MemoryError", "of memory, and"}},
+		{"forks", func(l *toolset.Limits) { l.Processes = 40 }, []string{"BlockingIOError", "it had"}},
+		{"fork_chain", func(l *toolset.Limits) { l.Processes = 40 }, []string{"exit status 0"}},
+		{"fills_disk", func(l *toolset.Limits) { l.FileSize = 8 << 20 }, []string{"OSError: [Errno 27] File too large"}},
+		{"fills_disk", func(l *toolset.Limits) { l.Grown, l.FileSize = 16<<20, 64<<20 }, []string{"the workspace grew by", "OSError: [Errno 27]"}},
+		{"fills_temp", func(l *toolset.Limits) { l.Temp = 4 << 20 }, []string{"OSError: [Errno 28] No space left on device"}},
+	} {
+		t.Run(c.function, func(t *testing.T) {
+			t.Parallel()
+			ws := workspace(t)
+			s := limited(dir, c.function, c.change)
+			wrong := mustFail(t, w, s, call(ws, `{}`))
+			ok := false
+			for _, says := range c.says {
+				ok = ok || strings.Contains(wrong.Message, says)
 			}
-		case got.message() == "" || !strings.Contains(got.message(), c.says) || !strings.Contains(got.traceback(), c.trace):
-			t.Errorf("%s:%s: %v\ntraceback:\n%s", c.module, c.function, got.err, got.traceback())
+			if !ok {
+				t.Error(explain(wrong))
+			}
+			s.Function = "thread"
+			if res := mustRun(t, w, s, call(ws, `{}`)); string(res.Data) != `{"ok":true}` {
+				t.Errorf("%s", res.Data)
+			}
+		})
+	}
+}
+
+// A traceback shows where a tool was when its time was over.
+func TestTracebackOfAHang(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{NoSpares: true})
+	s := limited(toolsetDir(t, "testdata/hostile"), "sleeps", func(l *toolset.Limits) { l.Time = 700 * time.Millisecond })
+	wrong := mustFail(t, w, s, call(workspace(t), `{}`))
+	need(t, runtime.GOOS != "windows", "interrupts")
+	if !strings.Contains(wrong.Traceback, "in sleeps\n    time.sleep(3600)") {
+		t.Error(explain(wrong))
+	}
+}
+
+// What does no harm works, whatever it does to its own process.
+func TestHarmless(t *testing.T) {
+	t.Parallel()
+	need(t, runtime.GOOS != "windows", "fork")
+	w := newWorld(t, python.Options{NoSpares: true})
+	dir, ws := toolsetDir(t, "testdata/hostile"), workspace(t)
+	for function, want := range map[string]string{
+		"lies_by_standard_output": `{"ok":true}`, "lies_by_fork": `{"from":"the tool"}`, "floods": `{"ok":true}`, "floods_progress": `{"ok":true}`,
+		"odd_progress": `{"ok":true}`, "daemon": `{"ok":true}`, "thread": `{"ok":true}`, "replaces_streams": `{"ok":true}`, "hides_result": `{"a":1}`,
+	} {
+		t.Run(function, func(t *testing.T) {
+			updates := 0
+			c := call(ws, `{}`)
+			c.Progress = func(p toolset.Progress) {
+				if updates++; strings.ContainsAny(p.Stage+p.Message, "\x00\x1b") || len(p.Message) > 5000 || p.Progress != nil && (*p.Progress < 0 || *p.Progress > 1) {
+					t.Errorf("%.200v", p)
+				}
+			}
+			if res := mustRun(t, w, spec(dir, "tools/hostile.py", function), c); string(res.Data) != want {
+				t.Errorf("%s", res.Data)
+			}
+			if updates > 2000 {
+				t.Errorf("%d updates", updates)
+			}
+		})
+	}
+	if out := w.output(); len(out) > 4<<20 || !strings.Contains(out, "bytes left out]") || !strings.Contains(out, "the end") {
+		t.Errorf("%d bytes of output", len(out))
+	}
+	// It breaks its own interpreter: any end will do that is one.
+	if _, err := w.Runner(spec(dir, "tools/hostile.py", "breaks_modules")).Run(t.Context(), call(ws, `{}`)); err != nil {
+		var wrong *toolset.ToolError
+		if !errors.As(err, &wrong) {
+			t.Error(err)
 		}
-		if strings.Contains(got.traceback(), "<fettle>") {
-			t.Errorf("%s:%s shows lines of the runner:\n%s", c.module, c.function, got.traceback())
-		}
-	}
-	if got := w.call(t.Context(), w.spec("tools.forms", "text"), `{}`); got.Text != "just words" {
-		t.Errorf("after all of them: %v", got.err)
 	}
 }
 
-func TestATimeLimit(t *testing.T) {
+func TestToolReachesNothingElse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, python.Options{})
-	s := w.spec("tools.hostile", "hangs")
-	s.Policy.Limits.Time = 500 * time.Millisecond
-	if got := w.call(t.Context(), s, `{}`); !strings.Contains(got.message(), "the tool gave no result: ") || !strings.Contains(got.message(), "500ms") {
-		t.Errorf("%v", got.err)
-	}
-}
-
-func TestACallIsStopped(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, python.Options{})
-	for _, function := range []string{"cleans_up", "heeds_nothing"} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		because := errors.New("nobody wants it")
-		time.AfterFunc(time.Second, func() { cancel(because) })
-		if got := w.call(ctx, w.spec("tools.hostile", function), `{}`); !errors.Is(got.err, because) {
-			t.Errorf("%s: %v", function, got.err)
-		}
-		cancel(nil)
-	}
-	if text, err := w.ws.Root.ReadFile("cleaned.txt"); string(text) != "yes" {
-		t.Errorf("a tool that was stopped could not clean up: %v", err)
-	}
-}
-
-func TestNothingIsLeftOfACall(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, python.Options{})
-	got := w.call(t.Context(), w.spec("tools.hostile", "leaves_daemon"), `{"mark":"x"}`)
-	if string(got.Data) != `{"left":true}` {
-		t.Errorf("%s, %v", got.Data, got.err)
-	}
-}
-
-// A sandbox holds the tool to its own folder.
-func TestAToolReadsNothingElse(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, python.Options{})
-	s := w.spec("tools.hostile", "reads_outside")
-	s.Policy.Least = toolset.LevelFull
-	got := w.call(t.Context(), s, `{}`)
-	var lacks *toolset.UncontainedError
-	need(t, !errors.As(got.err, &lacks), "a full sandbox")
-	if !strings.Contains(got.message(), "FileNotFoundError") && !strings.Contains(got.message(), "PermissionError") {
-		t.Errorf("%s, %v", got.Data, got.err)
-	}
-}
-
-// A spare has seen nothing, serves one call, and is none for another folder.
-func TestSpares(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, python.Options{Spares: 2})
-	s := w.spec("tools.forms", "writes")
-	for i := range 5 {
-		name := string(rune('a' + i))
-		if got := w.call(t.Context(), s, `{"name":"`+name+`","content":"x"}`); got.err != nil {
-			t.Fatal(got.err)
-		}
-		time.Sleep(50 * time.Millisecond) // a spare may be ready by then, or not
-	}
-	first := w.ws.Path
-	if err := os.Rename(first, first+"-moved"); err != nil {
+	w := newWorld(t, python.Options{NoSpares: true})
+	report, err := w.launcher.Report(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(first, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(200 * time.Millisecond)
-	if got := w.call(t.Context(), s, `{"name":"new","content":"x"}`); got.err != nil {
-		t.Fatal(got.err)
-	}
-	if _, err := os.Stat(first + "/new"); err != nil {
-		t.Errorf("a spare of the old folder has served: %v", err)
+	need(t, report.Level == toolset.LevelFull, "a sandbox at full: "+report.String())
+	ws := workspace(t)
+	write(t, filepath.Join(filepath.Dir(ws.Path), "secret"), "x")
+	res := mustRun(t, w, spec(toolsetDir(t, "testdata/hostile"), "tools/hostile.py", "looks_around"), call(ws, `{}`))
+	if strings.Contains(res.Text, "secret") || strings.Contains(res.Text, "shadow") || !strings.Contains(res.Text, `"written":false`) {
+		t.Error(res.Text)
 	}
 }
 
-func TestNoPython(t *testing.T) {
-	t.Parallel()
-	rt := python.New(python.Options{Interpreter: "/no/such/python3", CacheDir: t.TempDir()})
-	_, err := rt.Runner(python.Spec{}).Run(t.Context(), toolset.Call{})
-	var own *toolset.ToolError
-	if !errors.As(err, &own) || !strings.Contains(own.Message, "there is no Python at /no/such/python3") {
-		t.Errorf("%v", err)
+// waitFor waits for a file that a tool makes.
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s was never made", path)
+		}
 	}
-	if err := rt.Close(); err != nil {
+}
+
+// Cancelling lets a tool clean up; one that won't end is ended.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	need(t, runtime.GOOS != "windows", "interrupts")
+	w := newWorld(t, python.Options{})
+	dir := toolsetDir(t, "testdata/hostile")
+	for _, function := range []string{"cleans_up", "ignores_signals"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			ws := workspace(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			why := errors.New("the user said so")
+			ended := make(chan error, 1)
+			go func() {
+				_, err := w.Runner(spec(dir, "tools/hostile.py", function)).Run(ctx, call(ws, `{}`))
+				ended <- err
+			}()
+			waitFor(t, filepath.Join(ws.Path, "begun"))
+			cancel(why)
+			if err := <-ended; !errors.Is(err, why) {
+				t.Errorf("%v", err)
+			}
+			if _, err := os.Stat(filepath.Join(ws.Path, "cleaned")); (err == nil) != (function == "cleans_up") {
+				t.Errorf("cleaned up: %v", err)
+			}
+			if res := mustRun(t, w, spec(dir, "tools/hostile.py", "thread"), call(ws, `{}`)); string(res.Data) != `{"ok":true}` {
+				t.Errorf("%s", res.Data)
+			}
+		})
+	}
+}
+
+// marked are the processes of the machine that carry a word in their
+// environment.
+func marked(t *testing.T, word string) []string {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, dir := range dirs {
+		env, _ := os.ReadFile(dir + "/environ") // empty once it has ended
+		if strings.Contains(string(env), word) {
+			out = append(out, filepath.Base(dir))
+		}
+	}
+	return out
+}
+
+// When a call has ended, so has everything that it started, at each level.
+func TestNothingIsLeftAlive(t *testing.T) {
+	t.Parallel()
+	need(t, runtime.GOOS == "linux", "/proc")
+	dir := toolsetDir(t, "testdata/hostile")
+	for _, level := range []toolset.Level{toolset.LevelFull, toolset.LevelReduced, toolset.LevelNone} {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, python.Options{NoSpares: true})
+			for _, function := range []string{"daemon", "thread", "raises", "os_exits", "fork_chain", "ignores_signals"} {
+				word := fmt.Sprintf("fettle-%d-%s-%s", os.Getpid(), level, function)
+				s := limited(dir, function, func(l *toolset.Limits) { l.Processes = 40 })
+				s.Policy.Env = []string{"MARK=" + word}
+				s.Policy.Least, s.Policy.Most = level, level
+				if function == "ignores_signals" {
+					s.Policy.Limits.Time = 300 * time.Millisecond
+				}
+				_, err := w.Runner(s).Run(t.Context(), call(workspace(t), `{}`))
+				var uncontained *toolset.UncontainedError
+				need(t, !errors.As(err, &uncontained), "a sandbox at "+level.String())
+				end := time.Now().Add(time.Second)
+				left := marked(t, word)
+				for ; len(left) > 0 && time.Now().Before(end); left = marked(t, word) {
+					time.Sleep(10 * time.Millisecond)
+				}
+				if len(left) > 0 {
+					t.Errorf("%s: still alive: %s", function, left)
+				}
+			}
+		})
+	}
+}
+
+func TestUncontainedIsRefusedUnlessItWasAllowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{NoSpares: true})
+	s := source(t, "def run(workspace):\n    return {}\n")
+	s.Policy.Least, s.Policy.Most = toolset.LevelUnset, toolset.LevelNone
+	wrong := mustFail(t, w, s, call(workspace(t), `{}`))
+	var uncontained *toolset.UncontainedError
+	if !errors.As(wrong, &uncontained) || !strings.HasPrefix(wrong.Message, "this tool can't run: ") {
+		t.Errorf("%v", wrong)
+	}
+}
+
+func TestCancelledBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, python.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := w.Runner(spec(toolsetDir(t, "testdata/hostile"), "tools/hostile.py", "thread")).Run(ctx, call(workspace(t), `{}`))
+	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

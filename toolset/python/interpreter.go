@@ -9,248 +9,319 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/fettle-cli/fettle/toolset"
 )
+
+//go:embed runner/runner.py
+var runnerSource string
+
+//go:embed runner/fettle.py
+var moduleSource string
+
+//go:embed runner/look.py
+var lookSource string
+
+// Interpreter is a Python that was found.
+type Interpreter struct {
+	// Path is the program itself, never a script that chooses one.
+	Path string `json:"path"`
+	// Version is such as "3.11.7".
+	Version string `json:"version"`
+	// Prefixes are the folders that it reads its library from.
+	Prefixes []string `json:"prefixes"`
+	// Asked is the program that was looked for, by its path.
+	Asked string `json:"asked"`
+
+	runner string   // the folder of the compiled runner
+	stamps []string // of what files() gives
+}
+
+// UnavailableError says that there is no Python that tools could run on.
+type UnavailableError struct {
+	// Tried says of each program that was looked at what is wrong with it.
+	Tried []string
+}
+
+// Error says what was looked for, and what to do.
+func (e *UnavailableError) Error() string {
+	if len(e.Tried) == 0 {
+		return "no Python was found: install Python 3.9 or later, or name one in the configuration"
+	}
+	return "no Python that tools can run on was found (" + strings.Join(e.Tried, "; ") +
+		"): install Python 3.9 or later, or name one in the configuration"
+}
 
 const (
-	// probeTime bounds asking an interpreter what it is. A shim of pyenv takes
-	// half a second, on a busy machine a few.
-	probeTime = 20 * time.Second
-	// knownTime is how long what was learnt of an interpreter is believed: a
-	// shim may mean another one tomorrow.
-	knownTime = 24 * time.Hour
-	// leastMinor is the oldest Python that tools run with, 3.9.
+	// leastMinor is that of the oldest Python 3 that tools run on.
 	leastMinor = 9
+	// lookTime bounds asking a program what it is: a shim takes half a second,
+	// a first start from a slow disk some more.
+	lookTime = 20 * time.Second
+	// shimTrust is how long it is believed which interpreter a shim chooses:
+	// nothing of the shim changes when its user chooses another.
+	shimTrust = 10 * time.Minute
+	// maxLook bounds what a program may say about itself.
+	maxLook = 64 << 10
 )
 
-//go:embed runner.py
-var runnerSource []byte
-
-// Interpreter is a Python.
-type Interpreter struct {
-	// Path is the program itself, behind links and shims.
-	Path string `json:"path"`
-	// Version is such as 3.11.2.
-	Version string `json:"version"`
-	// Tag names the format of its compiled files, such as cpython-311.
-	Tag string `json:"tag"`
-	// Readable are the folders that it needs beside the system's own.
-	Readable []string `json:"readable"`
-	// Pip tells whether it can install packages.
-	Pip bool `json:"pip"`
-}
-
-// known is what is kept of an interpreter between runs.
-type known struct {
-	Asked       string      `json:"asked"` // the program that was found by name
-	AskedAt     time.Time   `json:"asked_at"`
-	Modified    time.Time   `json:"modified"` // of Interpreter.Path
-	Size        int64       `json:"size"`
-	Interpreter Interpreter `json:"interpreter"`
-}
-
-// home finds the interpreter and keeps the runner, once for each run of fettle.
-type home struct {
-	o Options
-
-	mu   sync.Mutex
-	py   *Interpreter
-	comp *compiled
-}
-
-// compiled is the runner as a file.
-type compiled struct{ dir, path string }
-
-// interpreter finds the Python to use. A failure is tried again at the next
-// call: somebody may have installed one.
-func (h *home) interpreter(ctx context.Context) (Interpreter, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.py != nil {
-		return *h.py, nil
+// names are the programs to look for; those with a number are for machines
+// whose python3 is too old.
+func (o Options) names() []string {
+	if o.Interpreter != "" {
+		return []string{o.Interpreter}
 	}
-	asked, err := h.look()
+	out := []string{"python3", "python"}
+	for minor := 14; minor >= leastMinor; minor-- {
+		out = append(out, fmt.Sprintf("python3.%d", minor))
+	}
+	return out
+}
+
+// Interpreter finds the Python that tools run on. The answer is kept, and
+// between programs, too, as long as the files are the same; a failure isn't. It
+// is an [*UnavailableError], ctx's, or trouble with the cache.
+func (r *Runtime) Interpreter(ctx context.Context) (Interpreter, error) {
+	r.finding.Lock()
+	defer r.finding.Unlock()
+	// A program that runs for days may see its Python being replaced.
+	if r.found != nil && slices.Equal(r.found.stamps, stamps(r.found.files())) {
+		return *r.found, nil
+	}
+	r.found = nil
+	dir, err := r.cache()
 	if err != nil {
 		return Interpreter{}, err
 	}
-	if k, ok := h.remembered(asked); ok {
-		h.py = &k.Interpreter
-		return *h.py, nil
-	}
-	py, err := probe(ctx, asked)
-	if err != nil {
-		return Interpreter{}, err
-	}
-	h.remember(asked, py)
-	h.py = &py
-	return py, nil
-}
-
-// look finds a program by name.
-func (h *home) look() (string, error) {
-	names := []string{"python3", "python"}
-	if h.o.Interpreter != "" {
-		names = []string{h.o.Interpreter}
-	}
-	for _, name := range names {
+	unavailable := &UnavailableError{}
+	for _, name := range r.o.names() {
 		path, err := exec.LookPath(name)
 		if err != nil {
+			if name == r.o.Interpreter {
+				unavailable.Tried = append(unavailable.Tried, oneLine(name)+" is not there")
+			}
 			continue
 		}
-		if path, err = filepath.Abs(path); err == nil {
-			return path, nil
+		in, err := r.examine(ctx, dir, path)
+		var unfit *unfitError
+		switch {
+		case err == nil:
+			r.found = &in
+			return in, nil
+		case errors.As(err, &unfit):
+			unavailable.Tried = append(unavailable.Tried, unfit.Error())
+		default:
+			return Interpreter{}, err
 		}
 	}
-	if h.o.Interpreter != "" {
-		return "", &toolset.ToolError{Message: "there is no Python at " + h.o.Interpreter + ", where the setting python looks for it"}
-	}
-	return "", &toolset.ToolError{Message: "this tool needs Python 3.9 or newer, and there is no python3 on the PATH; install it, or set python to its path"}
+	return Interpreter{}, unavailable
 }
 
-// remembered is what an earlier run has learnt, if it still holds.
-func (h *home) remembered(asked string) (known, bool) {
-	var k known
-	raw, err := os.ReadFile(h.knownFile())
-	if err != nil || json.Unmarshal(raw, &k) != nil || k.Asked != asked {
-		return known{}, false
-	}
-	info, err := os.Stat(k.Interpreter.Path)
-	age := time.Since(k.AskedAt)
-	return k, err == nil && info.ModTime().Equal(k.Modified) && info.Size() == k.Size && age >= 0 && age < knownTime
+// unfitError says why one program won't do.
+type unfitError struct{ path, why string }
+
+func (e *unfitError) Error() string { return e.path + " " + e.why }
+
+// remembered is what the cache keeps of one program.
+type remembered struct {
+	Interpreter
+	Stamps  []string  `json:"stamps"` // of what files() gives
+	Sources string    `json:"sources"`
+	Runner  string    `json:"runner"` // a folder in the cache
+	Time    time.Time `json:"time"`
 }
 
-// remember keeps what was learnt. Where that fails it is learnt again.
-func (h *home) remember(asked string, py Interpreter) {
-	info, err := os.Stat(py.Path)
+// examine asks a program what it is, or the cache.
+func (r *Runtime) examine(ctx context.Context, cache, path string) (Interpreter, error) {
+	path, err := filepath.Abs(path)
 	if err != nil {
-		return
+		return Interpreter{}, fmt.Errorf("find Python: %w", err)
 	}
-	raw, err := json.Marshal(known{Asked: asked, AskedAt: time.Now(), Modified: info.ModTime(), Size: info.Size(), Interpreter: py})
-	if err == nil {
-		_ = writeWhole(h.knownFile(), raw)
+	sum := sha256.Sum256([]byte(path))
+	file := filepath.Join(cache, "interpreter-"+hex.EncodeToString(sum[:8])+".json")
+	if in, ok := recall(file, cache, path); ok {
+		return in, nil
 	}
+	into, err := os.MkdirTemp(cache, ".runner-*")
+	if err != nil {
+		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
+	}
+	defer os.RemoveAll(into) // nothing is there once it was renamed
+	if err := os.Chmod(into, 0o755); err != nil {
+		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
+	}
+	in, err := look(ctx, path, into)
+	if err != nil {
+		return Interpreter{}, err
+	}
+	m := remembered{Sources: sources(), Time: time.Now()}
+	key := sha256.Sum256([]byte(m.Sources + "\x00" + in.Path + "\x00" + in.Version))
+	m.Runner = "runner-" + hex.EncodeToString(key[:8])
+	in.runner = filepath.Join(cache, m.Runner)
+	if err := settle(into, in.runner); err != nil {
+		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
+	}
+	in.stamps = stamps(in.files())
+	m.Interpreter, m.Stamps = in, in.stamps
+	if data, err := json.Marshal(m); err == nil {
+		_ = replace(file, data) // it is asked again then
+	}
+	return in, nil
 }
 
-func (h *home) knownFile() string { return filepath.Join(h.o.CacheDir, "interpreter.json") }
+// recall reads what the cache knows, if that still holds.
+func recall(file, cache, path string) (Interpreter, bool) {
+	data, err := os.ReadFile(file)
+	var m remembered
+	if err != nil || json.Unmarshal(data, &m) != nil || m.Sources != sources() || m.Asked != path || !filepath.IsLocal(m.Runner) {
+		return Interpreter{}, false
+	}
+	m.runner = filepath.Join(cache, m.Runner)
+	m.stamps = stamps(m.files())
+	if !slices.Equal(m.stamps, m.Stamps) {
+		return Interpreter{}, false
+	}
+	if age := time.Since(m.Time); m.stamps[0] != m.stamps[1] && (age < 0 || age > shimTrust) {
+		return Interpreter{}, false
+	}
+	return m.Interpreter, true
+}
 
-// writeWhole replaces a file by one with the contents.
-func writeWhole(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+// files are the program that was asked, the one that it is, and what was
+// compiled for it: what is known holds as long as they are the same.
+func (in Interpreter) files() []string {
+	return append([]string{in.Asked, in.Path}, compiled(in.runner)...)
+}
+
+// compiled are the files that look.py makes in a folder.
+func compiled(dir string) []string {
+	return []string{filepath.Join(dir, "runner.pyc"), filepath.Join(dir, "fettle.pyc")}
+}
+
+// stamps tell whether files are what they were. Those of two names of one file
+// are equal.
+func stamps(paths []string) []string {
+	var out []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			out = append(out, "missing")
+			continue
+		}
+		out = append(out, fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()))
+	}
+	return out
+}
+
+// sources is the digest of what is compiled.
+func sources() string {
+	sum := sha256.Sum256([]byte(runnerSource + "\x00" + moduleSource + "\x00" + lookSource))
+	return hex.EncodeToString(sum[:])
+}
+
+// look asks a program what it is, and has it compile the runner. It is the
+// user's own program with the user's own environment, since a shim goes by
+// that, and runs nothing but our text: no tool's, and nothing of the folder that
+// we are in.
+func look(ctx context.Context, path, into string) (Interpreter, error) {
+	job, err := json.Marshal(map[string]any{"into": into, "sources": map[string]string{"runner": runnerSource, "fettle": moduleSource}})
+	if err != nil {
+		return Interpreter{}, fmt.Errorf("ask %s what it is: %w", path, err)
+	}
+	within, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	var out, errs limited
+	cmd := exec.CommandContext(within, path, "-I", "-S", "-B", "-X", "utf8", "-c", lookSource)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.WaitDelay = bytes.NewReader(job), &out, &errs, into, time.Second
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return Interpreter{}, fmt.Errorf("ask %s what it is: %w", path, context.Cause(ctx))
+	}
+	if err != nil {
+		why := "doesn't answer: " + err.Error()
+		if said := lastLine(errs.String()); said != "" {
+			why += ": " + said
+		}
+		return Interpreter{}, &unfitError{path, why}
+	}
+	var found struct {
+		Version, Implementation, Executable string
+		Major, Minor                        int
+		Prefixes                            []string
+	}
+	if err := json.Unmarshal(out.Bytes(), &found); err != nil || !filepath.IsAbs(found.Executable) {
+		return Interpreter{}, &unfitError{path, "answers, but not as Python does"}
+	}
+	if found.Major != 3 || found.Minor < leastMinor {
+		return Interpreter{}, &unfitError{path, "is Python " + oneLine(found.Version)}
+	}
+	return Interpreter{Path: found.Executable, Version: found.Version, Prefixes: grantable(found.Prefixes), Asked: path}, nil
+}
+
+// grantable leaves out what a policy can't grant, or has anyway.
+func grantable(dirs []string) []string {
+	var out []string
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) || filepath.Dir(dir) == dir || runtime.GOOS != "windows" && (dir == "/usr" || strings.HasPrefix(dir, "/usr/")) {
+			continue
+		}
+		out = append(out, filepath.Clean(dir))
+	}
+	return out
+}
+
+// settle gives the folder of what was compiled its name, unless somebody else
+// was faster; what is damaged there is replaced.
+func settle(from, to string) error {
+	if err := os.Rename(from, to); err == nil || same(compiled(from), compiled(to)) {
+		return nil
+	}
+	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
+	return os.Rename(from, to)
+}
+
+// same compares files, which are small, by what is in them.
+func same(a, b []string) bool {
+	for i := range a {
+		x, errX := os.ReadFile(a[i])
+		y, errY := os.ReadFile(b[i])
+		if errX != nil || errY != nil || !bytes.Equal(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// replace writes a small file as a whole.
+func replace(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Close())
-	if err == nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		os.Remove(f.Name())
 	}
-	return nil
+	return err
 }
 
-// probeScript asks an interpreter what it is. Its folders are those of the
-// installation itself, not of a virtual environment that it may belong to.
-const probeScript = `import sys, json, os, importlib.util
-paths = {os.path.realpath(p) for p in (sys.base_prefix, sys.base_exec_prefix)}
-paths |= {os.path.realpath(os.path.dirname(p)) for p in (os.__file__, sys._base_executable if getattr(sys, "_base_executable", None) else sys.executable)}
-print(json.dumps({"path": os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable),
- "version": "%d.%d.%d" % sys.version_info[:3], "tag": sys.implementation.cache_tag or "", "readable": sorted(paths),
- "pip": importlib.util.find_spec("pip") is not None}))`
+// limited keeps the beginning of what is written to it.
+type limited struct{ bytes.Buffer }
 
-// probe asks an interpreter what it is.
-func probe(ctx context.Context, path string) (Interpreter, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "-I", "-c", probeScript)
-	cmd.WaitDelay = time.Second
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	var py Interpreter
-	if err == nil {
-		err = json.Unmarshal(out, &py)
+// Write takes everything and keeps the first part.
+func (l *limited) Write(p []byte) (int, error) {
+	if room := maxLook - l.Len(); room > 0 {
+		l.Buffer.Write(p[:min(len(p), room)])
 	}
-	if err != nil {
-		return py, &toolset.ToolError{
-			Message: fmt.Sprintf("%s is no Python that works: %s", path, firstLine(errs.String()+"\n"+err.Error())), Err: err,
-		}
-	}
-	var major, minor int
-	if _, err := fmt.Sscanf(py.Version, "%d.%d", &major, &minor); err != nil || major != 3 || minor < leastMinor {
-		return py, &toolset.ToolError{Message: fmt.Sprintf("%s is Python %s, and tools need 3.%d or newer", path, py.Version, leastMinor)}
-	}
-	py.Readable = outside(py.Readable)
-	return py, nil
-}
-
-// outside drops folders that a sandbox has anyway, and what can't be granted.
-func outside(dirs []string) []string {
-	out := []string{}
-	for _, dir := range dirs {
-		system := dir == "/usr" || strings.HasPrefix(dir, "/usr/") && !strings.HasPrefix(dir, "/usr/local/")
-		if !system && filepath.IsAbs(dir) && filepath.Dir(dir) != dir {
-			out = append(out, dir)
-		}
-	}
-	return out
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return tail(line)
-}
-
-// runner gives the compiled runner, and makes it where it isn't there.
-func (h *home) runner(ctx context.Context, py Interpreter) (compiled, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.comp != nil {
-		return *h.comp, nil
-	}
-	sum := sha256.Sum256(append([]byte(py.Version+"\n"+py.Tag+"\n"), runnerSource...))
-	c := compiled{dir: filepath.Join(h.o.CacheDir, "runner-"+hex.EncodeToString(sum[:8]))}
-	source := filepath.Join(c.dir, "runner.py")
-	c.path = source + "c"
-	if _, err := os.Stat(c.path); errors.Is(err, fs.ErrNotExist) {
-		if err := writeWhole(source, runnerSource); err != nil {
-			return c, fmt.Errorf("keep the runner of Python tools: %w", err)
-		}
-		if err := compile(ctx, py, source, c.path); err != nil {
-			return c, err
-		}
-	} else if err != nil {
-		return c, fmt.Errorf("look at the runner of Python tools: %w", err)
-	}
-	h.comp = &c
-	return c, nil
-}
-
-// compileScript compiles a file, under a name that no file of a tool has.
-const compileScript = `import sys, os, py_compile
-new = "%s.%d" % (sys.argv[2], os.getpid())
-py_compile.compile(sys.argv[1], cfile=new, dfile="<fettle>", doraise=True, optimize=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-os.replace(new, sys.argv[2])`
-
-func compile(ctx context.Context, py Interpreter, source, target string) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, py.Path, "-I", "-S", "-c", compileScript, source, target)
-	cmd.WaitDelay = time.Second
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("compile the runner of Python tools: %w: %s", err, firstLine(string(out)))
-	}
-	return nil
+	return len(p), nil
 }

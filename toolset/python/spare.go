@@ -2,130 +2,158 @@ package python
 
 import (
 	"context"
-	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/pymodule"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-const (
-	// spareTime is how long a process waits for a call. A person who goes on
-	// does so within it, and 13 MB for longer than that are better spent.
-	spareTime = time.Minute
-	// startTime bounds the start of a spare, which nobody waits for.
-	startTime = 30 * time.Second
-)
-
-// spare is a process that waits for its call.
+// spare is a process that waits for a call.
 type spare struct {
-	process toolset.Process
-	// folder is the workspace as it was when it started: a sandbox holds on to
-	// the folder itself, whatever its name means later.
-	folder fs.FileInfo
-	timer  *time.Timer
+	proc    toolset.Process // nil while it is being started
+	folders []os.FileInfo   // as the process sees them
+	since   time.Time
+	taken   bool
+	release context.CancelFunc // ends the wait of who minds it
 }
 
-// end ends a spare that isn't wanted.
-func (s *spare) end() {
-	s.timer.Stop()
-	s.process.Kill()
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
-	defer cancel()
-	_, _ = s.process.Wait(ctx) // it was killed; how it ended says nothing
-}
-
-// process gives a process for the call: a spare, or a new one.
-func (rt *Runtime) process(ctx context.Context, j *job) (toolset.Process, error) {
-	if s := rt.take(j); s != nil {
-		return s.process, nil
-	}
-	return rt.o.Launcher.Start(ctx, j.policy, j.cmd)
-}
-
-// take takes the spare that fits the call, if there is one that is alive.
-func (rt *Runtime) take(j *job) *spare {
-	key := j.key()
-	rt.mu.Lock()
-	s := rt.spares[key]
-	delete(rt.spares, key)
-	rt.mu.Unlock()
-	if s == nil {
+// take gives a process that waits for such a call; nil is none.
+func (r *Runtime) take(p *plan) toolset.Process {
+	r.mu.Lock()
+	s := r.spares[p.key]
+	if s == nil || s.proc == nil {
+		r.mu.Unlock()
 		return nil
 	}
-	s.timer.Stop()
-	if j.policy.Workspace != "" {
-		now, err := os.Stat(j.policy.Workspace)
-		if err != nil || s.folder == nil || !os.SameFile(now, s.folder) {
-			s.end()
-			return nil
-		}
+	delete(r.spares, p.key)
+	fit := s.fits(p)
+	s.taken = fit
+	r.mu.Unlock()
+	s.release() // if it isn't taken, it is ended now
+	if !fit {
+		return nil
+	}
+	s.proc.Begin()
+	return s.proc
+}
+
+// fits tells whether the process is alive and sees the folders that there are.
+func (s *spare) fits(p *plan) bool {
+	now, err := p.look()
+	if err != nil || !slices.EqualFunc(now, s.folders, os.SameFile) {
+		return false
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.process.Wait(ended); err == nil { // it has ended already
-		return nil
-	}
-	return s
+	_, err = s.proc.Wait(ended)
+	return err != nil
 }
 
-// keepSpare starts a spare for the next call like this one, while nobody waits.
-func (rt *Runtime) keepSpare(j *job) {
-	key := j.key()
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	if _, there := rt.spares[key]; rt.closed || there || key == "" || len(rt.spares) >= rt.o.Spares {
+// finish notes the end of a call, and has another process wait for the next
+// one, unless there is more to do just now.
+func (r *Runtime) finish(p *plan, dir string, modules []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p == nil || r.o.NoSpares || r.closed || r.busy > 0 || r.spares[p.key] != nil {
 		return
 	}
-	rt.work.Add(1)
+	if modules != nil {
+		r.warm[dir] = preloadable(append(r.warm[dir], modules...))
+	}
+	if len(r.spares) >= MaxSpares && !r.evict() {
+		return
+	}
+	s := &spare{since: time.Now()}
+	r.spares[p.key] = s
+	r.work.Add(1)
 	go func() {
-		defer rt.work.Done()
-		rt.startSpare(key, j)
+		defer r.work.Done()
+		r.mind(s, p, r.preload(dir))
 	}()
 }
 
-func (rt *Runtime) startSpare(key string, j *job) {
-	ctx, cancel := context.WithTimeout(rt.base, startTime)
-	defer cancel()
-	var folder fs.FileInfo
-	if j.policy.Workspace != "" {
-		var err error
-		if folder, err = os.Stat(j.policy.Workspace); err != nil {
-			return
+// evict ends the spare that has waited longest.
+func (r *Runtime) evict() bool {
+	oldest := ""
+	for key, s := range r.spares {
+		if s.proc != nil && (oldest == "" || s.since.Before(r.spares[oldest].since)) {
+			oldest = key
 		}
 	}
-	cmd := j.cmd
-	cmd.Spare = true
-	cmd.Args = append(cmd.Args[:len(cmd.Args):len(cmd.Args)], "spare")
-	p, err := rt.o.Launcher.Start(ctx, j.policy, cmd)
+	if oldest == "" {
+		return false
+	}
+	r.spares[oldest].release()
+	delete(r.spares, oldest)
+	return true
+}
+
+// preload are the modules that a spare of a toolset imports.
+func (r *Runtime) preload(dir string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if modules := r.warm[dir]; len(modules) > 0 {
+		return slices.Clone(modules)
+	}
+	return []string{"pathlib"}
+}
+
+// mind starts a spare, waits until it is taken, and ends it when it isn't.
+func (r *Runtime) mind(s *spare, p *plan, modules []string) {
+	folders, err := p.look()
+	var proc toolset.Process
+	if err == nil {
+		c := p.command
+		c.Args, c.Spare = slices.Concat(c.Args, modules), true
+		proc, err = r.o.Launcher.Start(r.life, p.policy, c)
+	}
+	ctx, cancel := context.WithTimeout(r.life, r.o.SpareIdle)
+	defer cancel()
+	r.mu.Lock()
 	if err != nil {
-		return // the next call will hear of it
+		delete(r.spares, p.key) // the next call starts its own, and says what is wrong
+		r.mu.Unlock()
+		return
 	}
-	s := &spare{process: p, folder: folder}
-	rt.mu.Lock()
-	_, there := rt.spares[key]
-	keep := !rt.closed && !there && len(rt.spares) < rt.o.Spares
-	if keep {
-		rt.spares[key] = s
+	s.proc, s.folders, s.release = proc, folders, cancel
+	r.mu.Unlock()
+	proc.Wait(ctx)
+	r.mu.Lock()
+	taken := s.taken
+	if r.spares[p.key] == s {
+		delete(r.spares, p.key)
 	}
-	s.timer = time.AfterFunc(spareTime, func() { rt.dismiss(key, s) })
-	rt.mu.Unlock()
-	if !keep {
-		s.end()
+	r.mu.Unlock()
+	if !taken {
+		proc.Kill()
+		proc.Stdin().Close()
+		proc.Stdout().Close()
 	}
 }
 
-// dismiss ends a spare that has waited for too long.
-func (rt *Runtime) dismiss(key string, s *spare) {
-	rt.mu.Lock()
-	mine := rt.spares[key] == s
-	if mine {
-		delete(rt.spares, key)
-		rt.work.Add(1)
-		defer rt.work.Done()
+// preloadable keeps the names of Python's own modules that can be imported for
+// nothing. The names come from a process that ran a tool's code.
+func preloadable(names []string) []string {
+	const most, longest = 300, 60
+	out := []string{"pathlib"}
+	for _, name := range names {
+		top, _, _ := strings.Cut(name, ".")
+		switch top {
+		case "antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "site", "pydoc", "rlcompleter", "readline":
+			continue // these do something when they are imported, or take long
+		}
+		if len(name) > longest || !pymodule.Standard(top) || len(out) >= most {
+			continue
+		}
+		if strings.IndexFunc(name, func(c rune) bool {
+			return c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+		}) < 0 {
+			out = append(out, name)
+		}
 	}
-	rt.mu.Unlock()
-	if mine {
-		s.end()
-	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

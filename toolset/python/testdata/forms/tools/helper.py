@@ -1,7 +1,1 @@
-from pathlib import Path
-
-VALUE = 42
-
-
-def asset():
-    return (Path(__file__).parent.parent / "assets" / "a.txt").read_text().strip()
+NAME = "helper"

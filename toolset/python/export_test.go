@@ -1,0 +1,4 @@
+package python
+
+// EnvironmentKey is environmentKey, for tests.
+var EnvironmentKey = environmentKey

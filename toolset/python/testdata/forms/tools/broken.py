@@ -1,3 +1,0 @@
-import json
-def run(workspace:
-    return {}

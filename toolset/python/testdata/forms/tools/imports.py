@@ -1,4 +1,0 @@
-import no_such_module_anywhere
-
-def run(workspace):
-    return {}

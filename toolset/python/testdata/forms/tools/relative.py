@@ -1,2 +1,0 @@
-def run(workspace, a):
-    return {"relative": a}

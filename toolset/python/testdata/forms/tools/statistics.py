@@ -1,0 +1,1 @@
+raise RuntimeError("a file of the toolset hides a module of Python's own")

@@ -1,0 +1,3 @@
+from ..helper import NAME as above
+
+NAME = "deeper than " + above
