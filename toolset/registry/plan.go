@@ -296,9 +296,11 @@ func (r *Registry) compareInstalled(ctx context.Context, p *Plan) error {
 		if err != nil {
 			return err
 		}
-		files, err := r.files(tx, &old.set)
-		if err != nil {
-			return err
+		files := p.Files
+		if old.set.Hash != p.Hash {
+			if files, err = r.files(tx, &old.set); err != nil {
+				return err
+			}
 		}
 		return p.compareWith(old, files)
 	})
