@@ -61,10 +61,18 @@ func (e *Engine) ImportToolset(ctx context.Context, p *registry.Plan, o registry
 	return set, e.toolsetFault("import "+p.Manifest.ID, err)
 }
 
-// InstalledToolsets lists the installed toolsets by their ids.
+// InstalledToolsets lists the installed toolsets by their ids. The store is open
+// then, so the mirror is made anew if it is of another state.
 func (e *Engine) InstalledToolsets(ctx context.Context) ([]registry.Info, error) {
-	list, err := e.installed().List(ctx)
-	return list, e.toolsetFault("list the toolsets", err)
+	installed := e.installed()
+	list, err := installed.List(ctx)
+	if err != nil {
+		return nil, e.toolsetFault("list the toolsets", err)
+	}
+	if err := installed.Refresh(ctx); err != nil {
+		e.o.Notice("toolsets.json could not be brought up to date: " + err.Error())
+	}
+	return list, nil
 }
 
 // InstalledToolset gives one installed toolset.
