@@ -52,6 +52,11 @@ func (e *Engine) PlanToolset(ctx context.Context, ref string, o registry.PlanOpt
 // PlanToolsetUpdate looks at what the source of an installed toolset holds now.
 func (e *Engine) PlanToolsetUpdate(ctx context.Context, id string, o registry.PlanOptions) (*registry.Plan, error) {
 	p, err := e.installed().PlanUpdate(ctx, id, o)
+	var gone *fs.PathError
+	if errors.As(err, &gone) && errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.NotFound, fmt.Sprintf("%s can't be updated: %s is not there any more", id, bundle.Printable(gone.Path)),
+			"fettle toolset import FILE   takes it from another place")
+	}
 	return p, e.bundleFault("the source of "+id, err)
 }
 
@@ -177,9 +182,12 @@ func (e *Engine) toolsetFault(doing string, err error) error {
 	var missing *registry.NotFoundError
 	var clash *registry.ClashError
 	var state *registry.StateError
+	var busy *registry.BusyError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &busy):
+		return fault.Wrap(fault.Busy, doing, err, "try again when it has ended")
 	case errors.As(err, &missing):
 		return missingFault(missing)
 	case errors.As(err, &clash):
