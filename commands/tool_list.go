@@ -278,8 +278,9 @@ func runToolShow(ctx context.Context, rt *runtime, id, output string) error {
 		return printJSON(rt, toolShowJSON{outputVersion, g.ID, t})
 	}
 	out := rt.streams.Out
-	out.Printf("%s\n%s\n", out.Style().Bold(term.Clean(t.ID)), term.CleanText(t.Description))
+	out.Printf("%s\n", out.Style().Bold(term.Clean(t.ID)))
 	v := planView{out: out}
+	v.text(t.Description)
 	state := toolState(g, t)
 	if why := t.Problem + g.Problem; why != "" {
 		state += ": " + why

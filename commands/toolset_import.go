@@ -264,7 +264,11 @@ func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
 		}
 	}
 	line := setWords(set)
-	if p.Installed != nil {
+	switch {
+	case p.Installed == nil:
+	case p.Installed.Version == set.Version:
+		line += " with other contents"
+	default:
 		line += " in the place of " + p.Installed.Version
 	}
 	if len(parts) > 0 {

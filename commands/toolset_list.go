@@ -245,8 +245,9 @@ func (s *toolsetShow) print(info *registry.Info) error {
 	out, t := s.rt.streams.Out, info.Toolset
 	style := out.Style()
 	now := time.Now()
-	out.Printf("%s\n%s\n", style.Bold(term.Clean(setWords(&t))), term.CleanText(t.Description))
+	out.Printf("%s\n", style.Bold(term.Clean(setWords(&t))))
 	v := planView{out: out}
+	v.text(t.Description)
 	state := stateWord(*info)
 	if info.Problem != "" {
 		state += ": " + info.Problem

@@ -51,6 +51,13 @@ func (v planView) line(label, text, about string) {
 	}
 }
 
+// text writes a text of the bundle's, every line of it indented.
+func (v planView) text(s string) {
+	var b strings.Builder
+	detailValue(&b, "  ", s, v.out.Width())
+	v.out.WriteString(b.String())
+}
+
 // print shows all that a person has to see before saying yes, the most
 // dangerous first.
 func (v planView) print(p *registry.Plan) {
@@ -245,8 +252,27 @@ func (v planView) fieldChange(f registry.FieldChange) {
 			v.out.Printf("%s%s\n", indent, style.Dim(fmt.Sprintf("[and %s more]", term.Count(len(lines)-i, "line", "lines"))))
 			return
 		}
-		v.out.Printf("%s%s\n", indent, patchLine(style, term.Clean(line)))
+		// a long line goes on below itself, so that no text of the bundle's can
+		// begin a line of the terminal and look like words of ours
+		for _, part := range chopped(line, v.out.Width()-len(indent)) {
+			switch line[0] {
+			case '+':
+				part = style.Green(part)
+			case '-':
+				part = style.Red(part)
+			}
+			v.out.Printf("%s%s\n", indent, part)
+		}
 	}
+}
+
+// chopped cleans a line of a diff and cuts it into what the width takes.
+func chopped(line string, width int) []string {
+	line = strings.ReplaceAll(term.CleanText(line), "\t", "    ")
+	if width < 20 { // no terminal, or one that is too narrow to be read
+		return []string{line}
+	}
+	return term.Chop(line, width)
 }
 
 // diffOf gives the lines of a diff, each with its sign.
@@ -259,7 +285,7 @@ func diffOf(before, after string) []string {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			hunk = true
-		case hunk:
+		case hunk && line != "":
 			out = append(out, line)
 		}
 	}

@@ -84,6 +84,9 @@
 //     for within one.
 //  8. the look lock, for some microseconds: who takes it waits for nothing.
 //
+// Package toolset/registry has locks of its own, which its documentation tells.
+// They are taken with none of these held, and only the store is taken below them.
+//
 // Waits for 1 and 3 last as long as another's turn, end with the context, and
 // are announced. The others are bounded: the fold lock and the store by ten
 // seconds, the look lock by five, catalog and counter by fifteen.

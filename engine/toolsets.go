@@ -52,6 +52,11 @@ func (e *Engine) PlanToolset(ctx context.Context, ref string, o registry.PlanOpt
 // PlanToolsetUpdate looks at what the source of an installed toolset holds now.
 func (e *Engine) PlanToolsetUpdate(ctx context.Context, id string, o registry.PlanOptions) (*registry.Plan, error) {
 	p, err := e.installed().PlanUpdate(ctx, id, o)
+	var gone *fs.PathError
+	if errors.As(err, &gone) && errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.NotFound, fmt.Sprintf("%s can't be updated: %s is not there any more", id, bundle.Printable(gone.Path)),
+			"fettle toolset import FILE   takes it from another place")
+	}
 	return p, e.bundleFault("the source of "+id, err)
 }
 
@@ -61,10 +66,18 @@ func (e *Engine) ImportToolset(ctx context.Context, p *registry.Plan, o registry
 	return set, e.toolsetFault("import "+p.Manifest.ID, err)
 }
 
-// InstalledToolsets lists the installed toolsets by their ids.
+// InstalledToolsets lists the installed toolsets by their ids. The store is open
+// then, so the mirror is made anew if it is of another state.
 func (e *Engine) InstalledToolsets(ctx context.Context) ([]registry.Info, error) {
-	list, err := e.installed().List(ctx)
-	return list, e.toolsetFault("list the toolsets", err)
+	installed := e.installed()
+	list, err := installed.List(ctx)
+	if err != nil {
+		return nil, e.toolsetFault("list the toolsets", err)
+	}
+	if err := installed.Refresh(ctx); err != nil {
+		e.o.Notice("toolsets.json could not be brought up to date: " + err.Error())
+	}
+	return list, nil
 }
 
 // InstalledToolset gives one installed toolset.
@@ -169,9 +182,12 @@ func (e *Engine) toolsetFault(doing string, err error) error {
 	var missing *registry.NotFoundError
 	var clash *registry.ClashError
 	var state *registry.StateError
+	var busy *registry.BusyError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &busy):
+		return fault.Wrap(fault.Busy, doing, err, "try again when it has ended")
 	case errors.As(err, &missing):
 		return missingFault(missing)
 	case errors.As(err, &clash):

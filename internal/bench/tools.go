@@ -21,7 +21,7 @@ func runTools(l *lab) error {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build packer: %w\n%s", err, text)
 	}
-	return errors.Join(importBundle(l, packer), validateExample(l, packer), runValidate(l), hostile(l, packer, "zip", "open"), hostile(l, packer, "yaml", "parse"), pythonCalls(l))
+	return errors.Join(importBundle(l, packer), installBundle(l, packer), validateExample(l, packer), runValidate(l), hostile(l, packer, "zip", "open"), hostile(l, packer, "yaml", "parse"), pythonCalls(l))
 }
 
 // importBundle compares importing a bundle of 2,000 files with unzip and one

@@ -38,11 +38,7 @@ func (r *Registry) Apply(ctx context.Context, p *Plan, o ApplyOptions) (*Toolset
 	if p.pending && !o.Approved {
 		return nil, ErrNotApproved
 	}
-	if err := r.extract(ctx, p, o.Progress); err != nil {
-		return nil, err
-	}
-	r.pause("extracted")
-	if err := r.putFiles(ctx, p); err != nil {
+	if err := r.bringIn(ctx, p, o.Progress); err != nil {
 		return nil, err
 	}
 	r.pause("files noted")
@@ -55,6 +51,32 @@ func (r *Registry) Apply(ctx context.Context, p *Plan, o ApplyOptions) (*Toolset
 	// what can't be removed now is removed by the next change
 	_ = r.collect(ctx)
 	return set, nil
+}
+
+// bringIn makes the files and their rows, side by side: a disk and a processor
+// have time for both. Neither means anything before the record of the toolset
+// names their revision.
+func (r *Registry) bringIn(ctx context.Context, p *Plan, progress func(done, total int64)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	rows := make(chan error, 1)
+	go func() {
+		err := r.putFiles(ctx, p)
+		if err != nil {
+			cancel()
+		}
+		rows <- err
+	}()
+	err := r.extract(ctx, p, progress)
+	if err != nil {
+		cancel()
+	} else {
+		r.pause("extracted")
+	}
+	if noted := <-rows; noted != nil && !errors.Is(noted, context.Canceled) {
+		return noted // why extracting was stopped
+	}
+	return err
 }
 
 // stillAsPlanned looks at the records once more, under the lock.

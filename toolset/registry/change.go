@@ -245,10 +245,8 @@ func (r *Registry) Remove(ctx context.Context, id string) (*Removed, error) {
 		return nil, err
 	}
 	r.pause("removed")
-	if err := r.collect(ctx); err != nil {
-		out.InUse = true // what can't be removed now is removed by the next change
-	}
-	if dir, unlock, err := Use(r.o.DataDir, id, out.Toolset.Revision); err == nil && dir != "" {
+	_ = r.collect(ctx) // what can't be removed now is removed by the next change
+	if _, unlock, err := Use(r.o.DataDir, id, out.Toolset.Revision); err == nil {
 		unlock()
 		out.InUse = true
 	}

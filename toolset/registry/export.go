@@ -34,7 +34,7 @@ type ExportOptions struct {
 // but the records. What is on the disk is checked before anything is written.
 func (r *Registry) Export(ctx context.Context, id string, w io.Writer, o ExportOptions) (*Exported, error) {
 	var info *Info
-	err := r.view(ctx, func(tx *kv.Tx) (err error) { info, err = r.info(tx, id); return err })
+	err := r.view(ctx, func(tx *kv.Tx) (err error) { info, err = r.info(tx, id, true); return err })
 	if err == nil && info == nil {
 		err = &NotFoundError{What: "toolset", ID: id}
 	}

@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -144,38 +145,45 @@ func (r *Registry) collect(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// collectSet removes what one toolset needs no more.
+// collectSet removes what one toolset needs no more: folders, and then the rows
+// of revisions that have none.
 func (r *Registry) collectSet(ctx context.Context, id, current string) error {
 	parent := filepath.Join(r.folders(), id)
-	if err := bundle.RemoveLeftovers(parent); err != nil {
-		return err
-	}
 	list, err := os.ReadDir(parent)
 	if err != nil {
 		return err
 	}
-	left := 0
+	if len(list) == 1 && list[0].Name() == current {
+		return nil
+	}
+	if err := bundle.RemoveLeftovers(parent); err != nil {
+		return err
+	}
+	if list, err = os.ReadDir(parent); err != nil {
+		return err
+	}
+	var kept []string
 	for _, e := range list {
-		gone, err := r.collectRevision(ctx, id, e.Name(), current)
+		gone, err := r.collectRevision(id, e.Name(), current)
 		if err != nil {
 			return err
 		}
 		if !gone {
-			left++
+			kept = append(kept, e.Name())
 		}
 	}
-	if left == 0 {
-		return os.Remove(parent)
+	if err := r.dropFiles(ctx, id, append(kept, current)); err != nil || len(kept) > 0 {
+		return err
 	}
-	return nil
+	return os.Remove(parent)
 }
 
-func (r *Registry) collectRevision(ctx context.Context, id, name, current string) (gone bool, err error) {
+func (r *Registry) collectRevision(id, name, current string) (gone bool, err error) {
 	parent := filepath.Join(r.folders(), id)
 	if name == current {
 		return false, nil
 	}
-	if len(name) > len(removing) && name[:len(removing)] == removing {
+	if strings.HasPrefix(name, removing) {
 		return true, os.RemoveAll(filepath.Join(parent, name))
 	}
 	if !isRevision(name) {
@@ -186,9 +194,6 @@ func (r *Registry) collectRevision(ctx context.Context, id, name, current string
 		return false, err
 	}
 	defer release()
-	if err := r.dropFiles(ctx, id, name); err != nil {
-		return false, err
-	}
 	return true, removeFolder(parent, name)
 }
 
@@ -197,16 +202,22 @@ func isRevision(name string) bool {
 	return err == nil && len(name) == revisionLength
 }
 
-// dropFiles removes the rows of a revision's files.
-func (r *Registry) dropFiles(ctx context.Context, id, revision string) error {
+// dropFiles removes a toolset's rows of files but those of the kept revisions.
+func (r *Registry) dropFiles(ctx context.Context, id string, kept []string) error {
 	var keys []kv.Key
 	err := r.view(ctx, func(tx *kv.Tx) error {
 		keys = nil
-		for k, err := range r.tables.files.Keys(tx, kv.Range{Prefix: kv.Str(id).Str(revision)}) {
+		for k, err := range r.tables.files.Keys(tx, kv.Range{Prefix: kv.Str(id)}) {
 			if err != nil {
 				return err
 			}
-			keys = append(keys, k)
+			parts, err := k.Parts()
+			if err != nil {
+				return err
+			}
+			if revision, ok := parts[1].(string); ok && !slices.Contains(kept, revision) {
+				keys = append(keys, k)
+			}
 		}
 		return nil
 	})
@@ -301,6 +312,18 @@ func (r *Registry) files(tx *kv.Tx, set *Toolset) ([]File, error) {
 	}
 	slices.SortFunc(out, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return out, nil
+}
+
+// oneFile gives the first of several paths that a toolset has; nil where it has
+// none of them.
+func (r *Registry) oneFile(tx *kv.Tx, set *Toolset, paths []string) (*File, error) {
+	for _, p := range paths {
+		f, err := r.tables.files.Get(tx, kv.Str(set.ID).Str(set.Revision).Str(p))
+		if !errors.Is(err, kv.ErrNotFound) {
+			return f, err
+		}
+	}
+	return nil, nil
 }
 
 // Verify reads every file of an installed toolset and tells which aren't as

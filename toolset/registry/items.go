@@ -186,6 +186,11 @@ func serverItem(s manifest.MCPServer, files []File) Item {
 	return b.done()
 }
 
+// pinsFiles tells whether the items of a manifest may depend on the files.
+func pinsFiles(m *manifest.Manifest) bool {
+	return slices.ContainsFunc(m.MCPServers, func(s manifest.MCPServer) bool { return s.Command != "" && len(s.Args) > 0 })
+}
+
 // namesFile tells whether an argument names a file or folder of the bundle.
 func namesFile(args []string, files []File) bool {
 	for _, arg := range args {

@@ -15,9 +15,10 @@ type Info struct {
 	// Problem is why it can't be used; empty where it can.
 	Problem  string
 	Manifest *manifest.Manifest
-	Files    []File
-	Tools    []ToolInfo
-	Servers  []ServerInfo
+	// Files are given by Get alone.
+	Files   []File
+	Tools   []ToolInfo
+	Servers []ServerInfo
 	// Items are what is approved item by item, Approvals what the user approved
 	// of them, and Pending those that wait for it.
 	Items, Pending []Item
@@ -54,7 +55,7 @@ func (r *Registry) List(ctx context.Context) ([]Info, error) {
 			return err
 		}
 		for _, id := range ids {
-			info, err := r.info(tx, id)
+			info, err := r.info(tx, id, false)
 			var corrupt *kv.CorruptError
 			if errors.As(err, &corrupt) {
 				info, err = &Info{Toolset: Toolset{ID: id, Name: id}, Problem: "its records are damaged; import it again"}, nil
@@ -72,25 +73,26 @@ func (r *Registry) List(ctx context.Context) ([]Info, error) {
 // Get gives one installed toolset.
 func (r *Registry) Get(ctx context.Context, id string) (*Info, error) {
 	var out *Info
-	err := r.view(ctx, func(tx *kv.Tx) (err error) { out, err = r.info(tx, id); return err })
+	err := r.view(ctx, func(tx *kv.Tx) (err error) { out, err = r.info(tx, id, true); return err })
 	if err == nil && out == nil {
 		err = &NotFoundError{What: "toolset", ID: id}
 	}
 	return out, err
 }
 
-// info reads one toolset within a transaction.
-func (r *Registry) info(tx *kv.Tx, id string) (*Info, error) {
+// info reads one toolset within a transaction; withFiles tells whether its files
+// are wanted, of which there may be thousands.
+func (r *Registry) info(tx *kv.Tx, id string, withFiles bool) (*Info, error) {
 	set, err := r.load(tx, id)
 	if err != nil {
 		return nil, err
 	}
 	out := &Info{Toolset: set.set, Problem: r.problem(set), Approvals: set.approvals}
-	if out.Files, err = r.files(tx, &set.set); err != nil {
-		return nil, err
-	}
 	for _, t := range set.tools {
-		m := mirrorTool(set, t, out.Files)
+		m, err := r.mirrorTool(tx, set, t)
+		if err != nil {
+			return nil, err
+		}
 		out.Tools = append(out.Tools, ToolInfo{
 			Tool: m.Tool, Service: m.Service, Problem: m.Problem, Renderers: set.renderersOf(t.ID), File: m.File,
 		})
@@ -105,11 +107,24 @@ func (r *Registry) info(tx *kv.Tx, id string) (*Info, error) {
 		}
 		out.Servers = append(out.Servers, ServerInfo{Server: *s, Shared: without(s.DeclaredBy, id)})
 	}
-	if out.Manifest, err = set.manifest(); err != nil {
+	m, err := set.manifest()
+	if err == nil {
+		out.Manifest = m
+	}
+	var files []File
+	if withFiles || m != nil && pinsFiles(m) {
+		if files, err = r.files(tx, &set.set); err != nil {
+			return nil, err
+		}
+	}
+	if withFiles {
+		out.Files = files
+	}
+	if m == nil {
 		return out, nil // the tool at fault says so
 	}
 	approved := pins(set.approvals)
-	out.Items = itemsOf(out.Manifest, out.Files)
+	out.Items = itemsOf(m, files)
 	for _, it := range out.Items {
 		if approved[[2]string{it.Kind, it.Name}] != it.SHA256 {
 			out.Pending = append(out.Pending, it)

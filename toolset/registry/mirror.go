@@ -307,10 +307,6 @@ func (r *Registry) ids(tx *kv.Tx) ([]string, error) {
 
 func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 	set, err := r.tables.load(tx, id)
-	var files []File
-	if err == nil {
-		files, err = r.files(tx, &set.set)
-	}
 	var corrupt *kv.CorruptError
 	if errors.As(err, &corrupt) {
 		return MirrorToolset{ID: id, Name: id, Problem: "its records are damaged; import it again"}, nil
@@ -332,7 +328,11 @@ func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 		t.Network = toolset.NetworkHosts
 	}
 	for _, tool := range set.tools {
-		t.Tools = append(t.Tools, mirrorTool(set, tool, files))
+		m, err := r.mirrorTool(tx, set, tool)
+		if err != nil {
+			return t, err
+		}
+		t.Tools = append(t.Tools, m)
 	}
 	for _, a := range set.agents {
 		t.Agents = append(t.Agents, a.Agent)
@@ -391,26 +391,32 @@ func granted(p manifest.Permissions, approved map[[2]string]string) manifest.Per
 }
 
 // mirrorTool makes one tool's entry, and finds out whether it can be used.
-func mirrorTool(set *rows, rec ToolRecord, files []File) MirrorTool {
+func (r *Registry) mirrorTool(tx *kv.Tx, set *rows, rec ToolRecord) (MirrorTool, error) {
 	out := MirrorTool{Tool: rec.Tool, Service: rec.Service, Problem: set.broken[rec.ID]}
-	if renderer, _, err := set.effective(rec.ID); err != nil {
-		out.Problem = "its renderer's record is damaged"
-	} else {
-		out.Tool.Renderer = renderer
-	}
 	fail := func(why string) {
 		if out.Problem == "" {
 			out.Problem = why
 		}
 	}
+	renderer, _, err := set.effective(rec.ID)
+	if err != nil {
+		fail("its renderer's record is damaged")
+	}
+	out.Tool.Renderer = renderer
 	entry, err := manifest.ParseEntrypoint(rec.Entrypoint)
 	if err != nil {
 		fail("its entrypoint can't be used")
-	} else if f, ok := findFile(files, entry.Files()); ok {
-		out.Function, out.File, out.SHA256 = entry.Function, f.Path, f.SHA256
-		out.Module = moduleOf(f.Path)
 	} else {
-		fail(entry.Files()[0] + " is not among its files")
+		f, err := r.oneFile(tx, &set.set, entry.Files())
+		switch {
+		case err != nil:
+			return out, err
+		case f == nil:
+			fail(entry.Files()[0] + " is not among its files")
+		default:
+			out.Function, out.File, out.SHA256 = entry.Function, f.Path, f.SHA256
+			out.Module = moduleOf(f.Path)
+		}
 	}
 	if _, err := schema.Compile(rec.InputSchema); err != nil {
 		fail("its input_schema can't be used: " + err.Error())
@@ -420,7 +426,7 @@ func mirrorTool(set *rows, rec ToolRecord, files []File) MirrorTool {
 			fail("its output_schema can't be used: " + err.Error())
 		}
 	}
-	return out
+	return out, nil
 }
 
 // moduleOf is the Python name of a file, from the folder on.

@@ -296,9 +296,11 @@ func (r *Registry) compareInstalled(ctx context.Context, p *Plan) error {
 		if err != nil {
 			return err
 		}
-		files, err := r.files(tx, &old.set)
-		if err != nil {
-			return err
+		files := p.Files
+		if old.set.Hash != p.Hash {
+			if files, err = r.files(tx, &old.set); err != nil {
+				return err
+			}
 		}
 		return p.compareWith(old, files)
 	})
@@ -315,9 +317,13 @@ func (p *Plan) compareWith(old *rows, files []File) error {
 	p.Changes = compare(itemsOf(was, files), p.Items, pins(old.approvals))
 	p.FileChanges = fileChanges(files, p.Files)
 	p.Same = set.Hash == p.Hash
-	p.pending = set.Revoked != nil || slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Asks })
+	// what nothing contains is looked at each time
+	p.pending = set.Revoked != nil || set.Uncontained && !p.Same || slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Asks })
 	if manifest.CompareVersions(p.Manifest.Version, set.Version) < 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("it is older than the installed version %s", set.Version))
+	}
+	if set.Uncontained {
+		p.Notes = append(p.Notes, "you let its tools run where this system can't contain them")
 	}
 	if p.Source != (bundle.Source{Type: set.SourceType, Ref: set.SourceRef}) {
 		p.Notes = append(p.Notes, fmt.Sprintf("the installed one came from %s", bundle.Printable(set.SourceRef)))

@@ -98,13 +98,43 @@ func (r *Registry) view(ctx context.Context, fn func(*kv.Tx) error) error {
 	return r.o.Store.View(ctx, fn)
 }
 
+const (
+	// changeWait is how long a change waits for another one, which may be
+	// extracting the largest bundle there is onto a slow disk.
+	changeWait = 2 * time.Minute
+	// mirrorWait is for the records and the mirror alone: a wait for the store,
+	// and some room.
+	mirrorWait = kv.DefaultWait + 5*time.Second
+)
+
+// BusyError says that another process changes the toolsets, for longer than
+// one waits.
+type BusyError struct{ Owner string }
+
+func (e *BusyError) Error() string {
+	if e.Owner == "" {
+		return "another process changes the toolsets"
+	}
+	return e.Owner + " changes the toolsets"
+}
+
 // lock takes one of the locks in the data directory.
 func (r *Registry) lock(ctx context.Context, name string) (func(), error) {
 	path, err := lockPath(r.o.DataDir, name)
 	if err != nil {
 		return nil, err
 	}
-	return lockfile.Acquire(ctx, path, r.o.OnWait)
+	wait := changeWait
+	if name == mirrorLock {
+		wait = mirrorWait
+	}
+	bounded, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	release, err := lockfile.Acquire(bounded, path, r.o.OnWait)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		return nil, &BusyError{Owner: lockfile.Owner(path)}
+	}
+	return release, err
 }
 
 func lockPath(dataDir, name string) (string, error) {

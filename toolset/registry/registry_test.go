@@ -370,6 +370,12 @@ func TestRevokedIsOfferedNoMoreUntilTrusted(t *testing.T) {
 	if err != nil || !m.Toolsets[0].Usable() || m.Toolsets[0].Least != toolset.LevelNone {
 		t.Errorf("%+v, %v", m.Toolsets[0], err)
 	}
+	replaced("args: [assets/server.js,", "args: [server,")(info.Toolset.SourceRef)
+	w.install(info.Toolset.SourceRef)
+	writeFile(t, filepath.Join(info.Toolset.SourceRef, "tools", "one.py"), []byte("def run(workspace): pass"))
+	if p := w.plan(info.Toolset.SourceRef); !p.Asks() {
+		t.Error("other code of what nothing contains comes in unasked")
+	}
 	w.sound()
 }
 
