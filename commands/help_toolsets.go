@@ -44,7 +44,7 @@ func toolsetShapes() []shape {
 			{"source_hash", "of the bundle it came from"},
 			{"requirements", "Python packages"},
 			{"permissions", "network, env, read"},
-			{"workflows, tests", "as its toolset.yaml has them: id, name, description, steps (id, name, tool, args, agent, prompt); name, tool, args, files, expect (return, error, files, absent)"},
+			{"workflows, tests", "as its toolset.yaml has them: id, name, description, steps (id, name, tool, args, agent, prompt, checkpoint), input_schema; name, tool, args, files, expect (return, error, files, absent)"},
 			{"uncontained", "whether its tools may run where nothing contains them"},
 			{"revoked_at", "when its approval was taken back"},
 		}},

@@ -65,7 +65,7 @@ func TestAToolsetAtWork(t *testing.T) {
 		t.Errorf("tool call printed %s", out)
 	}
 	_, errs := w.run(1, "tool", "call", "my-toolset:analyze_data", `{"filename":"none.csv"}`, "-w", folder)
-	if !strings.Contains(errs, "FileNotFoundError") || !strings.Contains(errs, "tools/analyze.py:") {
+	if !strings.Contains(errs, "FileNotFoundError") || !strings.Contains(errs, "tools/analyze.py") {
 		t.Errorf("a call that failed says %s", errs)
 	}
 	w.run(0, "tool", "disable", "my-toolset:analyze_data")
