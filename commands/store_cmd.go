@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -129,7 +130,7 @@ func runStoreStats(ctx context.Context, rt *runtime, output string) error {
 	if err != nil {
 		return err
 	}
-	chats, err := eng.ChatsByID(ctx)
+	chats, err := eng.ChatsByID(ctx, chatsOfStats(stats))
 	if err != nil {
 		return err
 	}
@@ -147,6 +148,27 @@ func runStoreStats(ctx context.Context, rt *runtime, output string) error {
 	}
 	printStats(rt.streams.Out, stats, chats)
 	return nil
+}
+
+func chatsOfStats(s *cas.Stats) []string {
+	var ids []string
+	for _, c := range s.Chats {
+		ids = append(ids, c.ChatID)
+	}
+	return ids
+}
+
+// chatsOfProblems are the chats that something damaged belongs to.
+func chatsOfProblems(r *cas.VerifyReport) []string {
+	var ids []string
+	for _, p := range r.Problems {
+		for _, u := range p.Uses {
+			if !slices.Contains(ids, u.ChatID) {
+				ids = append(ids, u.ChatID)
+			}
+		}
+	}
+	return ids
 }
 
 func printStats(out *term.Output, s *cas.Stats, chats map[string]engine.Chat) {
@@ -213,7 +235,7 @@ func runStoreVerify(ctx context.Context, rt *runtime, output string) error {
 	if r.err != nil {
 		return r.err
 	}
-	chats, err := eng.ChatsByID(ctx)
+	chats, err := eng.ChatsByID(ctx, chatsOfProblems(r.report))
 	if err != nil {
 		return err
 	}
