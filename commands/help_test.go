@@ -130,6 +130,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"stats":   statsJSON{},
 		"verify":  verifyJSON{},
 		"gc":      gcJSON{},
+		"backup":  backupJSON{},
 		"export":  engine.ChatDocument{},
 		"part":    provider.Part{},
 		"message": engine.Message{},

@@ -72,5 +72,12 @@ func workspaceShapes() []shape {
 			{"states, folders, files, bytes", "what was removed"},
 			{"kept_bytes", "what stays"},
 		}},
+		{"fettle store backup, store restore -o json", []field{
+			version,
+			{"file, size", "the backup, and its size if it was written"},
+			{"made_at", "when it was made"},
+			{"chats, folders, bytes", "what is in it; folders are those of chats' own"},
+			{"dry_run", "whether nothing was done"},
+		}},
 	}
 }

@@ -28,7 +28,7 @@ func writing() map[string]struct {
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
 		"chats search": {args: "hi"}, "chats branches": {args: "2"}, "chats switch": {args: "2 1"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
 		"workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
-		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
+		"workspace diff": {args: "2 @-1"}, "store backup": {args: "out.tar.zst", silent: true}, "store restore": {args: "kept.tar.zst --dry-run", silent: true}, "workspace restore": {args: "2 @-1 --dry-run"},
 	}
 }
 
@@ -94,6 +94,7 @@ func outputWorld(t *testing.T) *world {
 		w.run(0, "ask", "--no-stdin", "--yes", "write")
 	}
 	w.run(0, "undo", "--chat", "3")
+	w.run(0, "store", "backup", "kept.tar.zst")
 	trustProject(t, w)
 	return w
 }

@@ -79,10 +79,13 @@ type gcJSON struct {
 
 func newStore(rt *runtime) *cli.Command {
 	return &cli.Command{
-		Name:        "store",
-		Usage:       "look after what is kept of chats' files",
-		UsageText:   "fettle store stats\nfettle store verify",
-		Subcommands: []*cli.Command{newStoreStats(rt), newStoreVerify(rt), newStoreGC(rt)},
+		Name:      "store",
+		Usage:     "look after what is kept of chats' files",
+		UsageText: "fettle store stats\nfettle store verify",
+		Subcommands: []*cli.Command{
+			newStoreStats(rt), newStoreVerify(rt), newStoreGC(rt),
+			newStoreBackup(rt), newStoreRestore(rt),
+		},
 	}
 }
 
