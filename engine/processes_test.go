@@ -35,6 +35,8 @@ func child(args []string) error {
 		return childDie(ctx, dir, args[2], args[3])
 	case "purge", "fork": // step: is killed there
 		return childCare(ctx, args[0], dir, args[2])
+	case "churn": // what, chat: until it is killed
+		return childChurn(ctx, dir, args[2], args[3])
 	case "putback": // step, count: is killed there
 		left, err := strconv.Atoi(args[3])
 		if err != nil {
