@@ -59,6 +59,7 @@ func workspaceShapes() []shape {
 			{"states, folders, files, bytes", "what all states hold, each content once"},
 			{"large_files, large_bytes, unreached_bytes", "of files on the disk, and what gc would remove of them"},
 			{"record_bytes", "the size of the records on the disk"},
+			{"collected_at, collect_due_at, dropped_chats", "when garbage was collected last and will be next; how many chats were removed since"},
 			{"chats", "the largest first: chat, chat_id, title, states, bytes, own_bytes"},
 		}},
 		{"fettle store verify -o json", []field{

@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 // killsEnv is how many processes TestKilledAmidEverything kills.
@@ -130,11 +132,25 @@ func newChurned(t *testing.T) *churned {
 	return c
 }
 
-// edit is a person's work in one of the folders, at whatever moment.
+// edit is a person's work in one of the folders, at a moment in which no call of
+// a tool runs there, between two or after a kill in one: what somebody does while
+// a tool works can't be told from what the tool does.
 func (c *churned) edit() {
 	c.t.Helper()
 	c.edits++
-	folder := []string{c.folders[0], c.folders[1], c.project}[rand.IntN(3)]
+	e := New(Options{DataDir: filepath.Join(c.dir, "data")})
+	at := rand.IntN(3)
+	folder := []string{c.folders[0], c.folders[1], c.project}[at]
+	lock := func() (func(), error) { return e.lock(c.t.Context(), "chat-"+filepath.Base(filepath.Dir(folder)), nil) }
+	if at == 2 {
+		ws := &toolset.Workspace{Path: realPath(c.t, c.project), Bound: true}
+		lock = func() (func(), error) { return e.lockWorkspace(c.t.Context(), ws, func(string) {}) }
+	}
+	release, err := lock()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer release()
 	name := filepath.Join(folder, "mine-"+itoa(rand.IntN(4)))
 	c.mine[name] = "by hand, edit " + itoa(c.edits)
 	put(c.t, name, []byte(c.mine[name]))
@@ -167,15 +183,7 @@ func (c *churned) check() {
 				t.Errorf("chat %d: %s is left", number, name)
 			}
 		}
-		for name := range before { // the folder is lost, and comes back
-			if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := b.RestoreState(t.Context(), now.ID, RestoreRequest{Chat: ref, Overwrite: true}); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+		if diff := cmp.Diff(before, c.elsewhere(b, now)); diff != "" {
 			t.Errorf("chat %d can't be brought back:\n%s", number, diff)
 		}
 	}
@@ -188,6 +196,22 @@ func (c *churned) check() {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// elsewhere brings a state back into a new folder. In the chat's own it would be
+// a step, which the next undo takes back.
+func (c *churned) elsewhere(b *bench, m *cas.Manifest) map[string]string {
+	c.t.Helper()
+	ws, err := toolset.OpenManaged(filepath.Join(c.t.TempDir(), "elsewhere"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer ws.Close()
+	about := cas.About{ChatID: "elsewhere", Source: cas.Restored}
+	if _, err := b.states.Materialize(c.t.Context(), casWorkspace(ws), m, cas.RestoreOptions{About: about}); err != nil {
+		c.t.Error(err)
+	}
+	return tree(c.t, ws.Path)
 }
 
 // whole reads everything that the chat's active state has.
