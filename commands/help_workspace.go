@@ -1,7 +1,10 @@
 package commands
 
 // workspaceShapes are the JSON of the commands around a chat's files.
-func workspaceShapes() []shape {
+func workspaceShapes() []shape { return append(stateShapes(), keptShapes()...) }
+
+// stateShapes are those of states and of what brings them back.
+func stateShapes() []shape {
 	version, chat := field{"schema_version", "1"}, field{"chat", "the chat's number"}
 	return []shape{
 		{"fettle workspace log -o json", []field{
@@ -54,6 +57,13 @@ func workspaceShapes() []shape {
 			{"before, after", "the ids of the states on both sides"},
 			{"changes, left", "as of undo"},
 		}},
+	}
+}
+
+// keptShapes are those of the commands below store.
+func keptShapes() []shape {
+	version := field{"schema_version", "1"}
+	return []shape{
 		{"fettle store stats -o json", []field{
 			version,
 			{"states, folders, files, bytes", "what all states hold, each content once"},
