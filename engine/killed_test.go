@@ -267,7 +267,7 @@ func TestKilledAmidEverything(t *testing.T) {
 	}
 }
 
-// manyCallsEnv is how many calls TestAThousandCalls makes, and manyFilesEnv how
+// manyCallsEnv is how many calls TestManyCallsInALargeFolder makes, and manyFilesEnv how
 // many files the workspace has.
 const (
 	manyCallsEnv = "FETTLE_TEST_CALLS"

@@ -45,6 +45,8 @@ func child(args []string) error {
 		return childPutBack(ctx, dir, dieAt(args[2], left))
 	case "full":
 		return childFull(ctx, dir)
+	case "fullrestore":
+		return childFullRestore(ctx, dir)
 	}
 	return fmt.Errorf("no such task %q", args)
 }

@@ -393,3 +393,22 @@ func (r *bytesReader) Read(p []byte) (int, error) {
 func later(by time.Duration) func() time.Time {
 	return func() time.Time { return time.Now().Add(by) }
 }
+
+// A first state is announced from more than 20,000 files or 2 GB on; a later one
+// is not.
+func TestWhatIsMuchToKeep(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		cas.Estimate
+		much bool
+	}{
+		{cas.Estimate{First: true, Files: 20_000, Bytes: 2 << 30}, false},
+		{cas.Estimate{First: true, Files: 20_001}, true},
+		{cas.Estimate{First: true, Bytes: 2<<30 + 1}, true},
+		{cas.Estimate{Files: 30_000, Bytes: 3 << 30}, false},
+	} {
+		if IsMuch(c.Estimate) != c.much {
+			t.Errorf("%+v", c)
+		}
+	}
+}
