@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 // dataLock is the lock of the data directory as a whole: shared by whoever works
@@ -27,7 +28,14 @@ func (e *Engine) shareData(ctx context.Context, onWait func(string)) (release fu
 			return nil, err
 		}
 		if _, err := os.Lstat(filepath.Join(e.o.DataDir, markName)); errors.Is(err, fs.ErrNotExist) {
-			return release, nil
+			shared := release
+			return func() {
+				shared()
+				// Who shares a lock leaves its file; it goes where nobody has it.
+				if last, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", dataLock)); ok && err == nil {
+					last()
+				}
+			}, nil
 		}
 		release()
 		if err := FinishRestore(ctx, e.o.DataDir); err != nil {

@@ -219,12 +219,14 @@ func TestABackupOfADamagedStore(t *testing.T) {
 	if len(large) == 0 {
 		t.Fatal("there is no large file")
 	}
-	if err := os.Remove(large[0]); err != nil {
+	// Not in the folder either, where a snapshot would find it again.
+	err := errors.Join(os.Remove(large[0]), os.Remove(filepath.Join(b.WorkspacePath(b.chat(1).Chat), "d", "big.bin")))
+	if err != nil {
 		t.Fatal(err)
 	}
 	raw := b.backup(BackupOptions{})
 	c := changer(t, t.TempDir())
-	err := c.putBack(raw, BackupOptions{})
+	err = c.putBack(raw, BackupOptions{})
 	var f *fault.Fault
 	if fault.CodeOf(err) != fault.Store || !errors.As(err, &f) || len(f.Detail) == 0 || !strings.Contains(strings.Join(f.Hints, ""), "--damaged") {
 		t.Fatalf("%v", err)

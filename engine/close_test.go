@@ -111,7 +111,7 @@ func checkClosed(t *testing.T, b *bench, id TurnID, err error) {
 			t.Errorf("start: %v (%s)", err, fault.CodeOf(err))
 		}
 		for _, name := range files(t, b.o.DataDir) {
-			if !strings.HasPrefix(name, "counter.json") && name != "locks/"+dataLock { // shared locks stay
+			if !strings.HasPrefix(name, "counter.json") {
 				t.Errorf("left behind: %s", name)
 			}
 		}
