@@ -131,6 +131,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"stats":   statsJSON{},
 		"verify":  verifyJSON{},
 		"gc":      gcJSON{},
+		"backup":  backupJSON{},
 
 		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
 		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},

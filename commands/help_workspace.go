@@ -1,7 +1,10 @@
 package commands
 
 // workspaceShapes are the JSON of the commands around a chat's files.
-func workspaceShapes() []shape {
+func workspaceShapes() []shape { return append(stateShapes(), keptShapes()...) }
+
+// stateShapes are those of states and of what brings them back.
+func stateShapes() []shape {
 	version, chat := field{"schema_version", "1"}, field{"chat", "the chat's number"}
 	return []shape{
 		{"fettle workspace log -o json", []field{
@@ -54,11 +57,19 @@ func workspaceShapes() []shape {
 			{"before, after", "the ids of the states on both sides"},
 			{"changes, left", "as of undo"},
 		}},
+	}
+}
+
+// keptShapes are those of the commands below store.
+func keptShapes() []shape {
+	version := field{"schema_version", "1"}
+	return []shape{
 		{"fettle store stats -o json", []field{
 			version,
 			{"states, folders, files, bytes", "what all states hold, each content once"},
 			{"large_files, large_bytes, unreached_bytes", "of files on the disk, and what gc would remove of them"},
 			{"record_bytes", "the size of the records on the disk"},
+			{"collected_at, collect_due_at, dropped_chats", "when garbage was collected last and will be next; how many chats were removed since"},
 			{"chats", "the largest first: chat, chat_id, title, states, bytes, own_bytes"},
 		}},
 		{"fettle store verify -o json", []field{
@@ -71,6 +82,13 @@ func workspaceShapes() []shape {
 			version,
 			{"states, folders, files, bytes", "what was removed"},
 			{"kept_bytes", "what stays"},
+		}},
+		{"fettle store backup, store restore -o json", []field{
+			version,
+			{"file, size", "the backup, and its size if it was written"},
+			{"made_at", "when it was made"},
+			{"chats, folders, bytes", "what is in it; folders are those of chats' own"},
+			{"dry_run", "whether nothing was done"},
 		}},
 	}
 }

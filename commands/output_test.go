@@ -36,6 +36,7 @@ func writing() map[string]struct {
 		"tool renderer set": {args: "edit_file code --show-file $args.path", silent: true},
 		"toolset validate":  {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
 		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
+		"store backup": {args: "out.tar.zst", silent: true}, "store restore": {args: "kept.tar.zst --dry-run", silent: true},
 	}
 }
 
@@ -102,6 +103,7 @@ func outputWorld(t *testing.T) *world {
 	}
 	w.run(0, "undo", "--chat", "3")
 	w.run(0, "toolset", "init", "my-tools")
+	w.run(0, "store", "backup", "kept.tar.zst")
 	trustProject(t, w)
 	w.bundles(w.dir)
 	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")

@@ -144,6 +144,9 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
+	if err := engine.FinishRestore(context.Background(), dirs.Data); err != nil {
+		return nil, err
+	}
 	ring, err := rt.keyRing(cfg)
 	if err != nil {
 		return nil, err

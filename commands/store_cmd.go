@@ -3,8 +3,10 @@ package commands
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,16 +18,21 @@ import (
 
 // statsJSON is what `store stats --output json` prints. Sizes are bytes.
 type statsJSON struct {
-	SchemaVersion int             `json:"schema_version"`
-	States        int             `json:"states"`
-	Folders       int             `json:"folders"`
-	Files         int             `json:"files"`
-	Bytes         int64           `json:"bytes"`
-	LargeFiles    int             `json:"large_files"`
-	LargeBytes    int64           `json:"large_bytes"`
-	Unreached     int64           `json:"unreached_bytes"`
-	RecordBytes   int64           `json:"record_bytes"`
-	Chats         []chatStatsJSON `json:"chats"`
+	SchemaVersion int   `json:"schema_version"`
+	States        int   `json:"states"`
+	Folders       int   `json:"folders"`
+	Files         int   `json:"files"`
+	Bytes         int64 `json:"bytes"`
+	LargeFiles    int   `json:"large_files"`
+	LargeBytes    int64 `json:"large_bytes"`
+	Unreached     int64 `json:"unreached_bytes"`
+	RecordBytes   int64 `json:"record_bytes"`
+	// CollectedAt and CollectDue are the last and the next collection; neither is
+	// there before anything was kept.
+	CollectedAt *time.Time      `json:"collected_at,omitempty"`
+	CollectDue  *time.Time      `json:"collect_due_at,omitempty"`
+	Dropped     int             `json:"dropped_chats"`
+	Chats       []chatStatsJSON `json:"chats"`
 }
 
 // chatStatsJSON is what one chat's states take.
@@ -78,10 +85,13 @@ type gcJSON struct {
 
 func newStore(rt *runtime) *cli.Command {
 	return &cli.Command{
-		Name:        "store",
-		Usage:       "look after what is kept of chats' files",
-		UsageText:   "fettle store stats\nfettle store verify",
-		Subcommands: []*cli.Command{newStoreStats(rt), newStoreVerify(rt), newStoreGC(rt)},
+		Name:      "store",
+		Usage:     "look after what is kept of chats' files",
+		UsageText: "fettle store stats\nfettle store verify",
+		Subcommands: []*cli.Command{
+			newStoreStats(rt), newStoreVerify(rt), newStoreGC(rt),
+			newStoreBackup(rt), newStoreRestore(rt),
+		},
 	}
 }
 
@@ -125,19 +135,33 @@ func runStoreStats(ctx context.Context, rt *runtime, output string) error {
 	if err != nil {
 		return err
 	}
+	w := rt.work("store stats")
+	defer w.stop()
+	w.stage("adding up what is kept", 0)
 	stats, err := eng.StateStats(ctx)
 	if err != nil {
 		return err
 	}
-	chats, err := eng.ChatsByID(ctx)
+	chats, err := eng.ChatsByID(ctx, chatsOfStats(stats))
 	if err != nil {
 		return err
 	}
+	upkeep, err := eng.Upkeep(ctx)
+	if err != nil {
+		return err
+	}
+	w.stop()
 	if output == "json" {
 		out := statsJSON{
 			SchemaVersion: outputVersion, States: stats.Manifests, Folders: stats.Trees, Files: stats.Blobs, Bytes: stats.Bytes,
 			LargeFiles: stats.Files, LargeBytes: stats.FileBytes, Unreached: stats.Unreached, RecordBytes: stats.RecordBytes,
-			Chats: []chatStatsJSON{},
+			Chats: []chatStatsJSON{}, Dropped: upkeep.Dropped,
+		}
+		if !upkeep.CollectedAt.IsZero() {
+			out.CollectedAt = &upkeep.CollectedAt
+		}
+		if due := upkeep.Due(); !upkeep.Since.IsZero() {
+			out.CollectDue = &due
 		}
 		for _, c := range stats.Chats {
 			chat := chats[c.ChatID]
@@ -145,17 +169,65 @@ func runStoreStats(ctx context.Context, rt *runtime, output string) error {
 		}
 		return printJSON(rt, out)
 	}
-	printStats(rt.streams.Out, stats, chats)
+	printStats(rt.streams.Out, stats, chats, upkeep)
 	return nil
 }
 
-func printStats(out *term.Output, s *cas.Stats, chats map[string]engine.Chat) {
+// upkeepText says when garbage was collected last, and when it will be next.
+func upkeepText(out *term.Output, u engine.Upkeep) string {
+	if u.Since.IsZero() {
+		return ""
+	}
+	text := "never yet"
+	if !u.CollectedAt.IsZero() {
+		text = whenText(out, u.CollectedAt)
+	}
+	due := u.Due()
+	switch left := time.Until(due); {
+	case left <= 0:
+		text += "; due now, and done when there is time: fettle store gc does it at once"
+	case out.IsTerminal():
+		text += "; the next is due in " + term.Duration(left.Round(time.Minute))
+	default:
+		text += "; the next is due at " + due.UTC().Format(time.RFC3339)
+	}
+	if u.Dropped > 0 {
+		text += "; " + term.Count(u.Dropped, "chat", "chats") + " removed since"
+	}
+	return text
+}
+
+func chatsOfStats(s *cas.Stats) []string {
+	var ids []string
+	for _, c := range s.Chats {
+		ids = append(ids, c.ChatID)
+	}
+	return ids
+}
+
+// chatsOfProblems are the chats that something damaged belongs to.
+func chatsOfProblems(r *cas.VerifyReport) []string {
+	var ids []string
+	for _, p := range r.Problems {
+		for _, u := range p.Uses {
+			if !slices.Contains(ids, u.ChatID) {
+				ids = append(ids, u.ChatID)
+			}
+		}
+	}
+	return ids
+}
+
+func printStats(out *term.Output, s *cas.Stats, chats map[string]engine.Chat, u engine.Upkeep) {
 	style := out.Style()
 	line := func(label, text string) { out.Printf("%s  %s\n", style.Dim(fmt.Sprintf("%-8s", label)), text) }
 	line("states", fmt.Sprintf("%s with %s, %s", term.Number(int64(s.Manifests)), term.Count(s.Blobs, "file", "files"), term.Size(s.Bytes)))
 	line("on disk", fmt.Sprintf("%s of records and small files, %s of large ones", term.Size(s.RecordBytes), term.Size(s.FileBytes)))
 	if s.Unreached > 0 {
 		line("unused", term.Size(s.Unreached)+" of large files; fettle store gc gives it back")
+	}
+	if text := upkeepText(out, u); text != "" {
+		line("tidied", text)
 	}
 	if len(s.Chats) == 0 {
 		return
@@ -213,7 +285,7 @@ func runStoreVerify(ctx context.Context, rt *runtime, output string) error {
 	if r.err != nil {
 		return r.err
 	}
-	chats, err := eng.ChatsByID(ctx)
+	chats, err := eng.ChatsByID(ctx, chatsOfProblems(r.report))
 	if err != nil {
 		return err
 	}
@@ -302,9 +374,10 @@ func runStoreGC(ctx context.Context, rt *runtime, output string) error {
 	if err != nil {
 		return err
 	}
-	rt.streams.Status().Set("looking for what no chat needs")
+	w := rt.work("store gc")
+	w.stage("looking for what no chat needs", 0)
 	report, err := eng.CollectStates(ctx, true)
-	rt.streams.Status().Clear()
+	w.stop()
 	if err != nil {
 		return err
 	}

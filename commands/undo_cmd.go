@@ -99,7 +99,11 @@ func runSteps(ctx context.Context, rt *runtime, o workspaceOptions, s stepComman
 	if err != nil {
 		return err
 	}
-	done, err := s.do(eng, ctx, o.restoreRequest(rt))
+	req := o.restoreRequest(rt)
+	w := rt.work(verb)
+	w.watch(&req)
+	done, err := s.do(eng, ctx, req)
+	w.stop()
 	if err != nil {
 		return withWays(err, "fettle "+verb+stepsArg(o)+chatFlag(o.chat))
 	}
@@ -280,7 +284,10 @@ func runRestore(ctx context.Context, rt *runtime, o workspaceOptions) error {
 		}
 		req.Paths = append(req.Paths, name)
 	}
+	w := rt.work("workspace restore")
+	w.watch(&req)
 	done, err := eng.RestoreState(ctx, o.states[0], req)
+	w.stop()
 	if err != nil {
 		words := append([]string{o.states[0]}, o.paths...)
 		command := "fettle workspace restore "

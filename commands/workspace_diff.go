@@ -108,7 +108,11 @@ func (d *differ) choose(ctx context.Context, o workspaceOptions) (engine.Chat, e
 		return chat, err
 	}
 	d.from = from
-	_, d.to, err = d.eng.FolderState(ctx, engine.ChatRef{Number: chat.Number}, d.rt.waiting)
+	req := engine.RestoreRequest{Chat: engine.ChatRef{Number: chat.Number}, OnWait: d.rt.waiting}
+	w := d.rt.work("workspace diff")
+	defer w.stop()
+	w.watch(&req)
+	_, d.to, err = d.eng.FolderState(ctx, req)
 	return chat, err
 }
 

@@ -185,7 +185,11 @@ func runWorkspacePut(ctx context.Context, rt *runtime, o workspaceOptions) error
 		return err
 	}
 	defer content.Close()
-	done, err := eng.PutFile(ctx, o.chat, o.paths[0], content, rt.waiting)
+	req := engine.RestoreRequest{Chat: o.chat, OnWait: rt.waiting}
+	w := rt.work("workspace put")
+	w.watch(&req)
+	done, err := eng.PutFile(ctx, req, o.paths[0], content)
+	w.stop()
 	if err != nil {
 		return err
 	}

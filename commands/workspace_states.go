@@ -35,18 +35,13 @@ func runWorkspaceLog(ctx context.Context, rt *runtime, o workspaceOptions) error
 	if err != nil {
 		return err
 	}
-	chat, states, err := eng.States(ctx, o.chat)
+	chat, states, more, err := eng.States(ctx, o.chat, o.limit)
 	if err != nil {
 		return err
 	}
-	more := o.limit > 0 && len(states) > o.limit
-	shown := states
-	if more {
-		shown = states[:o.limit]
-	}
 	if o.output == "json" {
 		out := logJSON{SchemaVersion: outputVersion, Chat: chat.Number, States: []stateJSON{}}
-		for _, s := range shown {
+		for _, s := range states {
 			out.States = append(out.States, toStateJSON(s))
 		}
 		return printJSON(rt, out)
@@ -55,7 +50,7 @@ func runWorkspaceLog(ctx context.Context, rt *runtime, o workspaceOptions) error
 		rt.notice(fmt.Sprintf("chat %d has no files yet: none of its tools has run", chat.Number))
 		return nil
 	}
-	if err := listStates(ctx, rt, eng, shown); err != nil {
+	if err := listStates(ctx, rt, eng, states); err != nil {
 		return err
 	}
 	if more && rt.streams.Err.IsTerminal() {

@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -31,33 +33,56 @@ type StateInfo struct {
 }
 
 // States lists the states on the way to the chat's active one, the latest
-// first, with those that redo can bring back before them.
-func (e *Engine) States(ctx context.Context, ref ChatRef) (Chat, []StateInfo, error) {
-	chat, err := e.find(ctx, ref, nil)
-	if err != nil {
-		return Chat{}, nil, err
+// first, with those that redo can bring back before them: at most limit of
+// them, all where that is 0. more tells that there are others.
+func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
+	if chat, err = e.find(ctx, ref, nil); err != nil {
+		return Chat{}, nil, false, err
 	}
 	h, err := e.history(ctx, chat)
 	if err != nil {
-		return Chat{}, nil, err
+		return Chat{}, nil, false, err
 	}
-	var out []StateInfo
-	for _, s := range slices.Backward(h.undone) {
+	if limit <= 0 {
+		limit = maxHistory
+	}
+	undone, err := h.undone(ctx)
+	if err != nil {
+		return Chat{}, nil, false, err
+	}
+	skip := map[string]bool{}
+	for _, s := range slices.Backward(undone) {
 		out = append(out, StateInfo{Manifest: s.after, Undone: true})
+		skip[s.after.ID] = true
 	}
-	undone := map[string]bool{}
-	for _, s := range h.undone {
-		undone[s.after.ID] = true
-	}
-	for m := h.active; m != nil && len(out) < maxHistory; {
-		if !undone[m.ID] {
+	for m := h.active; m != nil && len(out) <= limit; {
+		if !skip[m.ID] {
 			out = append(out, StateInfo{Manifest: m, Active: m.ID == h.active.ID})
 		}
 		if m, err = e.manifest(ctx, m.ParentID); err != nil {
-			return Chat{}, nil, err
+			return Chat{}, nil, false, err
 		}
 	}
-	return chat, out, e.nameTools(ctx, out)
+	if more = len(out) > limit; more {
+		out = out[:limit]
+	}
+	return chat, out, more, e.nameTools(ctx, out)
+}
+
+// postManifest is the state after a call; empty where no record of the call is
+// there.
+func (e *Engine) postManifest(ctx context.Context, call string) (id string, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		c, err := e.tables.calls.Get(tx, kv.Str(call))
+		if err == nil {
+			id = c.PostManifestID
+		}
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return "", nil
+	}
+	return id, err
 }
 
 // nameTools fills in the tools of calls.
@@ -86,10 +111,11 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 
 // FolderState takes the chat's folder into the store as it is now, and gives
 // that state: the active one, unless somebody else has changed something since.
-// The chat is at it from then on.
-func (e *Engine) FolderState(ctx context.Context, ref ChatRef, onWait func(string)) (Chat, *cas.Manifest, error) {
-	out, err := e.withFolder(ctx, RestoreRequest{Chat: ref, OnWait: onWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
-		m, err := e.takeIn(ctx, &chat, ws, cas.About{Source: cas.External})
+// The chat is at it from then on. Of req it uses Chat, OnWait, Begin and
+// Progress.
+func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (Chat, *cas.Manifest, error) {
+	out, err := e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		m, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
 		return &Restored{Chat: chat, After: m}, err
 	})
 	if err != nil {
@@ -98,14 +124,28 @@ func (e *Engine) FolderState(ctx context.Context, ref ChatRef, onWait func(strin
 	return out.Chat, out.After, nil
 }
 
+// watch are told how a snapshot comes along; both may be nil.
+type watch struct {
+	begin    func(cas.Estimate) error
+	progress func(files int, bytes int64)
+}
+
+// taking says what a folder is taken in as.
+type taking struct {
+	cas.About
+	watch
+}
+
 // takeIn takes a snapshot and makes it the chat's active state.
-func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, about cas.About) (*cas.Manifest, error) {
+func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, t taking) (*cas.Manifest, error) {
 	active, err := e.manifest(ctx, chat.ActiveManifest)
 	if err != nil {
 		return nil, err
 	}
-	about.ChatID = chat.ID
-	snap, err := e.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{About: about, Parent: active, Limits: e.o.States})
+	t.ChatID = chat.ID
+	snap, err := e.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+		About: t.About, Parent: active, Limits: e.o.States, Begin: t.begin, Progress: t.progress,
+	})
 	if err != nil {
 		return nil, stateFault("look at "+ws.Path, err)
 	}
@@ -120,20 +160,24 @@ func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, 
 const maxPut = 1 << 30
 
 // PutFile writes a file of the chat's folder, whole or not at all: a person's
-// edit, and a step that Undo takes back. name is relative, with slashes.
-func (e *Engine) PutFile(ctx context.Context, ref ChatRef, name string, content io.Reader, onWait func(string)) (*Restored, error) {
+// edit, and a step that Undo takes back. name is relative, with slashes. Of req
+// it uses Chat, OnWait, Begin and Progress.
+func (e *Engine) PutFile(ctx context.Context, req RestoreRequest, name string, content io.Reader) (*Restored, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) == "." {
 		return nil, fault.New(fault.Usage, name+" is no path in a workspace", "fettle workspace put CHAT notes/todo.md FILE")
 	}
-	return e.withFolder(ctx, RestoreRequest{Chat: ref, OnWait: onWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
-		before, err := e.takeIn(ctx, &chat, ws, cas.About{Source: cas.External})
+	name = filepath.FromSlash(path.Clean(name))
+	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		sweepPuts(ws.Root, filepath.Dir(name))
+		before, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
 		if err != nil {
 			return nil, err
 		}
-		if err := putWhole(ws.Root, filepath.FromSlash(path.Clean(name)), stopped{ctx, content}); err != nil {
-			return nil, fault.Wrap(fault.Failed, "write "+name, err)
+		if err := putWhole(ws.Root, name, stopped{ctx, content}); err != nil {
+			return nil, fault.Wrap(fault.Failed, "write "+filepath.ToSlash(name), err)
 		}
-		after, err := e.takeIn(ctx, &chat, ws, cas.About{Source: cas.Edit})
+		e.pause("put:written")
+		after, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.Edit}})
 		return &Restored{Chat: chat, Before: before, After: after}, err
 	})
 }
@@ -165,7 +209,7 @@ func putWhole(root *os.Root, name string, content io.Reader) (err error) {
 		}
 		mode = info.Mode().Perm()
 	}
-	temp := filepath.Join(filepath.Dir(name), fmt.Sprintf(".fettle-put-%d", os.Getpid()))
+	temp := filepath.Join(filepath.Dir(name), putPrefix+itoa(os.Getpid()))
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
@@ -182,6 +226,34 @@ func putWhole(root *os.Root, name string, content io.Reader) (err error) {
 		return errors.Join(err, root.Remove(temp))
 	}
 	return nil
+}
+
+// putPrefix begins the name of a file that is being put; the pid of who does so
+// follows.
+const putPrefix = ".fettle-put-"
+
+// sweepPuts removes what puts have left in a folder that were killed. Who calls
+// it holds the locks under which files are put into the workspace, so those of
+// this process are left over, too: from an earlier one of its pid. What can't be
+// looked at or removed stays; nothing depends on it.
+func sweepPuts(root *os.Root, dir string) {
+	d, err := root.Open(dir)
+	if err != nil {
+		return
+	}
+	names, _ := d.Readdirnames(-1)
+	_ = d.Close()
+	for _, name := range names {
+		digits, ok := strings.CutPrefix(name, putPrefix)
+		pid, err := strconv.Atoi(digits)
+		if !ok || err != nil || pid <= 0 || itoa(pid) != digits || pid != os.Getpid() && alive(pid) {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if info, err := root.Lstat(path); err == nil && info.Mode().IsRegular() {
+			_ = root.Remove(path)
+		}
+	}
 }
 
 // Files yields what a state has, in the order of paths, folders before what is
@@ -245,15 +317,25 @@ func (e *Engine) DescribeState(ctx context.Context, chat Chat, m *cas.Manifest) 
 	return out[0], err
 }
 
-// ChatsByID gives the chats that have a finished turn, by their ids.
-func (e *Engine) ChatsByID(ctx context.Context) (map[string]Chat, error) {
-	page, err := e.Chats(ctx, ListChats{})
-	if err != nil {
-		return nil, err
+// ChatsByID gives those chats of some ids that there are, deleted ones
+// included.
+func (e *Engine) ChatsByID(ctx context.Context, ids []string) (map[string]Chat, error) {
+	out := make(map[string]Chat, len(ids))
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for _, id := range ids {
+			c, err := e.tables.chats.Get(tx, kv.Str(id))
+			if errors.Is(err, kv.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			out[id] = *c
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return out, nil // no store yet
 	}
-	out := make(map[string]Chat, len(page.Chats))
-	for _, c := range page.Chats {
-		out[c.ID] = c
-	}
-	return out, nil
+	return out, err
 }

@@ -176,7 +176,8 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 		return err
 	}
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		return errors.Join(e.tables.chats.Delete(tx, kv.Str(d.ChatID)), e.tables.deleted.Delete(tx, kv.Str(d.ChatID)))
+		return errors.Join(e.tables.chats.Delete(tx, kv.Str(d.ChatID)), e.tables.deleted.Delete(tx, kv.Str(d.ChatID)),
+			e.noteDropped(tx))
 	})
 	if err == nil && !d.Making {
 		out.Chats++
@@ -244,7 +245,7 @@ func (e *Engine) clearChat(ctx context.Context, chatID string) (messages int, er
 		return messages, err
 	}
 	e.pause("purge:calls")
-	if err := e.states.DropChat(ctx, chatID); err != nil {
+	if err := e.dropStates(ctx, chatID); err != nil {
 		return messages, err
 	}
 	e.pause("purge:states")
@@ -468,12 +469,7 @@ func (e *Engine) purgeDue(ctx context.Context, budget time.Duration) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	gone, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept})
-	if err == nil && gone.Chats > 0 {
-		// What only they had goes as far as the time lasts; else with the next
-		// collection, which finds it all the same.
-		_, err = e.CollectStates(ctx, false)
-	}
+	_, err = e.PurgeChats(ctx, Purge{OlderThan: DeletedKept}) // what only they had goes with a collection
 	if ctx.Err() != nil {
 		return nil // the next command goes on
 	}

@@ -10,3 +10,7 @@ import (
 func childFull(context.Context, string) error {
 	return errors.New("only Linux lets a test have its own disk")
 }
+
+func childFullRestore(context.Context, string) error {
+	return errors.New("only Linux lets a test have its own disk")
+}

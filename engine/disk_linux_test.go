@@ -22,8 +22,14 @@ import (
 // The disk is a small one of a child's own.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
+	onSmallDisk(t, "full")
+}
+
+// onSmallDisk runs a child's task that mounts a disk of its own.
+func onSmallDisk(t *testing.T, task string) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"=full "+t.TempDir())
+	cmd.Env = append(os.Environ(), childEnv+"="+task+" "+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},

@@ -71,6 +71,8 @@ type Engine struct {
 	folding  chan struct{} // holds one token: the fold of this process
 	schemas  schemas
 	grace    time.Duration // toolGrace, but in tests
+
+	upkeepEvery time.Duration // the constant, but in tests
 	// pause is called at each step of a fold and of a start that a crash or
 	// another process could come between; tests set it.
 	pause func(step string)
@@ -81,8 +83,12 @@ type Engine struct {
 	closed bool
 	box    *toolbox       // as of the last look
 	wg     sync.WaitGroup // of starts and live turns
-	base   context.Context
-	stop   context.CancelCauseFunc
+	// keeping is set once the goroutine runs that looks after the store, and
+	// collecting stops what it is at; nil where it is at nothing.
+	keeping    bool
+	collecting context.CancelFunc
+	base       context.Context
+	stop       context.CancelCauseFunc
 }
 
 // DefaultMaxSteps bounds the responses of a turn that names no bound: enough
@@ -113,7 +119,9 @@ func New(o Options) *Engine {
 		turns:    map[TurnID]*turn{},
 		folding:  make(chan struct{}, 1),
 		grace:    toolGrace,
-		pause:    func(string) {},
+
+		upkeepEvery: upkeepEvery,
+		pause:       func(string) {},
 	}
 	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold})
 	e.states = cas.Open(cas.Options{
@@ -150,6 +158,7 @@ func (e *Engine) enter(ctx context.Context) (_ context.Context, leave func(), er
 		return nil, nil, fault.Wrap(fault.Interrupted, "start turn", errClosed)
 	}
 	e.wg.Add(1)
+	e.beginUpkeep()
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.base, func() { cancel(errClosed) })
 	return ctx, func() { stop(); cancel(nil); e.wg.Done() }, nil

@@ -114,7 +114,10 @@ func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
 			return err
 		}
 	}
-	return e.purgeDue(ctx, budget-time.Since(begun))
+	if err := e.purgeDue(ctx, budget-time.Since(begun)); err != nil || ctx.Err() != nil {
+		return err
+	}
+	return e.collectDue(ctx)
 }
 
 // foldTurns folds in groups: claim, write, sync, and only then unlink.

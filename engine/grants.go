@@ -69,6 +69,8 @@ type catalog struct {
 	Grants  []Grant `json:"grants"`
 	// PurgeDue is when the next deleted chat may be removed for good.
 	PurgeDue *time.Time `json:"purge_due,omitempty"`
+	// CollectDue is when a command that has answered may collect garbage.
+	CollectDue *time.Time `json:"collect_due,omitempty"`
 }
 
 const catalogVersion = 1
@@ -97,7 +99,13 @@ func (e *Engine) mirror(ctx context.Context) error {
 			}
 			c.Grants = append(c.Grants, *g)
 		}
-		c.PurgeDue, err = e.nextPurge(tx)
+		if c.PurgeDue, err = e.nextPurge(tx); err != nil {
+			return err
+		}
+		u, err := e.upkeepIn(tx)
+		if due := u.dueInTidy(); !u.Since.IsZero() {
+			c.CollectDue = &due
+		}
 		return err
 	})
 	if err != nil {

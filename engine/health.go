@@ -125,8 +125,8 @@ func heldLocks(dir string, entries []fs.DirEntry, suffix string) []HeldLock {
 	var out []HeldLock
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
-		if !strings.HasSuffix(entry.Name(), suffix) || entry.IsDir() {
-			continue
+		if !strings.HasSuffix(entry.Name(), suffix) || entry.IsDir() || entry.Name() == dataLock {
+			continue // who shares the whole directory holds a chat's lock, too
 		}
 		if pid := lockfile.OwnerPID(path); pid > 0 && alive(pid) {
 			out = append(out, HeldLock{Name: entry.Name(), Owner: ownerName(pid)})

@@ -19,66 +19,202 @@ type step struct {
 	before, after *cas.Manifest
 }
 
-// history is what was done to a chat's workspace on the way to its active
-// state: the steps that are done, and those that were undone and can be done
-// again, both the oldest first. It is read from the manifests alone: each names
-// the one before it, and one that undo or redo gave names the first step that
-// is undone since (none: all are done).
+// history is the way back from a chat's active state, read as far as it is asked
+// for: what one step back costs doesn't grow with what was done before. It is
+// read from the manifests alone: each names the one before it, and one that undo
+// or redo gave names the first step that is undone since (none: all are done).
+//
+// The steps lie in a stack. A new step cuts off what is undone and goes on top;
+// undo and redo only move the mark between what is done and what is undone.
 type history struct {
-	active       *cas.Manifest
-	done, undone []step
+	e      *Engine
+	chat   string
+	active *cas.Manifest
+	read   int // manifests so far
 }
 
 // maxHistory bounds how far back a history is read.
 const maxHistory = 100_000
 
-// history reads the way to a chat's active state.
+// history begins at a chat's active state; the state is nil where it isn't
+// there any more.
 func (e *Engine) history(ctx context.Context, chat Chat) (*history, error) {
-	h := new(history)
-	var chain []*cas.Manifest
-	for id := chat.ActiveManifest; id != "" && len(chain) < maxHistory; {
-		m, err := e.states.Manifest(ctx, id)
-		if errors.Is(err, cas.ErrNotFound) {
-			break // an imported history begins somewhere
-		}
-		if err != nil {
-			return nil, storeFault("read the states of the workspace", err)
-		}
-		chain = append(chain, m)
-		id = m.ParentID
-	}
-	for _, m := range slices.Backward(chain) {
-		h.add(m)
-	}
-	return h, nil
+	m, err := e.manifest(ctx, chat.ActiveManifest)
+	return &history{e: e, chat: chat.ID, active: m}, err
 }
 
-// add takes the next manifest.
-func (h *history) add(m *cas.Manifest) {
-	before := h.active
-	h.active = m
+// before is the state that one came after; nil where the history begins, as an
+// imported one does somewhere.
+func (h *history) before(ctx context.Context, m *cas.Manifest) (*cas.Manifest, error) {
+	if h.read++; h.read > maxHistory {
+		return nil, nil
+	}
+	return h.e.manifest(ctx, m.ParentID)
+}
+
+// visit is what a manifest is in the history: a step, a mark, or neither.
+type visit struct {
+	step *step
+	// marks tells that undo or redo gave it; from it on, going back, what
+	// counts lies below the step, if there is one.
+	marks bool
+	below *step
+}
+
+// look tells what a manifest is. Its parent is the one before it, if any.
+func (h *history) look(ctx context.Context, m, parent *cas.Manifest) (visit, error) {
 	switch m.Source {
 	case cas.External, cas.Interrupted, cas.Imported, cas.Branch:
-		return
+		return visit{}, nil
 	case cas.Restored:
-		all := append(slices.Clone(h.done), h.undone...)
-		at := slices.IndexFunc(all, func(s step) bool { return s.id == m.SourceRef })
 		if m.SourceRef == "" {
-			at = len(all)
+			return visit{marks: true}, nil
 		}
-		if at >= 0 {
-			h.done, h.undone = all[:at:at], all[at:]
-			return
+		marked, err := h.find(ctx, m.SourceRef, parent)
+		if err != nil || marked != nil {
+			return visit{marks: true, below: marked}, err
 		}
 	}
-	if before == nil {
-		return // the first state is the ground that undo ends at
+	if parent == nil {
+		return visit{}, nil // the first state is the ground that undo ends at
 	}
+	return visit{step: stepOf(m, parent)}, nil
+}
+
+func stepOf(m, parent *cas.Manifest) *step {
 	id := m.ID + "^"
 	if m.Source == cas.ToolRun {
 		id = m.SourceRef
 	}
-	h.done, h.undone = append(h.done, step{id: id, before: before, after: m}), nil
+	return &step{id: id, before: parent, after: m}
+}
+
+// find gives the step that a mark names, or nil where it is no step's name but
+// that of a state which was brought back. The records lead there at once; only
+// an imported history, which has no calls, is searched.
+func (h *history) find(ctx context.Context, mark string, from *cas.Manifest) (*step, error) {
+	id, given := strings.CutSuffix(mark, "^")
+	if !given {
+		post, err := h.e.postManifest(ctx, mark)
+		if err != nil {
+			return nil, err
+		}
+		id = post
+	}
+	m, err := h.e.manifest(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil && (given || m.Source == cas.ToolRun && m.SourceRef == mark) {
+		parent, err := h.before(ctx, m)
+		if err != nil || parent == nil {
+			return nil, err
+		}
+		return stepOf(m, parent), nil
+	}
+	if m, err = h.e.manifest(ctx, mark); m != nil || err != nil {
+		return nil, err // a state's own name
+	}
+	return h.search(ctx, mark, from)
+}
+
+// search looks for a step on the way back.
+func (h *history) search(ctx context.Context, mark string, m *cas.Manifest) (*step, error) {
+	for m != nil {
+		parent, err := h.before(ctx, m)
+		if err != nil || parent == nil {
+			return nil, err
+		}
+		if s := stepOf(m, parent); s.id == mark {
+			return s, nil
+		}
+		m = parent
+	}
+	return nil, nil
+}
+
+// down gives the next step that is done, at a manifest or before it: nil at the
+// end.
+func (h *history) down(ctx context.Context, m *cas.Manifest) (*step, error) {
+	marked := false // only the last mark above a step counts
+	for m != nil {
+		parent, err := h.before(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		v, err := h.look(ctx, m, parent)
+		if err != nil || v.step != nil {
+			return v.step, err
+		}
+		m = parent
+		if v.marks && !marked {
+			if marked = true; v.below != nil {
+				m, marked = v.below.before, false
+			}
+		}
+	}
+	return nil, nil
+}
+
+// done are the last n steps that are done, the oldest first.
+func (h *history) done(ctx context.Context, n int) ([]step, error) {
+	var out []step
+	for at := h.active; len(out) < n; {
+		s, err := h.down(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			break
+		}
+		out = append(out, *s)
+		at = s.before
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// undone are all steps that redo brings back, the next one first.
+func (h *history) undone(ctx context.Context) ([]step, error) {
+	next, top, err := h.mark(ctx)
+	if err != nil || next == nil {
+		return nil, err
+	}
+	var out []step
+	for s := top; s != nil; {
+		out = append(out, *s)
+		if s.id == next.id {
+			slices.Reverse(out)
+			return out, nil
+		}
+		if s, err = h.down(ctx, s.before); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil // the mark names nothing on the way: a history that was cut
+}
+
+// mark gives the first step that is undone, nil where none is, and the top of
+// the stack.
+func (h *history) mark(ctx context.Context) (next, top *step, err error) {
+	marked := false
+	for m := h.active; m != nil; {
+		parent, err := h.before(ctx, m)
+		if err != nil {
+			return nil, nil, err
+		}
+		v, err := h.look(ctx, m, parent)
+		if err != nil || v.step != nil {
+			return next, v.step, err
+		}
+		if v.marks && !marked {
+			if marked, next = true, v.below; next == nil {
+				return nil, nil, nil
+			}
+		}
+		m = parent
+	}
+	return next, nil, nil
 }
 
 // move is the way from the active state to another.
@@ -89,37 +225,42 @@ type move struct {
 	// from is the state that the way begins at if nobody else has changed
 	// anything.
 	from *cas.Manifest
-	back bool
 }
 
 // undo is the way back over the last n steps.
-func (h *history) undo(n int) (*move, error) {
-	if len(h.done) == 0 {
+func (h *history) undo(ctx context.Context, n int) (*move, error) {
+	steps, err := h.done(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if len(steps) == 0 {
 		return nil, errNoStep
 	}
-	n = min(n, len(h.done))
-	steps := h.done[len(h.done)-n:]
-	return &move{to: steps[0].before, mark: steps[0].id, steps: steps, from: steps[n-1].after, back: true}, nil
+	return &move{to: steps[0].before, mark: steps[0].id, steps: steps, from: steps[len(steps)-1].after}, nil
 }
 
 // redo is the way forward again over the next n steps.
-func (h *history) redo(n int) (*move, error) {
-	if len(h.undone) == 0 {
+func (h *history) redo(ctx context.Context, n int) (*move, error) {
+	undone, err := h.undone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(undone) == 0 {
 		return nil, errNoStep
 	}
-	n = min(n, len(h.undone))
-	m := &move{to: h.undone[n-1].after, steps: h.undone[:n], from: h.undone[0].before}
-	if n < len(h.undone) {
-		m.mark = h.undone[n].id
+	n = min(n, len(undone))
+	m := &move{to: undone[n-1].after, steps: undone[:n], from: undone[0].before}
+	if n < len(undone) {
+		m.mark = undone[n].id
 	}
 	return m, nil
 }
 
 var errNoStep = errors.New("no step")
 
-// paths are those that the steps of a move have changed, and of them those that
-// somebody else has changed between: to bring these back would lose what that
-// one did.
+// movePaths gives the paths that the steps of a move have changed, and of them
+// those that somebody else has changed between: to bring these back would lose
+// what that one did. One that is already as it is to be is not among them.
 func (e *Engine) movePaths(ctx context.Context, m *move, active *cas.Manifest) (paths []string, foreign []cas.Blocked, err error) {
 	touched := map[string]bool{}
 	for _, s := range m.steps {
@@ -127,9 +268,13 @@ func (e *Engine) movePaths(ctx context.Context, m *move, active *cas.Manifest) (
 			return nil, nil, err
 		}
 	}
+	differs := map[string]bool{}
+	if err := e.eachChange(ctx, active, m.to, func(path string) { differs[path] = true }); err != nil {
+		return nil, nil, err
+	}
 	others := map[string]bool{}
 	other := func(path string) {
-		if touched[path] {
+		if touched[path] && differs[path] {
 			others[path] = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
@@ -24,19 +25,89 @@ func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport
 	if _, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept}); err != nil {
 		return nil, err
 	}
+	before, err := e.Upkeep(ctx)
+	if err != nil {
+		return nil, e.storeTrouble(err)
+	}
 	known, err := e.knownChats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	borrowed, err := e.borrowed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	young := e.o.Now().Add(-unknownGrace)
 	report, err := e.states.GC(ctx, cas.GCOptions{
-		Live:    func(m *cas.Manifest) bool { return known[m.ChatID] || m.CreatedAt.After(young) },
+		Live: func(m *cas.Manifest) bool {
+			return known[m.ChatID] || borrowed[m.ID] || m.CreatedAt.After(young)
+		},
 		Compact: compact,
 	})
 	if err != nil {
 		return nil, stateFault("remove what nothing needs", err)
 	}
-	return report, nil
+	return report, e.noteUpkeep(ctx, func(u *Upkeep) {
+		u.CollectedAt, u.Bytes, u.TriedAt = e.o.Now(), report.Bytes, time.Time{}
+		if u.Dropped = max(u.Dropped-before.Dropped, 0); u.Dropped == 0 {
+			u.DroppedAt = time.Time{}
+		}
+	})
+}
+
+// borrowed are the states that forks have from the chats which they began from:
+// they need them for as long as they live themselves.
+func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	var forks []string
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			if c.ForkedFrom != nil {
+				forks = append(forks, c.ID)
+				out[c.ActiveManifest] = true
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return nil, err
+	}
+	for _, id := range forks {
+		for after := kv.Key(nil); ; {
+			messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after})
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range messages {
+				out[m.ManifestID], out[m.LeftManifestID] = true, true
+			}
+			if after = next; next == nil {
+				break
+			}
+		}
+	}
+	delete(out, "")
+	return out, nil
+}
+
+// dropStates removes the states of a chat that is removed for good. Where a fork
+// has some of them, the collector sorts them out.
+func (e *Engine) dropStates(ctx context.Context, chatID string) error {
+	list, err := e.states.Manifests(ctx, chatID)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	borrowed, err := e.borrowed(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(list, func(m *cas.Manifest) bool { return borrowed[m.ID] }) {
+		return nil
+	}
+	return e.states.DropChat(ctx, chatID)
 }
 
 // hasStore tells whether anything was ever stored: to look makes no store.
@@ -45,16 +116,15 @@ func (e *Engine) hasStore() bool {
 	return err == nil
 }
 
-// knownChats are the chats that have a record or a live turn.
+// knownChats are the chats that have a record or a journal. The journals are
+// looked at first, live or not: a turn that is folded meanwhile has a record
+// then.
 func (e *Engine) knownChats(ctx context.Context) (map[string]bool, error) {
-	known := map[string]bool{}
-	live, err := e.liveTurns(ctx)
+	known, err := e.inJournals()
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range live {
-		known[a.Chat.ID] = true
-	}
+	e.pause("collect:journals")
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
 			if err != nil {

@@ -35,8 +35,18 @@ func child(args []string) error {
 		return childDie(ctx, dir, args[2], args[3])
 	case "purge", "fork": // step: is killed there
 		return childCare(ctx, args[0], dir, args[2])
+	case "churn": // what, chat: until it is killed
+		return childChurn(ctx, dir, args[2], args[3])
+	case "putback": // step, count: is killed there
+		left, err := strconv.Atoi(args[3])
+		if err != nil {
+			return err
+		}
+		return childPutBack(ctx, dir, dieAt(args[2], left))
 	case "full":
 		return childFull(ctx, dir)
+	case "fullrestore":
+		return childFullRestore(ctx, dir)
 	}
 	return fmt.Errorf("no such task %q", args)
 }
@@ -98,7 +108,14 @@ func childDie(ctx context.Context, dir, step, count string) error {
 	if err != nil {
 		return err
 	}
-	e := childEngine(dir, func(at string) {
+	e := childEngine(dir, dieAt(step, left))
+	_, err = e.Fold(ctx, FoldAll)
+	return fmt.Errorf("it never came to %s: %w", step, errors.Join(err, e.Close()))
+}
+
+// dieAt kills the process when it comes to a step for the left-th time.
+func dieAt(step string, left int) func(string) {
+	return func(at string) {
 		if at == step {
 			if left--; left == 0 {
 				p, _ := os.FindProcess(os.Getpid())
@@ -106,9 +123,7 @@ func childDie(ctx context.Context, dir, step, count string) error {
 				select {} // until it is dead
 			}
 		}
-	})
-	_, err = e.Fold(ctx, FoldAll)
-	return fmt.Errorf("it never came to %s: %w", step, errors.Join(err, e.Close()))
+	}
 }
 
 type process struct {

@@ -387,7 +387,29 @@ func (e *Engine) TurnChat(id TurnID) (Chat, bool) {
 
 // lockChat takes the lock that a turn of the chat holds to its end.
 func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
-	return e.lock(ctx, "chat-"+id, onWait)
+	let, err := e.shareData(ctx, onWait)
+	if err != nil {
+		return nil, err
+	}
+	release, err := e.lock(ctx, "chat-"+id, onWait)
+	if err != nil {
+		let()
+		return nil, err
+	}
+	return func() { release(); let() }, nil
+}
+
+// lockShared is lock for what many may hold.
+func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string)) (func(), error) {
+	dir := filepath.Join(e.o.DataDir, "locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, storeFault("make the folder of locks", err)
+	}
+	release, err := lockfile.AcquireShared(ctx, filepath.Join(dir, name), onWait)
+	if err != nil {
+		return nil, waitFault(ctx, "take the lock "+name, err)
+	}
+	return release, nil
 }
 
 func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {

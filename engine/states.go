@@ -120,7 +120,7 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 	for {
 		select {
 		case whole = <-begun:
-			if whole.First && (whole.Files > manyFiles || whole.Bytes > manyBytes) {
+			if IsMuch(whole) {
 				t.notice(fmt.Sprintf("keeping the first state of %s: %s, %s", ws.Path, plural(whole.Files, "file"), fmt.Sprintf("%d MB", whole.Bytes>>20)))
 			}
 		case <-news.C:
@@ -135,6 +135,12 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 			return r.snap, nil
 		}
 	}
+}
+
+// IsMuch tells whether a first snapshot is announced with its numbers before it
+// is taken.
+func IsMuch(e cas.Estimate) bool {
+	return e.First && (e.Files > manyFiles || e.Bytes > manyBytes)
 }
 
 // remark says what a state can't bring back: once for what a first snapshot
@@ -236,6 +242,15 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	if conv.state == "" || !t.keepsStates() {
 		return nil
 	}
+	if !conv.isNew {
+		was := conv.chat.ActiveManifest
+		if err := t.eng.settle(ctx, &conv.chat); err != nil {
+			return err
+		}
+		if conv.state == was {
+			conv.state = conv.chat.ActiveManifest
+		}
+	}
 	m, err := t.eng.manifest(ctx, conv.state)
 	if err != nil {
 		return err
@@ -298,9 +313,10 @@ func (e *Engine) branchTo(
 // not accepted.
 func (t *turn) moveFolderBack(ctx context.Context) error {
 	was := t.states.was
-	if was == nil {
+	if was == nil || t.ws == nil {
 		return nil
 	}
+	t.states.was = nil // whoever comes second finds it done
 	release, err := t.eng.lockWorkspace(ctx, t.ws, func(string) {})
 	if err != nil {
 		return err

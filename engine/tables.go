@@ -21,6 +21,7 @@ type tables struct {
 	calls    *kv.Table[ToolCall]
 	grants   *kv.Table[Grant]
 	deleted  *kv.Table[deletion]
+	upkeep   *kv.Table[Upkeep]
 	events   *kv.RawTable // turn id, segment → lines of JSON
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 	usage    *usageTables
@@ -43,6 +44,7 @@ func newTables() *tables {
 		usage:  newUsageTables(),
 		search: newSearchTables(),
 
+		upkeep:  kv.NewTable("upkeep", func(u *Upkeep) kv.Key { return kv.Str(u.ID) }),
 		deleted: kv.NewTable("deleted_chats", func(d *deletion) kv.Key { return kv.Str(d.ChatID) }),
 	}
 }

@@ -32,7 +32,15 @@ type RestoreRequest struct {
 	OnWait func(string)
 	// Written is called as files are written; it may be nil.
 	Written func(files int, bytes int64)
+	// Begin is told what has to be read of the folder first, where there is
+	// anything, and Progress of what was read. Both may be nil; Progress is
+	// called by several goroutines.
+	Begin    func(cas.Estimate) error
+	Progress func(files int, bytes int64)
 }
+
+// watch are the functions that are told how a snapshot comes along.
+func (r RestoreRequest) watch() watch { return watch{r.Begin, r.Progress} }
 
 // Restored is what was, or would be, brought back.
 type Restored struct {
@@ -64,19 +72,25 @@ func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error
 }
 
 func (e *Engine) step(
-	ctx context.Context, req RestoreRequest, choose func(*history, int) (*move, error), nothing string,
+	ctx context.Context, req RestoreRequest, choose func(*history, context.Context, int) (*move, error), nothing string,
 ) (*Restored, error) {
 	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
 		if chat.ActiveManifest == "" {
 			return nil, noFiles(chat)
 		}
+		if _, err := e.takeInOwn(ctx, &chat, ws, req); err != nil {
+			return nil, err
+		}
 		h, err := e.history(ctx, chat)
 		if err != nil {
 			return nil, err
 		}
-		m, err := choose(h, max(req.Steps, 1))
+		m, err := choose(h, ctx, max(req.Steps, 1))
 		if errors.Is(err, errNoStep) {
 			return nil, fault.New(fault.NotFound, nothing, fmt.Sprintf("fettle workspace log %d", chat.Number))
+		}
+		if err != nil {
+			return nil, err
 		}
 		paths, foreign, err := e.movePaths(ctx, m, h.active)
 		if err != nil {
@@ -89,7 +103,7 @@ func (e *Engine) step(
 		if req.Paths == nil {
 			req.Paths = paths
 		}
-		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: m.to, active: h.active, mark: m.mark}, req)
+		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: m.to, active: h.active, mark: m.mark, moves: true}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +111,7 @@ func (e *Engine) step(
 			out.Steps = append(out.Steps, StateInfo{Manifest: s.after})
 		}
 		if req.Plan {
-			out.Blocked = append(out.Blocked, foreign...)
+			out.Blocked = joinBlocked(out.Blocked, foreign)
 		}
 		return out, e.nameTools(ctx, out.Steps)
 	})
@@ -111,12 +125,66 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 		if err != nil {
 			return nil, err
 		}
-		active, err := e.manifest(ctx, chat.ActiveManifest)
+		active, err := e.takeInOwn(ctx, &chat, ws, req)
 		if err != nil {
 			return nil, err
 		}
-		return e.restore(ctx, restoring{chat: chat, ws: ws, to: to, active: active, mark: to.ID}, req)
+		foreign, err := e.editedSince(ctx, active, to)
+		if err != nil {
+			return nil, err
+		}
+		foreign = outside(within(foreign, req.Paths), req.Keep)
+		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
+			return nil, conflictFault(ws, foreign)
+		}
+		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: to, active: active, mark: to.ID}, req)
+		if err == nil && req.Plan {
+			out.Blocked = joinBlocked(out.Blocked, foreign)
+		}
+		return out, err
 	})
+}
+
+// takeInOwn takes a chat's own folder in as it is now, before something is
+// brought back, so that what a person has changed there since the last call is
+// seen. In the user's folder [cas.Store.Materialize] itself looks for that. It
+// gives the active state.
+func (e *Engine) takeInOwn(ctx context.Context, chat *Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
+	if ws.Bound {
+		return e.manifest(ctx, chat.ActiveManifest)
+	}
+	return e.takeIn(ctx, chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
+}
+
+// editedSince are the paths that somebody else has changed since a tool or a
+// command last gave the folder a state, and that another state would change
+// again.
+func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.Blocked, error) {
+	was := now
+	for was != nil && (was.Source == cas.External || was.Source == cas.Interrupted) {
+		before, err := e.manifest(ctx, was.ParentID)
+		if err != nil {
+			return nil, err
+		}
+		if before == nil {
+			break // the ground: how the folder was found
+		}
+		was = before
+	}
+	if now == nil || was.Root == now.Root {
+		return nil, nil
+	}
+	edited := map[string]bool{}
+	if err := e.eachChange(ctx, was, now, func(path string) { edited[path] = true }); err != nil {
+		return nil, err
+	}
+	var out []cas.Blocked
+	err := e.eachChange(ctx, now, to, func(path string) {
+		if edited[path] {
+			out = append(out, cas.Blocked{Path: path, Reason: "someone else changed it since"})
+		}
+	})
+	return out, err
 }
 
 // withFolder finds the chat, waits for its live turn, and holds its lock and its
@@ -151,10 +219,42 @@ func (e *Engine) withFolder(
 		return nil, err
 	}
 	defer release()
+	sweepPuts(ws.Root, ".")
+	if err := e.settle(ctx, &conv.chat); err != nil {
+		return nil, err
+	}
 	if err := e.fill(ctx, &conv.chat, ws); err != nil {
 		return nil, err
 	}
 	return do(conv.chat, ws)
+}
+
+// settle takes up a state that was brought back for the chat by a process which
+// was killed before it could note that: the folder has it already. Who calls it
+// holds the chat's lock.
+func (e *Engine) settle(ctx context.Context, chat *Chat) error {
+	last, err := e.states.Latest(ctx, chat.ID)
+	if err != nil {
+		return storeFault("read the states of the workspace", err)
+	}
+	if last == nil || last.ID == chat.ActiveManifest || last.Source != cas.Restored && (last.Source != cas.Branch || last.SourceRef != chat.ActiveLeaf) {
+		return nil
+	}
+	// It follows the active state, or what was found to differ from that.
+	const furthest = 2
+	for m, i := last, 0; m != nil && i < furthest; i++ {
+		if m.ParentID == chat.ActiveManifest {
+			chat.ActiveManifest = last.ID
+			return e.setActive(ctx, chat.ID, last.ID)
+		}
+		if m, err = e.manifest(ctx, m.ParentID); err != nil {
+			return err
+		}
+		if m != nil && m.Source != cas.External && m.Source != cas.Interrupted {
+			return nil
+		}
+	}
+	return nil
 }
 
 // fill gives the folder of a fork its files, if it has none of its own yet.
@@ -198,6 +298,9 @@ type restoring struct {
 	ws         *toolset.Workspace
 	to, active *cas.Manifest
 	mark       string
+	// moves is set for undo and redo: they are noted also where every file is
+	// as it should be already, or the next one would go over the same steps.
+	moves bool
 }
 
 // restore brings a state back and makes the result the chat's active one.
@@ -205,7 +308,7 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
 		Active: r.active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
-		Limits: e.o.States, Written: req.Written,
+		Limits: e.o.States, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
@@ -221,8 +324,19 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 	if req.Plan {
 		return out, nil
 	}
-	out.Chat.ActiveManifest = done.After.ID
-	return out, e.setActive(ctx, r.chat.ID, done.After.ID)
+	if r.moves && done.After.ID == done.Before.ID {
+		snap, err := e.states.Snapshot(ctx, casWorkspace(r.ws), cas.SnapshotOptions{
+			About:  cas.About{ChatID: r.chat.ID, ParentID: done.Before.ID, Source: cas.Restored, SourceRef: r.mark},
+			Limits: e.o.States,
+		})
+		if err != nil {
+			return nil, stateFault("note what was undone", err)
+		}
+		out.After = snap.Manifest
+	}
+	e.pause("restore:done")
+	out.Chat.ActiveManifest = out.After.ID
+	return out, e.setActive(ctx, r.chat.ID, out.After.ID)
 }
 
 // setActive makes a manifest the chat's active one. Who calls it holds the
@@ -255,12 +369,34 @@ func (e *Engine) State(ctx context.Context, chat Chat, name string) (*cas.Manife
 
 // outside are the paths that aren't kept as they are.
 func outside(paths []cas.Blocked, keep []string) []cas.Blocked {
-	return slices.DeleteFunc(paths, func(p cas.Blocked) bool {
-		return slices.ContainsFunc(keep, func(k string) bool {
-			k = strings.Trim(k, "/")
-			return p.Path == k || strings.HasPrefix(p.Path, k+"/")
-		})
+	return slices.DeleteFunc(paths, func(p cas.Blocked) bool { return covered(p.Path, keep) })
+}
+
+// within are those of paths that are some of these or below them; all where
+// these are nil.
+func within(paths []cas.Blocked, these []string) []cas.Blocked {
+	if these == nil {
+		return paths
+	}
+	return slices.DeleteFunc(paths, func(p cas.Blocked) bool { return !covered(p.Path, these) })
+}
+
+// covered tells whether a path is one of these or below one.
+func covered(path string, these []string) bool {
+	return slices.ContainsFunc(these, func(k string) bool {
+		k = strings.Trim(k, "/")
+		return path == k || strings.HasPrefix(path, k+"/")
 	})
+}
+
+// joinBlocked adds to a list what it hasn't.
+func joinBlocked(list, more []cas.Blocked) []cas.Blocked {
+	for _, b := range more {
+		if !slices.ContainsFunc(list, func(have cas.Blocked) bool { return have.Path == b.Path }) {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // conflictFault lists what somebody else has changed, and when.

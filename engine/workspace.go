@@ -53,6 +53,9 @@ func (t *turn) upload(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	if err := t.stateBeforeUpload(ctx, ws); err != nil {
+		return err
+	}
 	for _, up := range t.req.Uploads {
 		if err := t.putNew(ws.Root, up); err != nil {
 			return fault.Wrap(fault.Failed, "put "+up.Name+" into the workspace", err)
@@ -70,6 +73,27 @@ func (t *turn) upload(ctx context.Context) error {
 		return stateFault("keep the files", err)
 	}
 	t.states.at = snap.Manifest
+	return nil
+}
+
+// stateBeforeUpload takes what somebody else has changed since the last state
+// into one of its own: to undo the upload must not take that back.
+func (t *turn) stateBeforeUpload(ctx context.Context, ws *toolset.Workspace) error {
+	if !t.keepsStates() {
+		return nil
+	}
+	source := cas.External
+	if t.states.suspect {
+		source = cas.Interrupted
+	}
+	snap, err := t.eng.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+		About:  cas.About{ChatID: t.accept.Chat.ID, Source: source},
+		Parent: t.states.at, Limits: t.eng.o.States,
+	})
+	if err != nil {
+		return stateFault("look at "+ws.Path, err)
+	}
+	t.states.at, t.states.suspect = snap.Manifest, false
 	return nil
 }
 

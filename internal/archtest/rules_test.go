@@ -104,6 +104,11 @@ func leaves() []rule {
 			why:    "every room and every client depends on them, so they depend on nothing of ours",
 		},
 		{
+			rooms: []string{"./engine/backup/..."}, tests: true, deep: true,
+			forbid: []string{"./..."},
+			why:    "the file that a backup is knows nothing of what is in it",
+		},
+		{
 			rooms: []string{"./engine/search/..."}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "finding words in a text needs nothing else of ours",

@@ -1,0 +1,108 @@
+package commands
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+)
+
+// workEvery is how often a bar is drawn anew: as often as a person can read it.
+const workEvery = 250 * time.Millisecond
+
+// work shows how far something is that a person waits for, told by whatever
+// goroutines do it. All its functions may be called by any of them until stop.
+type work struct {
+	rt          *runtime
+	bar         *term.Progress
+	done, total atomic.Int64 // bytes; without a total they are counted alone
+	files       atomic.Int64
+	doing       atomic.Value // string: what the files are
+	quit, gone  chan struct{}
+}
+
+// work begins to show something, such as "undo". The caller stops it before it
+// prints anything.
+func (rt *runtime) work(what string) *work {
+	w := &work{rt: rt, bar: rt.streams.Progress(what), quit: make(chan struct{}), gone: make(chan struct{})}
+	w.doing.Store("")
+	go func() {
+		defer close(w.gone)
+		tick := time.NewTicker(workEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-w.quit:
+				w.bar.Clear()
+				return
+			case <-tick.C:
+				w.draw()
+			}
+		}
+	}()
+	return w
+}
+
+func (w *work) draw() {
+	done, total, files := w.done.Load(), w.total.Load(), w.files.Load()
+	switch doing, _ := w.doing.Load().(string); {
+	case total > 0:
+		w.bar.Bytes(done, total)
+	case files > 0:
+		w.bar.Stage(doing + " " + term.Count(int(files), "file", "files") + ", " + term.Size(done))
+	case done > 0:
+		w.bar.Stage(doing + " " + term.Size(done))
+	case doing != "":
+		w.bar.Stage(doing)
+	}
+}
+
+// stop takes the bar off. It may be called again.
+func (w *work) stop() {
+	select {
+	case <-w.quit:
+	default:
+		close(w.quit)
+	}
+	<-w.gone
+}
+
+// stage begins another part, with the bytes that it is about; 0 where they
+// aren't known.
+func (w *work) stage(doing string, total int64) {
+	w.done.Store(0)
+	w.files.Store(0)
+	w.total.Store(total)
+	w.doing.Store(doing)
+}
+
+// moved adds to what was done.
+func (w *work) moved(files int, bytes int64) {
+	w.files.Add(int64(files))
+	w.done.Add(bytes)
+}
+
+// begin is told what a snapshot has to read. A large first one is announced.
+func (w *work) begin(e cas.Estimate) error {
+	w.stage("reading", e.Bytes)
+	if engine.IsMuch(e) {
+		w.rt.notice(fmt.Sprintf("keeping the first state of the folder: %s, %s", term.Count(e.Files, "file", "files"), term.Size(e.Bytes)))
+	}
+	return nil
+}
+
+// written is told of files that were brought back.
+func (w *work) written(files int, bytes int64) {
+	if doing, _ := w.doing.Load().(string); doing != "writing" {
+		w.stage("writing", 0)
+	}
+	w.moved(files, bytes)
+}
+
+// watch lets a request tell how far it is.
+func (w *work) watch(req *engine.RestoreRequest) {
+	req.Begin, req.Progress, req.Written = w.begin, w.moved, w.written
+}

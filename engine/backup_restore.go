@@ -1,0 +1,402 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// RestoreBackup puts back what [Engine.Backup] has written. All is made beside
+// what is there and verified first; then, while no turn runs and nobody has the
+// store, the two change places. A crash before that leaves everything as it was,
+// and one in the middle of it is brought to its end by whatever uses the data
+// directory next. What was there is removed once all is in its place.
+func (e *Engine) RestoreBackup(ctx context.Context, r io.Reader, o BackupOptions) (*BackupReport, error) {
+	o.complete()
+	if err := FinishRestore(ctx, e.o.DataDir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(e.o.DataDir, 0o700); err != nil {
+		return nil, storeFault("make the data directory", err)
+	}
+	release, err := e.lock(ctx, "restore", func(owner string) { o.OnWait("another backup is being put back, " + owner) })
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := e.mayReplace(o); err != nil {
+		return nil, err
+	}
+	if err := removeReplaced(e.o.DataDir); err != nil {
+		return nil, storeFault("remove what a restore has left", err)
+	}
+	s := &staged{e: e, o: o, name: stagePrefix + e.newID()}
+	s.dir = filepath.Join(e.o.DataDir, s.name)
+	err = s.fill(ctx, r)
+	if err == nil && !o.Check {
+		err = s.exchange(ctx)
+	}
+	if _, merr := os.Lstat(filepath.Join(e.o.DataDir, markName)); merr == nil {
+		return nil, err // it has begun, and goes on with the next command
+	}
+	if rerr := removeReplaced(e.o.DataDir); rerr != nil {
+		e.o.Notice("what was replaced can be removed by hand: " + rerr.Error())
+	}
+	if err != nil {
+		return nil, s.explain(ctx, err)
+	}
+	return &s.report, nil
+}
+
+// mayReplace refuses to put a backup over something.
+func (e *Engine) mayReplace(o BackupOptions) error {
+	names, err := truth(e.o.DataDir)
+	if err != nil {
+		return storeFault("look what is there", err)
+	}
+	if len(names) == 0 || o.Replace || o.Check {
+		return nil
+	}
+	return fault.New(fault.Usage, e.o.DataDir+" is not empty: there are chats, or what belongs to them; nothing was changed",
+		"fettle store backup FILE   keeps what is there",
+		"fettle store restore --replace FILE   puts the backup in its place")
+}
+
+// staged is a backup that is being unpacked.
+type staged struct {
+	e         *Engine
+	o         BackupOptions
+	name, dir string
+	root      *os.Root
+	links     []backup.Entry // made last, so that nothing is written through one
+	folders   map[string]string
+	report    BackupReport
+}
+
+// fill makes everything anew in the stage, and verifies it.
+func (s *staged) fill(ctx context.Context, r io.Reader) (err error) {
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		return err
+	}
+	if s.root, err = os.OpenRoot(s.dir); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.root.Close()) }()
+	s.o.Stage("reading", 0)
+	_, err = backup.Read(ctx, r, backup.Visitor{Head: s.room, Entry: s.put})
+	if err != nil {
+		return err
+	}
+	for _, l := range s.links {
+		if err := s.root.Symlink(l.Target, filepath.FromSlash(l.Name)); err != nil {
+			return err
+		}
+	}
+	s.e.pause("restore:read")
+	if err := s.verify(ctx); err != nil {
+		return err
+	}
+	s.e.pause("restore:verified")
+	return nil
+}
+
+// room looks whether there is room for the backup.
+func (s *staged) room(h backup.Head) error {
+	s.report.MadeAt = h.MadeAt
+	s.o.Stage("reading", h.Bytes)
+	free, _, err := kv.Free(s.dir)
+	if err == nil && free < h.Bytes {
+		return &cas.SpaceError{Free: free, Need: h.Bytes}
+	}
+	return nil // a file system that doesn't tell refuses while it is written
+}
+
+// put makes an entry.
+func (s *staged) put(b backup.Entry, content io.Reader) error {
+	if b.Name == foldersName {
+		return json.NewDecoder(io.LimitReader(content, maxFoldersFile)).Decode(&s.folders)
+	}
+	first, _, inside := strings.Cut(b.Name, "/")
+	name := filepath.FromSlash(b.Name)
+	if transient(first) || !filepath.IsLocal(name) {
+		return fmt.Errorf("%w: %s is nothing that a backup has", backup.ErrDamaged, cas.EscapePath(b.Name))
+	}
+	switch b.Kind {
+	case backup.Folder:
+		if err := s.root.MkdirAll(name, 0o700); err != nil {
+			return err
+		}
+		return s.root.Chmod(name, b.Mode.Perm()|0o700)
+	case backup.Link:
+		if first != "chats" || !inside {
+			return fmt.Errorf("%w: a link %s", backup.ErrDamaged, cas.EscapePath(b.Name))
+		}
+		s.links = append(s.links, b)
+		return nil
+	}
+	s.report.Files++
+	s.report.Bytes += b.Size
+	return s.write(name, b, content)
+}
+
+// maxFoldersFile bounds the list of folders: 100 bytes a chat.
+const maxFoldersFile = 64 << 20
+
+// write makes a file of the stage. Files of a chat's folder aren't synced; the
+// others are what is left of a data directory.
+func (s *staged) write(name string, b backup.Entry, content io.Reader) error {
+	if err := s.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, b.Mode.Perm()|0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: it has %s twice", backup.ErrDamaged, cas.EscapePath(b.Name))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, moving{content, s.o.Moved})
+	if err == nil && !strings.HasPrefix(b.Name, "chats/") {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// verify opens what was unpacked as a data directory of its own, reads all of it,
+// and lays out the chats' folders.
+func (s *staged) verify(ctx context.Context) (err error) {
+	side := New(Options{DataDir: s.dir, Now: s.e.o.Now, Notice: s.e.o.Notice, States: s.e.o.States})
+	defer func() { err = errors.Join(err, side.Close()) }()
+	if !side.hasStore() {
+		return fmt.Errorf("%w: it has no store", backup.ErrDamaged)
+	}
+	stats, err := side.StateStats(ctx)
+	total := int64(0)
+	if err == nil {
+		total = stats.Bytes
+	}
+	s.o.Stage("verifying", total)
+	report, err := side.VerifyStates(ctx, func(n int64) { s.o.Moved(0, n) })
+	if err != nil {
+		return fmt.Errorf("%w: %w", backup.ErrDamaged, err)
+	}
+	if n := len(report.Problems); n > 0 && !s.o.Damaged {
+		return &damagedBackup{problems: report.Problems}
+	}
+	count := &backingUp{e: side}
+	if err := count.count(ctx); err != nil {
+		return err
+	}
+	s.report.Chats, s.report.Folders = count.report.Chats, len(s.folders)
+	s.o.Stage("laying out the folders of chats", 0)
+	for chat, state := range s.folders {
+		if err := s.layOut(ctx, side, chat, state); err != nil {
+			return err
+		}
+	}
+	return side.states.NewEpoch()
+}
+
+// damagedBackup tells of a backup that is as it was written, of a store that
+// wasn't whole.
+type damagedBackup struct{ problems []cas.Problem }
+
+func (d *damagedBackup) Error() string {
+	return fmt.Sprintf("the store was damaged when the backup was made: %s", plural(len(d.problems), "object"))
+}
+
+// layOut gives a chat's folder the files of a state.
+func (s *staged) layOut(ctx context.Context, side *Engine, chat, state string) error {
+	dir := side.managedDir(chat)
+	if !filepath.IsLocal(chat) || filepath.Dir(dir) == s.dir {
+		return fmt.Errorf("%w: a folder %s", backup.ErrDamaged, cas.EscapePath(chat))
+	}
+	m, err := side.manifest(ctx, state)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return fmt.Errorf("%w: the state %s of a chat's folder is missing", backup.ErrDamaged, cas.EscapePath(state))
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // every file was closed
+	for f, err := range side.Files(ctx, m) {
+		if err == nil {
+			err = layOutOne(ctx, side, root, f)
+		}
+		var damage *cas.DamageError
+		if errors.As(err, &damage) && s.o.Damaged {
+			continue // it was gone before the backup
+		}
+		if err != nil {
+			return err
+		}
+		s.o.Moved(1, f.Size)
+	}
+	return nil
+}
+
+func layOutOne(ctx context.Context, side *Engine, root *os.Root, f cas.Located) error {
+	name := filepath.FromSlash(f.Path)
+	mode := os.FileMode(0o644)
+	switch f.Kind {
+	case cas.Folder:
+		return root.MkdirAll(name, 0o755)
+	case cas.Link:
+		return root.Symlink(f.Text, name)
+	case cas.Executable:
+		mode = 0o755
+	case cas.File:
+	default:
+		return nil // it was no content
+	}
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	return errors.Join(side.states.Read(ctx, out, f.Entry), out.Close())
+}
+
+// explain makes a fault of what kept a backup from being put back.
+func (s *staged) explain(ctx context.Context, err error) error {
+	var was *damagedBackup
+	var full *cas.SpaceError
+	var f *fault.Fault
+	switch {
+	case ctx.Err() != nil, errors.As(err, &f):
+		return err
+	case errors.As(err, &was):
+		out := fault.Wrap(fault.Store, "nothing was changed", err,
+			"fettle store restore --damaged FILE   puts back what is whole")
+		for _, p := range was.problems[:min(len(was.problems), shownLeft)] {
+			out.Detail = append(out.Detail, p.What+": "+p.Reason)
+		}
+		return out
+	case errors.Is(err, backup.ErrFormat):
+		return fault.Wrap(fault.Usage, "nothing was changed", err, "fettle store backup FILE   makes one")
+	case errors.Is(err, backup.ErrDamaged):
+		return fault.Wrap(fault.Store, "nothing was changed", err, "another backup may be whole: fettle store restore --dry-run FILE")
+	case errors.As(err, &full):
+		return fault.Wrap(fault.Failed, "nothing was changed", err, roomHint)
+	}
+	return storeFault("nothing was changed: unpack the backup", err)
+}
+
+// restoreMark is the journal of an exchange. While it is there, names are moved
+// forward: what is in the stage goes to its place, and what was there to the old
+// ones.
+type restoreMark struct {
+	Version int       `json:"version"`
+	Stage   string    `json:"stage"`
+	Old     string    `json:"old"`
+	Was     []string  `json:"was"` // names that are there, and those of the stage
+	New     []string  `json:"new"`
+	State   string    `json:"state,omitempty"`
+	Begun   time.Time `json:"begun"`
+}
+
+const restoreMarkVersion = 1
+
+// exchange waits until nobody uses the data directory, and lets the stage take
+// the place of what is there.
+func (s *staged) exchange(ctx context.Context) error {
+	e := s.e
+	s.o.Stage("waiting for who uses the data directory", 0)
+	alone, err := e.dataAlone(ctx, s.o.OnWait)
+	if err != nil {
+		return err
+	}
+	defer alone()
+	old, err := truth(e.o.DataDir)
+	if err != nil {
+		return err
+	}
+	names, err := truth(s.dir)
+	if err != nil {
+		return err
+	}
+	mark := restoreMark{
+		Version: restoreMarkVersion, Stage: s.name, Old: oldPrefix + e.newID(), State: s.o.State, Begun: e.o.Now().UTC(),
+		Was: old, New: names,
+	}
+	s.o.Stage("changing places", 0)
+	return e.store.Closed(ctx, func(string) error {
+		text, err := json.Marshal(mark)
+		if err != nil {
+			return err
+		}
+		if err := syncNames(s.dir); err != nil {
+			return err
+		}
+		if err := replaceFile(filepath.Join(e.o.DataDir, markName), text); err != nil {
+			return err
+		}
+		if err := syncNames(e.o.DataDir); err != nil {
+			return err
+		}
+		e.pause("restore:marked")
+		return moveForward(e.o.DataDir, mark, e.pause)
+	})
+}
+
+// dataAlone keeps everybody out: turns and undo by the lock of the data
+// directory, folds and snapshots by theirs.
+func (e *Engine) dataAlone(ctx context.Context, onWait func(string)) (release func(), err error) {
+	var held []func()
+	release = func() {
+		for i := len(held) - 1; i >= 0; i-- {
+			held[i]()
+		}
+	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+	let, err := e.lock(ctx, dataLock, func(owner string) { onWait("a chat is in use, " + owner) })
+	if err != nil {
+		return nil, err
+	}
+	held = append(held, let)
+	if err := os.MkdirAll(filepath.Join(e.o.DataDir, "journal"), 0o700); err != nil {
+		return nil, err
+	}
+	if let, err = e.journals.AcquireFold(ctx); err != nil {
+		return nil, e.storeTrouble(err)
+	}
+	held = append(held, let)
+	if let, err = e.states.GuardAlone(ctx); err != nil {
+		return nil, err
+	}
+	held = append(held, let)
+	return release, nil
+}
+
+func union(a, b []string) []string {
+	out := append([]string(nil), a...)
+	for _, name := range b {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
