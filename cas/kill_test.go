@@ -25,6 +25,11 @@ func TestKilledProcessesBesideACollector(t *testing.T) {
 	t.Parallel()
 	b := memoryBench(t)
 	folders := map[string]*Workspace{"x": b.ws, "y": b.folder(memoryDir(t))}
+	t.Cleanup(func() {
+		for _, ws := range folders {
+			_ = errors.Join(os.Remove(activeOf(ws.Path)), os.RemoveAll(activeOf(ws.Path)+".tmp"))
+		}
+	})
 	kills := sized(200, 18, 6)
 	r := rand.New(rand.NewPCG(5, 6))
 	done := make(map[string]int)
