@@ -16,7 +16,13 @@ import (
 
 const askDescription = `The answer goes to standard output and nothing else does. What is piped in is
 put before the prompt. Flags may stand before or after the prompt; what stands
-behind -- is prompt. fettle help exit-codes tells what the exit status says.`
+behind -- is prompt. fettle help exit-codes tells what the exit status says.
+
+The model may use files, commands (in a sandbox, without the network) and the
+web; run_command and web_fetch ask first. Where nobody can be asked, as in a
+pipe, only the file tools are offered, and those that --tool, --toolset or
+--allow names. fettle help environment has the settings run_command.* and
+search.*.`
 
 const askExamples = `fettle ask "why is the sky blue?"
 git diff | fettle ask "write a commit message" -m ollama/qwen3
@@ -25,7 +31,8 @@ fettle ask -p review -f diff.patch "mind the tests"
 fettle ask "name three birds" --schema '{"type":"array"}'
 fettle ask "draft a haiku" | fettle ask -c "make it rhyme"
 fettle ask --retry -m ollama/qwen3
-fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"`
+fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
+fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
 
 func newAsk(rt *runtime) *cli.Command {
 	return &cli.Command{
