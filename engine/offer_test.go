@@ -46,7 +46,7 @@ func TestOfferedWhereNobodyCanBeAsked(t *testing.T) {
 		"chosen, and it's none": {TurnRequest{Tools: []string{}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := &turn{eng: e, req: c.req, policy: c.req.Policy}
+			tr := &turn{eng: e, box: &toolbox{tools: set}, req: c.req, policy: c.req.Policy}
 			if err := tr.chooseTools(); err != nil {
 				t.Fatal(err)
 			}
