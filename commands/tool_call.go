@@ -118,6 +118,9 @@ func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := searchReady(cfg, []string{o.tool}); err != nil {
+		return err
+	}
 	eng, err := rt.engineFor(cfg, nil)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func searchReady(cfg *config.Config, wanted []string) error {
 	if ready || !slices.Contains(wanted, "web_search") {
 		return nil
 	}
-	return fault.New(fault.Usage, "--tool web_search: web search isn't set up",
+	return fault.New(fault.Usage, "web search isn't set up",
 		"fettle config set search.address http://127.0.0.1:8888   for a SearXNG",
 		"fettle config set search.provider brave && fettle keys set search")
 }

@@ -101,3 +101,22 @@ func TestTheAgentsOfAToolset(t *testing.T) {
 		t.Errorf("an unknown agent: %s", errs)
 	}
 }
+
+// Each example toolset passes its own tests, and has nothing to be found but
+// what document 004 itself leaves open.
+func TestTheExamplesPassTheirTests(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	w := newWorld(t, "{}")
+	for _, name := range []string{"app-builder", "chaoscontext", "data-analysis", "my-toolset", "research", "research-streams", "reviews"} {
+		t.Run(name, func(t *testing.T) {
+			w := *w
+			w.t = t
+			out, _ := w.run(0, "toolset", "test", exampleToolset(t, name))
+			if !strings.HasSuffix(out, " passed\n") {
+				t.Errorf("toolset test: %s", out)
+			}
+			w.run(0, "toolset", "validate", exampleToolset(t, name))
+		})
+	}
+}

@@ -2,12 +2,11 @@ package commands
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // toolRunner gives what runs a tool of a toolset that isn't installed, whose
@@ -28,24 +27,14 @@ func (rt *runtime) toolRunner(m *manifest.Manifest, t manifest.Tool, dir string)
 	return rt.toolbox.authored(m, t, dir)
 }
 
-// permitted is what a manifest asks for, as a policy.
+// permitted is what a manifest asks for, as the policy that it would get once
+// the user has approved all of it.
 func permitted(m *manifest.Manifest, home string) toolset.Policy {
-	p := toolset.Policy{Hosts: m.Permissions.Network}
-	if len(p.Hosts) > 0 {
-		p.Network = toolset.NetworkHosts
+	set := registry.MirrorToolset{Granted: m.Permissions}
+	if len(m.Permissions.Network) > 0 {
+		set.Network = toolset.NetworkHosts
 	}
-	for _, read := range m.Permissions.Read {
-		if rest, below := strings.CutPrefix(read, "~/"); below {
-			read = filepath.Join(home, filepath.FromSlash(rest))
-		}
-		p.Readable = append(p.Readable, filepath.Clean(read))
-	}
-	for _, name := range m.Permissions.Env {
-		if value, set := os.LookupEnv(name); set {
-			p.Env = append(p.Env, name+"="+value)
-		}
-	}
-	return p
+	return set.Policy(home, os.LookupEnv)
 }
 
 // limited is a policy with a tool's own time limit.

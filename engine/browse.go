@@ -320,6 +320,9 @@ func (e *Engine) DescribeState(ctx context.Context, chat Chat, m *cas.Manifest) 
 // ChatsByID gives those chats of some ids that there are, deleted ones
 // included.
 func (e *Engine) ChatsByID(ctx context.Context, ids []string) (map[string]Chat, error) {
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return nil, err // a chat whose turns wait in journals is there, too
+	}
 	out := make(map[string]Chat, len(ids))
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		for _, id := range ids {
