@@ -59,7 +59,11 @@ func newToolsetTest(rt *runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runToolsetTest(c.Context, rt, o, rt.toolRunner)
+			runner, err := rt.toolRunner()
+			if err != nil {
+				return err
+			}
+			return runToolsetTest(c.Context, rt, o, runner)
 		},
 	}
 }

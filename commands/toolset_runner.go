@@ -5,26 +5,25 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/check"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// toolRunner gives what runs a tool of a toolset that isn't installed, whose
-// files lie in dir: its author's, under test. It may reach what its manifest
-// asks for, as it could once the user has approved that.
-func (rt *runtime) toolRunner(m *manifest.Manifest, t manifest.Tool, dir string) (toolset.Runner, error) {
-	if rt.toolbox == nil {
-		cfg, err := rt.config(nil)
-		if err != nil {
-			return nil, err
-		}
-		dirs, err := rt.dirs()
-		if err != nil {
-			return nil, err
-		}
-		rt.toolbox = newToolbox(rt, cfg, dirs)
+// toolRunner gives what runs tools of a toolset that isn't installed: its
+// author's, under test. They may reach what the manifest asks for, as they could
+// once the user has approved that.
+func (rt *runtime) toolRunner() (check.RunnerFor, error) {
+	cfg, err := rt.config(nil)
+	if err != nil {
+		return nil, err
 	}
-	return rt.toolbox.authored(m, t, dir)
+	dirs, err := rt.dirs()
+	if err != nil {
+		return nil, err
+	}
+	rt.toolbox = newToolbox(rt, cfg, dirs)
+	return rt.toolbox.authored, nil
 }
 
 // permitted is what a manifest asks for, as the policy that it would get once
