@@ -69,6 +69,10 @@ func (s *scanner) walk(ctx context.Context) (map[string]*folderScan, error) {
 		workers.Go(s.work)
 	}
 	workers.Wait()
+	// A context that ends just now still writes err: AfterFunc's stop doesn't
+	// wait for a function that has begun.
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.done, s.err
 }
 

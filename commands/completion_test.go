@@ -46,7 +46,7 @@ func shellWorld(t *testing.T) *world {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+		if err := writeProgram(path, content); err != nil {
 			t.Fatal(err)
 		}
 	}

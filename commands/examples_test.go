@@ -256,7 +256,7 @@ func (w *world) shell() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			w.t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+		if err := writeProgram(path, content); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -255,7 +255,7 @@ func TestAClosedTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{text: Half an answer, hang: true}]}`)
 	c := w.startOnTerminal(nil, "ask", "go") // a read that waits would keep it open
-	for buf := make([]byte, 4096); !strings.Contains(c.screen(), "Half an"); {
+	for buf := make([]byte, 4096); !strings.Contains(c.screen(), "Half an answer"); {
 		n, err := c.pty.Read(buf)
 		if err != nil {
 			t.Fatal(err)
@@ -283,7 +283,7 @@ func TestThePager(t *testing.T) {
 		"exit 3":                      "",
 	} {
 		pager := filepath.Join(t.TempDir(), "pager")
-		if err := os.WriteFile(pager, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		if err := writeProgram(pager, "#!/bin/sh\n"+script+"\n"); err != nil {
 			t.Fatal(err)
 		}
 		c := w.onTerminal([]string{"PAGER=" + pager}, "chats", "show")

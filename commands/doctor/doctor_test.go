@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,6 +118,10 @@ func TestClock(t *testing.T) {
 // put makes a program out of a shell script.
 func put(t *testing.T, dir, name, script string) {
 	t.Helper()
+	// A child that another test forks meanwhile would hold the file open for
+	// writing, and a program that is written to can't be run.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
