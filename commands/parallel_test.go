@@ -260,22 +260,30 @@ func TestSlowAndSilentInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd.Stdout = &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(1300 * time.Millisecond) // silent for longer than a second
+	errs := bufio.NewReader(said)
+	notice, err := errs.ReadString('\n') // after a second of silence
+	if err != nil || notice != "fettle: waiting for standard input; --no-stdin skips it\n" {
+		t.Errorf("said %q, %v", notice, err)
+	}
 	for _, word := range []string{"one", "two", "three"} {
 		io.WriteString(in, word+"\n")
 		time.Sleep(20 * time.Millisecond)
 	}
 	in.Close()
+	if more, err := io.ReadAll(errs); err != nil || len(more) > 0 {
+		t.Errorf("then said %q, %v", more, err)
+	}
 	if err := cmd.Wait(); err != nil || out.String() != "All three.\n" {
 		t.Errorf("%q, %v", out.String(), err)
-	}
-	if got := errs.String(); got != "fettle: waiting for standard input; --no-stdin skips it\n" {
-		t.Errorf("said %q", got)
 	}
 }
 
