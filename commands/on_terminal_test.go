@@ -254,7 +254,7 @@ responses:
 func TestAClosedTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{deltas: [{content: "Half an answer"}], hang: true}]}`)
-	c := w.startOnTerminal(nil, "ask", "go") // a read that waits would keep it open
+	c := w.startOnTerminal(nil, "ask", "go")                                   // a read that waits would keep it open
 	for buf := make([]byte, 4096); !strings.Contains(c.screen(), "Half an"); { // a last word is held back
 		n, err := c.pty.Read(buf)
 		if err != nil {
