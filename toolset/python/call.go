@@ -39,11 +39,11 @@ func (t *tool) Run(ctx context.Context, call toolset.Call) (toolset.Result, erro
 	if t.r.o.Output != nil && out.exit.Stderr.Total > 0 {
 		t.r.o.Output(call, out.exit.Stderr)
 	}
-	var modules []string
+	var used loaded
 	if out.final != nil {
-		modules = out.final.Modules
+		used = loaded{out.final.Modules, out.final.Own}
 	}
-	t.r.finish(p, t.spec.Dir, modules)
+	t.r.finish(p, t.spec.Dir, used)
 	if out.updates > 0 && !t.spec.Streaming {
 		t.r.noticeOnce(t.name(), "%s reports progress; its toolset.yaml should say streaming: true", t.name())
 	}
