@@ -15,6 +15,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -35,6 +36,9 @@ const (
 	maxBytecode = 32 << 20
 	// compileTime is for the largest toolset there may be, on a busy machine.
 	compileTime = 30 * time.Second
+	// compileWait is how long a call that is over waits for it: a person waits,
+	// and most toolsets take a tenth of a second.
+	compileWait = 2 * time.Second
 	// compileMemory is what compiling may take. A text can be written so that
 	// its code is far larger than itself.
 	compileMemory = 512 << 20
@@ -71,7 +75,7 @@ func (r *Runtime) bytecode(in Interpreter, root string) *bytecode {
 	r.mu.Lock()
 	known := r.code[root]
 	r.mu.Unlock()
-	if known != nil && time.Since(known.since) < bytecodeTrust {
+	if known != nil && time.Since(known.since) < bytecodeTrust && known.there() {
 		return known
 	}
 	b := &bytecode{root: root, since: time.Now()}
@@ -91,6 +95,15 @@ func (r *Runtime) bytecode(in Interpreter, root string) *bytecode {
 	}
 	r.code[root] = b
 	return b
+}
+
+// there tells whether the folder is: another program may have removed it.
+func (b *bytecode) there() bool {
+	if b.dir == "" {
+		return true
+	}
+	_, err := os.Stat(b.dir)
+	return err == nil
 }
 
 // sourceKey names the contents of a toolset's Python files. worth is false
@@ -204,12 +217,25 @@ func (r *Runtime) compile(ctx context.Context, p *plan) {
 		return // another process is at it
 	}
 	defer release()
-	if !checkBytecode(b.dir) && r.fill(ctx, p.in, b, p.policy.Least) != nil {
-		return // a call compiles for itself, and nobody has lost anything
-	}
+	ready := checkBytecode(b.dir) || r.fill(ctx, p.in, b, p.policy.Least) == nil
 	r.mu.Lock()
-	b.ready = true
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	// Where it fails a call compiles for itself, and nobody has lost anything.
+	b.ready, b.tried = ready, ctx.Err() == nil
+}
+
+// compileBeside fills a toolset's folder while its call runs, in a program that
+// has no other time for it. wait is for the call's end.
+func (r *Runtime) compileBeside(ctx context.Context, p *plan) (wait func()) {
+	ctx, stop := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { r.compile(ctx, p) })
+	return func() {
+		timer := time.AfterFunc(compileWait, stop)
+		beside.Wait() // ctx ends it
+		timer.Stop()
+		stop()
+	}
 }
 
 // fill compiles into a folder of its own, and takes over what came of it.

@@ -77,10 +77,8 @@ func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, er
 		return nil, outcome{}, err
 	}
 	defer p.release()
-	if t.r.o.NoSpares { // there is no other time for it
-		var beside sync.WaitGroup
-		defer beside.Wait()
-		beside.Go(func() { t.r.compile(ctx, p) })
+	if t.r.o.NoSpares {
+		defer t.r.compileBeside(ctx, p)()
 	}
 	report := func(m message) { call.Report(updateOf(m)) }
 	for spare := true; ; spare = false {

@@ -144,7 +144,7 @@ func (r *Runtime) mind(s *spare, p *plan, modules []string) {
 	}
 	s.proc, s.folders, s.release = proc, folders, cancel
 	r.mu.Unlock()
-	r.compile(ctx, p) // for processes that nobody had time to start before
+	r.work.Go(func() { r.compile(r.life, p) }) // for processes that nobody had time to start before
 	proc.Wait(ctx)
 	r.mu.Lock()
 	taken := s.taken

@@ -344,8 +344,11 @@ class Sources:
 
         if data[:8] != MAGIC_NUMBER + b"\3\0\0\0" or data[8:16] != _imp.source_hash(int.from_bytes(MAGIC_NUMBER, "little"), text):
             return None
-        code = marshal.loads(memoryview(data)[16:])
-        _imp._fix_co_filename(code, path)
+        try:
+            code = marshal.loads(memoryview(data)[16:])
+            _imp._fix_co_filename(code, path)
+        except (EOFError, TypeError, ValueError):
+            return None
         return code
 
 
