@@ -82,6 +82,8 @@ func keptShapes() []shape {
 			version,
 			{"states, folders, files, bytes", "what was removed"},
 			{"kept_bytes", "what stays"},
+			{"packages", "the sets of Python packages that were removed, each with requirements, python, bytes"},
+			{"python_bytes, packages_kept_bytes", "what was removed of Python packages and compiled files; the packages that stay"},
 		}},
 		{"fettle store backup, store restore -o json", []field{
 			version,

@@ -167,6 +167,10 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		Policy: engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:  provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Notice: rt.notice,
+		Collect: func(ctx context.Context) error {
+			_, err := rt.prunePackages(ctx, rt.engine, packagesIdle)
+			return err
+		},
 	})
 	return rt.engine, nil
 }

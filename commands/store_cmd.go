@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -73,16 +72,6 @@ type useJSON struct {
 	Path   string `json:"path,omitempty"`
 }
 
-// gcJSON is what `store gc --output json` prints.
-type gcJSON struct {
-	SchemaVersion int   `json:"schema_version"`
-	States        int   `json:"states"`
-	Folders       int   `json:"folders"`
-	Files         int   `json:"files"`
-	Bytes         int64 `json:"bytes"`
-	Kept          int64 `json:"kept_bytes"`
-}
-
 func newStore(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "store",
@@ -122,12 +111,6 @@ func newStoreVerify(rt *runtime) *cli.Command {
 	return storeCommand("verify", "read all that is kept and compare it with its digests", `Says of what is damaged or missing which chats and files need it. It changes
 nothing. The exit status is 10 if anything is wrong.`, "fettle store verify\nfettle store verify -o json",
 		func(ctx context.Context, output string) error { return runStoreVerify(ctx, rt, output) })
-}
-
-func newStoreGC(rt *runtime) *cli.Command {
-	return storeCommand("gc", "remove what no chat needs any more", `Nothing that a state of a chat has is removed. It waits until no other command
-is keeping a state.`, "fettle store gc",
-		func(ctx context.Context, output string) error { return runStoreGC(ctx, rt, output) })
 }
 
 func runStoreStats(ctx context.Context, rt *runtime, output string) error {
@@ -367,40 +350,4 @@ func places(p cas.Problem, chats map[string]engine.Chat) []string {
 		out = append(out[:shown], strconv.Itoa(len(out)-shown+p.MoreUses)+" more")
 	}
 	return out
-}
-
-func runStoreGC(ctx context.Context, rt *runtime, output string) error {
-	eng, err := rt.storeEngine()
-	if err != nil {
-		return err
-	}
-	w := rt.work("store gc")
-	w.stage("looking for what no chat needs", 0)
-	report, err := eng.CollectStates(ctx, true)
-	w.stop()
-	if err != nil {
-		return err
-	}
-	if output == "json" {
-		return printJSON(rt, gcJSON{outputVersion, report.Manifests, report.Trees, report.Blobs, report.Bytes, report.Kept})
-	}
-	if report.Manifests+report.Trees+report.Blobs == 0 && report.Kept == 0 {
-		rt.streams.Out.Printf("nothing to remove: no files are kept yet\n")
-		return nil
-	}
-	if report.Manifests+report.Trees+report.Blobs == 0 {
-		rt.streams.Out.Printf("nothing to remove: all of %s is needed\n", term.Size(report.Kept))
-		return nil
-	}
-	var what []string
-	for _, part := range []struct {
-		n         int
-		one, many string
-	}{{report.Manifests, "state", "states"}, {report.Trees, "folder", "folders"}, {report.Blobs, "file", "files"}} {
-		if part.n > 0 {
-			what = append(what, term.Count(part.n, part.one, part.many))
-		}
-	}
-	rt.streams.Out.Printf("removed %s: %s; %s stays\n", strings.Join(what, ", "), term.Size(report.Bytes), term.Size(report.Kept))
-	return nil
 }

@@ -33,7 +33,7 @@ type toolbox struct {
 func newToolbox(rt *runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg)})}
 	b.python = python.New(python.Options{
-		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: filepath.Join(dirs.Data, "cache", "python"),
+		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: pythonCache(dirs.Data),
 		Notice: rt.notice, NoSpares: rt.oneCall, IndexEnv: indexEnv(),
 	})
 	return b

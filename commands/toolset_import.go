@@ -257,7 +257,8 @@ func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
 		one, many string
 	}{
 		{len(p.Manifest.Tools), "tool", "tools"}, {len(p.Manifest.MCPServers), "MCP server", "MCP servers"},
-		{len(p.Manifest.Agents), "agent", "agents"}, {len(p.Manifest.Pages), "page", "pages"}, {len(p.Manifest.Payloads), "payload", "payloads"},
+		{len(p.Manifest.Agents), "agent", "agents"}, {len(p.Manifest.Workflows), "workflow", "workflows"},
+		{len(p.Manifest.Pages), "page", "pages"}, {len(p.Manifest.Payloads), "payload", "payloads"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, term.Count(part.n, part.one, part.many))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -95,63 +94,6 @@ func shortHash(hash string) string {
 		return hash
 	}
 	return hash[:4] + "…" + hash[len(hash)-4:]
-}
-
-// wants shows what a toolset brings and wants that isn't there yet.
-func (v planView) wants(p *registry.Plan) {
-	m := p.Manifest
-	for _, s := range m.MCPServers {
-		if s.Command != "" {
-			v.line("starts", registry.CommandLine(s), "an MCP server, with the network")
-		} else {
-			v.line("connects", s.URL, "an MCP server")
-		}
-	}
-	for _, host := range m.Permissions.Network {
-		v.line("network", host, "for its tools")
-	}
-	for _, u := range p.Variables {
-		v.line("reads env", u.Name, usedBy(u))
-	}
-	for _, dir := range m.Permissions.Read {
-		v.line("reads", dir, "outside the workspace")
-	}
-	for _, r := range m.Requirements {
-		v.line("package", r, "a Python package, fetched from its index")
-	}
-	var tools, asking, shows []string
-	for _, t := range m.Tools {
-		tools = append(tools, t.ID)
-		if t.RequiresConfirmation {
-			asking = append(asking, t.ID)
-		}
-		if t.Renderer != nil && t.Renderer.Artifact != "" && !slices.Contains(shows, path.Base(t.Renderer.Artifact)) {
-			shows = append(shows, path.Base(t.Renderer.Artifact))
-		}
-	}
-	if len(tools) > 0 {
-		v.line("tools", strings.Join(tools, ", "), "read and write the chat's workspace")
-	}
-	if len(asking) > 0 {
-		v.line("asks", strings.Join(asking, ", "), "before each call")
-	}
-	names(v, "agents", m.Agents, func(a manifest.Agent) string { return a.ID }, "their instructions go to the model")
-	names(v, "pages", m.Pages, func(p manifest.Page) string { return p.ID }, "their texts go to the model")
-	names(v, "payloads", m.Payloads, func(p manifest.Payload) string { return p.Type }, "their instructions go to the model")
-	if len(shows) > 0 {
-		v.line("shows", strings.Join(shows, ", "), "in an isolated frame")
-	}
-}
-
-// names writes the names of a list of things, if there are any.
-func names[T any](v planView, label string, list []T, of func(T) string, about string) {
-	var out []string
-	for _, e := range list {
-		out = append(out, of(e))
-	}
-	if len(out) > 0 {
-		v.line(label, strings.Join(out, ", "), about)
-	}
 }
 
 func usedBy(u registry.Variable) string {

@@ -178,6 +178,9 @@ func (t *turn) runGroup(calls []*call) error {
 	if err := t.stateBefore(ws); err != nil {
 		return t.refuseUnkept(runs, err)
 	}
+	for _, c := range runs {
+		t.taint(c)
+	}
 	return t.runNow(runs, ws)
 }
 

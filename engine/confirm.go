@@ -11,7 +11,7 @@ import (
 // approve asks the policy, and a person where the policy says so. A call that
 // may not run gets the reason in refused.
 func (t *turn) approve(c *call, ws *toolset.Workspace) error {
-	v, why := t.policy.decide(c.entry.Tool, c.use.Args, ws)
+	v, why := t.decide(c, ws)
 	switch {
 	case v == runIt:
 		return nil
@@ -57,7 +57,7 @@ func (t *turn) settle(c *call, a Confirmation) error {
 	case a.Decision.Allows():
 		if a.Decision != event.Allow {
 			rule := RuleFor(c.entry.Tool, c.use.Args)
-			t.policy.Allow = append(t.policy.Allow, rule)
+			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
 			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
 				t.notice("the approval is not remembered: " + err.Error())
 			}

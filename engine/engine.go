@@ -50,6 +50,10 @@ type Options struct {
 	Retry provider.RetryOptions
 	// States bound what is kept of workspaces.
 	States cas.Limits
+	// Collect is called after a collection that nobody asked for, to remove
+	// what lies beside the store and isn't needed; nil is nothing. It ends with
+	// its context, and what it left is for the next time.
+	Collect func(context.Context) error
 	// Hold keeps the store open for the Engine's whole life, as serve wants.
 	Hold bool
 	// Notice is told one line about what was mended or set aside on the way,

@@ -19,6 +19,7 @@ type toolbox struct {
 	tools      *toolset.Set
 	agents     *Agents
 	unusable   map[string]string // by tool id
+	sealed     map[string]bool   // tools that the sandbox lets reach nothing
 }
 
 // toolbox gives the tools and agents of now. Each turn looks, so that one engine
@@ -48,7 +49,7 @@ func (e *Engine) toolbox(ctx context.Context) (*toolbox, error) {
 // gather makes a toolbox of the mirror. What can't be used is left out with its
 // reason, and keeps nothing else from being used.
 func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
-	box := &toolbox{generation: m.Generation, unusable: map[string]string{}}
+	box := &toolbox{generation: m.Generation, unusable: map[string]string{}, sealed: map[string]bool{}}
 	entries := changedBuiltins(e.o.Tools, m.Builtins)
 	agents := e.o.Agents.All()
 	for i := range m.Toolsets {
@@ -59,6 +60,7 @@ func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
 				box.unusable[set.Tools[j].Tool.ID] = why
 			} else {
 				entries = append(entries, entry)
+				box.sealed[entry.Tool.ID] = set.Network == toolset.NetworkNone && set.Least > toolset.LevelNone
 			}
 		}
 		if set.Usable() {

@@ -38,10 +38,14 @@ type turn struct {
 	schema *schema.Schema
 	log    eventLog
 	policy Policy
-	red    *reducer
-	feed   *feed
-	box    *toolbox
-	offer  *toolset.Set
+	// allowed are the rules that a person made in this turn, tainted the tool
+	// that first brought something in from outside; see decide.
+	allowed []string
+	tainted string
+	red     *reducer
+	feed    *feed
+	box     *toolbox
+	offer   *toolset.Set
 	// agent speaks now, entry is the one that the turn began with; nil without
 	// agents. handed are those that handed over, in order, allTools what the
 	// request offers, base the model of agents that name none.

@@ -159,6 +159,11 @@ func (e *Engine) collectWithin(ctx context.Context, limit time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_, err := e.CollectStates(limited, false)
+	if err == nil && e.o.Collect != nil {
+		if err = e.o.Collect(limited); limited.Err() != nil {
+			return nil
+		}
+	}
 	if err == nil || limited.Err() == nil || ctx.Err() != nil {
 		return err
 	}

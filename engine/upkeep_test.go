@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"os"
 	"sync/atomic"
@@ -103,6 +104,8 @@ func TestACollectionThatHadNoTime(t *testing.T) {
 	t.Parallel()
 	b, c := changer(t, t.TempDir()), new(clock)
 	b.o.Now = c.now
+	beside := 0
+	b.o.Collect = func(context.Context) error { beside++; return nil }
 	dropped(t, b, c)
 	if _, err := b.PurgeChats(t.Context(), Purge{OlderThan: DeletedKept}); err != nil {
 		t.Fatal(err)
@@ -111,8 +114,8 @@ func TestACollectionThatHadNoTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := b.upkeep()
-	if u.Dropped != 1 || u.TriedAt.IsZero() {
-		t.Fatalf("%+v", u)
+	if u.Dropped != 1 || u.TriedAt.IsZero() || beside != 0 {
+		t.Fatalf("%+v, and %d times beside the store", u, beside)
 	}
 	if err := b.Tidy(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
@@ -126,6 +129,9 @@ func TestACollectionThatHadNoTime(t *testing.T) {
 	}
 	if now := b.upkeep(); now.CollectedAt.IsZero() || now.Dropped != 0 || !now.TriedAt.IsZero() {
 		t.Errorf("a day later: %+v", now)
+	}
+	if beside != 1 {
+		t.Errorf("what lies beside the store was collected %d times", beside)
 	}
 }
 

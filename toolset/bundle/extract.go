@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/oklog/ulid/v2"
 )
@@ -93,30 +95,22 @@ func (b *Bundle) extract(ctx context.Context, dir string, o ExtractOptions) (err
 
 // fill writes every file into an empty folder.
 func (b *Bundle) fill(ctx context.Context, root *os.Root, o ExtractOptions) error {
-	out := &folderWriter{root: root, made: map[string]*os.Root{}, durable: o.Durable}
-	defer out.close()
-	buf := make([]byte, copyBuffer)
-	total := int64(len(b.entries) + len(o.Add))
-	for i := range b.entries {
-		e := &b.entries[i]
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		to := path.Join(o.Under, e.path)
-		if _, replaced := o.Add[to]; replaced {
-			total--
-			continue
-		}
-		err := out.write(to, func(f *os.File) error { return b.copy(f, i, buf) })
-		if err != nil {
-			return err
-		}
-		if o.Progress != nil {
-			o.Progress(int64(i+1), total)
-		}
+	job := &filling{Bundle: b, root: root, o: o, total: int64(len(b.entries) + len(o.Add))}
+	// What is in memory can be written by two at once, each in folders of its own
+	// but for one: making a file waits for its folder and for the disk's journal.
+	half := len(b.entries)
+	if len(b.held) == half && half >= sideBySide {
+		half /= 2
 	}
+	rest := make(chan error, 1)
+	go func() { rest <- job.write(ctx, half, len(b.entries)) }()
+	if err := errors.Join(job.write(ctx, 0, half), <-rest); err != nil {
+		return err
+	}
+	out := &folderWriter{root: root, made: map[string]openFolder{}, durable: o.Durable}
+	defer out.close()
 	for _, p := range slices.Sorted(maps.Keys(o.Add)) {
-		err := out.write(p, func(f *os.File) error { _, err := f.Write(o.Add[p]); return err })
+		err := out.write(p, func(f io.Writer) error { _, err := f.Write(o.Add[p]); return err })
 		if err != nil {
 			return err
 		}
@@ -127,31 +121,78 @@ func (b *Bundle) fill(ctx context.Context, root *os.Root, o ExtractOptions) erro
 	return nil
 }
 
+// sideBySide is from how many files on a second goroutine is worth it.
+const sideBySide = 64
+
+// filling is one writing of a bundle's files, maybe by two goroutines.
+type filling struct {
+	*Bundle
+	root *os.Root
+	o    ExtractOptions
+
+	mu          sync.Mutex
+	done, total int64
+}
+
+// write writes the files of a range of entries.
+func (w *filling) write(ctx context.Context, from, to int) error {
+	out := &folderWriter{root: w.root, made: map[string]openFolder{}, durable: w.o.Durable}
+	defer out.close()
+	buf := make([]byte, copyBuffer)
+	for i := from; i < to; i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := path.Join(w.o.Under, w.entries[i].path)
+		_, replaced := w.o.Add[name]
+		if !replaced {
+			if err := out.write(name, func(f io.Writer) error { return w.copy(f, i, buf) }); err != nil {
+				return err
+			}
+		}
+		w.count(replaced)
+	}
+	return nil
+}
+
+// count notes that a file was written, or won't be, since another one takes its
+// place.
+func (w *filling) count(replaced bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if replaced {
+		w.total--
+		return
+	}
+	if w.done++; w.o.Progress != nil {
+		w.o.Progress(w.done, w.total)
+	}
+}
+
 // folderWriter makes files and the folders above them. It keeps each folder
 // open while its files come, so that a path is walked once and not for each.
 type folderWriter struct {
 	root    *os.Root
-	made    map[string]*os.Root
+	made    map[string]openFolder
 	durable bool
 }
 
 // maxOpenFolders bounds the folders that are kept open.
 const maxOpenFolders = 64
 
-func (w *folderWriter) folder(p string) (*os.Root, error) {
-	if p == "." {
-		return w.root, nil
-	}
+func (w *folderWriter) folder(p string) (openFolder, error) {
 	if r, ok := w.made[p]; ok {
 		return r, nil
 	}
 	if len(w.made) >= maxOpenFolders {
 		w.close()
 	}
-	if err := w.root.MkdirAll(p, 0o755); err != nil {
-		return nil, err
+	if p != "." {
+		if err := w.root.MkdirAll(p, 0o755); err != nil {
+			return nil, err
+		}
 	}
-	r, err := w.root.OpenRoot(p)
+	r, err := folderIn(w.root, p)
 	if err != nil {
 		return nil, err
 	}
@@ -168,16 +209,18 @@ func (w *folderWriter) close() {
 
 // write makes one file, which must not be there yet: where a file system takes
 // two names for one, that is found here.
-func (w *folderWriter) write(p string, fill func(*os.File) error) error {
+func (w *folderWriter) write(p string, fill func(io.Writer) error) error {
 	dir, err := w.folder(path.Dir(p))
 	if err != nil {
 		return fmt.Errorf("make the folder of %s: %w", Printable(p), err)
 	}
-	f, err := dir.OpenFile(path.Base(p), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := makeIn(dir, path.Base(p))
 	if err != nil {
 		return fmt.Errorf("make %s: %w", Printable(p), err)
 	}
-	err = fill(f)
+	if err = fill(f); err != nil {
+		err = fmt.Errorf("write %s: %w", Printable(p), err)
+	}
 	if err == nil && w.durable && !syncsAll {
 		err = f.Sync()
 	}

@@ -65,7 +65,7 @@ version: 1.2.3-rc.1+build.5
 description: |
   Several lines,
     one of them indented.
-requirements: [requests==2.32.3, "pandas >= 2, < 3 ; python_version >= '3.9'", "httpx[http2]"]
+requirements: [requests==2.32.3, "idna==3.10 --hash=sha256:12f65c9b470abda6dc35cf8e63cc574b1c52b11df2c86030af0ac09b01b13ea9", "pandas >= 2, < 3 ; python_version >= '3.9'", "httpx[http2]"]
 permissions:
   network: [api.example.com, "*.example.org", "api.example.com:8443"]
   env: [REGION]

@@ -7,6 +7,7 @@ import "sync"
 const (
 	maxID          = 64
 	maxName        = 100
+	maxRequirement = 8000    // with a hash for the wheel of each system
 	maxDescription = 4 << 10 // characters: what a model reads with every request
 	maxPrompt      = 64 << 10
 	maxText        = 64 << 10
@@ -30,10 +31,12 @@ const (
 	patternTool     = `^[A-Za-z0-9_*?{}\[\],.:/-]+$`
 	patternHeader   = `^[A-Za-z0-9!#$%&'*+.^_|~-]+$`
 	patternLine     = `^[^\r\n]*$`
-	// a requirement is a name, extras, versions and a marker; never an address,
-	// a path or an option, which would install code from anywhere
+	// a requirement is a name, extras, versions, a marker and hashes; never an
+	// address, a path or another option, which would install code from anywhere
 	patternRequirement = `^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?( *\[[A-Za-z0-9._, -]*\])?` +
-		`( *(~=|===?|!=|<=|>=|<|>) *[A-Za-z0-9.*+!_-]+( *, *(~=|===?|!=|<=|>=|<|>) *[A-Za-z0-9.*+!_-]+)*)?( *;[^\r\n]*)?$`
+		`( *(~=|===?|!=|<=|>=|<|>) *[A-Za-z0-9][A-Za-z0-9.*+!_-]*( *, *(~=|===?|!=|<=|>=|<|>) *[A-Za-z0-9][A-Za-z0-9.*+!_-]*)*)?` +
+		`( *;( *[^ \r\n-][^ \r\n]*)?( +[^ \r\n-][^ \r\n]*)* *)?` +
+		`( +--hash=(sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}))*$`
 )
 
 // root is the shape of a manifest.
@@ -45,7 +48,7 @@ var root = sync.OnceValue(func() *shape {
 		need("version", matching("The toolset's semantic version.", "a semantic version in quotes, such as \"1.0.0\"", patternVersion, 128)),
 		need("description", text("What the toolset is for.", "text", 1, maxDescription)),
 		may("requirements", list("Python packages that the tools import.",
-			matching("", "a Python package, such as requests==2.32.3 (no address, path or option)", patternRequirement, 200), maxEntries)),
+			matching("", "a Python package, such as requests==2.32.3 (no address or path, and no option but --hash)", patternRequirement, maxRequirement), maxEntries)),
 		may("permissions", permissionsShape()),
 		may("tools", list("Python tools.", toolShape(), maxTools)),
 		may("mcp_servers", list("MCP servers to install.", serverShape(), maxServers)),

@@ -39,11 +39,11 @@ func (t *tool) Run(ctx context.Context, call toolset.Call) (toolset.Result, erro
 	if t.r.o.Output != nil && out.exit.Stderr.Total > 0 {
 		t.r.o.Output(call, out.exit.Stderr)
 	}
-	var modules []string
+	var used loaded
 	if out.final != nil {
-		modules = out.final.Modules
+		used = loaded{out.final.Modules, out.final.Own}
 	}
-	t.r.finish(p, t.spec.Dir, modules)
+	t.r.finish(p, t.spec.Dir, used)
 	if out.updates > 0 && !t.spec.Streaming {
 		t.r.noticeOnce(t.name(), "%s reports progress; its toolset.yaml should say streaming: true", t.name())
 	}
@@ -75,6 +75,10 @@ func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, er
 	p, err := t.r.plan(ctx, t.spec, workspace, call.Report)
 	if err != nil {
 		return nil, outcome{}, err
+	}
+	defer p.release()
+	if t.r.o.NoSpares {
+		defer t.r.compileBeside(ctx, p)()
 	}
 	report := func(m message) { call.Report(updateOf(m)) }
 	for spare := true; ; spare = false {

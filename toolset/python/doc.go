@@ -57,17 +57,32 @@
 //
 // After a call another process is started with the same policy, folder and
 // workspace, and waits, with the modules of Python's own that the call had
-// imported, and nothing of the toolset's. It serves one call with the same
+// imported, and with the toolset's files that it had loaded as code, of which
+// nothing is run before the next call. Each is held against the file then, and
+// compiled again where that has changed. A spare serves one call with the same
 // folders, as they were: one that was replaced meanwhile is another. At most
 // [MaxSpares] wait, each for [Options.SpareIdle].
+//
+// # Compiled files
+//
+// Of a toolset with more than some five hundred lines the cache keeps the files
+// compiled, in a folder that is named by their contents and the interpreter. A
+// process in a sandbox makes them, which sees the texts and runs none of them;
+// what it made is copied and hashed, and the hashes are checked once in each
+// program before it is used. Tools can read the folder and not write it. Python
+// takes a compiled file only where the hash of the source's text is in it, and
+// compiles for itself otherwise: nothing depends on this cache but time. It is
+// filled beside or after a first call.
 //
 // # Requirements
 //
 // A toolset's packages are in a virtual environment in the cache, named by the
 // interpreter and the requirements, which is made once, whole or not at all,
-// from wheels alone, so that no code of a package runs. Nothing else has the
-// network for it. Where it can't be made, the toolset's tools say why and work
-// when it can.
+// from wheels alone, so that no code of a package runs. Where the requirements
+// have hashes, pip is held to them; either all have or none. Nothing else has
+// the network for it. Where it can't be made, the toolset's tools say why and
+// work when it can. Calls hold a shared lock on their environment, so that
+// [Prune] removes what no installed toolset needs and nobody uses.
 //
 // A [Runtime] and its runners are safe for concurrent use. [Runtime.Close] ends
 // the spares and waits for what is running.

@@ -20,7 +20,10 @@ type plan struct {
 	file    string
 	policy  toolset.Policy
 	command toolset.Command
+	in      Interpreter
+	code    *bytecode
 	key     string // of all that a process is started with
+	release func() // lets go of what the call uses
 	// folders are those that a process sees as they are when it starts.
 	folders []string
 }
@@ -35,7 +38,7 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 	if err != nil {
 		return nil, fmt.Errorf("find toolset %s: %w", s.ToolsetID, err)
 	}
-	p := &plan{module: module, root: root, file: filepath.Join(root, filepath.FromSlash(s.Module)), policy: s.Policy}
+	p := &plan{release: func() {}, module: module, root: root, file: filepath.Join(root, filepath.FromSlash(s.Module)), policy: s.Policy}
 	if info, err := os.Stat(p.file); err != nil || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("toolset %s has no file %s", s.ToolsetID, filepath.ToSlash(s.Module))
 	}
@@ -44,11 +47,13 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 		return nil, err
 	}
 	python, flags, reads := in.Path, []string{"-I", "-S", "-B", "-u", "-X", "utf8", "-X", "faulthandler"}, []string{root, in.runner}
+	p.in, p.folders = in, []string{root, in.runner}
 	if len(s.Requirements) > 0 {
-		env, err := r.environment(ctx, in, s, report)
+		env, release, err := r.environment(ctx, in, s, report)
 		if err != nil {
 			return nil, err
 		}
+		p.release, p.folders = release, append(p.folders, env)
 		// Without site an environment's packages are not found.
 		python, flags, reads = pythonIn(env), slices.Delete(flags, 1, 2), append(reads, env)
 	}
@@ -59,12 +64,17 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 		Args: append(append([]string{python}, flags...), filepath.Join(in.runner, "runner.pyc")),
 		Env:  []string{"FETTLE_TOOLSET_DIR=" + root},
 	}
-	p.folders = []string{root, in.runner}
+	if p.code = r.bytecode(in, root); p.code.dir != "" {
+		p.policy.Readable = append(p.policy.Readable, p.code.dir)
+		p.command.Env = append(p.command.Env, "FETTLE_BYTECODE="+p.code.dir)
+		p.folders = append(p.folders, p.code.dir)
+	}
 	if workspace != "" {
 		p.folders = append(p.folders, workspace)
 	}
 	text, err := json.Marshal([]any{p.policy, p.command.Args, p.command.Env})
 	if err != nil {
+		p.release()
 		return nil, fmt.Errorf("plan a call: %w", err)
 	}
 	sum := sha256.Sum256(text)

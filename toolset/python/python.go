@@ -108,13 +108,14 @@ type Runtime struct {
 
 	mu     sync.Mutex
 	closed bool
-	spares map[string]*spare   // by key
-	warm   map[string][]string // modules that a toolset's last call imported, by its folder
-	busy   int                 // calls that are running
-	told   map[string]bool     // notices that were given once
-	failed map[string]failure  // environments that couldn't be made, by key
-	temp   string              // the cache, where none was given
-	work   sync.WaitGroup      // calls, spares and what starts them
+	spares map[string]*spare    // by key
+	warm   map[string]loaded    // what a toolset's calls imported, by its folder
+	busy   int                  // calls that are running
+	told   map[string]bool      // notices that were given once
+	failed map[string]failure   // environments that couldn't be made, by key
+	code   map[string]*bytecode // by a toolset folder
+	temp   string               // the cache, where none was given
+	work   sync.WaitGroup       // calls, spares and what starts them
 }
 
 // New makes a runtime. Nothing is looked for or started before it is asked.
@@ -122,7 +123,7 @@ func New(o Options) *Runtime {
 	if o.SpareIdle == 0 {
 		o.SpareIdle = defaultIdle
 	}
-	r := &Runtime{o: o, spares: map[string]*spare{}, warm: map[string][]string{}, told: map[string]bool{}, failed: map[string]failure{}}
+	r := &Runtime{o: o, spares: map[string]*spare{}, warm: map[string]loaded{}, code: map[string]*bytecode{}, told: map[string]bool{}, failed: map[string]failure{}}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }

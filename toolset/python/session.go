@@ -22,6 +22,8 @@ const (
 	// be left out; what matters then comes with the result.
 	updateBurst = 100
 	updateEvery = 50 * time.Millisecond
+	// pipeRoom is what an empty pipe takes without waiting, on every system.
+	pipeRoom = 4 << 10
 )
 
 // outcome is how a process served its call.
@@ -55,10 +57,15 @@ func conduct(ctx context.Context, proc toolset.Process, q request, report func(m
 		proc.Stdout().Close()
 		return outcome{fault: err, started: true}
 	}
-	s.work.Go(func() {
+	send := func() {
 		proc.Stdin().Write(data) // it fails when the process ends, which is seen elsewhere
 		proc.Stdin().Close()
-	})
+	}
+	if len(data) <= pipeRoom {
+		send()
+	} else {
+		s.work.Go(send)
+	}
 	s.work.Go(func() { s.watch(ctx) })
 	s.work.Go(s.drain)
 	out := s.listen(report)

@@ -3,6 +3,7 @@ package python
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -52,26 +53,31 @@ func (s *spare) fits(p *plan) bool {
 	return err != nil
 }
 
+// loaded is what a call imported: modules of Python's own, and files of the
+// toolset. Both come from a process that ran a tool's code.
+type loaded struct{ modules, files []string }
+
 // finish notes the end of a call, and has another process wait for the next
 // one, unless there is more to do just now.
-func (r *Runtime) finish(p *plan, dir string, modules []string) {
+func (r *Runtime) finish(p *plan, dir string, used loaded) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p == nil || r.o.NoSpares || r.closed || r.busy > 0 || r.spares[p.key] != nil {
 		return
 	}
-	if modules != nil {
-		r.warm[dir] = preloadable(append(r.warm[dir], modules...))
+	if used.modules != nil {
+		was := r.warm[dir]
+		r.warm[dir] = loaded{preloadable(append(was.modules, used.modules...)), preparable(append(used.files, was.files...))}
 	}
 	if len(r.spares) >= MaxSpares && !r.evict() {
 		return
 	}
-	s := &spare{since: time.Now()}
+	s, preload := &spare{since: time.Now()}, r.preload(dir)
 	r.spares[p.key] = s
 	r.work.Add(1)
 	go func() {
 		defer r.work.Done()
-		r.mind(s, p, r.preload(dir))
+		r.mind(s, p, preload)
 	}()
 }
 
@@ -91,14 +97,32 @@ func (r *Runtime) evict() bool {
 	return true
 }
 
-// preload are the modules that a spare of a toolset imports.
+// preload are the modules that a spare of a toolset imports, and, marked as
+// files, what it compiles.
 func (r *Runtime) preload(dir string) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if modules := r.warm[dir]; len(modules) > 0 {
-		return slices.Clone(modules)
+	was := r.warm[dir]
+	out := slices.Clone(was.modules)
+	if len(out) == 0 {
+		out = []string{"pathlib"}
 	}
-	return []string{"pathlib"}
+	for _, file := range was.files {
+		out = append(out, "="+file)
+	}
+	return out
+}
+
+// preparable keeps the names of files that a toolset could have. The spare
+// looks for them below the toolset's folder, in the same sandbox as the call.
+func preparable(files []string) []string {
+	const most, longest = 60, 200
+	var out []string
+	for _, file := range files {
+		plain := strings.IndexFunc(file, func(c rune) bool { return c < ' ' }) < 0
+		if plain && len(file) <= longest && filepath.IsLocal(filepath.FromSlash(file)) && strings.HasSuffix(file, ".py") && !slices.Contains(out, file) && len(out) < most {
+			out = append(out, file)
+		}
+	}
+	return out
 }
 
 // mind starts a spare, waits until it is taken, and ends it when it isn't.
@@ -120,6 +144,7 @@ func (r *Runtime) mind(s *spare, p *plan, modules []string) {
 	}
 	s.proc, s.folders, s.release = proc, folders, cancel
 	r.mu.Unlock()
+	r.work.Go(func() { r.compile(r.life, p) }) // for processes that nobody had time to start before
 	proc.Wait(ctx)
 	r.mu.Lock()
 	taken := s.taken

@@ -11,11 +11,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -30,30 +28,9 @@ const (
 	// retryAfter is how long a failure is believed, so that a turn with many
 	// calls doesn't wait for a missing network at each.
 	retryAfter = time.Minute
-	// maxRequirements and maxRequirement are toolset.yaml's own bounds.
-	maxRequirements, maxRequirement = 200, 200
 	// readyName is written into an environment last.
 	readyName = "fettle-ready.json"
 )
-
-// requirementForm is a name, extras, versions and a marker. An address, a path
-// or an option could install code from anywhere.
-var requirementForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?( *\[[A-Za-z0-9._, -]*\])?` +
-		`( *(~=|===?|!=|<=|>=|<|>) *[A-Za-z0-9.*+!_-]+( *, *(~=|===?|!=|<=|>=|<|>) *[A-Za-z0-9.*+!_-]+)*)?( *;[^\r\n@#]*)?$`)
-})
-
-func checkRequirements(lines []string) error {
-	if len(lines) > maxRequirements {
-		return fmt.Errorf("there are %d requirements, and %d are allowed", len(lines), maxRequirements)
-	}
-	for _, line := range lines {
-		if len(line) > maxRequirement || !requirementForm().MatchString(line) {
-			return fmt.Errorf("requirement %q: want a package's name and versions, such as requests==2.32.3", oneLine(line))
-		}
-	}
-	return nil
-}
 
 // RequirementsError says that a toolset's packages couldn't be installed.
 type RequirementsError struct {
@@ -96,7 +73,10 @@ func (r *Runtime) Prepare(ctx context.Context, s Spec, progress func(toolset.Pro
 	r.mu.Lock()
 	delete(r.failed, environmentKey(in, s.Requirements)) // whoever prepares wants it tried
 	r.mu.Unlock()
-	_, err = r.environment(ctx, in, s, progress)
+	_, release, err := r.environment(ctx, in, s, progress)
+	if err == nil {
+		release()
+	}
 	return err
 }
 
@@ -154,45 +134,75 @@ func ready(env string) bool {
 
 // environment gives the folder of a spec's virtual environment, and makes it
 // where it isn't there. Of several that want it, in any process, one makes it.
-func (r *Runtime) environment(ctx context.Context, in Interpreter, s Spec, report func(toolset.Progress)) (string, error) {
+// It isn't removed before release is called.
+func (r *Runtime) environment(ctx context.Context, in Interpreter, s Spec, report func(toolset.Progress)) (env string, release func(), err error) {
 	cache, err := r.cache()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	key := environmentKey(in, s.Requirements)
-	env := filepath.Join(cache, key)
-	if ready(env) {
-		return env, nil
+	env = filepath.Join(cache, key)
+	if release, ok := useEnvironment(env); ok {
+		return env, release, nil
 	}
+	if err := r.makeEnvironment(ctx, in, s, report, env); err != nil {
+		return "", nil, err
+	}
+	if release, ok := useEnvironment(env); ok {
+		return env, release, nil
+	}
+	return "", nil, &RequirementsError{ToolsetID: s.ToolsetID, Why: "they were removed at once by another process"}
+}
+
+// useEnvironment keeps an environment that is ready from being removed.
+func useEnvironment(env string) (release func(), ok bool) {
+	if !ready(env) {
+		return nil, false
+	}
+	release, ok, err := lockfile.TryShared(env + ".lock")
+	if err != nil || !ok {
+		return nil, false
+	}
+	if !ready(env) {
+		release()
+		return nil, false
+	}
+	noteUse(env)
+	return release, true
+}
+
+// makeEnvironment makes an environment, unless another process just did.
+func (r *Runtime) makeEnvironment(ctx context.Context, in Interpreter, s Spec, report func(toolset.Progress), env string) error {
+	key := filepath.Base(env)
 	r.mu.Lock()
 	past, ok := r.failed[key]
 	r.mu.Unlock()
 	if ok && time.Since(past.at) < retryAfter {
-		return "", past.err
+		return past.err
 	}
 	release, err := lockfile.Acquire(ctx, env+".lock", func(string) {
 		report(toolset.Progress{Stage: "requirements", Message: "waiting for another process that installs the same packages"})
 	})
 	if err != nil {
-		return "", fmt.Errorf("install the requirements of toolset %s: %w", s.ToolsetID, err)
+		return fmt.Errorf("install the requirements of toolset %s: %w", s.ToolsetID, err)
 	}
 	defer release()
 	if ready(env) {
-		return env, nil
+		return nil
 	}
 	err = r.install(ctx, in, s, env, report)
 	if err == nil {
-		return env, nil
+		return nil
 	}
 	os.RemoveAll(env) // what is left is not ready, and is removed at the next attempt
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("install the requirements of toolset %s: %w", s.ToolsetID, context.Cause(ctx))
+		return fmt.Errorf("install the requirements of toolset %s: %w", s.ToolsetID, context.Cause(ctx))
 	}
 	wrong := &RequirementsError{ToolsetID: s.ToolsetID, Why: oneLine(err.Error()), Err: err}
 	r.mu.Lock()
 	r.failed[key] = failure{wrong, time.Now()}
 	r.mu.Unlock()
-	return "", wrong
+	return wrong
 }
 
 // install makes an environment. An interrupted one has no mark that it is
@@ -218,6 +228,9 @@ func (r *Runtime) install(ctx context.Context, in Interpreter, s Spec, env strin
 		"install", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--no-cache-dir",
 		"--retries", "2", "--timeout", "20", "--progress-bar", "off", "-r", list,
 	}
+	if _, hashed := splitHashes(lines[0]); hashed { // checkRequirements wants all or none
+		pip = append(pip, "--require-hashes")
+	}
 	err := job.run(ctx, true, slices.Concat([]string{in.Path, "-I", "-m", "pip", "--python", pythonIn(env)}, pip)...)
 	if err != nil && strings.Contains(err.Error(), "No module named pip") {
 		// This Python has no pip of its own; most can put one into the environment.
@@ -229,7 +242,7 @@ func (r *Runtime) install(ctx context.Context, in Interpreter, s Spec, env strin
 	if err != nil {
 		return err
 	}
-	mark, err := json.Marshal(map[string]any{"requirements": lines, "python": in.Version, "made": time.Now().UTC().Format(time.RFC3339)})
+	mark, err := json.Marshal(environmentMark{lines, in.Version, time.Now().UTC().Format(time.RFC3339)})
 	if err == nil {
 		err = replace(filepath.Join(env, readyName), mark)
 	}
@@ -333,4 +346,17 @@ func complaint(lines []string) string {
 		return lines[len(lines)-1]
 	}
 	return "the installer said nothing"
+}
+
+// usedEvery is how exactly it is known when an environment was last used.
+const usedEvery = time.Hour
+
+// noteUse notes that an environment is used. Where that can't be written it
+// may be removed early, and is made again then.
+func noteUse(env string) {
+	mark := filepath.Join(env, readyName)
+	if info, err := os.Stat(mark); err == nil && time.Since(info.ModTime()) > usedEvery {
+		now := time.Now()
+		_ = os.Chtimes(mark, now, now)
+	}
 }

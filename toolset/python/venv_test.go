@@ -26,6 +26,7 @@ import (
 // there is as source alone.
 type index struct {
 	url      string
+	hash     string // of the wheel
 	requests atomic.Int32
 	closed   atomic.Bool
 }
@@ -35,6 +36,7 @@ func newIndex(t *testing.T) *index {
 	ix := &index{}
 	wheel := makeWheel(t)
 	sum := sha256.Sum256(wheel)
+	ix.hash = hex.EncodeToString(sum[:])
 	const name = "fettle_testing_words-1.2-py3-none-any.whl"
 	mux := http.NewServeMux()
 	page := func(file, digest string) http.HandlerFunc {
@@ -43,7 +45,7 @@ func newIndex(t *testing.T) *index {
 			fmt.Fprintf(w, "<!DOCTYPE html><html><body><a href=\"/files/%s%s\">%s</a></body></html>", file, digest, file)
 		}
 	}
-	mux.HandleFunc("/simple/fettle-testing-words/", page(name, "#sha256="+hex.EncodeToString(sum[:])))
+	mux.HandleFunc("/simple/fettle-testing-words/", page(name, "#sha256="+ix.hash))
 	mux.HandleFunc("/simple/fettle-testing-source/", page("fettle_testing_source-1.0.tar.gz", ""))
 	mux.HandleFunc("/files/"+name, func(w http.ResponseWriter, _ *http.Request) { w.Write(wheel) })
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -234,7 +236,7 @@ func TestRequirementsThatAreRefused(t *testing.T) {
 	w := newWorld(t, python.Options{NoSpares: true})
 	for _, line := range []string{
 		"-r /etc/passwd", "--index-url=http://evil.example", "pkg @ https://evil.example/x.whl", "./local", "git+https://evil.example/x",
-		"https://evil.example/x.whl", "a b", "a\n--pre", "a==1 --hash=sha256:00", "", strings.Repeat("a", 201), "a ; x @ y", "é",
+		"https://evil.example/x.whl", "a b", "a == --pre", "a ; x --index-url=http://evil.example", "a ;--pre", "a\n--pre", "a==1 --hash=sha256:00", "", strings.Repeat("a", 8001), "a ; x @ y", "é",
 	} {
 		s := packageSpec(t, line)
 		if wrong := mustFail(t, w, s, call(workspace(t), `{"name":"x"}`)); !strings.Contains(wrong.Message, "want a package's name and versions") {
@@ -244,6 +246,53 @@ func TestRequirementsThatAreRefused(t *testing.T) {
 	if err := w.Prepare(t.Context(), packageSpec(t, make([]string, 201)...), nil); err == nil {
 		t.Error("201 requirements were taken")
 	}
+}
+
+// Where the manifest has hashes, pip is held to them.
+func TestRequirementsWithHashes(t *testing.T) {
+	t.Parallel()
+	ix := newIndex(t)
+	w := newPackageWorld(t, ix.url)
+	right, wrong := "fettle-testing-words==1.2 --hash=sha256:"+ix.hash, "fettle-testing-words==1.2 --hash=sha256:"+strings.Repeat("0", 64)
+	if err := w.Prepare(t.Context(), packageSpec(t, wrong), nil); err == nil {
+		t.Error("another file than that of the hash was installed")
+	}
+	res := mustRun(t, w, packageSpec(t, wrong+" --hash=sha256:"+ix.hash), call(workspace(t), `{"name":"x"}`))
+	if !strings.Contains(res.Text, "hello x") {
+		t.Error(res.Text)
+	}
+	if err := w.Prepare(t.Context(), packageSpec(t, right, "idna==3.10"), nil); err == nil || !strings.Contains(err.Error(), "1 of 2 requirements have hashes") {
+		t.Errorf("half of them: %v", err)
+	}
+}
+
+// An environment stays while a call uses it, and goes when nothing needs it.
+func TestEnvironmentsInUseArePrunedLater(t *testing.T) {
+	t.Parallel()
+	ix := newIndex(t)
+	w := newPackageWorld(t, ix.url)
+	s, ws := packageSpec(t, "fettle-testing-words==1.2"), workspace(t)
+	write(t, filepath.Join(s.Dir, "tools", "tool.py"),
+		"import time\n\ndef run(workspace, name):\n    (workspace / 'begun').touch()\n    while not (workspace / 'go').exists():\n        time.sleep(0.005)\n    import fettle_testing_words\n    return {}\n")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.Runner(s).Run(t.Context(), call(ws, `{"name":"x"}`))
+		ended <- err
+	}()
+	waitFor(t, filepath.Join(ws.Path, "begun"))
+	p, err := python.Prune(t.Context(), w.cache, python.PruneOptions{})
+	if err != nil || len(p.Removed) != 0 || p.Kept == 0 {
+		t.Errorf("while it is used: %+v, %v", p, err)
+	}
+	write(t, filepath.Join(ws.Path, "go"), "")
+	if err := <-ended; err != nil {
+		t.Fatal(explain(err))
+	}
+	p, err = python.Prune(t.Context(), w.cache, python.PruneOptions{})
+	if err != nil || len(p.Removed) != 1 || p.Bytes == 0 {
+		t.Errorf("after it: %+v, %v", p, err)
+	}
+	mustRun(t, w, s, call(ws, `{"name":"x"}`)) // it is made again
 }
 
 func TestNoPython(t *testing.T) {

@@ -47,7 +47,8 @@ type message struct {
 	WorkspacePayload json.RawMessage `json:"workspace_payload"`
 	Payload          json.RawMessage `json:"payload"`
 	Notes            []string        `json:"notes"`
-	Modules          []string        `json:"modules"`
+	Modules          []string        `json:"modules"` // of Python's own
+	Own              []string        `json:"own"`     // files of the toolset
 
 	Type      string `json:"type"`
 	Traceback string `json:"traceback"`

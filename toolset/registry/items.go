@@ -124,10 +124,12 @@ func itemsOf(m *manifest.Manifest, files []File) []Item {
 	}
 	for _, p := range m.Payloads {
 		out = append(out, newItem(KindPayload, p.Type).pin("llm_instructions", p.LLMInstructions).pin("schema", jsonText(p.Schema)).
-			tell("parser", p.Parser).tell("renderer", jsonText(p.Renderer)).done())
+			tell("parser", p.Parser).tell("parse_marker", p.ParseMarker).tell("renderer", jsonText(p.Renderer)).
+			tell("on_accept", jsonText(p.OnAccept)).tell("on_reject", jsonText(p.OnReject)).done())
 	}
 	for _, w := range m.Workflows {
-		out = append(out, newItem(KindWorkflow, w.ID).pin("steps", jsonText(w.Steps)).tell("description", w.Description).done())
+		out = append(out, newItem(KindWorkflow, w.ID).pin("steps", jsonText(w.Steps)).tell("description", w.Description).
+			tell("name", w.Name).tell("input_schema", jsonText(w.InputSchema)).done())
 	}
 	return out
 }

@@ -39,17 +39,14 @@ func (p *process) watches() bool {
 // that only a little: a large workspace is measured while the process starts,
 // and what that writes meanwhile may be missed.
 func (p *process) measure() {
-	measured := make(chan struct{})
-	p.work.Go(func() {
-		defer close(measured)
-		p.base <- p.walk()
-	})
-	timer := time.NewTimer(measureTime)
-	defer timer.Stop()
-	select {
-	case <-measured:
-	case <-timer.C:
+	if s, whole := p.walk(measureTime); whole {
+		p.base <- s
+		return
 	}
+	p.work.Go(func() {
+		s, _ := p.walk(0)
+		p.base <- s
+	})
 }
 
 // watchWorkspace ends the process when it fills the disk or makes the
@@ -92,7 +89,7 @@ func (p *process) lookOut(base size) (toolset.Cause, string) {
 		if !filling && time.Now().Before(next) {
 			continue
 		}
-		now := p.walk()
+		now, _ := p.walk(0)
 		next = time.Now().Add(now.took * walkShare)
 		switch {
 		case limits.Grown >= 0 && now.bytes-base.bytes > limits.Grown:
@@ -103,10 +100,11 @@ func (p *process) lookOut(base size) (toolset.Cause, string) {
 	}
 }
 
-// walk measures the workspace. What can't be read counts nothing.
-func (p *process) walk() size {
+// walk measures the workspace, and gives up where that takes longer than limit;
+// 0 is no limit. What can't be read counts nothing.
+func (p *process) walk(limit time.Duration) (s size, whole bool) {
 	begun := time.Now()
-	s := size{free: freeSpace(p.policy.Workspace)}
+	s.free, whole = freeSpace(p.policy.Workspace), true
 	filepath.WalkDir(p.policy.Workspace, func(_ string, d fs.DirEntry, err error) error {
 		select {
 		case <-p.over:
@@ -116,12 +114,15 @@ func (p *process) walk() size {
 		if err != nil {
 			return nil
 		}
-		s.files++
+		if s.files++; limit > 0 && time.Since(begun) > limit {
+			whole = false
+			return fs.SkipAll
+		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
 			s.bytes += allocated(info)
 		}
 		return nil
 	})
 	s.took = time.Since(begun)
-	return s
+	return s, whole
 }

@@ -44,8 +44,9 @@ type process struct {
 
 	answer chan error     // how the start went, once
 	begun  chan struct{}  // closed by Begin
-	over   chan struct{}  // closed when the keeper is gone, and with it the rest
-	done   chan struct{}  // closed when exit is set and nothing of ours is left
+	over   chan struct{}  // closed when nothing that the keeper kept is left
+	done   chan struct{}  // closed when exit is set, too
+	buried chan struct{}  // closed when the keeper itself is gone
 	work   sync.WaitGroup // goroutines that end with over, or with a stream
 	exit   toolset.Exit
 	facts  keeper.Facts // valid once the start was answered
@@ -64,7 +65,7 @@ var _ toolset.Process = (*process)(nil)
 func newProcess(pl *plan, level toolset.Level, o Options) *process {
 	return &process{
 		plan: pl, level: level, dial: o.Dial, stderr: NewCapture(pl.limits.Output),
-		answer: make(chan error, 1), begun: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
+		answer: make(chan error, 1), begun: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}), buried: make(chan struct{}),
 		base: make(chan size, 1),
 	}
 }
@@ -89,7 +90,7 @@ func (p *process) open(o Options) error {
 		return err
 	}
 	p.work.Go(func() { io.Copy(p.stderr, p.errPipe) }) // to its end, or to serve's deadline
-	go p.serve()                                       // closes done
+	go p.serve()                                       // closes buried
 	return nil
 }
 
@@ -158,7 +159,24 @@ func (p *process) serve() {
 	if err == nil {
 		group, end, err = p.hear()
 	}
+	defer p.close()
+	if end != nil && end.Alone {
+		p.finish(end, nil) // the keeper's own end is not waited for
+		p.bury(0, end)
+		return
+	}
 	p.bury(group, end)
+	p.finish(end, err)
+}
+
+// close forgets the process, whose keeper is gone.
+func (p *process) close() {
+	p.gone()
+	close(p.buried)
+}
+
+// finish gathers how it went. Nothing that the keeper kept is left.
+func (p *process) finish(end *keeper.Ending, err error) {
 	select {
 	case p.answer <- cmp.Or(err, p.tooEarly()):
 	default: // the start was answered, and nobody asks again
@@ -173,7 +191,6 @@ func (p *process) serve() {
 	p.stdin.Close()
 	p.removeTemp()
 	p.exit = p.exitOf(end)
-	p.gone()
 	close(p.done)
 }
 
@@ -214,6 +231,9 @@ func (p *process) hear() (group int, end *keeper.Ending, err error) {
 			p.mu.Lock()
 			p.heard = true
 			p.mu.Unlock()
+			if end.Alone {
+				return group, end, nil
+			}
 		}
 	}
 }
@@ -373,7 +393,7 @@ func (p *process) force() {
 	case <-timer.C:
 	}
 	p.cmd.Process.Kill()
-	<-p.over // bury waits for the same, and for nothing else
+	<-p.over // serve waits for the same, and for nothing else
 }
 
 // Wait waits until all is gone.

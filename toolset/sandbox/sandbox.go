@@ -182,7 +182,10 @@ func (l *Launcher) Close() error {
 	l.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, p := range left {
-		wg.Go(p.Kill)
+		wg.Go(func() {
+			p.Kill()
+			<-p.buried // serve bounds it
+		})
 	}
 	wg.Wait()
 	return nil

@@ -84,7 +84,7 @@ func Codes() []Code {
 		{CodeReadme, "A README tells people what the toolset is for before they import it."},
 		{manifest.CodeReference, "Renderers may use $args, $return, $chat_id, $workspace and $toolset; what isn't there is shown as nothing."},
 		{CodeRenderer, "A renderer shows files of the workspace, pages of the bundle, and addresses of this machine."},
-		{CodeRequirement, "Packages that tools import are listed in requirements, with versions, and installed once the user agrees."},
+		{CodeRequirement, "Packages that tools import are listed in requirements, with versions, and installed once the user agrees; with hashes, pip is held to those files."},
 		{manifest.CodeSchema, "A JSON Schema of draft 2020-12 (or an older one that $schema names), without references to elsewhere."},
 		{CodeSecret, "Whoever gets the bundle gets the key. Take it out, make it invalid where it was real, and let the user give it: permissions.env, or ${NAME} for an MCP server."},
 		{manifest.CodeSecretName, "The variable holds a key of the user's for another service; ask for one of your own if you can."},

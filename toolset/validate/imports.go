@@ -179,6 +179,7 @@ func (v *validator) requirements() packages {
 			}
 		}
 	}
+	v.hashes()
 	for _, r := range v.m.Requirements {
 		name := plainName(requirementName().FindString(r))
 		out.names[name] = true

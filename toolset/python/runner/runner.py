@@ -36,11 +36,18 @@ class Channel:
         return b"".join(parts)
 
     def request(self):
-        """The two tokens, and the text of what is asked for."""
-        size = int.from_bytes(self.read(4), "big")
-        key, last, text = self.read(16), self.read(16), self.read(size)
+        """The two tokens, and the text of what is asked for. fettle sends one
+        request, so that what is there can be read at once."""
+        data = b""
+        while len(data) < 36:
+            part = os.read(self.source, 64 << 10)
+            if not part:
+                os._exit(0)  # nobody has a call for us
+            data += part
+        size = int.from_bytes(data[:4], "big")
+        text = data[36:] + self.read(size + 36 - len(data))
         os.close(self.source)
-        return key, last, text.decode("utf-8")
+        return data[4:20], data[20:36], text.decode("utf-8")
 
     def send(self, token, text):
         if os.getpid() != self.owner:
@@ -256,6 +263,99 @@ def encode(value, notes, limit=MAX_RESULT):
     return Encoder(limit, notes).text(value)
 
 
+class Sources:
+    """The toolset's own files as code. A process that waits for a call has
+    compiled what the last call loaded, and runs nothing of it before the call;
+    what is in the cache was compiled for this very text. Both are held against
+    the file when it is imported, so that what runs is what is there."""
+
+    MOST, WHOLE = 1 << 20, 4 << 20  # of one file, and of all that is compiled beforehand
+
+    def __init__(self, root, cache):
+        self.root, self.cache, self.ready, self.left = root, cache, {}, self.WHOLE
+
+    def find(self):
+        """Let modules of the toolset be found, after Python's own."""
+        at = len(sys.path)
+        for n, path in enumerate(sys.path):
+            if path.endswith(("site-packages", "dist-packages")):
+                at = n
+                break
+        sys.path[at:at] = [self.root, os.path.join(self.root, "tools")]
+        import _frozen_importlib_external as machinery
+        import _imp
+
+        sources = self
+
+        class Loader(machinery.SourceFileLoader):
+            def get_code(self, fullname):
+                return sources.code(self.path) or super().get_code(fullname)
+
+        kinds = (
+            (machinery.ExtensionFileLoader, _imp.extension_suffixes()),
+            (Loader, machinery.SOURCE_SUFFIXES),
+            (machinery.SourcelessFileLoader, machinery.BYTECODE_SUFFIXES),
+        )
+
+        def hook(path):
+            if path != self.root and not path.startswith(self.root + os.sep) or not os.path.isdir(path):
+                raise ImportError("not of the toolset", path=path)
+            return machinery.FileFinder(path, *kinds)
+
+        sys.path_hooks.insert(0, hook)
+
+    def prepare(self, name):
+        """Compile a file, by its name below the root."""
+        from _frozen_importlib_external import PathFinder
+
+        path = os.path.join(self.root, *name.split("/"))
+        try:
+            PathFinder.find_spec(name.removesuffix(".py").split("/")[0])  # which lists the folders
+            with open(path, "rb") as f:
+                st, text = os.fstat(f.fileno()), f.read(self.MOST + 1)
+            self.left -= len(text)
+            if len(text) <= self.MOST and self.left >= 0:
+                self.ready[path] = stamp(st), self.cached(path, text) or compile(text, path, "exec", dont_inherit=True)
+        except Exception:
+            pass  # the call will hear of it
+
+    def code(self, path):
+        """The code of a file that is to be run; None is that it has to be
+        compiled."""
+        known = self.ready.get(path)
+        if known and stamp(os.stat(path)) == known[0]:
+            return known[1]
+        if not self.cache:
+            return None
+        with open(path, "rb") as f:
+            return self.cached(path, f.read())
+
+    def cached(self, path, text):
+        if not self.cache:
+            return None
+        try:
+            with open(os.path.join(self.cache, path[len(self.root) + 1:] + "c"), "rb") as f:
+                data = f.read()
+        except OSError:
+            return None
+        import _imp
+        import marshal
+        from _frozen_importlib_external import MAGIC_NUMBER
+
+        if data[:8] != MAGIC_NUMBER + b"\3\0\0\0" or data[8:16] != _imp.source_hash(int.from_bytes(MAGIC_NUMBER, "little"), text):
+            return None
+        try:
+            code = marshal.loads(memoryview(data)[16:])
+            _imp._fix_co_filename(code, path)
+        except (EOFError, TypeError, ValueError):
+            return None
+        return code
+
+
+def stamp(st):
+    return st.st_mtime_ns, st.st_size, st.st_ino
+
+
 class Call:
     """What one request asks for."""
 
@@ -269,18 +369,12 @@ class Call:
         """Import the module, which has to be the toolset's own file."""
         self.request, self.text = parse(self.text), None
         self.root = self.request["root"]
-        at = len(sys.path)
-        for n, path in enumerate(sys.path):
-            if path.endswith(("site-packages", "dist-packages")):
-                at = n
-                break
-        sys.path[at:at] = [self.root, os.path.join(self.root, "tools")]
         sys.argv = [self.request["file"]]
         name = self.request["module"]
         __import__(name)
         module = sys.modules[name]
         file = getattr(module, "__file__", None) or "built in"
-        if os.path.realpath(file) != os.path.realpath(self.request["file"]):
+        if file != self.request["file"] and os.path.realpath(file) != os.path.realpath(self.request["file"]):
             raise ImportError("%s is another module's name: %s" % (name, shorten(file, self.root)))
         function = getattr(module, self.request["function"], None)
         if not callable(function):
@@ -398,7 +492,7 @@ class Call:
             raise Unfit("%s gave %s; a tool gives a dict, a str or a ToolResult" % (
                 self.request["function"], "nothing" if value is None else type(value).__name__))
         parts.append(("notes", encode(self.notes, [])))
-        parts.append(("modules", self.modules()))
+        parts += [("modules", self.modules()), ("own", self.own())]
         text = '{"t":"result",' + ",".join('"%s":%s' % p for p in parts) + "}"
         if len(text) > MAX_RESULT >> 2 and len(text.encode("utf-8")) > MAX_RESULT:
             raise Unfit("the result has more than %d MiB; write it to a file in the workspace" % (MAX_RESULT >> 20))
@@ -410,6 +504,15 @@ class Call:
         own = getattr(sys, "stdlib_module_names", None)
         names = [m for m in list(sys.modules) if m not in self.known and (own is None or m.partition(".")[0] in own)]
         return "[" + ",".join(quote(n) for n in names[:300]) + "]"
+
+    def own(self):
+        """The toolset's files that this call loaded, below its root."""
+        start, names = self.root + os.sep, []
+        for name, module in list(sys.modules.items()):
+            file = None if name in self.known else getattr(module, "__file__", None)
+            if isinstance(file, str) and file.startswith(start):
+                names.append(file[len(start):].replace(os.sep, "/"))
+        return "[" + ",".join(quote(n) for n in names[:100]) + "]"
 
     def error(self, kind, e):
         try:
@@ -573,6 +676,18 @@ def perform(call):
         call.error("cancelled" if isinstance(e, KeyboardInterrupt) else kind, e)
 
 
+def warm(sources, names):
+    """Do while nobody waits what the call would do first."""
+    for name in names:
+        sources.prepare(name)
+    encode({"a": ["b", 1, 0.5, None, True]}, [])
+    parse('{"a": ["b", 1, 0.5, null, true]}')
+    import gc
+
+    gc.collect()
+    gc.freeze()  # what is here stays for the one call
+
+
 def flush():
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -586,13 +701,19 @@ def main():
     import builtins
 
     builtins.exit = builtins.quit = sys.exit  # as site would have them
-    for name in sys.argv[1:]:
+    wanted = sys.argv[1:]
+    for name in wanted:
         try:
-            __import__(name)
+            if name[:1] != "=":
+                __import__(name)
         except BaseException:
             pass  # the tool will hear of it, should it need that
     sys.meta_path.insert(0, Finder(True))
     sys.meta_path.append(Finder(False))
+    sources = Sources(os.environ["FETTLE_TOOLSET_DIR"], os.environ.pop("FETTLE_BYTECODE", ""))
+    sources.find()
+    if wanted:
+        warm(sources, [name[1:] for name in wanted if name[:1] == "="])
     call = Call(channel)
     try:
         perform(call)

@@ -134,7 +134,11 @@ type Ending struct {
 	Cause  string `json:"cause,omitempty"` // a limit that the keeper watches
 	Detail string `json:"detail,omitempty"`
 	Left   int    `json:"left,omitempty"`
-	CPU    int64  `json:"cpu,omitempty"` // nanoseconds
+	// Alone tells that nothing is left but the keeper itself, which is process 1
+	// of its namespace: whoever loses a parent becomes its child, and it has
+	// none. Its own end, with its namespaces', is nothing to wait for then.
+	Alone bool  `json:"alone,omitempty"`
+	CPU   int64 `json:"cpu,omitempty"` // nanoseconds
 }
 
 // maxFrame bounds one frame: a spec holds an environment and paths, whose size

@@ -58,7 +58,7 @@ func keep([]string) int {
 		defer os.RemoveAll(k.Temp) // the launcher may be gone by then
 	}
 	if Send(k.control, Notice{Started: true, Group: int(k.pid.Load()), Facts: k.Facts}) != nil || k.Probe {
-		k.endAll()
+		_, _ = k.endAll()
 		return keeperDone
 	}
 	silence()
@@ -102,17 +102,22 @@ func (k *keeper) supervise() {
 	for {
 		select {
 		case e := <-k.ended:
-			e.Left = k.endAll()
-			Send(k.control, Notice{Ended: &e})
+			k.sayEnded(e)
 			return
 		case o, ok := <-orders:
 			if !ok {
-				Send(k.control, Notice{Ended: &Ending{Code: -1, Left: k.endAll()}})
+				k.sayEnded(Ending{Code: -1})
 				return
 			}
 			k.signal(o.Signal)
 		}
 	}
+}
+
+// sayEnded ends what is left and tells the launcher.
+func (k *keeper) sayEnded(e Ending) {
+	e.Left, e.Alone = k.endAll()
+	Send(k.control, Notice{Ended: &e}) // a launcher that is gone needs no word
 }
 
 // listen hands on what the launcher says; the channel ends with the launcher.

@@ -88,7 +88,8 @@ func (k *keeper) watch(done <-chan struct{}) {
 }
 
 // endAll ends the process's group and all that were ever seen below us.
-func (k *keeper) endAll() int {
+// Nothing there proves that it is alone.
+func (k *keeper) endAll() (left int, alone bool) {
 	if pid := int(k.pid.Load()); pid > 0 {
 		unix.Kill(-pid, unix.SIGKILL)
 	}
@@ -106,5 +107,5 @@ func (k *keeper) endAll() int {
 			n++
 		}
 	}
-	return n
+	return n, false
 }

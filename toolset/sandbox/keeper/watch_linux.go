@@ -99,12 +99,44 @@ func proportional(pid int) int64 {
 	return kilobytes << 10
 }
 
-// endAll ends all that is left and says how many there were. At full the
-// kernel does it when the keeper ends, as process 1 of its namespace.
-func (k *keeper) endAll() int {
+// endAll ends all that is left and says how many there were, and whether the
+// keeper is known to be alone in a process namespace of its own. What it can't
+// end there ends with the keeper.
+func (k *keeper) endAll() (left int, alone bool) {
 	if k.Level == Full {
-		return len(k.descendants())
+		return k.endNamespace()
 	}
+	return k.endTree(), false
+}
+
+// endNamespace kills everybody in the namespace but the keeper, its process 1.
+func (k *keeper) endNamespace() (left int, alone bool) {
+	if childless() {
+		return 0, true
+	}
+	left = len(k.descendants())
+	unix.Kill(-1, unix.SIGKILL) // one that is just forking is hit, too: the kernel has it begin anew
+	gone := make(chan struct{})
+	go func() { // ends with the last child, or with the keeper
+		defer close(gone)
+		for {
+			if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}()
+	timer := time.NewTimer(endTime)
+	defer timer.Stop()
+	select {
+	case <-gone:
+		return left, childless()
+	case <-timer.C:
+		return left, false
+	}
+}
+
+// endTree kills what is below the keeper where that has no namespace.
+func (k *keeper) endTree() int {
 	killed := map[int]bool{}
 	for end := time.Now().Add(endTime); ; {
 		pids := k.descendants()

@@ -1,0 +1,133 @@
+package commands
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/manifest"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// wants shows all that a toolset brings and wants that isn't there yet.
+func (v planView) wants(p *registry.Plan) {
+	m := p.Manifest
+	for _, s := range m.MCPServers {
+		if s.Command != "" {
+			v.line("starts", registry.CommandLine(s), "an MCP server, with the network")
+		} else {
+			v.line("connects", s.URL, "an MCP server")
+		}
+	}
+	for _, host := range m.Permissions.Network {
+		v.line("network", host, "for its tools")
+	}
+	for _, u := range p.Variables {
+		v.line("reads env", u.Name, usedBy(u))
+	}
+	for _, dir := range m.Permissions.Read {
+		v.line("reads", dir, "outside the workspace")
+	}
+	for _, r := range m.Requirements {
+		v.requirement(r)
+	}
+	v.tools(m)
+	names(v, "agents", m.Agents, func(a manifest.Agent) string { return a.ID }, "their instructions go to the model")
+	names(v, "workflows", m.Workflows, func(w manifest.Workflow) string { return w.ID }, "fixed steps of tools and agents")
+	names(v, "pages", m.Pages, func(p manifest.Page) string { return p.ID }, "their texts go to the model")
+	names(v, "payloads", m.Payloads, func(p manifest.Payload) string { return p.Type }, "their instructions go to the model")
+	v.rendered(m)
+	if n := len(m.Tests); n > 0 {
+		v.line("tests", term.Count(n, "test", "tests"), "run by fettle toolset test alone")
+	}
+	v.contents(p.Files)
+}
+
+// requirement shows a package without its hashes, of which it says that there
+// are some.
+func (v planView) requirement(r string) {
+	name, hashes, hashed := strings.Cut(r, " --hash=")
+	about := "a Python package, fetched from its index"
+	if hashed {
+		about = "a Python package, fetched from its index and held to " + term.Count(1+strings.Count(hashes, " --hash="), "hash", "hashes")
+	}
+	v.line("package", name, about)
+}
+
+// tools shows the functions that run, of tools and of payloads.
+func (v planView) tools(m *manifest.Manifest) {
+	var tools, asking, parsers []string
+	for _, t := range m.Tools {
+		tools = append(tools, t.ID)
+		if t.RequiresConfirmation {
+			asking = append(asking, t.ID)
+		}
+	}
+	for _, p := range m.Payloads {
+		if p.Parser != "" && !slices.Contains(parsers, p.Parser) {
+			parsers = append(parsers, p.Parser)
+		}
+	}
+	for _, l := range []struct {
+		label string
+		list  []string
+		about string
+	}{
+		{"tools", tools, "read and write the chat's workspace"}, {"asks", asking, "before each call"}, {"parses", parsers, "Python, for what models write"},
+	} {
+		if len(l.list) > 0 {
+			v.line(l.label, strings.Join(l.list, ", "), l.about)
+		}
+	}
+}
+
+// rendered shows the pages and addresses that renderers of tools and payloads
+// show to a person.
+func (v planView) rendered(m *manifest.Manifest) {
+	var shows, frames []string
+	add := func(r *toolset.Renderer) {
+		if r == nil {
+			return
+		}
+		if name := path.Base(r.Artifact); r.Artifact != "" && !slices.Contains(shows, name) {
+			shows = append(shows, name)
+		}
+		if r.URL != "" && !slices.Contains(frames, r.URL) {
+			frames = append(frames, r.URL)
+		}
+	}
+	for _, t := range m.Tools {
+		add(t.Renderer)
+	}
+	for _, p := range m.Payloads {
+		add(p.Renderer)
+	}
+	if len(shows) > 0 {
+		v.line("shows", strings.Join(shows, ", "), "in an isolated frame")
+	}
+	for _, url := range frames {
+		v.line("frames", url, "an address of this machine")
+	}
+}
+
+// contents sums the files up.
+func (v planView) contents(files []registry.File) {
+	var size int64
+	for _, f := range files {
+		size += f.Size
+	}
+	v.line("files", term.Count(len(files), "file", "files")+", "+term.Size(size), "")
+}
+
+// names writes the names of a list of things, if there are any.
+func names[T any](v planView, label string, list []T, of func(T) string, about string) {
+	var out []string
+	for _, e := range list {
+		out = append(out, of(e))
+	}
+	if len(out) > 0 {
+		v.line(label, strings.Join(out, ", "), about)
+	}
+}
