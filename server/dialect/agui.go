@@ -121,6 +121,7 @@ func stepName(agent string) string { return "agent:" + agent }
 
 func (a *aguiEncoder) agent(dst []byte, name string) []byte {
 	dst = a.closeMessage(dst)
+	a.said = "" // a call belongs to a message of its own agent
 	switch {
 	case a.root == "":
 		a.root = name

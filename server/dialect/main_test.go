@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,4 +192,12 @@ func readFile(t testing.TB, path string) []byte {
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// scripts is a folder without what npm puts there.
+type scripts struct{ fs.FS }
+
+func (s scripts) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := fs.ReadDir(s.FS, name)
+	return slices.DeleteFunc(list, func(e fs.DirEntry) bool { return e.IsDir() }), err
 }
