@@ -1,17 +1,20 @@
 package dialect
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
 // chatEncoder writes document 000's frames: the canonical JSON of each event,
 // and its sequence number as the id that a client resumes after.
-type chatEncoder struct{ stage stage }
+type chatEncoder struct {
+	long  bool
+	stage stage
+}
 
 func (c *chatEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	if c.stage == ended {
@@ -19,16 +22,15 @@ func (c *chatEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = append(dst, "id: "...)
+	if c.long {
+		dst = append(append(dst, oneLine(e.TurnID)...), '.')
+	}
 	dst = strconv.AppendInt(dst, int64(e.Seq), 10)
 	dst = append(dst, '\n')
 	dst = append(dst, dataField...)
-	from := len(dst)
-	dst, err := e.Append(dst)
+	dst, err := withHistory(e).Append(dst)
 	if err != nil {
 		return dst[:start], err
-	}
-	if e.Type() == event.TypeComplete {
-		dst = append(dst[:from], withHistory(dst[from:])...)
 	}
 	if e.Ends() {
 		c.stage = ended
@@ -43,31 +45,40 @@ func (c *chatEncoder) KeepAlive(dst []byte) []byte { return append(dst, ping...)
 
 func (c *chatEncoder) Paused() bool { return false }
 
+// oneLine keeps an id from ending its line. Ours never would.
+func oneLine(id string) string { return strings.Map(dropControl, id) }
+
+func dropControl(r rune) rune {
+	if r < ' ' {
+		return -1
+	}
+	return r
+}
+
 // withHistory puts the tool history into custom_payload, where document 000 has
 // it. The canonical form has a payload of document 001 there if there is one,
 // and the history beside it; here that payload came as an event of its own.
-func withHistory(complete []byte) []byte {
-	var e map[string]json.RawMessage
-	var payload map[string]json.RawMessage
-	if json.Unmarshal(complete, &e) != nil || json.Unmarshal(e["payload"], &payload) != nil {
-		return complete
+func withHistory(e event.Event) event.Event {
+	b, ok := e.Body.(event.Complete)
+	if !ok || b.Payload.CustomPayload == nil || b.Payload.CustomPayload.Type == toolHistory {
+		return e
 	}
-	history, ok := payload["tool_history"]
-	if !ok {
-		return complete
+	var payload struct {
+		History json.RawMessage `json:"tool_history"`
 	}
-	var custom struct{ Type string }
-	if json.Unmarshal(payload["custom_payload"], &custom) == nil && custom.Type == "tool_history" {
-		return complete
+	raw, err := json.Marshal(b.Payload)
+	if err != nil || json.Unmarshal(raw, &payload) != nil {
+		return e // whose encoding tells of it
 	}
-	old := append([]byte(`"custom_payload":`), payload["custom_payload"]...)
-	is := open([]byte(`"custom_payload":`)).str("type", "tool_history").raw("data", history).close()
-	if payload["custom_payload"] == nil {
-		old = []byte(`"tool_history":`)
-		is = append(append(is, ','), old...)
+	if null(payload.History) {
+		payload.History = json.RawMessage("[]")
 	}
-	return bytes.Replace(complete, old, is, 1)
+	b.Payload.CustomPayload = &event.CustomPayload{Type: toolHistory, Data: payload.History}
+	e.Body = b
+	return e
 }
+
+const toolHistory = "tool_history"
 
 // chatObject is document 000's ChatResponsePayload.
 type chatObject struct {
@@ -78,14 +89,14 @@ type chatObject struct {
 func (c *chatObject) Add(e event.Event) error {
 	switch b := e.Body.(type) {
 	case event.Complete:
-		raw, err := e.Append(nil)
+		raw, err := withHistory(e).Append(nil)
 		if err != nil {
 			return err
 		}
 		var whole struct {
 			Payload json.RawMessage `json:"payload"`
 		}
-		if err := json.Unmarshal(withHistory(raw), &whole); err != nil {
+		if err := json.Unmarshal(raw, &whole); err != nil {
 			return err
 		}
 		c.status, c.body = http.StatusOK, append(whole.Payload, '\n')

@@ -27,8 +27,8 @@ func Names() []Name { return []Name{Chat, Agents, OpenAI, Responses, AISDK, AGUI
 // bounds one response of a model to as much.
 const MaxAnswer = 32 << 20
 
-// ClientToolset is the part before the colon in the id of a client's tool,
-// where the engine gives it one.
+// ClientToolset is the part before the colon in the id of a client's tool: the
+// client's read_file is client:read_file, so that it isn't taken for fettle's.
 const ClientToolset = "client"
 
 // Encoder turns the events of one turn, in order and from the first, into the
@@ -63,8 +63,12 @@ type Object interface {
 type Options struct {
 	// Model is the name that the client asked for; empty shows the events'.
 	Model string `json:"model,omitempty"`
-	// ClientTools are the names of the tools that came with the request.
+	// ClientTools are the names of the tools that came with the request. Their
+	// ids in events are [ClientToolset], a colon and the name.
 	ClientTools []string `json:"client_tools,omitempty"`
+	// LongIDs has the ids of chat frames begin with the turn's id and a dot, for
+	// streams that go on over several turns.
+	LongIDs bool `json:"long_ids,omitempty"`
 	// IncludeUsage is OpenAI's stream_options.include_usage.
 	IncludeUsage bool `json:"include_usage,omitempty"`
 	// ThreadID and RunID are AG-UI's; empty ones are the turn's id.
@@ -122,7 +126,7 @@ func (n Name) Form() Form {
 func NewEncoder(n Name, o Options) Encoder {
 	switch n {
 	case Chat:
-		return &chatEncoder{}
+		return &chatEncoder{long: o.LongIDs}
 	case Agents:
 		return &agentsEncoder{open: map[string]string{}}
 	case OpenAI:
@@ -161,7 +165,6 @@ func newTools(names []string) tools {
 	}
 	t := tools{}
 	for _, n := range names {
-		t[n] = true
 		t[ClientToolset+":"+n] = true
 	}
 	return t

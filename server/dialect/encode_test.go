@@ -3,12 +3,13 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/schema"
@@ -30,6 +31,67 @@ func TestRecordedTurn(t *testing.T) {
 				golden(t, string(n)+".json", string(body))
 			}
 		})
+	}
+}
+
+// The other turns, with approvals asked for by pausing: calls of the client's
+// tools, approvals, errors, cancels, cut answers.
+func TestOtherTurns(t *testing.T) {
+	t.Parallel()
+	turns := turnFiles(t)
+	delete(turns, "recorded")
+	o := options()
+	o.AskByPause = true
+	for _, n := range Names() {
+		var all strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(turns)) {
+			fmt.Fprintf(&all, "== %s\n%s", name, encode(t, NewEncoder(n, o), turns[name]))
+			if obj := NewObject(n, o); obj != nil {
+				status, body := gather(t, obj, turns[name])
+				fmt.Fprintf(&all, "-- %d %s", status, body)
+			}
+		}
+		golden(t, string(n)+".turns.txt", all.String())
+	}
+}
+
+// A tool of fettle's is not the client's because it has the same name.
+func TestToolsAreToldApartByTheirIDs(t *testing.T) {
+	t.Parallel()
+	start := turnFiles(t)["tool"][3]
+	ours := start.Body.(event.ToolStart)
+	for id, want := range map[string]bool{"get_weather": false, "weather:get_weather": false, "client:get_weather": true, "client:other": false} {
+		ours.ToolID = id
+		start.Body = ours
+		out, err := NewEncoder(OpenAI, options()).Append(nil, start)
+		if err != nil || bytes.Contains(out, []byte("tool_calls")) != want {
+			t.Errorf("%s: %s %v", id, out, err)
+		}
+	}
+}
+
+// What an encoder keeps of a call ends with the call.
+func TestNothingIsKeptOfEndedCalls(t *testing.T) {
+	t.Parallel()
+	for name, events := range turnFiles(t) {
+		for _, n := range Names() {
+			enc := NewEncoder(n, options())
+			encode(t, enc, events)
+			kept := 0
+			switch enc := enc.(type) {
+			case *agentsEncoder:
+				kept = len(enc.open)
+			case *aisdkEncoder:
+				kept = len(enc.shown) + len(enc.denied)
+			case *aguiEncoder:
+				kept = len(enc.calls)
+			case *responsesEncoder:
+				kept = len(enc.calls)
+			}
+			if kept > 0 && name != "client_tool" {
+				t.Errorf("%s keeps %d things of %s", n, kept, name)
+			}
+		}
 	}
 }
 
@@ -268,140 +330,4 @@ func TestQueryOfAgents(t *testing.T) {
 			t.Errorf("%s gives %q, want %q", input, got, want)
 		}
 	}
-}
-
-func TestFailuresBeforeTheStream(t *testing.T) {
-	t.Parallel()
-	_, f := Decode(OpenAI, []byte(`{"model":"m","messages":[{"role":"nobody"}]}`))
-	if f == nil {
-		t.Fatal("a message by nobody was taken")
-	}
-	for n, want := range map[Name]string{
-		OpenAI:    `{"error":{"message":"messages[0].role: there is no role nobody","type":"invalid_request_error","param":"messages[0].role","code":"usage"}}` + "\n",
-		Responses: `{"error":{"message":"messages[0].role: there is no role nobody","type":"invalid_request_error","param":"messages[0].role","code":"usage"}}` + "\n",
-		Ollama:    `{"error":"messages[0].role: there is no role nobody"}` + "\n",
-		AISDK:     `messages[0].role: there is no role nobody`,
-		AGUI:      `{"error":{"code":"usage","message":"messages[0].role: there is no role nobody"}}` + "\n",
-		Chat:      `{"error":{"code":"usage","message":"messages[0].role: there is no role nobody"}}` + "\n",
-	} {
-		status, kind, body := n.Failure(f)
-		if status != http.StatusBadRequest || string(body) != want {
-			t.Errorf("%s: %d %s %s", n, status, kind, body)
-		}
-		if json.Valid(body) != strings.HasPrefix(kind, "application/json") {
-			t.Errorf("%s: the body of type %s is %s", n, kind, body)
-		}
-	}
-}
-
-// A stream whose turn has no end yet is never taken for a whole one.
-func TestCutStreamsSaySo(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[Name]string{
-		Agents: "event: error", OpenAI: `{"error":{`, Responses: `"response.failed"`, AISDK: `"type":"error"`,
-		AGUI: `"RUN_ERROR"`, Ollama: `{"error":`,
-	} {
-		for _, events := range [][]event.Event{nil, turnFiles(t)["text"][:2]} {
-			enc := NewEncoder(n, options())
-			out := string(encode(t, enc, events))
-			if !strings.Contains(out, want) && !strings.Contains(out, `"type":"error"`) {
-				t.Errorf("%s ends with %s", n, out)
-			}
-			if more := enc.End(nil); len(more) > 0 {
-				t.Errorf("%s ends twice: %s", n, more)
-			}
-			if more, _ := enc.Append(nil, turnFiles(t)["text"][2]); len(more) > 0 {
-				t.Errorf("%s goes on after its end: %s", n, more)
-			}
-		}
-	}
-}
-
-func TestForms(t *testing.T) {
-	t.Parallel()
-	for _, n := range Names() {
-		f := n.Form()
-		if (NewObject(n, Options{}) != nil) != (f.ObjectType != "") {
-			t.Errorf("%s: has an object and no type, or the other way round", n)
-		}
-		if n != Ollama && !strings.HasPrefix(f.ContentType, "text/event-stream") {
-			t.Errorf("%s is %s", n, f.ContentType)
-		}
-		enc := NewEncoder(n, options())
-		if n == Ollama {
-			if !json.Valid(enc.KeepAlive(nil)) {
-				t.Errorf("an Ollama client reads %s", enc.KeepAlive(nil))
-			}
-		} else if string(enc.KeepAlive(nil)) != ": ping\n" {
-			t.Errorf("%s keeps alive with %q", n, enc.KeepAlive(nil))
-		}
-	}
-	if AISDK.Form().Header["x-vercel-ai-ui-message-stream"] != "v1" || NewEncoder("no", Options{}) != nil || NewObject("no", Options{}) != nil {
-		t.Error("the AI SDK's header is missing, or a dialect was made up")
-	}
-}
-
-// document 000 has the tool history in custom_payload, whatever the canonical
-// form has there.
-func TestChatPutsTheHistoryWhereDocument000HasIt(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		`{"type":"complete","payload":{"message":"m","custom_payload":{"type":"draft","data":{"a":1}},"tool_history":[{"tool_name":"t"}]}}`: `{"type":"complete","payload":{"message":"m","custom_payload":{"type":"tool_history","data":[{"tool_name":"t"}]},"tool_history":[{"tool_name":"t"}]}}`,
-		`{"type":"complete","payload":{"message":"m","tool_history":[]}}`:                                                                   `{"type":"complete","payload":{"message":"m","custom_payload":{"type":"tool_history","data":[]},"tool_history":[]}}`,
-		`{"type":"complete","payload":{"custom_payload":{"type":"tool_history","data":[1]},"tool_history":[1]}}`:                            `{"type":"complete","payload":{"custom_payload":{"type":"tool_history","data":[1]},"tool_history":[1]}}`,
-		`{"type":"complete","payload":{"message":"m","custom_payload":{"type":"draft","data":{}}}}`:                                         `{"type":"complete","payload":{"message":"m","custom_payload":{"type":"draft","data":{}}}}`,
-	} {
-		if got := string(withHistory([]byte(in))); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
-}
-
-func TestAnswersThatAreTooLong(t *testing.T) {
-	t.Parallel()
-	events := turnFiles(t)["text"]
-	long := events[1]
-	const most = 1 << 10
-	long.Body = event.TextDelta{Text: strings.Repeat("x", most/2+1)}
-	for _, n := range []Name{OpenAI, Ollama, Responses} {
-		o := NewObject(n, options())
-		switch o := o.(type) {
-		case *answer:
-			o.most = most
-		case *responsesObject:
-			o.enc.most = most
-		}
-		if err := o.Add(long); err != nil {
-			t.Errorf("%s: half of it: %v", n, err)
-		}
-		if err := o.Add(long); err == nil {
-			t.Errorf("%s takes more than it may", n)
-		}
-		if status, body := o.Body(); status != http.StatusBadGateway || len(body) > 500 {
-			t.Errorf("%s: %d and %d bytes", n, status, len(body))
-		}
-	}
-	enc := newResponses(options())
-	enc.most = most
-	out := encode(t, enc, []event.Event{long, long, events[2]})
-	if !bytes.Contains(out, []byte("event: response.failed")) || enc.stage != ended {
-		t.Error("the stream of responses goes on past what it may keep")
-	}
-}
-
-// Strings are what encoding/json reads back, and never break a line.
-func TestStrings(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text") + "\u2028\uFFFD"
-		raw := appendString(nil, s)
-		var got, want string
-		std, _ := json.Marshal(s)
-		if json.Unmarshal(raw, &got) != nil || json.Unmarshal(std, &want) != nil || got != want {
-			t.Fatalf("%q was read back as %q", s, got)
-		}
-		if bytes.ContainsAny(raw, "\n\r\u2028\u2029") {
-			t.Fatalf("a line break in %q", raw)
-		}
-	})
 }
