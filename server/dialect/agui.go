@@ -147,11 +147,14 @@ func (a *aguiEncoder) startSub(dst []byte, name string) []byte {
 	return a.event(dst, "SUBAGENT_STARTED").str("subagentRunId", a.sub).str("name", name).frame()
 }
 
-func (a *aguiEncoder) endSub(dst []byte) []byte {
+func (a *aguiEncoder) endSub(dst []byte) []byte { return a.leaveSub(dst, "success") }
+
+func (a *aguiEncoder) leaveSub(dst []byte, outcome string) []byte {
 	if a.sub == "" {
 		return dst
 	}
-	dst = a.event(dst, "SUBAGENT_FINISHED").str("subagentRunId", a.sub).lit("outcome", `{"type":"success"}`).frame()
+	dst = a.event(dst, "SUBAGENT_FINISHED").str("subagentRunId", a.sub).
+		obj("outcome", func(o *object) { o.str("type", outcome) }).frame()
 	a.sub, a.name = "", ""
 	return dst
 }
@@ -277,7 +280,7 @@ func (a *aguiEncoder) ask(dst []byte, b event.ConfirmRequest) []byte {
 		}).frame()
 	}
 	root, name := a.root, a.name
-	dst = a.closeAll(dst)
+	dst = a.closeAll(a.leaveSub(a.closeMessage(dst), "suspended"))
 	a.root, a.name, a.stage = root, name, paused
 	o := a.run(a.event(dst, "RUN_FINISHED"))
 	o.obj("outcome", func(o *object) {

@@ -166,7 +166,6 @@ func (p *replay) play(w http.ResponseWriter, r *http.Request, turn, path string)
 		return
 	}
 	o := req.Options()
-	o.AskByPause = bytes.Contains(req.Forwarded, []byte("approvals")) || n == AISDK && (turn == "approval" || turn == "denied")
 	if !req.Stream {
 		p.object(w, n, o, events)
 		return

@@ -50,10 +50,11 @@ func decodeAGUI(r *Request, body []byte) *FieldError {
 	r.ThreadID, r.RunID, r.ParentRunID, r.Stream = in.ThreadID, in.RunID, in.ParentRunID, true
 	r.State, r.Forwarded = in.State, in.Forwarded
 	var props struct {
-		Model string `json:"model"`
+		Model   string `json:"model"`
+		Confirm bool   `json:"confirm"`
 	}
 	if isObject(in.Forwarded) && json.Unmarshal(in.Forwarded, &props) == nil {
-		r.Model = props.Model
+		r.Model, r.Confirm = props.Model, props.Confirm
 	}
 	for _, t := range in.Tools {
 		r.Tools = append(r.Tools, t.tool())

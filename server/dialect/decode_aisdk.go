@@ -16,6 +16,7 @@ type aisdkRequest struct {
 	MessageID string          `json:"messageId"`
 	Model     string          `json:"model"`
 	Tools     json.RawMessage `json:"tools"`
+	Confirm   *bool           `json:"confirm"`
 }
 
 type uiMessage struct {
@@ -53,6 +54,7 @@ func decodeAISDK(r *Request, body []byte) *FieldError {
 		return err
 	}
 	r.ThreadID, r.Trigger, r.MessageID, r.Model, r.Stream = in.ID, in.Trigger, in.MessageID, in.Model, true
+	r.Confirm = in.Confirm != nil && *in.Confirm
 	switch in.Trigger {
 	case "", "submit-message", "regenerate-message":
 	default:

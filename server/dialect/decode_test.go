@@ -168,6 +168,10 @@ func TestWhatClientsSend(t *testing.T) {
 			func(r *Request) bool { return !r.Answers[0].Approved }},
 		"an approval of the AI SDK": {AISDK, `{"id":"c","messages":[{"role":"assistant","parts":[{"type":"dynamic-tool","toolName":"f","toolCallId":"c1","state":"approval-responded","input":{},"approval":{"id":"c1","approved":true}}]}]}`,
 			func(r *Request) bool { return reflect.DeepEqual(r.Answers, []Answer{{ID: "c1", Approved: true}}) }},
+		"a client that answers approvals": {AISDK, `{"id":"c","confirm":true,"messages":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`,
+			func(r *Request) bool { return r.Options().AskByPause && reflect.DeepEqual(r.Messages, user) }},
+		"one whose run answers them": {AGUI, `{"threadId":"t","runId":"r","messages":[],"forwardedProps":{"confirm":true},"resume":[{"interruptId":"c","status":"cancelled"}]}`,
+			func(r *Request) bool { return r.Options().AskByPause && !r.Answers[0].Approved }},
 		"a new conversation": {Chat, `{"message":"hi","conversation_id":null,"context":null}`,
 			func(r *Request) bool { return r.ChatNumber == 0 && r.Stream }},
 	} {
@@ -267,6 +271,8 @@ func TestLimits(t *testing.T) {
 		"address":  `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://example.com/` + strings.Repeat("x", maxURL) + `"}]}]}`,
 		"image":    `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":"data:image/png;base64,` + strings.Repeat("A", maxImage*4/3+8) + `"}]}]}`,
 		"body":     strings.Repeat(" ", MaxBody+1),
+		"a list":   `{"messages":[{"role":"user","content":"a"}],"later":[` + repeat("1", maxItems+1) + `]}`,
+		"values":   `{"messages":[{"role":"user","content":"a"}],"later":[` + repeat("[1,2,3]", maxValues/3) + `]}`,
 	} {
 		if _, f := Decode(OpenAI, []byte(body)); f == nil {
 			t.Errorf("%s: more than the limit was taken", name)

@@ -41,13 +41,19 @@ const (
 	// maxDepth bounds nesting: schemas nest a dozen deep, and each level of an
 	// adversary's costs stack.
 	maxDepth = 200
+	// maxItems bounds any one list and maxValues all values of a body: what is
+	// two bytes of JSON may be two hundred when it is decoded.
+	maxItems  = 100_000
+	maxValues = 500_000
 )
 
 func sizeText(n int) string { return strconv.Itoa(n>>20) + " MiB" }
 
-// checkDepth refuses nesting that no client needs, before anything recurses.
-func checkDepth(body []byte) *FieldError {
-	depth, quoted := 0, false
+// checkShape refuses what no client needs, before anything recurses or grows:
+// deep nesting, and lists and bodies of very many values.
+func checkShape(body []byte) *FieldError {
+	var counts [maxDepth + 1]int // values of the open lists and objects
+	depth, values, quoted := 0, 0, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
 		case quoted && c == '\\':
@@ -59,8 +65,16 @@ func checkDepth(body []byte) *FieldError {
 			if depth++; depth > maxDepth {
 				return wrong("", fmt.Sprintf("the JSON is nested deeper than %d", maxDepth))
 			}
+			counts[depth] = 0
+			values++
 		case c == '}' || c == ']':
-			depth--
+			depth = max(0, depth-1)
+		case c == ',':
+			counts[depth]++
+			values++
+			if counts[depth] >= maxItems || values > maxValues {
+				return wrong("", "the JSON holds too many values")
+			}
 		}
 	}
 	return nil

@@ -44,7 +44,10 @@ type Request struct {
 	MessageID   string // aisdk: the message that is regenerated or continued
 	Trigger     string // aisdk: submit-message, regenerate-message
 	// Answers are to approvals that an earlier stream of the thread asked for.
+	// Confirm says that the client gives such answers: it is the field confirm
+	// of aisdk's body and of AG-UI's forwardedProps, or follows from answers.
 	Answers []Answer
+	Confirm bool
 
 	// Page, Interaction and Action are document 000's context,
 	// interaction_type and action_metadata; Notes is AG-UI's context.
@@ -163,6 +166,7 @@ type Note struct{ Name, Text string }
 func (r *Request) Options() Options {
 	o := Options{
 		Model: r.Model, IncludeUsage: r.IncludeUsage, ThreadID: r.ThreadID, RunID: r.RunID, Echo: r.Echo,
+		AskByPause: r.Confirm,
 	}
 	for _, t := range r.Tools {
 		o.ClientTools = append(o.ClientTools, t.Name)
@@ -193,6 +197,7 @@ func wrong(field, problem string) *FieldError { return &FieldError{Field: field,
 func Decode(n Name, body []byte) (*Request, *fault.Fault) {
 	r := &Request{Dialect: n}
 	err := decode(r, body)
+	r.Confirm = r.Confirm || len(r.Answers) > 0
 	if err == nil {
 		err = check(r)
 	}
@@ -208,7 +213,7 @@ func decode(r *Request, body []byte) *FieldError {
 	if len(body) > MaxBody {
 		return wrong("", "the body is longer than "+sizeText(MaxBody))
 	}
-	if err := checkDepth(body); err != nil {
+	if err := checkShape(body); err != nil {
 		return err
 	}
 	switch r.Dialect {

@@ -80,7 +80,7 @@ await run({
   },
   async "an approval by another run"() {
     for (const [turn, payload, words] of [["approval", { approved: true }, "It is 3 degrees."], ["denied", { approved: false, reason: "not now" }, "As you wish."]]) {
-      const { agent, events, failed } = await told(turn, { forwardedProps: { approvals: true } });
+      const { agent, events, failed } = await told(turn, { forwardedProps: { confirm: true } });
       assert.equal(failed, undefined);
       const { outcome } = end(events);
       assert.equal(outcome.type, "interrupt");
@@ -88,7 +88,7 @@ await run({
       assert.equal(outcome.interrupts[0].metadata.tool_id, "weather:get_weather");
       const resume = buildResumeArray(outcome.interrupts, { [outcome.interrupts[0].id]: { status: "resolved", payload } });
       const more = [];
-      await agent.runAgent({ runId: "run-2", resume, forwardedProps: { approvals: true } }, { onEvent: ({ event }) => void more.push(event) });
+      await agent.runAgent({ runId: "run-2", resume, forwardedProps: { confirm: true } }, { onEvent: ({ event }) => void more.push(event) });
       assert.equal(more[0].runId, "run-2");
       assert.equal(end(more).outcome.type, "success");
       assert.equal(agent.messages.at(-1).content, words);

@@ -113,7 +113,7 @@ await run({
   },
   async "ui: an approval by another request"() {
     for (const [turn, approved, state] of [["approval", true, "output-available"], ["denied", false, "output-denied"]]) {
-      const chat = chatOf(turn, { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses }, { approvals: true });
+      const chat = chatOf(turn, { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses }, { confirm: true });
       await chat.sendMessage({ text: "hi" });
       const asked = chat.lastMessage.parts.find((p) => p.type === "dynamic-tool");
       assert.equal(asked.state, "approval-requested");
