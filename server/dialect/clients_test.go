@@ -146,6 +146,10 @@ func dialectOf(path string) Name {
 }
 
 func (p *replay) play(w http.ResponseWriter, r *http.Request, turn, path string) {
+	if p.models(w, r, path) {
+		return
+	}
+	path, again := strings.CutSuffix(path, "/resp_1")
 	events, n := p.turns[turn], dialectOf(path)
 	switch {
 	case events == nil || n == "":
@@ -170,7 +174,35 @@ func (p *replay) play(w http.ResponseWriter, r *http.Request, turn, path string)
 		p.object(w, n, o, events)
 		return
 	}
+	if after, err := strconv.ParseInt(r.URL.Query().Get("starting_after"), 10, 64); again && err == nil {
+		o.After = after + 1
+	}
 	p.stream(w, n, o, events, len(req.Answers))
+}
+
+// models answers what clients ask about models.
+func (p *replay) models(w http.ResponseWriter, r *http.Request, path string) bool {
+	var body []byte
+	switch path {
+	case "v1/models":
+		body = OpenAIModels(someModels())
+	case "api/tags":
+		body = OllamaTags(someModels())
+	case "api/version":
+		body = OllamaVersionBody()
+	case "api/show":
+		raw, err := io.ReadAll(r.Body)
+		name, bad := ShowRequest(raw)
+		if err != nil || bad != nil || name != someModels()[0].ID {
+			p.t.Errorf("the client shows %q: %v %v", name, err, bad)
+		}
+		body = OllamaShow(someModels()[0])
+	default:
+		return false
+	}
+	w.Header().Set("Content-Type", typeJSON)
+	_, _ = w.Write(body)
+	return true
 }
 
 func (p *replay) decode(w http.ResponseWriter, r *http.Request, n Name) *Request {

@@ -123,15 +123,16 @@ func (c *callIDs) of(id string) string {
 	return "call_" + strconv.Itoa(c.made)
 }
 
-// answered finds the call that a result is for.
-func (c *callIDs) answered(id, name string) (ToolCall, bool) {
+// answered finds the call that a result is for. Clients cut old messages off,
+// so there may be none any more.
+func (c *callIDs) answered(id, name string) ToolCall {
 	for i, call := range c.open {
 		if (id == "" || id == call.ID) && (name == "" || name == call.Name) {
 			c.open = append(c.open[:i:i], c.open[i+1:]...)
-			return call, true
+			return call
 		}
 	}
-	return ToolCall{}, false
+	return ToolCall{ID: c.of(id), Name: name}
 }
 
 func (m ollamaMessage) message(field string, ids *callIDs) (Message, *FieldError) {
@@ -145,10 +146,7 @@ func (m ollamaMessage) message(field string, ids *callIDs) (Message, *FieldError
 		if name == "" {
 			name = m.Name
 		}
-		call, ok := ids.answered(m.CallID, name)
-		if !ok {
-			return Message{}, wrong(field, "it answers no call of the messages before it")
-		}
+		call := ids.answered(m.CallID, name)
 		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: call.ID, Name: call.Name, Text: m.Content}}}
 		return out, nil
 	}

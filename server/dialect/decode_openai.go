@@ -178,6 +178,8 @@ func choiceOf(raw json.RawMessage) (Choice, *FieldError) {
 		switch word {
 		case "auto", "none", "required":
 			return Choice{Mode: word}, nil
+		case "any": // Mistral's word
+			return Choice{Mode: "required"}, nil
 		}
 		return Choice{}, wrong("tool_choice", "there is no choice "+word)
 	}

@@ -160,6 +160,12 @@ func TestWhatClientsSend(t *testing.T) {
 			}},
 		"base64 without padding": {Ollama, `{"model":"m","messages":[{"role":"user","content":"hi","images":["iVBORw0KGgo"]}]}`,
 			func(r *Request) bool { return r.Messages[0].Parts[1].MIME == "image/png" }},
+		"a result whose call was cut off": {Ollama, `{"model":"m","messages":[{"role":"tool","tool_name":"f","content":"x"}]}`,
+			func(r *Request) bool {
+				return reflect.DeepEqual(r.Messages[0].Parts[0].Result, &ToolResult{ID: "call_1", Name: "f", Text: "x"})
+			}},
+		"Mistral's word for required": {OpenAI, `{"messages":[{"role":"user","content":"hi"}],"tool_choice":"any"}`,
+			func(r *Request) bool { return r.Choice.Mode == "required" }},
 		"a model to be loaded": {Ollama, `{"model":"m"}`, func(r *Request) bool { return r.Stream && len(r.Messages) == 0 }},
 		"thinking left on":     {Ollama, `{"model":"m","think":true,"messages":[]}`, func(r *Request) bool { return *r.Think }},
 		"a run that only resumes": {AGUI, `{"threadId":"t","runId":"r","messages":[],"resume":[{"interruptId":"c","status":"resolved","payload":true}]}`,
@@ -226,7 +232,6 @@ func TestWhatIsRefused(t *testing.T) {
 		{Responses, `{"input":"a","background":true}`, `background: responses are not made`},
 		{Responses, `{"input":[{"type":"function_call","name":"f"}]}`, `input[0]: has no id or no name`},
 		{Ollama, `{"messages":[]}`, `messages: there are none`},
-		{Ollama, `{"model":"m","messages":[{"role":"tool","content":"x"}]}`, `it answers no call`},
 		{Ollama, `{"model":"m","messages":[{"role":"user","content":"x"}],"format":"xml"}`, `neither "json" nor a schema`},
 		{AISDK, `{"id":"c","messages":[],"trigger":"other"}`, `there is no trigger other`},
 		{AISDK, `{"id":"c","messages":[{"role":"assistant","parts":[{"type":"tool-f"}]}]}`, `has no toolCallId or no name`},

@@ -78,6 +78,9 @@ type Options struct {
 	// is for clients that have said that they answer them; others show
 	// that a call waits, and somebody else answers.
 	AskByPause bool `json:"ask_by_pause,omitempty"`
+	// After is how many events of a responses stream the client has already:
+	// its starting_after, and one.
+	After int64 `json:"-"`
 	// Echo is what responses repeats of its request.
 	Echo Echo `json:"echo,omitzero"`
 }

@@ -1,7 +1,8 @@
 // Package dialect translates between fettle's events and the wire formats that
 // other programs speak: one encoder a dialect, from the events of one turn to
 // the frames of one stream, and one decoder a dialect, from a request's body
-// to a [Request]. It knows neither the engine nor HTTP: the server reads the
+// to a [Request]. What OpenAI's and Ollama's clients ask about models is written
+// here, too. It knows neither the engine nor HTTP: the server reads the
 // bytes, starts and follows turns, and writes what comes out of here.
 //
 // # Vocabulary
@@ -12,7 +13,8 @@
 //   - Encoder: turns events into frames. A stream that was cut is resumed by a
 //     new Encoder that is fed the earlier events again, with its frames for
 //     them thrown away: what follows is, byte for byte, what the first one
-//     would have written.
+//     would have written. A client of responses may name the last event that it
+//     has instead ([Options.After]).
 //   - Object: a turn's answer as one JSON object, for clients that don't stream.
 //   - The client's tools: those that came with the request. A call of one is
 //     the client's to run and ends the turn; it is shown as a call without a

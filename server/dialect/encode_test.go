@@ -134,6 +134,24 @@ func TestResumeGivesTheSameBytes(t *testing.T) {
 	}
 }
 
+// A responses stream is also resumed by the number of its last event.
+func TestResponsesResumeByNumber(t *testing.T) {
+	t.Parallel()
+	for name, events := range turnFiles(t) {
+		for _, list := range [][]event.Event{events, events[:len(events)/2], nil} {
+			whole := frames(t, Responses, encode(t, NewEncoder(Responses, options()), list))
+			for n := range len(whole) + 1 {
+				o := options()
+				o.After = int64(n)
+				rest := frames(t, Responses, encode(t, NewEncoder(Responses, o), list))
+				if shown(rest) != shown(whole[n:]) {
+					t.Fatalf("%s after %d: %d frames, want %d", name, n, len(rest), len(whole)-n)
+				}
+			}
+		}
+	}
+}
+
 func stepwise(t *testing.T, enc Encoder, events []event.Event) (whole []byte, ends []int) {
 	t.Helper()
 	for _, e := range events {

@@ -204,9 +204,13 @@ func Decode(n Name, body []byte) (*Request, *fault.Fault) {
 	if err == nil {
 		return r, nil
 	}
+	return nil, refusal(err)
+}
+
+func refusal(err *FieldError) *fault.Fault {
 	f := fault.New(fault.Usage, clean(err.Error()))
 	f.Err = err
-	return nil, f
+	return f
 }
 
 func decode(r *Request, body []byte) *FieldError {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -34,6 +35,22 @@ func (r *responsesEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	if r.stage == ended {
 		return dst, nil
 	}
+	start, before := len(dst), r.seq
+	dst = r.append(dst, e)
+	return r.unseen(dst, start, before), nil
+}
+
+// unseen drops the frames from start on that the client has already. Each ends
+// with the only blank line in it.
+func (r *responsesEncoder) unseen(dst []byte, start int, seq int64) []byte {
+	from := start
+	for ; seq < min(r.seq, r.o.After); seq++ {
+		from += bytes.Index(dst[from:], []byte(frameEnd)) + len(frameEnd)
+	}
+	return append(dst[:start], dst[from:]...)
+}
+
+func (r *responsesEncoder) append(dst []byte, e event.Event) []byte {
 	r.facts.see(e)
 	if r.stage == fresh {
 		r.stage = streaming
@@ -62,12 +79,12 @@ func (r *responsesEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	case event.Status:
 		dst = append(dst, ping...)
 	case event.Complete, event.Error, event.Cancelled:
-		return r.end(dst, b), nil
+		return r.end(dst, b)
 	}
 	if r.size > r.most {
-		return r.fail(dst, tooLong()), nil
+		return r.fail(dst, tooLong())
 	}
-	return dst, nil
+	return dst
 }
 
 // event begins one event.
@@ -167,14 +184,17 @@ func (r *responsesEncoder) response(o *object, status string, end func(*object))
 }
 
 func (r *responsesEncoder) End(dst []byte) []byte {
+	start, before := len(dst), r.seq
 	switch r.stage {
 	case ended:
 		return dst
 	case fresh: // there is no response to fail
 		r.stage = ended
-		return r.event(dst, "error").lit("code", `"server_error"`).str("message", wasCut().Msg).lit("param", "null").frame()
+		dst = r.event(dst, "error").str("code", "server_error").str("message", wasCut().Msg).lit("param", "null").frame()
+	default:
+		dst = r.fail(dst, wasCut())
 	}
-	return r.fail(dst, wasCut())
+	return r.unseen(dst, start, before)
 }
 
 func (r *responsesEncoder) KeepAlive(dst []byte) []byte { return append(dst, ping...) }

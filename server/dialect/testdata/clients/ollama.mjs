@@ -51,6 +51,14 @@ await run({
   async "somebody else cancels"() {
     await assert.rejects(told("cancelled"), /Did not receive done/);
   },
+  async "models"() {
+    const { models } = await at("text").list();
+    assert.deepEqual(models.map((m) => m.name), ["ollama/qwen3", "fettle/triage"]);
+    const shown = await at("text").show({ model: models[0].model });
+    assert.equal(shown.model_info["qwen3.context_length"], 40960);
+    assert.ok(shown.capabilities.includes("tools"));
+    assert.match((await at("text").version()).version, /^\d+\.\d+\.\d+$/);
+  },
   async "the client cancels"() {
     const stream = await at("hang/ollama").chat({ model: "weather", messages, stream: true });
     await assert.rejects(async () => {

@@ -118,6 +118,18 @@ await run({
     assert.equal((await responded("cancelled")).events.at(-1).type, "response.incomplete");
     await assert.rejects(responded("refused"), (err) => err.status === 429);
   },
+  async "responses: a stream is taken up again"() {
+    const stream = await at("tool").responses.retrieve("resp_1", { stream: true, starting_after: 6 });
+    const numbers = [];
+    for await (const e of stream) numbers.push(e.sequence_number);
+    assert.equal(numbers[0], 7);
+    assert.deepEqual(numbers, numbers.map((_, i) => i + 7));
+  },
+  async "models"() {
+    const ids = [];
+    for await (const m of at("text").models.list()) ids.push(m.id);
+    assert.deepEqual(ids, ["ollama/qwen3", "fettle/triage"]);
+  },
   async "responses: the client cancels"() {
     const stream = await at("hang/responses").responses.create({ model: "m", input: "hi", stream: true });
     for await (const e of stream) if (e.type === "response.output_text.delta") break;
