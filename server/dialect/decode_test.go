@@ -274,7 +274,6 @@ func TestLimits(t *testing.T) {
 		"stops":    `{"messages":[{"role":"user","content":"a"}],"stop":[` + repeat(`"a"`, maxStop+1) + `]}`,
 		"one stop": `{"messages":[{"role":"user","content":"a"}],"stop":"` + strings.Repeat("x", maxStops+1) + `"}`,
 		"address":  `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://example.com/` + strings.Repeat("x", maxURL) + `"}]}]}`,
-		"image":    `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":"data:image/png;base64,` + strings.Repeat("A", maxImage*4/3+8) + `"}]}]}`,
 		"body":     strings.Repeat(" ", MaxBody+1),
 		"a list":   `{"messages":[{"role":"user","content":"a"}],"later":[` + repeat("1", maxItems+1) + `]}`,
 		"values":   `{"messages":[{"role":"user","content":"a"}],"later":[` + repeat("[1,2,3]", maxValues/3) + `]}`,
@@ -284,6 +283,17 @@ func TestLimits(t *testing.T) {
 		} else if status, _, _ := OpenAI.Failure(f); status != http.StatusBadRequest || len(f.Msg) > 520 {
 			t.Errorf("%s: %d %s", name, status, f.Msg)
 		}
+	}
+}
+
+func TestFilesAreBounded(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("A", maxImage*4/3+8)
+	if _, err := media("image_url", Image, "data:image/png;base64,"+text); err == nil {
+		t.Error("more than the limit was taken")
+	}
+	if problem := checkPart(Part{Kind: Image, Data: make([]byte, maxImage+1)}); problem == "" {
+		t.Error("an image by other means is larger than the limit")
 	}
 }
 

@@ -201,6 +201,10 @@ type judges struct {
 	// events are the schemas of OpenAI's events by type: trying all of them on
 	// each frame takes minutes.
 	events map[string]*schema.Schema
+	item   *schema.Schema // of an output item in them; object is that of a response
+	// seen are the frames that were found right: those of a turn that is cut are
+	// mostly those of the whole one.
+	seen map[string]bool
 }
 
 // of is the schema of one frame.
@@ -228,6 +232,7 @@ func judgesOf(t *testing.T, n Name) judges {
 	case Responses:
 		return judges{
 			events:  eventSchemas(t, api),
+			item:    schemaOfFile(t, api, "OutputItem"),
 			failure: schemaOfFile(t, api, "ErrorResponse"),
 			object:  schemaOfFile(t, api, "Response"),
 		}
@@ -246,6 +251,7 @@ func TestFramesSatisfyTheSchemas(t *testing.T) {
 		t.Run(string(n), func(t *testing.T) {
 			t.Parallel()
 			judge := judgesOf(t, n)
+			judge.seen = map[string]bool{}
 			for _, file := range samples(n) {
 				checkFrames(t, file, judge, frames(t, n, readFile(t, shared(t, "wire", file))))
 			}
@@ -281,6 +287,10 @@ func checkFrames(t *testing.T, turn string, judge judges, list []frame) {
 			}
 			continue
 		}
+		if judge.seen[string(f.data)] {
+			continue
+		}
+		judge.seen[string(f.data)] = true
 		s := judge.of(f.data)
 		if s == nil {
 			t.Fatalf("%s: no schema for %s", turn, f.data)
@@ -288,9 +298,32 @@ func checkFrames(t *testing.T, turn string, judge judges, list []frame) {
 		if problems := validate(s, f.data); len(problems) > 0 {
 			t.Errorf("%s: %s\n%s", turn, schema.Explain(problems), f.data)
 		}
+		if judge.events != nil {
+			checkInner(t, turn, judge, f.data)
+		}
 		var typed struct{ Type string }
 		if f.name != "message" && (json.Unmarshal(f.data, &typed) != nil || typed.Type != f.name) {
 			t.Errorf("%s: the event %s has the data %s", turn, f.name, f.data)
+		}
+	}
+}
+
+// checkInner checks the response and the item in an event.
+func checkInner(t *testing.T, turn string, judge judges, data []byte) {
+	t.Helper()
+	var inner struct{ Response, Item json.RawMessage }
+	if err := json.Unmarshal(data, &inner); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []struct {
+		of  *schema.Schema
+		raw json.RawMessage
+	}{{judge.object, inner.Response}, {judge.item, inner.Item}} {
+		if part.raw == nil {
+			continue
+		}
+		if problems := validate(part.of, part.raw); len(problems) > 0 {
+			t.Errorf("%s: %s\n%s", turn, schema.Explain(problems), data)
 		}
 	}
 }

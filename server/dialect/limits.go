@@ -343,11 +343,11 @@ func mimeType(s string) string {
 func unbase64(field, s string) ([]byte, *FieldError) {
 	s = strings.TrimRight(s, "=")
 	enc := base64.RawStdEncoding
-	if strings.ContainsAny(s, "-_") {
-		enc = base64.RawURLEncoding
-	}
 	if enc.DecodedLen(len(s)) > maxImage {
 		return nil, wrong(field, "is larger than "+sizeText(maxImage))
+	}
+	if strings.ContainsAny(s, "-_") {
+		enc = base64.RawURLEncoding
 	}
 	out, err := enc.DecodeString(s)
 	if err != nil {

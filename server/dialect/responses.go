@@ -122,7 +122,11 @@ func (r *responsesEncoder) ending() (status string, end func(*object)) {
 }
 
 func (r *responsesEncoder) finish(dst []byte, kind, status string, end func(*object)) []byte {
-	dst = r.closeItem(dst)
+	of := "completed"
+	if status != of {
+		of = "incomplete"
+	}
+	dst = r.leaveItem(dst, of)
 	r.stage = ended
 	return r.status(dst, kind, status, end)
 }

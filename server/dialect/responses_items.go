@@ -88,7 +88,9 @@ func (r *responsesEncoder) openItem(dst []byte, kind string) []byte {
 }
 
 // closeItem ends the open message or reasoning.
-func (r *responsesEncoder) closeItem(dst []byte) []byte {
+func (r *responsesEncoder) closeItem(dst []byte) []byte { return r.leaveItem(dst, "completed") }
+
+func (r *responsesEncoder) leaveItem(dst []byte, status string) []byte {
 	it := r.open
 	if it == nil {
 		return dst
@@ -109,7 +111,7 @@ func (r *responsesEncoder) closeItem(dst []byte) []byte {
 		dst = r.at(dst, "response.output_text.done", it.id, it.index).int("content_index", 0).
 			str("text", text).lit("logprobs", "[]").frame()
 		dst = r.at(dst, "response.content_part.done", it.id, it.index).int("content_index", 0).lit("part", part).frame()
-		item = open(nil).str("type", it.kind).str("id", it.id).str("status", "completed").str("role", "assistant").
+		item = open(nil).str("type", it.kind).str("id", it.id).str("status", status).str("role", "assistant").
 			lit("content", "["+part+"]").close()
 	}
 	r.size -= len(text)
