@@ -69,7 +69,7 @@ func (a *aguiEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	case event.ToolComplete:
 		return a.result(dst, b), nil
 	case event.ConfirmRequest:
-		return a.ask(dst, b), nil
+		return a.ask(dst, e.Seq, b), nil
 	case event.Complete, event.Error, event.Cancelled:
 		return a.end(dst, b), nil
 	}
@@ -272,9 +272,9 @@ const approvalSchema = `{"type":"object","required":["approved"],"properties":{"
 
 // ask shows that a call needs an approval. Where the client answers by a run
 // that resumes this one, this one ends here.
-func (a *aguiEncoder) ask(dst []byte, b event.ConfirmRequest) []byte {
+func (a *aguiEncoder) ask(dst []byte, seq event.Seq, b event.ConfirmRequest) []byte {
 	dst = a.show(dst, call{b.Tool, b.ToolID, b.ToolUseID, b.Input})
-	if !a.o.AskByPause {
+	if !a.o.pauses(seq) {
 		return a.event(dst, "CUSTOM").str("name", "fettle.approval").obj("value", func(o *object) {
 			o.str("toolCallId", b.ToolUseID).str("tool", b.Tool).str("reason", b.Reason).opt("rule", b.Rule)
 		}).frame()

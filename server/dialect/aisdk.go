@@ -22,11 +22,12 @@ type aisdkEncoder struct {
 	dirty  bool   // a call came in this step: what is said next begins another
 	shown  map[string]bool
 	denied map[string]bool
+	asked  map[string]bool // approvals that were asked for without a pause
 	notes  int
 }
 
 func newAISDK(o Options) *aisdkEncoder {
-	return &aisdkEncoder{o: o, tools: newTools(o.ClientTools), shown: map[string]bool{}, denied: map[string]bool{}}
+	return &aisdkEncoder{o: o, tools: newTools(o.ClientTools), shown: map[string]bool{}, denied: map[string]bool{}, asked: map[string]bool{}}
 }
 
 func (a *aisdkEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
@@ -49,12 +50,9 @@ func (a *aisdkEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	case event.ToolComplete:
 		return a.result(dst, b), nil
 	case event.ConfirmRequest:
-		return a.ask(dst, b), nil
+		return a.ask(dst, e.Seq, b), nil
 	case event.ConfirmResult:
-		if !b.Decision.Allows() && a.shown[b.ToolUseID] {
-			a.denied[b.ToolUseID] = true
-		}
-		return dst, nil
+		return a.answered(dst, b), nil
 	case event.Complete, event.Error, event.Cancelled:
 		return a.end(dst, b), nil
 	}
@@ -193,7 +191,7 @@ func (a *aisdkEncoder) result(dst []byte, b event.ToolComplete) []byte {
 
 // ask shows that a call needs an approval. Where the client answers by another
 // request, the stream ends here.
-func (a *aisdkEncoder) ask(dst []byte, b event.ConfirmRequest) []byte {
+func (a *aisdkEncoder) ask(dst []byte, seq event.Seq, b event.ConfirmRequest) []byte {
 	dst = a.show(dst, call{b.Tool, b.ToolID, b.ToolUseID, b.Input})
 	if !a.o.AskByPause {
 		return data(dst).str("type", "data-approval").str("id", b.ToolUseID).obj("data", func(o *object) {
@@ -202,8 +200,26 @@ func (a *aisdkEncoder) ask(dst []byte, b event.ConfirmRequest) []byte {
 	}
 	dst = data(dst).str("type", "tool-approval-request").str("approvalId", b.ToolUseID).
 		str("toolCallId", b.ToolUseID).opt("reason", b.Reason).frame()
+	if !a.o.pauses(seq) {
+		a.asked[b.ToolUseID] = true
+		return dst
+	}
 	a.stage = paused
 	return a.finish(dst, "tool-calls")
+}
+
+// answered shows the answer, where the client has not given it itself.
+func (a *aisdkEncoder) answered(dst []byte, b event.ConfirmResult) []byte {
+	allowed := b.Decision.Allows()
+	if !allowed && a.shown[b.ToolUseID] {
+		a.denied[b.ToolUseID] = true
+	}
+	if !a.asked[b.ToolUseID] {
+		return dst
+	}
+	delete(a.asked, b.ToolUseID)
+	return data(dst).str("type", "tool-approval-response").str("approvalId", b.ToolUseID).bool("approved", allowed).
+		opt("reason", b.Reason).bool("providerExecuted", true).frame()
 }
 
 // aside shows what isn't said and isn't a call.

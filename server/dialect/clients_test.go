@@ -169,7 +169,11 @@ func (p *replay) play(w http.ResponseWriter, r *http.Request, turn, path string)
 		failed(w, n, e)
 		return
 	}
+	p.expect(turn, req)
 	o := req.Options()
+	if r.Method == http.MethodGet {
+		o.AskByPause, o.Settled = true, event.Seq(len(events))
+	}
 	if !req.Stream {
 		p.object(w, n, o, events)
 		return
@@ -203,6 +207,25 @@ func (p *replay) models(w http.ResponseWriter, r *http.Request, path string) boo
 	w.Header().Set("Content-Type", typeJSON)
 	_, _ = w.Write(body)
 	return true
+}
+
+// expect checks what was read of the requests that clients make of a turn.
+func (p *replay) expect(turn string, req *Request) {
+	if turn == "client_tool" && (len(req.Tools) < 2 || !isObject(req.Tools[0].Schema)) {
+		p.t.Errorf("%s: the tools are %+v", req.Dialect, req.Tools)
+	}
+	for _, a := range req.Answers {
+		if a.ID != "call_1" || a.Approved != (turn == "approval") || turn == "denied" && a.Reason != "not now" {
+			p.t.Errorf("%s: the answer to %s is %+v", req.Dialect, turn, a)
+		}
+	}
+	said := false
+	for _, m := range req.Messages {
+		said = said || m.Role == User && textOf(m.Parts) == "hi"
+	}
+	if req.Dialect != "" && !said {
+		p.t.Errorf("%s: the messages are %+v", req.Dialect, req.Messages)
+	}
 }
 
 func (p *replay) decode(w http.ResponseWriter, r *http.Request, n Name) *Request {

@@ -78,6 +78,10 @@ type Options struct {
 	// is for clients that have said that they answer them; others show
 	// that a call waits, and somebody else answers.
 	AskByPause bool `json:"ask_by_pause,omitempty"`
+	// Settled is the last event that the log had when the client came: approvals
+	// that were asked for and answered before it don't end the stream. It is for
+	// streams that are written from the turn's beginning.
+	Settled event.Seq `json:"-"`
 	// After is how many events of a responses stream the client has already:
 	// its starting_after, and one.
 	After int64 `json:"-"`
@@ -158,6 +162,9 @@ func NewObject(n Name, o Options) Object {
 	}
 	return nil
 }
+
+// pauses tells whether an approval that is asked for at seq ends the stream.
+func (o *Options) pauses(seq event.Seq) bool { return o.AskByPause && seq > o.Settled }
 
 // tools tells the client's tools from fettle's.
 type tools map[string]bool

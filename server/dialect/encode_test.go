@@ -55,6 +55,30 @@ func TestOtherTurns(t *testing.T) {
 	}
 }
 
+// A stream that is written from the beginning goes on over what was answered,
+// and stops at what wasn't.
+func TestAnsweredApprovalsDontEndAStream(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"approval", "denied"} {
+		events := turnFiles(t)[name]
+		for _, n := range []Name{AISDK, AGUI} {
+			for settled, pauses := range map[event.Seq]bool{2: true, 3: false, events[len(events)-1].Seq: false} {
+				o := options()
+				o.AskByPause, o.Settled = true, settled
+				list := streams(t, n, o, events)
+				if (len(list) > 1) != pauses {
+					t.Errorf("%s in %s, settled %d: %d streams", name, n, settled, len(list))
+				}
+				for _, one := range list {
+					if problem := judgeStream(n, one); problem != "" {
+						t.Errorf("%s in %s: %s\n%s", name, n, problem, shown(one))
+					}
+				}
+			}
+		}
+	}
+}
+
 // A tool of fettle's is not the client's because it has the same name.
 func TestToolsAreToldApartByTheirIDs(t *testing.T) {
 	t.Parallel()
@@ -82,7 +106,7 @@ func TestNothingIsKeptOfEndedCalls(t *testing.T) {
 			case *agentsEncoder:
 				kept = len(enc.open)
 			case *aisdkEncoder:
-				kept = len(enc.shown) + len(enc.denied)
+				kept = len(enc.shown) + len(enc.denied) + len(enc.asked)
 			case *aguiEncoder:
 				kept = len(enc.calls)
 			case *responsesEncoder:
@@ -258,7 +282,8 @@ func TestFramesSatisfyTheSchemas(t *testing.T) {
 			for name, events := range turns {
 				o := options()
 				for _, cut := range [][]event.Event{events, events[:1], events[:len(events)/2], nil} {
-					for _, o.AskByPause = range []bool{false, true} {
+					for i := range 3 { // never, at each, at none that is answered
+						o.AskByPause, o.Settled = i > 0, event.Seq(i/2*len(events))
 						stream := encode(t, NewEncoder(n, o), cut)
 						checkFrames(t, name, judge, frames(t, n, stream))
 					}

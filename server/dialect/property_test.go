@@ -136,6 +136,7 @@ func TestAnyTurn(t *testing.T) {
 		events = events[:rapid.IntRange(0, len(events)).Draw(rt, "cut")]
 		o := options()
 		o.AskByPause = rapid.Bool().Draw(rt, "pause")
+		o.Settled = event.Seq(rapid.IntRange(0, len(events)).Draw(rt, "settled"))
 		for _, n := range Names() {
 			for _, list := range streams(t, n, o, events) {
 				if problem := judgeStream(n, list); problem != "" {

@@ -107,6 +107,9 @@ await run({
     const chat = chatOf("tool");
     await chat.resumeStream();
     assert.match(texts(chat.lastMessage.parts), /It is 3 degrees in Oslo\.$/);
+    const settled = chatOf("denied");
+    await settled.resumeStream();
+    assert.equal(settled.lastMessage.parts.find((p) => p.type === "dynamic-tool").state, "output-denied");
     const none = chatOf("none");
     await none.resumeStream();
     assert.equal(none.messages.length, 0);
