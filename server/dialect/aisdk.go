@@ -236,9 +236,7 @@ func (a *aisdkEncoder) aside(dst []byte, e event.Event) []byte {
 		})
 		return a.nextStep(dst)
 	case event.Payload:
-		return data(dst).str("type", "data-payload").str("id", b.PayloadID).obj("data", func(o *object) {
-			o.str("payload_id", b.PayloadID).str("payload_type", b.Kind).raw("data", b.Data).str("source", b.Source)
-		}).frame()
+		return data(dst).str("type", "data-payload").str("id", b.PayloadID).val("data", b).frame()
 	case event.Workflow:
 		return data(dst).str("type", "data-workflow").str("id", b.Instance).val("data", b).frame()
 	case event.Footnote:

@@ -116,7 +116,7 @@ func resumeOf(field, id, status string, payload json.RawMessage) (Answer, *Field
 	default:
 		return a, wrong(field+".payload.remember", "is neither chat nor always")
 	}
-	a.Approved, a.Remember, a.Reason = given.Approved, given.Remember, clean(given.Reason)
+	a.Approved, a.Remember, a.Reason = given.Approved, given.Remember, words(given.Reason)
 	return a, nil
 }
 

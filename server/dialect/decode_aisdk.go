@@ -231,7 +231,7 @@ func (p uiPart) answer() (Answer, bool) {
 	if id == "" {
 		id = p.ToolCallID
 	}
-	return Answer{ID: id, Approved: *a.Approved, Reason: clean(a.Reason)}, true
+	return Answer{ID: id, Approved: *a.Approved, Reason: words(a.Reason)}, true
 }
 
 // jsonText is a JSON string's text, and any other JSON as it is.

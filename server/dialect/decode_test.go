@@ -176,6 +176,8 @@ func TestWhatClientsSend(t *testing.T) {
 			func(r *Request) bool { return reflect.DeepEqual(r.Answers, []Answer{{ID: "c1", Approved: true}}) }},
 		"a client that answers approvals": {AISDK, `{"id":"c","confirm":true,"messages":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`,
 			func(r *Request) bool { return r.Options().AskByPause && reflect.DeepEqual(r.Messages, user) }},
+		"a person's words": {AGUI, `{"threadId":"t","runId":"r","messages":[],"resume":[{"interruptId":"c","status":"resolved","payload":{"approved":false,"reason":"no:\n\u001b[31m👩‍💻"}}]}`,
+			func(r *Request) bool { return r.Answers[0].Reason == "no:\n[31m👩‍💻" }},
 		"one whose run answers them": {AGUI, `{"threadId":"t","runId":"r","messages":[],"forwardedProps":{"confirm":true},"resume":[{"interruptId":"c","status":"cancelled"}]}`,
 			func(r *Request) bool { return r.Options().AskByPause && !r.Answers[0].Approved }},
 		"a new conversation": {Chat, `{"message":"hi","conversation_id":null,"context":null}`,

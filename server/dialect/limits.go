@@ -1,12 +1,9 @@
 package dialect
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -133,20 +130,35 @@ func item(field string, i int) string { return field + "[" + strconv.Itoa(i) + "
 // bounds it: parts of it are the client's.
 func clean(s string) string {
 	const most = 500
-	s = strings.Map(func(r rune) rune {
+	return cut(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if len(s) > most {
-		cut := most
-		for !utf8.RuneStart(s[cut]) {
-			cut--
+	}, s), most)
+}
+
+// words are what a person wrote for the model: kept as they are, but for what
+// could steer a terminal.
+func words(s string) string {
+	const most = 4 << 10
+	return cut(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
 		}
-		s = s[:cut] + "…"
+		return r
+	}, s), most)
+}
+
+// cut bounds a text. What is no UTF-8 in it was made U+FFFD by strings.Map.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
 	}
-	return s
+	for !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
 }
 
 // check holds a decoded request against the limits.
@@ -301,59 +313,6 @@ func schemaOf(field string, raw json.RawMessage) (json.RawMessage, *FieldError) 
 		return nil, wrong(field, "the schema is no JSON object")
 	}
 	return raw, nil
-}
-
-// media reads an image or a file that is given as an address or as data: URL.
-func media(field string, kind Kind, address string) (Part, *FieldError) {
-	rest, is := strings.CutPrefix(address, "data:")
-	if !is {
-		u, err := url.Parse(address)
-		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
-			return Part{}, wrong(field, "is neither a data: nor an http(s) address")
-		}
-		return Part{Kind: kind, URL: address}, nil
-	}
-	head, body, ok := strings.Cut(rest, ",")
-	if !ok {
-		return Part{}, wrong(field, "the data: address has no comma")
-	}
-	kindOf, encoded := strings.CutSuffix(head, ";base64")
-	p := Part{Kind: kind, MIME: mimeType(kindOf)}
-	if !encoded {
-		text, err := url.PathUnescape(body)
-		if err != nil {
-			return Part{}, wrong(field, "the data: address is badly escaped")
-		}
-		p.Data = []byte(text)
-		return p, nil
-	}
-	var err *FieldError
-	p.Data, err = unbase64(field, body)
-	return p, err
-}
-
-func mimeType(s string) string {
-	if kind, _, err := mime.ParseMediaType(s); err == nil {
-		return kind
-	}
-	return ""
-}
-
-// unbase64 takes both alphabets, with and without padding.
-func unbase64(field, s string) ([]byte, *FieldError) {
-	s = strings.TrimRight(s, "=")
-	enc := base64.RawStdEncoding
-	if enc.DecodedLen(len(s)) > maxImage {
-		return nil, wrong(field, "is larger than "+sizeText(maxImage))
-	}
-	if strings.ContainsAny(s, "-_") {
-		enc = base64.RawURLEncoding
-	}
-	out, err := enc.DecodeString(s)
-	if err != nil {
-		return nil, wrong(field, "is no base64")
-	}
-	return out, nil
 }
 
 // argsOf gives a call's arguments, which clients send as text or as an object.
