@@ -149,9 +149,14 @@ func leaves() []rule {
 			why: "a provider's tests use the conformance suite and no other provider",
 		},
 		{
+			rooms:  []string{"./server/dialect/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault"},
+			why: "a dialect is a pure function from events to frames, and from a body to a request",
+		},
+		{
 			rooms: []string{"./server/dialect/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/sse"},
-			why: "a dialect is a pure function from events to frames",
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/sse", "./internal/schema"},
+			why: "its tests read the frames back and hold them against published schemas, and start no engine",
 		},
 		{
 			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/validate/...", "./toolset/check/..."},

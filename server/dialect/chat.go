@@ -1,0 +1,117 @@
+package dialect
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+// chatEncoder writes document 000's frames: the canonical JSON of each event,
+// and its sequence number as the id that a client resumes after.
+type chatEncoder struct {
+	long  bool
+	stage stage
+}
+
+func (c *chatEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
+	if c.stage == ended {
+		return dst, nil
+	}
+	start := len(dst)
+	dst = append(dst, "id: "...)
+	if c.long {
+		dst = append(append(dst, oneLine(e.TurnID)...), '.')
+	}
+	dst = strconv.AppendInt(dst, int64(e.Seq), 10)
+	dst = append(dst, '\n')
+	dst = append(dst, dataField...)
+	dst, err := withHistory(e).Append(dst)
+	if err != nil {
+		return dst[:start], err
+	}
+	if e.Ends() {
+		c.stage = ended
+	}
+	return append(dst, frameEnd...), nil
+}
+
+// End adds nothing: a client that resumes after the last id gets the rest.
+func (c *chatEncoder) End(dst []byte) []byte { return dst }
+
+func (c *chatEncoder) KeepAlive(dst []byte) []byte { return append(dst, ping...) }
+
+func (c *chatEncoder) Paused() bool { return false }
+
+// oneLine keeps an id from ending its line. Ours never would.
+func oneLine(id string) string { return strings.Map(dropControl, id) }
+
+func dropControl(r rune) rune {
+	if r < ' ' {
+		return -1
+	}
+	return r
+}
+
+// withHistory puts the tool history into custom_payload, where document 000 has
+// it. The canonical form has a payload of document 001 there if there is one,
+// and the history beside it; here that payload came as an event of its own.
+func withHistory(e event.Event) event.Event {
+	b, ok := e.Body.(event.Complete)
+	if !ok || b.Payload.CustomPayload == nil || b.Payload.CustomPayload.Type == toolHistory {
+		return e
+	}
+	var payload struct {
+		History json.RawMessage `json:"tool_history"`
+	}
+	raw, err := json.Marshal(b.Payload)
+	if err != nil || json.Unmarshal(raw, &payload) != nil {
+		return e // whose encoding tells of it
+	}
+	if null(payload.History) {
+		payload.History = json.RawMessage("[]")
+	}
+	b.Payload.CustomPayload = &event.CustomPayload{Type: toolHistory, Data: payload.History}
+	e.Body = b
+	return e
+}
+
+const toolHistory = "tool_history"
+
+// chatObject is document 000's ChatResponsePayload.
+type chatObject struct {
+	status int
+	body   []byte
+}
+
+func (c *chatObject) Add(e event.Event) error {
+	switch b := e.Body.(type) {
+	case event.Complete:
+		raw, err := withHistory(e).Append(nil)
+		if err != nil {
+			return err
+		}
+		var whole struct {
+			Payload json.RawMessage `json:"payload"`
+		}
+		if err := json.Unmarshal(raw, &whole); err != nil {
+			return err
+		}
+		c.status, c.body = http.StatusOK, append(whole.Payload, '\n')
+	case event.Error:
+		c.status, _, c.body = Chat.Failure(faultOf(b))
+	case event.Cancelled:
+		c.status, _, c.body = Chat.Failure(wasCancelled())
+	}
+	return nil
+}
+
+func (c *chatObject) Body() (int, []byte) {
+	if c.body == nil {
+		status, _, body := Chat.Failure(wasCut())
+		return status, body
+	}
+	return c.status, c.body
+}

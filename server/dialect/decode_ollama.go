@@ -1,0 +1,180 @@
+package dialect
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// ollamaRequest is the body of POST /api/chat.
+type ollamaRequest struct {
+	Model    string          `json:"model"`
+	Messages []ollamaMessage `json:"messages"`
+	Tools    []openAITool    `json:"tools"`
+	Format   json.RawMessage `json:"format"`
+	Options  struct {
+		Temperature *float64        `json:"temperature"`
+		TopP        *float64        `json:"top_p"`
+		Seed        *int64          `json:"seed"`
+		Predict     *int            `json:"num_predict"`
+		Context     *int            `json:"num_ctx"`
+		Stop        json.RawMessage `json:"stop"`
+	} `json:"options"`
+	Think  json.RawMessage `json:"think"`
+	Stream *bool           `json:"stream"`
+}
+
+type ollamaMessage struct {
+	Role      string   `json:"role"`
+	Content   string   `json:"content"`
+	Thinking  string   `json:"thinking"`
+	Images    []string `json:"images"`
+	ToolName  string   `json:"tool_name"`
+	Name      string   `json:"name"` // before tool_name
+	CallID    string   `json:"tool_call_id"`
+	ToolCalls []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+}
+
+func decodeOllama(r *Request, body []byte) *FieldError {
+	var in ollamaRequest
+	if err := read("", body, &in); err != nil {
+		return err
+	}
+	o := in.Options
+	r.Model, r.Temperature, r.TopP, r.Seed = in.Model, o.Temperature, o.TopP, o.Seed
+	r.Stream = in.Stream == nil || *in.Stream // unlike elsewhere, it streams unless told not to
+	if o.Predict != nil && *o.Predict > 0 {   // -1 and -2 mean without a bound
+		r.MaxTokens = *o.Predict
+	}
+	if o.Context != nil {
+		r.Context = *o.Context
+	}
+	var err *FieldError
+	if r.Stop, err = stringsOf("options.stop", o.Stop); err != nil {
+		return err
+	}
+	if r.Think, r.Effort, err = thinkOf(in.Think); err != nil {
+		return err
+	}
+	if r.Format, err = ollamaFormat(in.Format); err != nil {
+		return err
+	}
+	openAITools(r, chatRequest{Tools: in.Tools})
+	ids := &callIDs{}
+	for i, m := range in.Messages {
+		msg, err := m.message(item("messages", i), ids)
+		if err != nil {
+			return err
+		}
+		r.Messages = append(r.Messages, msg)
+	}
+	if len(r.Messages) == 0 && r.Model != "" {
+		return nil // that is how clients have a model loaded
+	}
+	return nonEmpty(r)
+}
+
+// thinkOf reads think: true, false, or how much.
+func thinkOf(raw json.RawMessage) (*bool, string, *FieldError) {
+	if null(raw) {
+		return nil, "", nil
+	}
+	on := true
+	if begins(raw) == '"' {
+		var effort string
+		err := read("think", raw, &effort)
+		return &on, effort, err
+	}
+	err := read("think", raw, &on)
+	return &on, "", err
+}
+
+// ollamaFormat reads format: "json", or a schema.
+func ollamaFormat(raw json.RawMessage) (*Format, *FieldError) {
+	switch {
+	case null(raw) || string(raw) == `""`:
+		return nil, nil
+	case string(raw) == `"json"`:
+		return &Format{}, nil
+	case isObject(raw):
+		return &Format{Schema: raw}, nil
+	}
+	return nil, wrong("format", `is neither "json" nor a schema`)
+}
+
+// callIDs gives the calls ids, which this format doesn't ask for: results
+// answer, by name and else in order, the calls that have none yet.
+type callIDs struct {
+	made int
+	open []ToolCall
+}
+
+func (c *callIDs) of(id string) string {
+	if id != "" {
+		return id
+	}
+	c.made++
+	return "call_" + strconv.Itoa(c.made)
+}
+
+// answered finds the call that a result is for. Clients cut old messages off,
+// so there may be none any more.
+func (c *callIDs) answered(id, name string) ToolCall {
+	for i, call := range c.open {
+		if (id == "" || id == call.ID) && (name == "" || name == call.Name) {
+			c.open = append(c.open[:i:i], c.open[i+1:]...)
+			return call
+		}
+	}
+	return ToolCall{ID: c.of(id), Name: name}
+}
+
+func (m ollamaMessage) message(field string, ids *callIDs) (Message, *FieldError) {
+	role, err := roleOf(field, m.Role)
+	if err != nil {
+		return Message{}, err
+	}
+	out := Message{Role: role}
+	if role == ToolRole {
+		name := m.ToolName
+		if name == "" {
+			name = m.Name
+		}
+		call := ids.answered(m.CallID, name)
+		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: call.ID, Name: call.Name, Text: m.Content}}}
+		return out, nil
+	}
+	if m.Thinking != "" {
+		out.Parts = append(out.Parts, Part{Kind: Reasoning, Text: m.Thinking})
+	}
+	if m.Content != "" {
+		out.Parts = append(out.Parts, textPart(m.Content))
+	}
+	for i, s := range m.Images {
+		data, err := unbase64(item(field+".images", i), s)
+		if err != nil {
+			return Message{}, err
+		}
+		out.Parts = append(out.Parts, Part{Kind: Image, MIME: mimeType(http.DetectContentType(data)), Data: data})
+	}
+	for i, c := range m.ToolCalls {
+		at := item(field+".tool_calls", i)
+		args, err := argsOf(at+".function.arguments", c.Function.Arguments)
+		if err != nil {
+			return Message{}, err
+		}
+		if c.Function.Name == "" {
+			return Message{}, wrong(at, "has no name")
+		}
+		call := ToolCall{ID: ids.of(c.ID), Name: c.Function.Name, Args: args}
+		ids.open = append(ids.open, call)
+		out.Parts = append(out.Parts, Part{Kind: Call, Call: &call})
+	}
+	return out, nil
+}

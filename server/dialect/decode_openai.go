@@ -1,0 +1,373 @@
+package dialect
+
+import (
+	"encoding/json"
+)
+
+// chatRequest is CreateChatCompletionRequest, as far as it means something here.
+type chatRequest struct {
+	Model          string          `json:"model"`
+	Messages       []openAIMessage `json:"messages"`
+	Tools          []openAITool    `json:"tools"`
+	Functions      []openAIFunc    `json:"functions"` // before tools
+	ToolChoice     json.RawMessage `json:"tool_choice"`
+	Parallel       *bool           `json:"parallel_tool_calls"`
+	Temperature    *float64        `json:"temperature"`
+	TopP           *float64        `json:"top_p"`
+	Seed           *int64          `json:"seed"`
+	MaxTokens      *int            `json:"max_tokens"`
+	MaxCompletion  *int            `json:"max_completion_tokens"`
+	Stop           json.RawMessage `json:"stop"`
+	ResponseFormat *openAIFormat   `json:"response_format"`
+	Effort         string          `json:"reasoning_effort"`
+	Stream         *bool           `json:"stream"`
+	StreamOptions  *struct {
+		IncludeUsage *bool `json:"include_usage"`
+	} `json:"stream_options"`
+	N        *int            `json:"n"`
+	Metadata json.RawMessage `json:"metadata"`
+	Logprobs *bool           `json:"logprobs"`
+	Audio    json.RawMessage `json:"audio"`
+	LogitB   json.RawMessage `json:"logit_bias"`
+}
+
+type openAIMessage struct {
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Reasoning string          `json:"reasoning_content"`
+	Refusal   string          `json:"refusal"`
+	Name      string          `json:"name"`
+	CallID    string          `json:"tool_call_id"`
+	ToolCalls []struct {
+		ID       string `json:"id"`
+		Type     string `json:"type"`
+		Function struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+}
+
+type openAITool struct {
+	Type     string     `json:"type"`
+	Function openAIFunc `json:"function"`
+}
+
+type openAIFunc struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      *bool           `json:"strict"`
+}
+
+func (f openAIFunc) tool() Tool {
+	return Tool{Name: f.Name, Description: f.Description, Schema: f.Parameters, Strict: f.Strict != nil && *f.Strict}
+}
+
+// openAIFormat is response_format; in responses its fields stand in text.format.
+type openAIFormat struct {
+	Type       string          `json:"type"`
+	Name       string          `json:"name"`
+	Schema     json.RawMessage `json:"schema"`
+	Strict     *bool           `json:"strict"`
+	JSONSchema *struct {
+		Name   string          `json:"name"`
+		Schema json.RawMessage `json:"schema"`
+		Strict *bool           `json:"strict"`
+	} `json:"json_schema"`
+}
+
+func (f *openAIFormat) format(field string) (*Format, *FieldError) {
+	if f == nil {
+		return nil, nil
+	}
+	switch f.Type {
+	case "", "text":
+		return nil, nil
+	case "json_object":
+		return &Format{}, nil
+	case "json_schema":
+		if f.JSONSchema != nil {
+			f.Name, f.Schema, f.Strict = f.JSONSchema.Name, f.JSONSchema.Schema, f.JSONSchema.Strict
+		}
+		if null(f.Schema) {
+			return nil, wrong(field, "json_schema has no schema")
+		}
+		return &Format{Name: f.Name, Schema: f.Schema, Strict: f.Strict != nil && *f.Strict}, nil
+	}
+	return nil, wrong(field, "there is no format "+f.Type)
+}
+
+func decodeOpenAI(r *Request, body []byte) *FieldError {
+	var in chatRequest
+	if err := read("", body, &in); err != nil {
+		return err
+	}
+	r.Model, r.Temperature, r.TopP, r.Seed = in.Model, in.Temperature, in.TopP, in.Seed
+	r.Parallel, r.Effort, r.Metadata = in.Parallel, in.Effort, in.Metadata
+	r.Stream = in.Stream != nil && *in.Stream
+	r.IncludeUsage = in.StreamOptions != nil && in.StreamOptions.IncludeUsage != nil && *in.StreamOptions.IncludeUsage
+	for _, n := range []*int{in.MaxTokens, in.MaxCompletion} {
+		if n != nil {
+			r.MaxTokens = *n
+		}
+	}
+	if in.N != nil && *in.N > 1 {
+		return wrong("n", "only one answer at a time is given")
+	}
+	var err *FieldError
+	if r.Stop, err = stringsOf("stop", in.Stop); err != nil {
+		return err
+	}
+	if r.Format, err = in.ResponseFormat.format("response_format"); err != nil {
+		return err
+	}
+	if r.Choice, err = choiceOf(in.ToolChoice); err != nil {
+		return err
+	}
+	r.ignore("logprobs", in.Logprobs != nil && *in.Logprobs)
+	r.ignore("audio", !null(in.Audio))
+	r.ignore("logit_bias", !null(in.LogitB))
+	openAITools(r, in)
+	for i, m := range in.Messages {
+		msg, err := m.message(item("messages", i))
+		if err != nil {
+			return err
+		}
+		r.Messages = append(r.Messages, msg)
+	}
+	return nonEmpty(r)
+}
+
+func (r *Request) ignore(field string, given bool) {
+	if given {
+		r.Ignored = append(r.Ignored, field)
+	}
+}
+
+func nonEmpty(r *Request) *FieldError {
+	if len(r.Messages) == 0 {
+		return wrong("messages", "there are none")
+	}
+	return nil
+}
+
+func openAITools(r *Request, in chatRequest) {
+	for i, t := range in.Tools {
+		if t.Type != "function" && t.Type != "" {
+			r.ignore(item("tools", i)+" of type "+clean(t.Type), true)
+			continue
+		}
+		r.Tools = append(r.Tools, t.Function.tool())
+	}
+	for _, f := range in.Functions {
+		r.Tools = append(r.Tools, f.tool())
+	}
+}
+
+// choiceOf reads tool_choice: a word, or the tool in chat's or responses' form.
+func choiceOf(raw json.RawMessage) (Choice, *FieldError) {
+	if null(raw) {
+		return Choice{}, nil
+	}
+	if begins(raw) == '"' {
+		var word string
+		if err := read("tool_choice", raw, &word); err != nil {
+			return Choice{}, err
+		}
+		switch word {
+		case "auto", "none", "required":
+			return Choice{Mode: word}, nil
+		case "any": // Mistral's word
+			return Choice{Mode: "required"}, nil
+		}
+		return Choice{}, wrong("tool_choice", "there is no choice "+word)
+	}
+	var c struct {
+		Type     string `json:"type"`
+		Name     string `json:"name"`
+		Mode     string `json:"mode"`
+		Function struct {
+			Name string `json:"name"`
+		} `json:"function"`
+	}
+	if err := read("tool_choice", raw, &c); err != nil {
+		return Choice{}, err
+	}
+	switch {
+	case c.Type == "function" && c.Function.Name != "":
+		return Choice{Mode: "tool", Name: c.Function.Name}, nil
+	case c.Type == "function" && c.Name != "":
+		return Choice{Mode: "tool", Name: c.Name}, nil
+	case c.Type == "allowed_tools" && (c.Mode == "auto" || c.Mode == "required"):
+		return Choice{Mode: c.Mode}, nil
+	}
+	return Choice{}, wrong("tool_choice", "names no tool")
+}
+
+func roleOf(field, s string) (Role, *FieldError) {
+	switch s {
+	case "system", "developer":
+		return System, nil
+	case "user":
+		return User, nil
+	case "assistant":
+		return Assistant, nil
+	case "tool", "function":
+		return ToolRole, nil
+	}
+	return "", wrong(field+".role", "there is no role "+s)
+}
+
+func (m openAIMessage) message(field string) (Message, *FieldError) {
+	role, err := roleOf(field, m.Role)
+	if err != nil {
+		return Message{}, err
+	}
+	out := Message{Role: role}
+	if m.Reasoning != "" {
+		out.Parts = append(out.Parts, Part{Kind: Reasoning, Text: m.Reasoning})
+	}
+	parts, err := contentOf(field+".content", m.Content)
+	if err != nil {
+		return Message{}, err
+	}
+	if m.Refusal != "" {
+		parts = append(parts, textPart(m.Refusal))
+	}
+	if role == ToolRole {
+		id := m.CallID
+		if id == "" {
+			id = m.Name // the older functions had no ids
+		}
+		if id == "" {
+			return Message{}, wrong(field+".tool_call_id", "is missing")
+		}
+		out.Parts = []Part{{Kind: Result, Result: &ToolResult{ID: id, Name: m.Name, Text: textOf(parts)}}}
+		return out, nil
+	}
+	out.Parts = append(out.Parts, parts...)
+	for i, c := range m.ToolCalls {
+		at := item(field+".tool_calls", i)
+		args, err := argsOf(at+".function.arguments", c.Function.Arguments)
+		if err != nil {
+			return Message{}, err
+		}
+		if c.ID == "" || c.Function.Name == "" {
+			return Message{}, wrong(at, "has no id or no name")
+		}
+		out.Parts = append(out.Parts, Part{Kind: Call, Call: &ToolCall{ID: c.ID, Name: c.Function.Name, Args: args}})
+	}
+	return out, nil
+}
+
+// textOf joins the texts of parts.
+func textOf(parts []Part) string {
+	var s []byte
+	for _, p := range parts {
+		if p.Kind == Text {
+			s = append(s, p.Text...)
+		}
+	}
+	return string(s)
+}
+
+// openAIPart is a content part of chat completions and of responses.
+type openAIPart struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Refusal  string          `json:"refusal"`
+	ImageURL json.RawMessage `json:"image_url"` // {url} or, in responses, the address
+	File     *openAIFile     `json:"file"`
+	openAIFile
+}
+
+type openAIFile struct {
+	Data string `json:"file_data"`
+	Name string `json:"filename"`
+	ID   string `json:"file_id"`
+	URL  string `json:"file_url"`
+}
+
+// contentOf reads content: nothing, a text, or a list of parts.
+func contentOf(field string, raw json.RawMessage) ([]Part, *FieldError) {
+	if null(raw) {
+		return nil, nil
+	}
+	if begins(raw) == '"' {
+		var text string
+		if err := read(field, raw, &text); err != nil || text == "" {
+			return nil, err
+		}
+		return []Part{textPart(text)}, nil
+	}
+	var list []openAIPart
+	if err := read(field, raw, &list); err != nil {
+		return nil, err
+	}
+	var out []Part
+	for i, p := range list {
+		part, err := p.part(item(field, i))
+		if err != nil {
+			return nil, err
+		}
+		if part.Kind != "" {
+			out = append(out, part)
+		}
+	}
+	return out, nil
+}
+
+func (p openAIPart) part(field string) (Part, *FieldError) {
+	switch p.Type {
+	case "text", "input_text", "output_text", "summary_text", "reasoning_text", "":
+		if p.Text == "" {
+			return Part{}, nil
+		}
+		return textPart(p.Text), nil
+	case "refusal":
+		return textPart(p.Refusal), nil
+	case "image_url", "input_image":
+		address := ""
+		var nested struct {
+			URL string `json:"url"`
+		}
+		switch begins(p.ImageURL) {
+		case '{':
+			if err := read(field+".image_url", p.ImageURL, &nested); err != nil {
+				return Part{}, err
+			}
+			address = nested.URL
+		case '"':
+			if err := read(field+".image_url", p.ImageURL, &address); err != nil {
+				return Part{}, err
+			}
+		}
+		return media(field+".image_url", Image, address)
+	case "file", "input_file":
+		f := p.openAIFile
+		if p.File != nil {
+			f = *p.File
+		}
+		return f.part(field)
+	}
+	return Part{}, wrong(field, "parts of type "+p.Type+" can't be taken")
+}
+
+func (f openAIFile) part(field string) (Part, *FieldError) {
+	var p Part
+	var err *FieldError
+	switch {
+	case f.URL != "":
+		p, err = media(field+".file_url", File, f.URL)
+	case len(f.Data) > 5 && f.Data[:5] == "data:":
+		p, err = media(field+".file_data", File, f.Data)
+	case f.Data != "":
+		p.Kind = File
+		p.Data, err = unbase64(field+".file_data", f.Data)
+	default:
+		return Part{}, wrong(field, "files have to come with their data: nothing is kept under a file_id")
+	}
+	p.Name = f.Name
+	return p, err
+}

@@ -1,0 +1,276 @@
+package dialect
+
+import (
+	"encoding/json"
+)
+
+// responsesRequest is CreateResponse, as far as it means something here.
+type responsesRequest struct {
+	Model        string            `json:"model"`
+	Input        json.RawMessage   `json:"input"`
+	Instructions json.RawMessage   `json:"instructions"`
+	Tools        []json.RawMessage `json:"tools"`
+	ToolChoice   json.RawMessage   `json:"tool_choice"`
+	Parallel     *bool             `json:"parallel_tool_calls"`
+	Temperature  *float64          `json:"temperature"`
+	TopP         *float64          `json:"top_p"`
+	MaxTokens    *int              `json:"max_output_tokens"`
+	Text         *struct {
+		Format *openAIFormat `json:"format"`
+	} `json:"text"`
+	Reasoning *struct {
+		Effort string `json:"effort"`
+	} `json:"reasoning"`
+	PreviousID   string          `json:"previous_response_id"`
+	Conversation json.RawMessage `json:"conversation"`
+	Stream       *bool           `json:"stream"`
+	Background   *bool           `json:"background"`
+	Metadata     json.RawMessage `json:"metadata"`
+}
+
+func decodeResponses(r *Request, body []byte) *FieldError {
+	var in responsesRequest
+	if err := read("", body, &in); err != nil {
+		return err
+	}
+	r.Model, r.Temperature, r.TopP, r.Parallel = in.Model, in.Temperature, in.TopP, in.Parallel
+	r.PreviousID, r.Metadata = in.PreviousID, in.Metadata
+	r.Stream = in.Stream != nil && *in.Stream
+	if in.MaxTokens != nil {
+		r.MaxTokens = *in.MaxTokens
+	}
+	if in.Reasoning != nil {
+		r.Effort = in.Reasoning.Effort
+	}
+	if in.Background != nil && *in.Background {
+		return wrong("background", "responses are not made in the background")
+	}
+	var err *FieldError
+	if in.Text != nil {
+		if r.Format, err = in.Text.Format.format("text.format"); err != nil {
+			return err
+		}
+	}
+	if r.Choice, err = choiceOf(in.ToolChoice); err != nil {
+		return err
+	}
+	if r.ThreadID, err = conversationOf(in.Conversation); err != nil {
+		return err
+	}
+	kept, err := responsesTools(r, in.Tools)
+	if err != nil {
+		return err
+	}
+	if err := responsesInput(r, in); err != nil {
+		return err
+	}
+	r.Echo = Echo{
+		Instructions: instructionsText(r, in.Instructions), Temperature: in.Temperature, TopP: in.TopP,
+		MaxTokens: r.MaxTokens, PreviousID: in.PreviousID, Metadata: objectOrNone(in.Metadata), Tools: kept,
+	}
+	if r.Choice.Mode != "" {
+		r.Echo.ToolChoice = in.ToolChoice
+	}
+	return nonEmpty(r)
+}
+
+func objectOrNone(raw json.RawMessage) json.RawMessage {
+	if isObject(raw) {
+		return raw
+	}
+	return nil
+}
+
+func conversationOf(raw json.RawMessage) (string, *FieldError) {
+	if null(raw) {
+		return "", nil
+	}
+	var id string
+	if begins(raw) == '"' {
+		err := read("conversation", raw, &id)
+		return id, err
+	}
+	var c struct {
+		ID string `json:"id"`
+	}
+	err := read("conversation", raw, &c)
+	return c.ID, err
+}
+
+// responsesTools takes the functions, and gives their JSON for the echo. Other
+// tools are OpenAI's own to run.
+func responsesTools(r *Request, raw []json.RawMessage) (json.RawMessage, *FieldError) {
+	kept := []json.RawMessage{}
+	for i, t := range raw {
+		field := item("tools", i)
+		var f struct {
+			Type string `json:"type"`
+			openAIFunc
+			Function *openAIFunc `json:"function"` // chat's form, which some send here
+		}
+		if err := read(field, t, &f); err != nil {
+			return nil, err
+		}
+		if f.Type != "function" {
+			r.ignore(field+" of type "+clean(f.Type), true)
+			continue
+		}
+		if f.Function != nil {
+			f.openAIFunc = *f.Function
+		}
+		r.Tools = append(r.Tools, f.tool())
+		params, strict := f.Parameters, "false"
+		if null(params) {
+			params = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		if f.Strict != nil && *f.Strict {
+			strict = "true"
+		}
+		kept = append(kept, open(nil).str("type", "function").str("name", f.Name).opt("description", f.Description).
+			raw("parameters", params).lit("strict", strict).close())
+	}
+	return appendValue(nil, kept), nil
+}
+
+// responsesInput reads instructions and input: a text, or a list of items.
+func responsesInput(r *Request, in responsesRequest) *FieldError {
+	if !null(in.Instructions) {
+		parts, err := contentOf("instructions", in.Instructions)
+		if err != nil {
+			return err
+		}
+		if len(parts) > 0 {
+			r.Messages = append(r.Messages, Message{Role: System, Parts: parts})
+		}
+	}
+	if null(in.Input) {
+		return nil
+	}
+	if begins(in.Input) == '"' {
+		parts, err := contentOf("input", in.Input)
+		if err != nil {
+			return err
+		}
+		r.Messages = append(r.Messages, Message{Role: User, Parts: parts})
+		return nil
+	}
+	var items []responsesItem
+	if err := read("input", in.Input, &items); err != nil {
+		return err
+	}
+	for i, it := range items {
+		if err := it.add(r, item("input", i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func instructionsText(r *Request, raw json.RawMessage) string {
+	if null(raw) || len(r.Messages) == 0 || r.Messages[0].Role != System {
+		return ""
+	}
+	return textOf(r.Messages[0].Parts)
+}
+
+// responsesItem is one item of input.
+type responsesItem struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Summary   json.RawMessage `json:"summary"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Output    json.RawMessage `json:"output"`
+	Error     json.RawMessage `json:"error"`
+}
+
+func (it responsesItem) add(r *Request, field string) *FieldError {
+	switch it.Type {
+	case "message", "":
+		role, err := roleOf(field, it.Role)
+		if err != nil {
+			return err
+		}
+		parts, err := contentOf(field+".content", it.Content)
+		if err != nil {
+			return err
+		}
+		r.Messages = append(r.Messages, Message{ID: it.ID, Role: role, Parts: parts})
+	case "function_call", "mcp_call":
+		return it.call(r, field)
+	case "function_call_output":
+		text, err := outputText(field+".output", it.Output)
+		if err != nil {
+			return err
+		}
+		r.result(ToolResult{ID: it.CallID, Name: it.Name, Text: text})
+	case "reasoning":
+		parts, err := contentOf(field+".summary", it.Summary)
+		if err != nil || len(parts) == 0 {
+			return err
+		}
+		r.assistant(Part{Kind: Reasoning, Text: textOf(parts)})
+	default:
+		r.ignore(field+" of type "+clean(it.Type), true)
+	}
+	return nil
+}
+
+func (it responsesItem) call(r *Request, field string) *FieldError {
+	args, err := argsOf(field+".arguments", it.Arguments)
+	if err != nil {
+		return err
+	}
+	ours := it.Type == "mcp_call"
+	id := it.CallID
+	if ours {
+		id = it.ID
+	}
+	if id == "" || it.Name == "" {
+		return wrong(field, "has no id or no name")
+	}
+	r.assistant(Part{Kind: Call, Call: &ToolCall{ID: id, Name: it.Name, Args: args, Ours: ours}})
+	if !ours {
+		return nil
+	}
+	text, err := outputText(field+".output", it.Output)
+	if err != nil {
+		return err
+	}
+	r.result(ToolResult{ID: id, Name: it.Name, Text: text, Error: !null(it.Error)})
+	return nil
+}
+
+// outputText is a result as text: what is neither text nor parts stays JSON.
+func outputText(field string, raw json.RawMessage) (string, *FieldError) {
+	if null(raw) {
+		return "", nil
+	}
+	if c := begins(raw); c == '"' || c == '[' {
+		parts, err := contentOf(field, raw)
+		if err == nil {
+			return textOf(parts), nil
+		}
+		if c == '"' {
+			return "", err
+		}
+	}
+	return string(appendRaw(nil, raw)), nil
+}
+
+// assistant adds a part to the assistant's message that is being told, and
+// result one to the results after it.
+func (r *Request) assistant(p Part) { r.add(Assistant, p) }
+
+func (r *Request) result(t ToolResult) { r.add(ToolRole, Part{Kind: Result, Result: &t}) }
+
+func (r *Request) add(role Role, p Part) {
+	if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == role {
+		r.Messages[n-1].Parts = append(r.Messages[n-1].Parts, p)
+		return
+	}
+	r.Messages = append(r.Messages, Message{Role: role, Parts: []Part{p}})
+}

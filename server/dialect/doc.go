@@ -1,0 +1,63 @@
+// Package dialect translates between fettle's events and the wire formats that
+// other programs speak: one encoder a dialect, from the events of one turn to
+// the frames of one stream, and one decoder a dialect, from a request's body
+// to a [Request]. What OpenAI's and Ollama's clients ask about models is written
+// here, too. It knows neither the engine nor HTTP: the server reads the
+// bytes, starts and follows turns, and writes what comes out of here.
+//
+// # Vocabulary
+//
+//   - Dialect ([Name]): one format of requests and of streams.
+//   - Frame: the smallest piece of a stream that a client reads as a whole: an
+//     SSE event, or a line of NDJSON. An event gives none, one or several.
+//   - Encoder: turns events into frames. A stream that was cut is resumed by a
+//     new Encoder that is fed the earlier events again, with its frames for
+//     them thrown away: what follows is, byte for byte, what the first one
+//     would have written. A client of responses may name the last event that it
+//     has instead ([Options.After]).
+//   - Object: a turn's answer as one JSON object, for clients that don't stream.
+//   - The client's tools: those that came with the request. A call of one is
+//     the client's to run and ends the turn; it is shown as a call without a
+//     result. Every other tool runs in fettle, and is shown as far as the
+//     dialect has a way to show work that is done elsewhere.
+//   - Pause: in the dialects that ask by ending the stream (aisdk, agui), an
+//     approval that is needed ends it. The client answers with another request
+//     ([Request.Answers]), and the turn's next events begin another stream. It
+//     is done only for clients that say that they answer ([Request.Confirm]),
+//     and not for what is answered already ([Options.Settled]).
+//
+// # Sources
+//
+//	chat        document 000, with the event types of engine/event
+//	agents      document 003 §4.7
+//	openai      OpenAI API 2.3.0, chat completions; npm openai 7.59.0,
+//	            @ai-sdk/openai-compatible 3.0.92
+//	responses   OpenAI API 2.3.0, responses; npm openai 7.59.0
+//	aisdk       UI message stream v1 of npm ai 7.0.173
+//	agui        AG-UI 1.0, npm @ag-ui/core and @ag-ui/client 1.0.0
+//	ollama      POST /api/chat of Ollama 0.17; npm ollama 0.6.4
+//
+// Each has a golden file of one recorded turn in testdata, every frame is
+// checked against the publishers' schemas, and the clients named here read what
+// the encoders write in TestClients.
+//
+// # Choices
+//
+// Streams are stricter than their standards: LF alone, no byte order mark, no
+// id lines and no blank line after a keep-alive where clients in use break on
+// them. OpenAI's streams carry nothing that its own don't, since
+// clients raise on an event that they don't know, and much code reads
+// choices[0] of every chunk: statuses and agents are not shown there, and show
+// only as a comment that keeps the connection alive.
+//
+// A cancelled turn ends OpenAI's and Ollama's streams without their last frame,
+// which is how clients tell that an answer isn't whole.
+//
+// # Concurrency and memory
+//
+// Encoders and Objects belong to one goroutine at a time; the rest of the
+// package keeps no state. An Encoder keeps ids of what is open and counters.
+// That of responses keeps the answer too, since its format repeats it at the
+// end, up to [MaxAnswer] bytes, as Objects do; a turn that exceeds that ends
+// with an error in the dialect's own form.
+package dialect

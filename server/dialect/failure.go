@@ -1,0 +1,91 @@
+package dialect
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// Failure gives the HTTP status, the content type and the body of a response
+// that failed before its stream began, as the dialect's clients read it.
+func (n Name) Failure(f *fault.Fault) (status int, contentType string, body []byte) {
+	status, contentType = f.Code.Status(), typeJSON
+	switch n {
+	case AISDK:
+		// Its client shows the whole body as the error's message.
+		return status, "text/plain; charset=utf-8", []byte(f.Msg)
+	case OpenAI, Responses:
+		o := open(nil)
+		o.obj("error", func(o *object) { openAIError(o, f) })
+		body = o.close()
+	case Ollama:
+		body = open(nil).str("error", f.Msg).close()
+	default:
+		o := open(nil)
+		o.obj("error", func(o *object) {
+			o.str("code", string(f.Code)).str("message", f.Msg)
+			if len(f.Hints) > 0 {
+				o.val("hints", f.Hints)
+			}
+		})
+		body = o.close()
+	}
+	return status, contentType, append(body, '\n')
+}
+
+// openAIError fills OpenAI's Error: all four fields are there, always.
+func openAIError(o *object, f *fault.Fault) {
+	o.str("message", f.Msg).str("type", openAIType(f.Code))
+	var field *FieldError
+	if errors.As(f.Err, &field) {
+		o.str("param", field.Field)
+	} else {
+		o.lit("param", "null")
+	}
+	o.str("code", openAICode(f.Code))
+}
+
+func openAIType(c fault.Code) string {
+	switch c.Status() {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusConflict, http.StatusUnprocessableEntity:
+		return "invalid_request_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	}
+	return "server_error"
+}
+
+// openAICode uses OpenAI's own words where programs look for them.
+func openAICode(c fault.Code) string {
+	switch c {
+	case fault.Context:
+		return "context_length_exceeded"
+	case fault.Overloaded:
+		return "rate_limit_exceeded"
+	}
+	return string(c)
+}
+
+// faultOf is the fault that an error event tells of.
+func faultOf(e event.Error) *fault.Fault {
+	code := fault.Code(e.Code)
+	if code == "" {
+		code = fault.Failed
+	}
+	return &fault.Fault{Code: code, Msg: e.Message, Detail: e.Detail, Hints: e.Hints}
+}
+
+func wasCancelled() *fault.Fault { return fault.New(fault.Interrupted, "the turn was cancelled") }
+
+// wasCut is what a client hears whose stream ends before the turn does.
+func wasCut() *fault.Fault {
+	return fault.New(fault.Interrupted, "the stream ended before the turn did")
+}
+
+func tooLong() *fault.Fault {
+	return fault.New(fault.InvalidReply, "the answer is longer than this format can carry")
+}

@@ -1,0 +1,136 @@
+package dialect
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// Model is what the lists of models tell of one.
+type Model struct {
+	ID       string // as clients name it in requests
+	Owner    string // who answers: a provider's name, or fettle for an agent
+	Modified time.Time
+	Size     int64  // in bytes; 0 is unknown
+	Family   string // such as qwen3
+	Details  string // parameter size, such as 8.2B
+	Context  int    // tokens; 0 is unknown
+	Tools    bool
+	Images   bool
+	Thinking bool
+}
+
+// OllamaVersion is the API that the ollama dialect speaks. Editors compare it
+// with the least version that they take, as numbers.
+const OllamaVersion = "0.17.4"
+
+// OpenAIModels is the body of GET /v1/models.
+func OpenAIModels(models []Model) []byte {
+	o := open(nil).str("object", "list")
+	o.key("data")
+	o.b = append(o.b, '[')
+	for i, m := range models {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = OpenAIModel(o.b, m)
+	}
+	o.b = append(o.b, ']')
+	return append(o.close(), '\n')
+}
+
+// OpenAIModel appends the body of GET /v1/models/{model}.
+func OpenAIModel(dst []byte, m Model) []byte {
+	owner := m.Owner
+	if owner == "" {
+		owner = "fettle"
+	}
+	return open(dst).str("id", m.ID).str("object", "model").int("created", unix(m.Modified)).str("owned_by", owner).close()
+}
+
+// OllamaTags is the body of GET /api/tags.
+func OllamaTags(models []Model) []byte {
+	o := open(nil)
+	o.key("models")
+	o.b = append(o.b, '[')
+	for i, m := range models {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = open(o.b).str("name", m.ID).str("model", m.ID).str("modified_at", stamp(m.Modified)).int("size", m.Size).
+			str("digest", "").obj("details", m.details).close()
+	}
+	o.b = append(o.b, ']')
+	return append(o.close(), '\n')
+}
+
+// details are never null: clients read fields of it without looking.
+func (m Model) details(o *object) {
+	o.str("parent_model", "").str("format", "").str("family", m.Family).val("families", families(m.Family)).
+		str("parameter_size", m.Details).str("quantization_level", "")
+}
+
+func families(family string) []string {
+	if family == "" {
+		return []string{}
+	}
+	return []string{family}
+}
+
+// OllamaShow is the body of POST /api/show. Editors take a model for their
+// agents only if its capabilities have "tools", and read its context length
+// from model_info, by the key that the architecture makes.
+func OllamaShow(m Model) []byte {
+	family := m.Family
+	if family == "" {
+		family = "fettle"
+	}
+	info := map[string]any{"general.architecture": family, "general.basename": m.ID}
+	if m.Context > 0 {
+		info[family+".context_length"] = m.Context
+	}
+	able := []string{"completion"}
+	for _, c := range []struct {
+		name string
+		has  bool
+	}{{"tools", m.Tools}, {"vision", m.Images}, {"thinking", m.Thinking}} {
+		if c.has {
+			able = append(able, c.name)
+		}
+	}
+	return append(open(nil).str("modelfile", "").str("parameters", "").str("template", "").
+		str("modified_at", stamp(m.Modified)).obj("details", m.details).val("model_info", info).
+		val("capabilities", able).close(), '\n')
+}
+
+// OllamaVersionBody is the body of GET /api/version.
+func OllamaVersionBody() []byte {
+	return append(open(nil).str("version", OllamaVersion).close(), '\n')
+}
+
+// ShowRequest reads the model's name out of the body of POST /api/show, which
+// older clients call name.
+func ShowRequest(body []byte) (string, *fault.Fault) {
+	var in struct {
+		Model string `json:"model"`
+		Name  string `json:"name"`
+	}
+	if len(body) > maxArgs {
+		return "", refusal(wrong("", "the body is too long"))
+	}
+	if err := read("", json.RawMessage(body), &in); err != nil {
+		return "", refusal(err)
+	}
+	name := in.Model
+	if name == "" {
+		name = in.Name
+	}
+	switch problem := badName(name); {
+	case name == "":
+		return "", refusal(wrong("model", "is missing"))
+	case problem != "":
+		return "", refusal(wrong("model", problem))
+	}
+	return name, nil
+}

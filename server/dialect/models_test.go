@@ -1,0 +1,43 @@
+package dialect
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/internal/schema"
+)
+
+func someModels() []Model {
+	return []Model{
+		{ID: "ollama/qwen3", Owner: "ollama", Modified: time.Unix(1795816640, 0), Size: 5 << 30, Family: "qwen3", Details: "8.2B", Context: 40960, Tools: true, Images: true, Thinking: true},
+		{ID: "fettle/triage"},
+	}
+}
+
+func TestModelLists(t *testing.T) {
+	t.Parallel()
+	list := schemaOfFile(t, shared(t, "openai", "openai-chat-responses-models.schema.json"), "ListModelsResponse")
+	for name, body := range map[string][]byte{"ours": OpenAIModels(someModels()), "none": OpenAIModels(nil), "the sample": readFile(t, shared(t, "wire", "openai-models.json"))} {
+		if problems := validate(list, body); len(problems) > 0 {
+			t.Errorf("%s: %s\n%s", name, schema.Explain(problems), body)
+		}
+	}
+	golden(t, "models.txt", string(OpenAIModels(someModels()))+string(OllamaTags(someModels()))+
+		string(OllamaShow(someModels()[0]))+string(OllamaShow(someModels()[1]))+string(OllamaVersionBody()))
+	for _, body := range [][]byte{OllamaTags(nil), OllamaShow(Model{}), OllamaVersionBody()} {
+		if !json.Valid(body) {
+			t.Errorf("no JSON: %s", body)
+		}
+	}
+}
+
+func TestShowRequests(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{`{"model":"a"}`: "a", `{"name":"a","verbose":true}`: "a", `{}`: "", `{"model":3}`: "", `{"model":"a\nb"}`: ""} {
+		got, err := ShowRequest([]byte(body))
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q %v", body, got, err)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package dialect
+
+import (
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// clock takes the times of a turn from its events, for Ollama's durations.
+type clock struct{ begun, spoke, last time.Time }
+
+func (c *clock) see(e event.Event) {
+	if c.begun.IsZero() {
+		c.begun = e.Time
+	}
+	c.last = e.Time
+	switch e.Body.(type) {
+	case event.TextDelta, event.Reasoning:
+		if c.spoke.IsZero() {
+			c.spoke = e.Time
+		}
+	}
+}
+
+// ollamaEncoder writes the lines of /api/chat.
+type ollamaEncoder struct {
+	o     Options
+	tools tools
+	facts facts
+	clock clock
+	text  paragraphs
+	stage stage
+}
+
+func newOllama(o Options) *ollamaEncoder {
+	return &ollamaEncoder{o: o, tools: newTools(o.ClientTools)}
+}
+
+func (l *ollamaEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
+	if l.stage == ended {
+		return dst, nil
+	}
+	l.stage = streaming
+	l.facts.see(e)
+	l.clock.see(e)
+	switch b := e.Body.(type) {
+	case event.TextDelta:
+		if b.Text != "" {
+			dst = l.part(dst, func(o *object) { o.str("content", l.text.join(b.Text)) })
+		}
+	case event.Reasoning:
+		if b.Text != "" {
+			dst = l.part(dst, func(o *object) { o.str("content", "").str("thinking", b.Text) })
+		}
+	case event.AgentStart:
+		l.text.breaks()
+	case event.ToolStart:
+		l.text.breaks()
+		if l.tools.clients(b.ToolID) {
+			l.facts.calls++
+			dst = l.part(dst, func(o *object) {
+				o.str("content", "").key("tool_calls")
+				o.b = appendOllamaCalls(o.b, b)
+			})
+		}
+	case event.Complete:
+		l.stage = ended
+		o := l.begin(dst).obj("message", func(o *object) { o.str("role", "assistant").str("content", "") })
+		ollamaEnd(o, &l.facts, &l.clock)
+		dst = o.line()
+	case event.Error:
+		dst = l.fail(dst, faultOf(b))
+	case event.Cancelled:
+		l.stage = ended
+	}
+	return dst, nil
+}
+
+func (l *ollamaEncoder) End(dst []byte) []byte {
+	if l.stage == ended {
+		return dst
+	}
+	return l.fail(dst, wasCut())
+}
+
+// KeepAlive is a message without content: clients decode every line, so an
+// empty one is an error for them.
+func (l *ollamaEncoder) KeepAlive(dst []byte) []byte {
+	return l.part(dst, func(o *object) { o.str("content", "") })
+}
+
+func (l *ollamaEncoder) Paused() bool { return false }
+
+func (l *ollamaEncoder) fail(dst []byte, f *fault.Fault) []byte {
+	l.stage = ended
+	return open(dst).str("error", f.Msg).line()
+}
+
+func (l *ollamaEncoder) begin(dst []byte) *object {
+	model := l.o.Model
+	if model == "" {
+		model = "fettle"
+	}
+	return open(dst).str("model", model).str("created_at", stamp(l.clock.last))
+}
+
+func (l *ollamaEncoder) part(dst []byte, fill func(*object)) []byte {
+	return l.begin(dst).obj("message", func(o *object) {
+		o.str("role", "assistant")
+		fill(o)
+	}).bool("done", false).line()
+}
+
+// appendOllamaCalls appends a list of calls. Their arguments are objects here.
+func appendOllamaCalls(dst []byte, calls ...event.ToolStart) []byte {
+	dst = append(dst, '[')
+	for i, c := range calls {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = open(dst).opt("id", c.ToolUseID).obj("function", func(o *object) {
+			o.str("name", c.Tool).lit("arguments", compact(c.Input))
+		}).close()
+	}
+	return append(dst, ']')
+}
+
+// ollamaEnd adds what the last line has. Durations are measured from the
+// events; what isn't known, such as the time to load the model, is left out.
+func ollamaEnd(o *object, f *facts, c *clock) {
+	reason := "stop"
+	if f.stop == "length" {
+		reason = "length"
+	}
+	o.str("done_reason", reason).bool("done", true).int("total_duration", span(c.begun, c.last))
+	if f.usage == nil {
+		return
+	}
+	o.int("prompt_eval_count", f.usage.InputTokens).int("eval_count", f.usage.OutputTokens)
+	if !c.spoke.IsZero() {
+		o.int("prompt_eval_duration", span(c.begun, c.spoke)).int("eval_duration", span(c.spoke, c.last))
+	}
+}
+
+// span is a duration in nanoseconds, of a nanosecond at least: clients divide
+// by it.
+func span(from, to time.Time) int64 { return max(1, int64(to.Sub(from))) }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,240 @@
+package dialect
+
+import (
+	"encoding/json"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// Request is a request of any dialect in one form. Fields that a dialect
+// doesn't have, or that the client didn't give, are zero.
+type Request struct {
+	Dialect Name
+	Model   string
+	// Messages are the conversation as the client tells it, oldest first.
+	// Where the server keeps the conversation itself (chat, agents), they are
+	// what is new: one message.
+	Messages []Message
+	Tools    []Tool
+	// Choice is which of the tools the model may or has to call.
+	Choice   Choice
+	Parallel *bool
+
+	Temperature *float64
+	TopP        *float64
+	Seed        *int64
+	MaxTokens   int // 0: not bounded by the client
+	Context     int // Ollama's num_ctx
+	Stop        []string
+	Format      *Format
+	// Think asks for reasoning or none; Effort is how much, in the client's word.
+	Think  *bool
+	Effort string
+
+	Stream       bool
+	IncludeUsage bool
+
+	// ThreadID is the conversation's id where the client has one: AG-UI's
+	// threadId, AI SDK's id, document 003's session_id, OpenAI's conversation.
+	ThreadID    string
+	RunID       string // AG-UI
+	ParentRunID string // AG-UI
+	PreviousID  string // responses: previous_response_id
+	ChatNumber  int64  // document 000's conversation_id; 0 is a new one
+	MessageID   string // aisdk: the message that is regenerated or continued
+	Trigger     string // aisdk: submit-message, regenerate-message
+	// Answers are to approvals that an earlier stream of the thread asked for.
+	// Confirm says that the client gives such answers: it is the field confirm
+	// of aisdk's body and of AG-UI's forwardedProps, or follows from answers.
+	Answers []Answer
+	Confirm bool
+
+	// Page, Interaction and Action are document 000's context,
+	// interaction_type and action_metadata; Notes is AG-UI's context.
+	Page        json.RawMessage
+	Interaction string
+	Action      json.RawMessage
+	ToolNames   []string // document 000: tools that are to be offered
+	Notes       []Note
+	State       json.RawMessage // AG-UI
+	Forwarded   json.RawMessage // AG-UI: forwardedProps
+	Metadata    json.RawMessage
+	Echo        Echo // responses
+
+	// Ignored are fields that were given and change nothing here, for a
+	// footnote or a log.
+	Ignored []string
+}
+
+// Message is one message of a conversation.
+type Message struct {
+	ID    string
+	Role  Role
+	Parts []Part
+}
+
+// Role says who speaks.
+type Role string
+
+// The roles. OpenAI's developer is System, its function Tool.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolRole  Role = "tool"
+)
+
+// Kind says what a part is.
+type Kind string
+
+// The kinds of part.
+const (
+	Text      Kind = "text"
+	Reasoning Kind = "reasoning"
+	Image     Kind = "image"
+	File      Kind = "file"
+	Call      Kind = "tool_call"
+	Result    Kind = "tool_result"
+)
+
+// Part is one piece of a message.
+type Part struct {
+	Kind Kind
+	Text string
+	// MIME and Data are an image's or a file's content. URL is set instead
+	// where the client gave an address: whether it is fetched, and from where
+	// not, is the server's to decide.
+	MIME string
+	Data []byte
+	URL  string
+	Name string // of a file or an image
+	// Call and Result are for those kinds.
+	Call   *ToolCall
+	Result *ToolResult
+}
+
+// ToolCall is a call that an earlier answer asked for.
+type ToolCall struct {
+	ID   string
+	Name string
+	Args json.RawMessage // a JSON object
+	// Ours tells that the tool ran in fettle: the client only repeats it.
+	Ours bool
+}
+
+// ToolResult answers a call.
+type ToolResult struct {
+	ID    string
+	Name  string
+	Text  string
+	Error bool
+}
+
+// Tool is a tool that the client runs itself.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // a JSON Schema of type object
+	Strict      bool
+}
+
+// Choice is a tool_choice. Mode is auto, none, required or tool; empty is auto.
+type Choice struct {
+	Mode string
+	Name string // of the tool, for mode tool
+}
+
+// Format is what the answer has to be: JSON, of a schema if there is one.
+type Format struct {
+	Name   string
+	Schema json.RawMessage
+	Strict bool
+}
+
+// Answer is what became of an approval.
+type Answer struct {
+	ID       string // the call's tool_use_id
+	Approved bool
+	Remember string // chat, always, or empty: this once
+	Reason   string // a person's words to the model
+}
+
+// Note is a piece of AG-UI's context.
+type Note struct{ Name, Text string }
+
+// Options are what the encoders have to know of the request.
+func (r *Request) Options() Options {
+	o := Options{
+		Model: r.Model, IncludeUsage: r.IncludeUsage, ThreadID: r.ThreadID, RunID: r.RunID, Echo: r.Echo,
+		AskByPause: r.Confirm,
+	}
+	for _, t := range r.Tools {
+		o.ClientTools = append(o.ClientTools, t.Name)
+	}
+	return o
+}
+
+// FieldError is what is wrong with a request, and where.
+type FieldError struct {
+	Field   string // such as messages[2].content; empty for the body as a whole
+	Problem string
+}
+
+// Error is the field and the problem on one line.
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return e.Problem
+	}
+	return e.Field + ": " + e.Problem
+}
+
+// wrong is the error of a field.
+func wrong(field, problem string) *FieldError { return &FieldError{Field: field, Problem: problem} }
+
+// Decode reads the body of a request in a dialect. It is tolerant of what
+// clients in use send, and strict on sizes. Every error is a fault that
+// [Name.Failure] shows as the dialect does.
+func Decode(n Name, body []byte) (*Request, *fault.Fault) {
+	r := &Request{Dialect: n}
+	err := decode(r, body)
+	r.Confirm = r.Confirm || len(r.Answers) > 0
+	if err == nil {
+		err = check(r)
+	}
+	if err == nil {
+		return r, nil
+	}
+	return nil, refusal(err)
+}
+
+func refusal(err *FieldError) *fault.Fault {
+	f := fault.New(fault.Usage, clean(err.Error()))
+	f.Err = err
+	return f
+}
+
+func decode(r *Request, body []byte) *FieldError {
+	if len(body) > MaxBody {
+		return wrong("", "the body is longer than "+sizeText(MaxBody))
+	}
+	if err := checkShape(body); err != nil {
+		return err
+	}
+	switch r.Dialect {
+	case Chat:
+		return decodeChat(r, body)
+	case Agents:
+		return decodeAgents(r, body)
+	case OpenAI:
+		return decodeOpenAI(r, body)
+	case Responses:
+		return decodeResponses(r, body)
+	case AISDK:
+		return decodeAISDK(r, body)
+	case AGUI:
+		return decodeAGUI(r, body)
+	case Ollama:
+		return decodeOllama(r, body)
+	}
+	return wrong("", "there is no dialect "+string(r.Dialect))
+}
