@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -201,7 +202,7 @@ func appendString(dst []byte, s string) []byte {
 		case r == '\u2029':
 			esc = []byte(`\u2029`)
 		case r == '\uFFFD':
-			if s[i] == 0xEF { // a real U+FFFD, three bytes
+			if strings.HasPrefix(s[i:], "\uFFFD") { // a real one
 				continue
 			}
 			dst = append(dst, s[start:i]...)

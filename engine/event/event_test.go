@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -148,7 +149,9 @@ func TestAppendStringReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
 		var got string
-		if err := json.Unmarshal(appendString(nil, s), &got); err != nil {
+		if text := appendString(nil, s); !utf8.Valid(text) {
+			t.Fatalf("%q became %q, which is no UTF-8", s, text)
+		} else if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 		want := strings.ToValidUTF8(s, "\x00")
@@ -156,6 +159,14 @@ func TestAppendStringReadsBack(t *testing.T) {
 			t.Fatalf("%q was read back as %q, want %q", s, got, want)
 		}
 	})
+}
+
+// A lone first byte of U+FFFD is no U+FFFD.
+func TestAppendStringMendsAHalfReplacement(t *testing.T) {
+	t.Parallel()
+	if got := string(appendString(nil, "a\xefb\xef\xbf\ufffd")); got != "\"a\ufffdb\ufffd\ufffd\ufffd\"" {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestUsageAdds(t *testing.T) {
