@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -24,9 +25,10 @@ type mover struct {
 	dir   *dir // the stage
 	known *index
 	ops   []op
-	moved func(files int, bytes int64)
+	wrote func(files int, bytes int64)
 
-	made  []cached // by op: what was written, and its stat
+	made  []cached // by op: what was written, and its stat in the stage
+	after []moved  // by op: what coming to its place has changed in that
 	undo  []func() error
 	done  []bool // by op: it has taken effect
 	start int64  // when the first effect was about to begin
@@ -54,6 +56,7 @@ func (m *mover) place(i int, roots map[string]string) string {
 func (m *mover) fill(ctx context.Context) error {
 	m.made = make([]cached, len(m.ops))
 	m.done = make([]bool, len(m.ops))
+	m.after = make([]moved, len(m.ops))
 	roots := make(map[string]string) // folder to be → where it is made
 	var files []fileJob
 	for i := range m.ops {
@@ -62,6 +65,8 @@ func (m *mover) fill(ctx context.Context) error {
 			continue
 		}
 		m.made[i].Entry = *o.New
+		// It stays in the index; the name of a tree's entry holds the whole tree.
+		m.made[i].Name, m.made[i].Text = strings.Clone(o.New.Name), strings.Clone(o.New.Text)
 		at := m.place(i, roots)
 		if o.New.Kind != Folder {
 			files = append(files, fileJob{i, at})
@@ -207,7 +212,7 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 	}
 	m.made[i].remember(&st)
 	m.made[i].Kind = o.New.Kind
-	m.moved(1, st.size)
+	m.wrote(1, st.size)
 	return nil
 }
 
