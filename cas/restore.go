@@ -18,6 +18,9 @@ type RestoreOptions struct {
 	// someone else has changed it since: in a bound folder such paths aren't
 	// touched, see [ConflictError]. Nil takes the folder as it is found.
 	Active *Manifest
+	// FoundID is the id of the manifest of what is found, where that isn't
+	// Active; empty makes one.
+	FoundID string
 	// Paths limits the restore to these and what is below them; nil is all.
 	Paths []string
 	// Keep leaves these and what is below them as they are.
@@ -68,7 +71,7 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	if err := s.recover(ctx, ws, f); err != nil {
 		return nil, err
 	}
-	about := About{ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef}
+	about := About{ID: o.FoundID, ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef}
 	found, err := s.snapshot(ctx, ws, f, SnapshotOptions{
 		About: about, Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
 	})
