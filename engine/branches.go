@@ -68,13 +68,19 @@ func (e *Engine) stateOfQuestion(ctx context.Context, conv *conversation) (strin
 	return e.firstState(ctx, conv.chat)
 }
 
-// firstState is the state in which the chat's first tool found the workspace.
+// firstState is the state in which the chat's first tool found the workspace. A
+// state knows its own; the way back is gone only over those that don't.
 func (e *Engine) firstState(ctx context.Context, chat Chat) (string, error) {
 	first := ""
 	for id := chat.ActiveManifest; id != ""; {
 		m, err := e.manifest(ctx, id)
 		if m == nil || err != nil {
 			return first, err
+		}
+		if m.GroundID != "" {
+			if g, err := e.manifest(ctx, m.GroundID); g != nil || err != nil {
+				return m.GroundID, err
+			}
 		}
 		first, id = m.ID, m.ParentID
 	}
