@@ -295,6 +295,7 @@ func (m *mover) settle(foreignClock bool) {
 // stamp brings what carrying the ops out has changed into a new index, in whose
 // records that old hasn't nobody else looks yet.
 func (m *mover) stamp(ix, old *index) {
+	const most = 64 // folders whose names are in tables at once
 	open := make(map[string]*openRec)
 	for i := range m.ops {
 		if !m.done[i] || m.after[i] == (moved{}) {
@@ -306,6 +307,9 @@ func (m *mover) stamp(ix, old *index) {
 			rec := ix.dirs[dir]
 			if rec == nil || rec == old.dirs[dir] {
 				continue
+			}
+			if len(open) == most {
+				clear(open)
 			}
 			o = &openRec{rec: rec}
 			open[dir] = o

@@ -42,14 +42,15 @@ func heldName(letter, path string) string {
 	return letter + hex.EncodeToString(sum[:16])
 }
 
-// place is where an op writes: its path within the stage.
-func (m *mover) place(i int, roots map[string]string) string {
+// place is where an op writes: a folder in the stage, or the stage, and a name in
+// it.
+func (m *mover) place(i int, roots map[string]string) (dir, name string) {
 	o := &m.ops[i]
 	if !o.staged {
-		return join(m.stage, heldName("n", o.Path))
+		return m.stage, heldName("n", o.Path)
 	}
-	dir, name := split(o.Path)
-	return join(roots[dir], name)
+	dir, name = split(o.Path)
+	return roots[dir], name
 }
 
 // fill writes everything new into the stage.
@@ -67,13 +68,13 @@ func (m *mover) fill(ctx context.Context) error {
 		m.made[i].Entry = *o.New
 		// It stays in the index; the name of a tree's entry holds the whole tree.
 		m.made[i].Name, m.made[i].Text = strings.Clone(o.New.Name), strings.Clone(o.New.Text)
-		at := m.place(i, roots)
+		dir, name := m.place(i, roots)
 		if o.New.Kind != Folder {
-			files = append(files, fileJob{i, at})
+			files = append(files, fileJob{i, dir, name})
 			continue
 		}
-		roots[o.Path] = at
-		if err := m.makeFolder(at); err != nil {
+		roots[o.Path] = join(dir, name)
+		if err := m.makeFolder(roots[o.Path]); err != nil {
 			return err
 		}
 	}
@@ -90,10 +91,10 @@ func (m *mover) makeFolder(at string) error {
 	return d.mkdir(name)
 }
 
-// fileJob is a file or link to be written.
+// fileJob is a file or link to be written: its name, and the folder in the stage.
 type fileJob struct {
-	op int
-	at string
+	op        int
+	dir, name string
 }
 
 // writeAll writes files with several workers, in groups of one View each.
@@ -160,17 +161,16 @@ func (m *mover) writeGroup(ctx context.Context, g []fileJob) error {
 		}
 	}()
 	for i, j := range g {
-		up, name := split(j.at)
-		if d == nil || up != at {
+		if d == nil || j.dir != at {
 			if d != nil {
 				d.close()
 			}
-			if d, err = m.t.dir(up); err != nil {
+			if d, err = m.t.dir(j.dir); err != nil {
 				return err
 			}
-			at = up
+			at = j.dir
 		}
-		if err := m.write(ctx, d, name, j.op, contents[i]); err != nil {
+		if err := m.write(ctx, d, j.name, j.op, contents[i]); err != nil {
 			return fmt.Errorf("write %s: %w", EscapePath(m.ops[j.op].Path), err)
 		}
 	}
