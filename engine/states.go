@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -123,20 +124,28 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 		select {
 		case whole = <-begun:
 			if IsMuch(whole) {
-				t.notice(fmt.Sprintf("keeping the first state of %s: %s, %s", ws.Path, plural(whole.Files, "file"), fmt.Sprintf("%d MB", whole.Bytes>>20)))
+				t.notice("keeping the first state of " + ws.Path + ": " + numbersOf(whole))
 			}
 		case <-news.C:
 			if whole.Files > 0 {
-				t.notice(fmt.Sprintf("keeping the state of %s: %d of %s", ws.Path, files.Load(), plural(whole.Files, "file")))
+				t.notice(fmt.Sprintf("keeping the state of %s: %d of %s", ws.Path, files.Load(), numbersOf(whole)))
 			}
 		case r := <-done:
 			if r.err != nil {
 				return nil, r.err
 			}
 			t.states.at, t.states.suspect = r.snap.Manifest, false
+			if IsMuch(whole) { // the status line has gone, and a pipe has none
+				return r.snap, t.emit(event.Footnote{Text: "kept the first state of " + ws.Path + ": " + numbersOf(whole)})
+			}
 			return r.snap, nil
 		}
 	}
+}
+
+// numbersOf says how much a snapshot has to read.
+func numbersOf(e cas.Estimate) string {
+	return plural(e.Files, "file") + ", " + strconv.FormatInt(e.Bytes>>20, 10) + " MB"
 }
 
 // IsMuch tells whether a first snapshot is announced with its numbers before it
