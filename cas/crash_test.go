@@ -1,7 +1,9 @@
 package cas
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -191,5 +193,32 @@ func TestProcessesBesideACollector(t *testing.T) {
 	b.mustBeSound()
 	if entries, err := os.ReadDir(b.s.journalDir()); err == nil && len(entries) > 0 {
 		t.Errorf("journals are left: %v", entries)
+	}
+}
+
+// A power cut may come before a restore's journal is on the disk, when the stage
+// is being filled: nothing has been moved, and what was prepared goes.
+func TestAJournalThatDidNotComeToTheDisk(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"empty": "", "cut short": `{"version":1,"pa`, "zeros": "\x00\x00\x00\x00"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.write("kept", "by a person")
+			b.write(".fettle-restore-notes/kept", "by a person")
+			want := b.look()
+			b.write(stagePrefix+b.s.newID(b.s.now())+"/"+heldName("n", "kept"), "out of the store")
+			journal := b.s.journalPath(b.ws.key())
+			if err := errors.Join(os.MkdirAll(b.s.journalDir(), 0o700), os.WriteFile(journal, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			b.snap()
+			if diff := cmp.Diff(want, b.look()); diff != "" {
+				t.Errorf("the folder is another one (-want +got):\n%s", diff)
+			}
+			if _, err := os.Lstat(journal); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the journal is still there: %v", err)
+			}
+		})
 	}
 }

@@ -95,8 +95,8 @@
 // returned. A failed or killed one leaves contents that no state reaches.
 //
 // A restore writes everything new into a stage first, then exchanges names, then
-// records the result, while the stage goes. Before the first step its journal is
-// on the disk. An error takes all back; after a crash the next operation on the
+// records the result, while the stage goes. Its journal is written before the
+// stage is made, and on the disk before the first name is moved. An error takes all back; after a crash the next operation on the
 // folder does, from what is in the stage and the store. Whatever is found then is
 // taken into a state of its own first (source "interrupted"), and a path that
 // someone has changed since stays as it is. Workspace files are not synced: the

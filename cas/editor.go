@@ -15,6 +15,7 @@ type openRec struct {
 	at    map[string]int // made when many entries are looked for
 	looks int
 	lost  bool
+	made  bool // it is new, so that no name that is set can be there already
 }
 
 // find gives the place of a name.
@@ -54,8 +55,9 @@ func (e *editor) edit(path string) *openRec {
 	if o := e.open[path]; o != nil {
 		return o
 	}
-	o := &openRec{rec: new(dirRec)}
+	o := &openRec{rec: new(dirRec), made: true}
 	if f := e.found[path]; f != nil {
+		o.made = false
 		o.rec.ents = slices.Clone(f.rec.ents)
 	}
 	e.found[path] = &folderScan{rec: o.rec}
@@ -79,11 +81,15 @@ func (e *editor) remove(path string) {
 	}
 }
 
-// set puts an entry under a path.
+// set puts an entry under a path, once.
 func (e *editor) set(path string, c cached) {
 	dir, name := split(path)
 	o := e.edit(dir)
-	if i, ok := o.find(name); ok {
+	i, ok := 0, false
+	if !o.made {
+		i, ok = o.find(name)
+	}
+	if ok {
 		o.rec.ents[i] = c
 	} else {
 		if o.at != nil {

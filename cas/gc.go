@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,8 @@ type GCReport struct {
 	Blobs     int   // removed
 	Bytes     int64 // of blobs that were removed
 	Kept      int64 // bytes of blobs that stay
+
+	states map[string]int // of each chat, and of all
 }
 
 // GC removes what no manifest reaches. It waits until no snapshot, restore,
@@ -51,7 +54,11 @@ func (s *Store) GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 		return nil, fmt.Errorf("collect garbage: %w", err)
 	}
 	s.pause("marked")
-	if err := s.sweep(ctx, r, out); err != nil {
+	err = s.sweep(ctx, r, out)
+	if err == nil {
+		err = s.countAnew(ctx, out)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("collect garbage: %w", err)
 	}
 	if o.Compact {
@@ -71,9 +78,13 @@ func (s *Store) roots(ctx context.Context, live func(*Manifest) bool, out *GCRep
 	}
 	var roots []Digest
 	var dead []kv.Key
+	out.states = make(map[string]int)
 	for _, m := range all {
 		if live == nil || live(m) {
 			roots = append(roots, m.Root)
+			for _, chat := range accounts(m.ChatID) {
+				out.states[chat]++
+			}
 		} else {
 			dead = append(dead, kv.Str(m.ID))
 		}
@@ -146,8 +157,57 @@ func (s *Store) sweep(ctx context.Context, marked *reach, out *GCReport) error {
 		s.pause("unlinked")
 	}
 	out.Trees, out.Blobs, out.Bytes = len(trees), len(blobs)+len(files), bytes+fileBytes
-	return s.kv.Update(ctx, func(tx *kv.Tx) error {
-		return s.usage.Put(tx, &usage{ChatID: allChats, Bytes: out.Kept})
+	return nil
+}
+
+// countAnew puts the accounts right: what was removed counts no longer, and a
+// chat without states has none.
+func (s *Store) countAnew(ctx context.Context, out *GCReport) error {
+	var have []usage
+	err := s.kv.View(ctx, func(tx *kv.Tx) error {
+		have = nil
+		for u, err := range s.usage.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			have = append(have, *u)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	states := maps.Clone(out.states)
+	return s.kv.Batch(ctx, func(b *kv.Batch) error {
+		for _, u := range have {
+			is := usage{ChatID: u.ChatID, Bytes: u.Bytes, States: states[u.ChatID]}
+			delete(states, u.ChatID)
+			switch {
+			case u.ChatID == allChats:
+				is.Bytes = out.Kept
+			case is.States == 0:
+				if err := s.usage.Delete(b, kv.Str(u.ChatID)); err != nil {
+					return err
+				}
+				continue
+			}
+			if is == u {
+				continue
+			}
+			if err := s.usage.Put(b, &is); err != nil {
+				return err
+			}
+		}
+		for chat, n := range states { // of a program that kept no account
+			u := usage{ChatID: chat, States: n}
+			if chat == allChats {
+				u.Bytes = out.Kept
+			}
+			if err := s.usage.Put(b, &u); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

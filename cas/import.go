@@ -379,7 +379,7 @@ func (m *importer) publish() error {
 	for _, old := range m.list {
 		n := &Manifest{
 			ID: m.out.IDs[old.ID], ChatID: m.o.ChatID, ParentID: m.out.IDs[old.ParentID], Root: old.Root,
-			CreatedAt: old.CreatedAt.UTC(), Source: old.Source, SourceRef: old.SourceRef,
+			GroundID: m.out.IDs[old.GroundID], CreatedAt: old.CreatedAt.UTC(), Source: old.Source, SourceRef: old.SourceRef,
 		}
 		if !n.Source.known() {
 			n.Source = Imported
@@ -398,19 +398,22 @@ func (m *importer) publish() error {
 	if n := len(m.out.Manifests); n > 0 {
 		m.out.Manifests[n-1].Added = added
 	}
-	err := m.s.kv.UpdateSync(m.ctx, func(tx *kv.Tx) error {
+	count := func(tx *kv.Tx) error {
 		for _, chat := range accounts(m.o.ChatID) {
-			if err := m.s.account(tx, chat, added); err != nil {
+			if err := m.s.account(tx, chat, added, len(m.out.Manifests)); err != nil {
 				return err
 			}
 		}
-		return m.put(tx)
-	})
+		return nil
+	}
+	err := m.s.kv.UpdateSync(m.ctx, func(tx *kv.Tx) error { return errors.Join(count(tx), m.put(tx)) })
 	var big *kv.TooBigError
 	if errors.As(err, &big) {
 		// More than a thousand states: each is whole, so a crash between leaves
 		// some of them.
-		err = m.s.kv.BatchSync(m.ctx, func(b *kv.Batch) error { return m.put(b) })
+		if err = m.s.kv.Update(m.ctx, count); err == nil {
+			err = m.s.kv.BatchSync(m.ctx, func(b *kv.Batch) error { return m.put(b) })
+		}
 	}
 	return err
 }

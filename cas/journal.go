@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -40,9 +41,21 @@ func (s *Store) journalDir() string { return filepath.Join(s.dir, "restores") }
 
 func (s *Store) journalPath(ws string) string { return filepath.Join(s.journalDir(), ws+".json") }
 
+// errCutShort is a journal that a power cut has kept from the disk.
+var errCutShort = errors.New("the journal isn't whole")
+
 // readJournal gives a workspace's journal, or nil. One that was cut short while
-// it was written is none: nothing has been done in the folder by then.
+// it was written is none: no name in the folder has been moved by then.
 func (s *Store) readJournal(ws string) (*unfinished, error) {
+	j, err := s.loadJournal(ws)
+	if errors.Is(err, errCutShort) {
+		return nil, nil
+	}
+	return j, err
+}
+
+// loadJournal is readJournal that tells of a journal that was cut short.
+func (s *Store) loadJournal(ws string) (*unfinished, error) {
 	text, err := os.ReadFile(s.journalPath(ws))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -51,7 +64,7 @@ func (s *Store) readJournal(ws string) (*unfinished, error) {
 		return nil, err
 	}
 	if !bytes.HasSuffix(text, []byte(journalEnd)) || bytes.IndexByte(text, 0) >= 0 {
-		return nil, nil
+		return nil, errCutShort
 	}
 	j := new(unfinished)
 	if err := json.Unmarshal(text, j); err != nil {
@@ -69,38 +82,47 @@ func (s *Store) readJournal(ws string) (*unfinished, error) {
 	return j, nil
 }
 
-// beginJournal makes a workspace's journal, and returns when it is on the disk.
-// It is written in its place, since a name that is new goes to the disk with the
-// file: syncing a rename would take as long again.
-func (s *Store) beginJournal(ws string, j *unfinished) error {
+// beginJournal makes a workspace's journal. It survives the death of the process
+// from then on, and a power cut once durable has returned nil, which may be
+// called again and must be called once: the stage is filled meanwhile. The
+// journal is written in its place, since a name that is new goes to the disk with
+// the file: syncing a rename would take as long again.
+func (s *Store) beginJournal(ws string, j *unfinished) (durable func() error, err error) {
 	text, err := json.Marshal(j)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.check("journal", ""); err != nil {
-		return err
+		return nil, err
 	}
 	if err := makeDir(s.journalDir()); err != nil {
-		return err
+		return nil, err
 	}
 	if j, err := s.readJournal(ws); err != nil || j != nil {
-		return errors.Join(errors.New("another restore of the folder is under way"), err)
+		return nil, errors.Join(errors.New("another restore of the folder is under way"), err)
 	}
 	if err := ignoreMissing(os.Remove(s.journalPath(ws))); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := os.OpenFile(s.journalPath(ws), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = syncDir(s.journalDir())
+	if _, err = f.Write(append(text, '\n')); err != nil {
+		return nil, errors.Join(fmt.Errorf("write journal of a restore: %w", err), f.Close(), ignoreMissing(os.Remove(f.Name())))
 	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write journal of a restore: %w", err), ignoreMissing(os.Remove(f.Name())))
-	}
-	return nil
+	synced := make(chan error, 1)
+	go func() { // durable waits for it
+		err := errors.Join(f.Sync(), f.Close())
+		if err == nil {
+			err = syncDir(s.journalDir())
+		}
+		if err != nil {
+			err = fmt.Errorf("write journal of a restore: %w", err)
+		}
+		synced <- err
+	}()
+	return sync.OnceValue(func() error { return errors.Join(s.check("journalsync", ""), <-synced) }), nil
 }
 
 // writeJournal replaces a workspace's journal, and returns when it is on the

@@ -27,9 +27,12 @@ const (
 // Manifest is the state of a workspace at one moment. Its root and the trees
 // below it hold the files; Store.WriteFiles gives them as {path: sha256}.
 type Manifest struct {
-	ID        string    `json:"id"`
-	ChatID    string    `json:"chat_id"`
-	ParentID  string    `json:"parent_id,omitempty"`
+	ID       string `json:"id"`
+	ChatID   string `json:"chat_id"`
+	ParentID string `json:"parent_id,omitempty"`
+	// GroundID is the first of the states that this one follows; empty for that
+	// one itself, and where it wasn't known.
+	GroundID  string    `json:"ground_id,omitempty"`
 	Root      Digest    `json:"root"`
 	CreatedAt time.Time `json:"created_at"`
 	Source    Source    `json:"source"`
@@ -51,13 +54,23 @@ type About struct {
 	SourceRef string
 }
 
+// ground is the first of the states that one belongs to; "" if that isn't known.
+func (m *Manifest) ground() string {
+	if m.ParentID == "" {
+		return m.ID
+	}
+	return m.GroundID
+}
+
 // allChats is the account of the store as a whole. No chat has that id.
 const allChats = "*"
 
-// usage counts what a chat's snapshots have brought into the store.
+// usage counts a chat's states, and the bytes that they have brought into the
+// store.
 type usage struct {
 	ChatID string `json:"chat_id"`
 	Bytes  int64  `json:"bytes"`
+	States int    `json:"states"`
 }
 
 // records are the tables that the room owns.
@@ -116,24 +129,44 @@ func (s *Store) DropChat(ctx context.Context, chatID string) error {
 	if err != nil {
 		return err
 	}
-	return s.kv.BatchSync(ctx, func(b *kv.Batch) error {
+	err = s.kv.Batch(ctx, func(b *kv.Batch) error {
 		for _, m := range list {
 			if err := s.manifests.Delete(b, kv.Str(m.ID)); err != nil {
 				return err
 			}
 		}
-		return s.usage.Delete(b, kv.Str(chatID))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {
+		u, err := s.used(tx, chatID)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.account(tx, allChats, 0, -u.States), s.usage.Delete(tx, kv.Str(chatID)))
 	})
 }
 
 // commit records a manifest, and with it the accounts and what also writes.
 func (s *Store) commit(ctx context.Context, m *Manifest, also func(*kv.Tx) error) error {
 	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {
+		if m.ParentID != "" {
+			parent, err := s.manifests.Get(tx, kv.Str(m.ParentID))
+			var corrupt *kv.CorruptError
+			switch {
+			case err == nil:
+				m.GroundID = parent.ground()
+			case !errors.Is(err, kv.ErrNotFound) && !errors.As(err, &corrupt):
+				return err
+			}
+		}
 		if err := s.manifests.Put(tx, m); err != nil {
 			return err
 		}
 		for _, chat := range accounts(m.ChatID) {
-			if err := s.account(tx, chat, m.Added); err != nil {
+			if err := s.account(tx, chat, m.Added, 1); err != nil {
 				return err
 			}
 		}
@@ -152,24 +185,22 @@ func accounts(chatID string) []string {
 	return []string{chatID, allChats}
 }
 
-func (s *Store) account(tx *kv.Tx, chatID string, add int64) error {
-	if add == 0 {
-		return nil
-	}
-	have, err := s.used(tx, chatID)
+func (s *Store) account(tx *kv.Tx, chatID string, bytes int64, states int) error {
+	u, err := s.used(tx, chatID)
 	if err != nil {
 		return err
 	}
-	return s.usage.Put(tx, &usage{ChatID: chatID, Bytes: have + add})
+	u.Bytes, u.States = u.Bytes+bytes, u.States+states
+	return s.usage.Put(tx, &u)
 }
 
-func (s *Store) used(tx *kv.Tx, chatID string) (int64, error) {
+func (s *Store) used(tx *kv.Tx, chatID string) (usage, error) {
 	u, err := s.usage.Get(tx, kv.Str(chatID))
 	if errors.Is(err, kv.ErrNotFound) {
-		return 0, nil
+		return usage{ChatID: chatID}, nil
 	}
 	if err != nil {
-		return 0, err
+		return usage{}, err
 	}
-	return u.Bytes, nil
+	return *u, nil
 }

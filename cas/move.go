@@ -256,22 +256,27 @@ func (m *mover) expectContent(d *dir, name string, want Digest) error {
 // note keeps the stat of what has been put in its place.
 func (m *mover) note(i int, d *dir, name string) error {
 	m.done[i] = true
-	c := &m.made[i]
-	if !c.content() {
+	if !m.made[i].content() {
 		return nil
 	}
 	st, err := d.lstat(name)
 	if err != nil {
 		return err
 	}
-	written := *c
+	written := m.made[i]
 	written.ctime = st.ctime
 	if written.unchanged(&st) {
-		c.ctime = st.ctime
+		m.after[i].ctime = st.ctime
 	} else {
-		c.racy = true // someone was quick; the next snapshot looks
+		m.after[i].racy = true // someone was quick; the next snapshot looks
 	}
 	return nil
+}
+
+// moved is what a file's stat has got by being put in its place.
+type moved struct {
+	ctime int64 // 0 where it is what it was
+	racy  bool
 }
 
 // settle decides which of the written files may be believed by their stat: those
@@ -283,7 +288,42 @@ func (m *mover) settle(foreignClock bool) {
 			continue
 		}
 		st := stat{mtime: c.mtime, ctime: c.mtime}
-		c.racy = c.racy || racy(&st, m.start, 0, foreignClock)
+		m.after[i].racy = m.after[i].racy || racy(&st, m.start, 0, foreignClock)
+	}
+}
+
+// stamp brings what carrying the ops out has changed into a new index, in whose
+// records that old hasn't nobody else looks yet.
+func (m *mover) stamp(ix, old *index) {
+	const most = 64 // folders whose names are in tables at once
+	open := make(map[string]*openRec)
+	for i := range m.ops {
+		if !m.done[i] || m.after[i] == (moved{}) {
+			continue
+		}
+		dir, name := split(m.ops[i].Path)
+		o := open[dir]
+		if o == nil {
+			rec := ix.dirs[dir]
+			if rec == nil || rec == old.dirs[dir] {
+				continue
+			}
+			if len(open) == most {
+				clear(open)
+			}
+			o = &openRec{rec: rec}
+			open[dir] = o
+		}
+		at, ok := o.find(name)
+		if !ok {
+			continue
+		}
+		if c := &o.rec.ents[at]; c.content() {
+			c.racy = c.racy || m.after[i].racy
+			if m.after[i].ctime != 0 {
+				c.ctime = m.after[i].ctime
+			}
+		}
 	}
 }
 

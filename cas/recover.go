@@ -2,7 +2,11 @@ package cas
 
 import (
 	"context"
+	"errors"
 	"math"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
 )
 
 // recover takes back what a restore has left behind that was cut short. All that
@@ -10,7 +14,10 @@ import (
 // as the restore wanted it becomes what it was before; one that is neither is
 // someone's work of the time since and stays.
 func (s *Store) recover(ctx context.Context, ws *Workspace, f *folderState) error {
-	j, err := s.readJournal(ws.key())
+	j, err := s.loadJournal(ws.key())
+	if errors.Is(err, errCutShort) {
+		err = s.sweepStages(ws)
+	}
 	if err != nil {
 		return &UnfinishedError{Path: ws.Path, Err: err}
 	}
@@ -21,6 +28,36 @@ func (s *Store) recover(ctx context.Context, ws *Workspace, f *folderState) erro
 		return &UnfinishedError{Path: ws.Path, Err: err}
 	}
 	return nil
+}
+
+// sweepStages removes what a restore has prepared whose journal didn't come to
+// the disk before the power went: nothing was moved, so all that is in its stage
+// came out of the store.
+func (s *Store) sweepStages(ws *Workspace) error {
+	t, err := openTree(ws.Root, s.fault)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	d, err := t.dir("")
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	names, err := d.names(make([]byte, dirBuffer))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		id, ok := strings.CutPrefix(name, stagePrefix)
+		if _, bad := ulid.ParseStrict(id); !ok || bad != nil {
+			continue
+		}
+		if err := removeStage(t, name); err != nil {
+			return err
+		}
+	}
+	return s.dropJournal(ws.key())
 }
 
 func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *unfinished) error {
@@ -55,7 +92,7 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	if err := s.writeJournal(ws.key(), j); err != nil {
 		return err
 	}
-	_, _, err = r.move(ctx, t, j, nil)
+	_, _, err = r.move(ctx, t, moving{journal: j, durable: func() error { return nil }})
 	return err
 }
 

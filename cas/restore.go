@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -17,6 +18,9 @@ type RestoreOptions struct {
 	// someone else has changed it since: in a bound folder such paths aren't
 	// touched, see [ConflictError]. Nil takes the folder as it is found.
 	Active *Manifest
+	// FoundID is the id of the manifest of what is found, where that isn't
+	// Active; empty makes one.
+	FoundID string
 	// Paths limits the restore to these and what is below them; nil is all.
 	Paths []string
 	// Keep leaves these and what is below them as they are.
@@ -67,7 +71,7 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	if err := s.recover(ctx, ws, f); err != nil {
 		return nil, err
 	}
-	about := About{ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef}
+	about := About{ID: o.FoundID, ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef}
 	found, err := s.snapshot(ctx, ws, f, SnapshotOptions{
 		About: about, Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
 	})
@@ -118,6 +122,7 @@ type restore struct {
 	target  Digest
 	written func(int, int64)
 	todo    plan
+	built   *builder // what there is once all is done
 	stages  []string // of earlier restores, to be removed with this one's
 }
 
@@ -186,15 +191,24 @@ func (r *restore) run(ctx context.Context, about *About) (*Manifest, []Left, err
 		Stages: append([]string{stagePrefix + r.s.newID(now)}, r.stages...), ChatID: about.ChatID, Started: now,
 	}
 	key := r.ws.key()
-	if err := r.s.beginJournal(key, j); err != nil {
+	durable, err := r.s.beginJournal(key, j)
+	if err != nil {
 		return nil, nil, fmt.Errorf("restore %s: %w", r.ws.Path, err)
 	}
 	r.s.pause("journal")
-	m, left, err := r.move(ctx, t, j, about)
+	m, left, err := r.move(ctx, t, moving{journal: j, durable: durable, about: about})
+	_ = durable() // it is waited for, however far the restore came
 	if err != nil {
 		return nil, nil, r.giveUp(t, j, err)
 	}
 	return m, left, nil
+}
+
+// moving is what a restore goes by while it moves names.
+type moving struct {
+	journal *unfinished
+	durable func() error // returns when the journal is on the disk
+	about   *About       // nil records no manifest
 }
 
 // giveUp cleans up after a restore that was taken back. One that couldn't be
@@ -219,11 +233,11 @@ func (r *restore) giveUp(t *tree, j *unfinished, err error) error {
 
 // finish records what has been done, and cleans up. The stage goes meanwhile:
 // what is in it was looked at when it was moved there, and is in the store.
-// Without about nothing is recorded.
-func (r *restore) finish(ctx context.Context, t *tree, j *unfinished, m *mover, about *About) (*Manifest, error) {
+func (r *restore) finish(ctx context.Context, t *tree, m *mover, mv moving) (*Manifest, error) {
+	j := mv.journal
 	cleaned := make(chan error, 1)
 	go func() { cleaned <- r.removeStages(t, j) }()
-	man, err := r.keep(ctx, t, m, about)
+	man, err := r.keep(ctx, t, m, mv.about)
 	if err != nil {
 		return nil, errors.Join(err, <-cleaned)
 	}
@@ -261,10 +275,10 @@ func (r *restore) cleanUp(t *tree, j *unfinished) error {
 }
 
 // move fills the stage, makes the changes, records what came of it and cleans up.
-func (r *restore) move(ctx context.Context, t *tree, j *unfinished, about *About) (*Manifest, []Left, error) {
-	m := &mover{s: r.s, t: t, stage: j.Stages[0], known: r.f.index, ops: r.todo.ops, moved: r.written}
-	if m.moved == nil {
-		m.moved = func(int, int64) {}
+func (r *restore) move(ctx context.Context, t *tree, mv moving) (*Manifest, []Left, error) {
+	m := &mover{s: r.s, t: t, stage: mv.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written}
+	if m.wrote == nil {
+		m.wrote = func(int, int64) {}
 	}
 	if err := m.makeFolder(m.stage); err != nil {
 		return nil, nil, err
@@ -283,30 +297,32 @@ func (r *restore) move(ctx context.Context, t *tree, j *unfinished, about *About
 		return nil, nil, err
 	}
 	r.s.pause("staged")
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), mv.durable()); err != nil {
 		return nil, nil, err
 	}
+	built := make(chan struct{})
+	go func() { defer close(built); r.built = r.build(m, nil) }()
 	left, err := m.carry()
+	<-built
 	if err != nil {
 		return nil, nil, err
 	}
 	r.s.pause("carried")
 	// From here on it is done; a caller that has gone doesn't undo it.
-	man, err := r.finish(context.WithoutCancel(ctx), t, j, m, about)
+	man, err := r.finish(context.WithoutCancel(ctx), t, m, mv)
 	if err != nil {
 		return nil, nil, &UnfinishedError{Err: err}
 	}
 	return man, left, nil
 }
 
-// keep brings the index up to date without reading the folder again, and
-// records the manifest; without about there is none.
-func (r *restore) keep(ctx context.Context, t *tree, m *mover, about *About) (*Manifest, error) {
-	m.settle(remote(t.top))
-	old := r.f.index
-	e := newEditor(old)
+// build makes the index as it is when ops have taken effect, all of them or those
+// that are done, but for what carrying them out adds to their stats. It reads
+// nothing that carry writes, so it can run beside it.
+func (r *restore) build(m *mover, done []bool) *builder {
+	e := newEditor(r.f.index)
 	for i := range m.ops {
-		if !m.done[i] {
+		if done != nil && !done[i] {
 			continue
 		}
 		if o := &m.ops[i]; o.New == nil {
@@ -315,8 +331,21 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, about *About) (*M
 			e.set(o.Path, m.made[i])
 		}
 	}
-	b := &builder{old: old, found: e.finish(), now: r.s.now().UnixNano()}
-	ix := b.build()
+	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
+	b.build()
+	return b
+}
+
+// keep brings the index up to date without reading the folder again, and
+// records the manifest; without about there is none.
+func (r *restore) keep(ctx context.Context, t *tree, m *mover, about *About) (*Manifest, error) {
+	m.settle(remote(t.top))
+	b := r.built
+	if slices.Contains(m.done, false) {
+		b = r.build(m, m.done)
+	}
+	old, ix := r.f.index, b.ix
+	m.stamp(ix, old)
 	err := r.s.keepObjects(ctx, func(batch *kv.Batch) error { return r.s.writeTrees(ctx, batch, b.trees) })
 	if err != nil {
 		return nil, err

@@ -308,13 +308,16 @@ func (s *Store) accounts(ctx context.Context, c *capturer, chatID string) error 
 	if c.limits.Chat <= 0 && c.limits.Total <= 0 {
 		return nil
 	}
-	return s.kv.View(ctx, func(tx *kv.Tx) (err error) {
+	return s.kv.View(ctx, func(tx *kv.Tx) error {
 		if chatID != "" {
-			if c.used, err = s.used(tx, chatID); err != nil {
+			u, err := s.used(tx, chatID)
+			if err != nil {
 				return err
 			}
+			c.used = u.Bytes
 		}
-		c.all, err = s.used(tx, allChats)
+		u, err := s.used(tx, allChats)
+		c.all = u.Bytes
 		return err
 	})
 }

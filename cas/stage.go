@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -24,9 +25,10 @@ type mover struct {
 	dir   *dir // the stage
 	known *index
 	ops   []op
-	moved func(files int, bytes int64)
+	wrote func(files int, bytes int64)
 
-	made  []cached // by op: what was written, and its stat
+	made  []cached // by op: what was written, and its stat in the stage
+	after []moved  // by op: what coming to its place has changed in that
 	undo  []func() error
 	done  []bool // by op: it has taken effect
 	start int64  // when the first effect was about to begin
@@ -40,20 +42,22 @@ func heldName(letter, path string) string {
 	return letter + hex.EncodeToString(sum[:16])
 }
 
-// place is where an op writes: its path within the stage.
-func (m *mover) place(i int, roots map[string]string) string {
+// place is where an op writes: a folder in the stage, or the stage, and a name in
+// it.
+func (m *mover) place(i int, roots map[string]string) (dir, name string) {
 	o := &m.ops[i]
 	if !o.staged {
-		return join(m.stage, heldName("n", o.Path))
+		return m.stage, heldName("n", o.Path)
 	}
-	dir, name := split(o.Path)
-	return join(roots[dir], name)
+	dir, name = split(o.Path)
+	return roots[dir], name
 }
 
 // fill writes everything new into the stage.
 func (m *mover) fill(ctx context.Context) error {
 	m.made = make([]cached, len(m.ops))
 	m.done = make([]bool, len(m.ops))
+	m.after = make([]moved, len(m.ops))
 	roots := make(map[string]string) // folder to be → where it is made
 	var files []fileJob
 	for i := range m.ops {
@@ -62,13 +66,15 @@ func (m *mover) fill(ctx context.Context) error {
 			continue
 		}
 		m.made[i].Entry = *o.New
-		at := m.place(i, roots)
+		// It stays in the index; the name of a tree's entry holds the whole tree.
+		m.made[i].Name, m.made[i].Text = strings.Clone(o.New.Name), strings.Clone(o.New.Text)
+		dir, name := m.place(i, roots)
 		if o.New.Kind != Folder {
-			files = append(files, fileJob{i, at})
+			files = append(files, fileJob{i, dir, name})
 			continue
 		}
-		roots[o.Path] = at
-		if err := m.makeFolder(at); err != nil {
+		roots[o.Path] = join(dir, name)
+		if err := m.makeFolder(roots[o.Path]); err != nil {
 			return err
 		}
 	}
@@ -85,10 +91,10 @@ func (m *mover) makeFolder(at string) error {
 	return d.mkdir(name)
 }
 
-// fileJob is a file or link to be written.
+// fileJob is a file or link to be written: its name, and the folder in the stage.
 type fileJob struct {
-	op int
-	at string
+	op        int
+	dir, name string
 }
 
 // writeAll writes files with several workers, in groups of one View each.
@@ -155,17 +161,16 @@ func (m *mover) writeGroup(ctx context.Context, g []fileJob) error {
 		}
 	}()
 	for i, j := range g {
-		up, name := split(j.at)
-		if d == nil || up != at {
+		if d == nil || j.dir != at {
 			if d != nil {
 				d.close()
 			}
-			if d, err = m.t.dir(up); err != nil {
+			if d, err = m.t.dir(j.dir); err != nil {
 				return err
 			}
-			at = up
+			at = j.dir
 		}
-		if err := m.write(ctx, d, name, j.op, contents[i]); err != nil {
+		if err := m.write(ctx, d, j.name, j.op, contents[i]); err != nil {
 			return fmt.Errorf("write %s: %w", EscapePath(m.ops[j.op].Path), err)
 		}
 	}
@@ -207,7 +212,7 @@ func (m *mover) write(ctx context.Context, d *dir, name string, i int, content [
 	}
 	m.made[i].remember(&st)
 	m.made[i].Kind = o.New.Kind
-	m.moved(1, st.size)
+	m.wrote(1, st.size)
 	return nil
 }
 

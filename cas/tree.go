@@ -69,7 +69,8 @@ func decodeTree(b []byte) ([]Entry, error) {
 	if !strings.HasPrefix(string(b[:min(len(b), len(treeMagic))]), treeMagic) {
 		return nil, fmt.Errorf("%w: it begins otherwise", errTree)
 	}
-	r := &fields{rest: b[len(treeMagic):]}
+	// The names are parts of one text: a text each took half of the time.
+	r := &fields{rest: b[len(treeMagic):], text: string(b[len(treeMagic):])}
 	n := r.uvarint()
 	if n > uint64(len(r.rest)) { // an entry takes three bytes at least
 		return nil, fmt.Errorf("%w: it can't hold %d entries", errTree, n)
@@ -110,6 +111,7 @@ func checkName(name string) error {
 // fields reads the parts of an encoding; after the first fault it gives zeros.
 type fields struct {
 	rest []byte
+	text string // if not empty, ends with what rest is
 	bad  error
 }
 
@@ -180,7 +182,13 @@ func (r *fields) string(limit uint64) string {
 		r.fail("a text that is too long")
 		return ""
 	}
-	s := string(r.rest[:n])
+	var s string
+	if r.text != "" {
+		at := len(r.text) - len(r.rest)
+		s = r.text[at : at+int(n)]
+	} else {
+		s = string(r.rest[:n])
+	}
 	r.rest = r.rest[n:]
 	return s
 }

@@ -12,7 +12,7 @@ func stateShapes() []shape {
 			{"states", "the latest first, each a state as below"},
 		}},
 		{"a state of a chat's files", []field{
-			{"id, chat_id, parent_id", "its own id, the chat's, and the state before it"},
+			{"id, chat_id, parent_id, ground_id", "its own id, the chat's, the state before it, and the first of those before it"},
 			{"source, source_ref", "user_upload, tool_run, branch, edit, external, interrupted, restore or import; the message or tool call"},
 			{"tool, args", "of a tool_run: the tool and what it was called with"},
 			{"active, undone", "whether the chat is at it; whether redo brings it back"},
@@ -66,11 +66,12 @@ func keptShapes() []shape {
 	return []shape{
 		{"fettle store stats -o json", []field{
 			version,
-			{"states, folders, files, bytes", "what all states hold, each content once"},
-			{"large_files, large_bytes, unreached_bytes", "of files on the disk, and what gc would remove of them"},
+			{"states, added_bytes", "how many there are, and what they have brought into the store"},
+			{"large_files, large_bytes", "of files on the disk"},
 			{"record_bytes", "the size of the records on the disk"},
+			{"exact", "with --exact: folders, files and bytes of all states, each content once; unreached_bytes, what gc would remove of the large files"},
 			{"collected_at, collect_due_at, dropped_chats", "when garbage was collected last and will be next; how many chats were removed since"},
-			{"chats", "the largest first: chat, chat_id, title, states, bytes, own_bytes"},
+			{"chats", "what brought the most first: chat, chat_id, title, states, added_bytes; last_files, last_bytes of its last state; with --exact bytes and own_bytes"},
 		}},
 		{"fettle store verify -o json", []field{
 			version,

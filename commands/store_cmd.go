@@ -15,35 +15,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// statsJSON is what `store stats --output json` prints. Sizes are bytes.
-type statsJSON struct {
-	SchemaVersion int   `json:"schema_version"`
-	States        int   `json:"states"`
-	Folders       int   `json:"folders"`
-	Files         int   `json:"files"`
-	Bytes         int64 `json:"bytes"`
-	LargeFiles    int   `json:"large_files"`
-	LargeBytes    int64 `json:"large_bytes"`
-	Unreached     int64 `json:"unreached_bytes"`
-	RecordBytes   int64 `json:"record_bytes"`
-	// CollectedAt and CollectDue are the last and the next collection; neither is
-	// there before anything was kept.
-	CollectedAt *time.Time      `json:"collected_at,omitempty"`
-	CollectDue  *time.Time      `json:"collect_due_at,omitempty"`
-	Dropped     int             `json:"dropped_chats"`
-	Chats       []chatStatsJSON `json:"chats"`
-}
-
-// chatStatsJSON is what one chat's states take.
-type chatStatsJSON struct {
-	Chat   int64  `json:"chat,omitempty"` // 0: of a chat that is gone
-	ChatID string `json:"chat_id"`
-	Title  string `json:"title,omitempty"`
-	States int    `json:"states"`
-	Bytes  int64  `json:"bytes"`
-	Own    int64  `json:"own_bytes"`
-}
-
 // verifyJSON is what `store verify --output json` prints.
 type verifyJSON struct {
 	SchemaVersion int          `json:"schema_version"`
@@ -90,10 +61,7 @@ func storeCommand(name, usage, description, examples string, run func(context.Co
 	return &cli.Command{
 		Name: name, Usage: usage, Description: description, UsageText: examples, Flags: []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
-				return err
-			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := checkStore(c, path); err != nil {
 				return err
 			}
 			return run(c.Context, c.String("output"))
@@ -101,59 +69,34 @@ func storeCommand(name, usage, description, examples string, run func(context.Co
 	}
 }
 
+func checkStore(c *cli.Context, path string) error {
+	if err := noArguments(c, path); err != nil {
+		return err
+	}
+	return checkOutput(c.String("output"), path)
+}
+
 func newStoreStats(rt *runtime) *cli.Command {
-	return storeCommand("stats", "say what uses the space", `What several chats share is counted once in the sums; the column "own" is what
-a chat alone has, and what deleting it gives back.`, "fettle store stats\nfettle store stats -o json",
-		func(ctx context.Context, output string) error { return runStoreStats(ctx, rt, output) })
+	cmd := storeCommand("stats", "say what uses the space", `The column "added" is what a chat's states have brought into the store; what
+they share with those of another chat counts for the chat that had it first. The
+sizes are those that were noted as the states were kept. --exact reads the folders
+of all states instead, which takes longer the more there are, and says the size of
+what each chat has and how much of it is its own: what deleting it gives back.`,
+		"fettle store stats\nfettle store stats --exact\nfettle store stats -o json", nil)
+	cmd.Flags = append(cmd.Flags, &cli.BoolFlag{Name: "exact", Usage: "measure what each chat has, and has alone"})
+	cmd.Action = func(c *cli.Context) error {
+		if err := checkStore(c, "fettle store stats"); err != nil {
+			return err
+		}
+		return runStoreStats(c.Context, rt, c.Bool("exact"), c.String("output"))
+	}
+	return cmd
 }
 
 func newStoreVerify(rt *runtime) *cli.Command {
 	return storeCommand("verify", "read all that is kept and compare it with its digests", `Says of what is damaged or missing which chats and files need it. It changes
 nothing. The exit status is 10 if anything is wrong.`, "fettle store verify\nfettle store verify -o json",
 		func(ctx context.Context, output string) error { return runStoreVerify(ctx, rt, output) })
-}
-
-func runStoreStats(ctx context.Context, rt *runtime, output string) error {
-	eng, err := rt.storeEngine()
-	if err != nil {
-		return err
-	}
-	w := rt.work("store stats")
-	defer w.stop()
-	w.stage("adding up what is kept", 0)
-	stats, err := eng.StateStats(ctx)
-	if err != nil {
-		return err
-	}
-	chats, err := eng.ChatsByID(ctx, chatsOfStats(stats))
-	if err != nil {
-		return err
-	}
-	upkeep, err := eng.Upkeep(ctx)
-	if err != nil {
-		return err
-	}
-	w.stop()
-	if output == "json" {
-		out := statsJSON{
-			SchemaVersion: outputVersion, States: stats.Manifests, Folders: stats.Trees, Files: stats.Blobs, Bytes: stats.Bytes,
-			LargeFiles: stats.Files, LargeBytes: stats.FileBytes, Unreached: stats.Unreached, RecordBytes: stats.RecordBytes,
-			Chats: []chatStatsJSON{}, Dropped: upkeep.Dropped,
-		}
-		if !upkeep.CollectedAt.IsZero() {
-			out.CollectedAt = &upkeep.CollectedAt
-		}
-		if due := upkeep.Due(); !upkeep.Since.IsZero() {
-			out.CollectDue = &due
-		}
-		for _, c := range stats.Chats {
-			chat := chats[c.ChatID]
-			out.Chats = append(out.Chats, chatStatsJSON{chat.Number, c.ChatID, chat.Title, c.Manifests, c.Bytes, c.Own})
-		}
-		return printJSON(rt, out)
-	}
-	printStats(rt.streams.Out, stats, chats, upkeep)
-	return nil
 }
 
 // upkeepText says when garbage was collected last, and when it will be next.
@@ -180,14 +123,6 @@ func upkeepText(out *term.Output, u engine.Upkeep) string {
 	return text
 }
 
-func chatsOfStats(s *cas.Stats) []string {
-	var ids []string
-	for _, c := range s.Chats {
-		ids = append(ids, c.ChatID)
-	}
-	return ids
-}
-
 // chatsOfProblems are the chats that something damaged belongs to.
 func chatsOfProblems(r *cas.VerifyReport) []string {
 	var ids []string
@@ -199,33 +134,6 @@ func chatsOfProblems(r *cas.VerifyReport) []string {
 		}
 	}
 	return ids
-}
-
-func printStats(out *term.Output, s *cas.Stats, chats map[string]engine.Chat, u engine.Upkeep) {
-	style := out.Style()
-	line := func(label, text string) { out.Printf("%s  %s\n", style.Dim(fmt.Sprintf("%-8s", label)), text) }
-	line("states", fmt.Sprintf("%s with %s, %s", term.Number(int64(s.Manifests)), term.Count(s.Blobs, "file", "files"), term.Size(s.Bytes)))
-	line("on disk", fmt.Sprintf("%s of records and small files, %s of large ones", term.Size(s.RecordBytes), term.Size(s.FileBytes)))
-	if s.Unreached > 0 {
-		line("unused", term.Size(s.Unreached)+" of large files; fettle store gc gives it back")
-	}
-	if text := upkeepText(out, u); text != "" {
-		line("tidied", text)
-	}
-	if len(s.Chats) == 0 {
-		return
-	}
-	out.WriteString("\n")
-	table := term.NewTable(out, term.Column{Title: "chat", Right: true}, term.Column{Title: "title", Cut: true},
-		term.Column{Title: "states", Right: true}, term.Column{Title: "size", Right: true}, term.Column{Title: "own", Right: true})
-	for _, c := range s.Chats {
-		chat, number := chats[c.ChatID], "gone"
-		if chat.Number > 0 {
-			number = strconv.FormatInt(chat.Number, 10)
-		}
-		table.Row(number, chat.Title, strconv.Itoa(c.Manifests), sizeCell(out, c.Bytes), sizeCell(out, c.Own))
-	}
-	_ = table.Flush() // Main looks at what went wrong with writing
 }
 
 // sizeCell is a size for a person, and bytes for a program.
@@ -241,10 +149,10 @@ func runStoreVerify(ctx context.Context, rt *runtime, output string) error {
 	if err != nil {
 		return err
 	}
-	stats, err := eng.StateStats(ctx)
+	sum, err := eng.StateSummary(ctx)
 	var total int64
 	if err == nil { // a damaged store can't be measured, and is verified all the same
-		total = stats.Bytes
+		total = sum.Added
 	}
 	bar := rt.streams.Progress("verify")
 	pieces := make(chan int64, 1)

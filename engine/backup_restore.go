@@ -183,10 +183,10 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	if !side.hasStore() {
 		return fmt.Errorf("%w: it has no store", backup.ErrDamaged)
 	}
-	stats, err := side.StateStats(ctx)
+	sum, err := side.StateSummary(ctx)
 	total := int64(0)
 	if err == nil {
-		total = stats.Bytes
+		total = sum.Added
 	}
 	s.o.Stage("verifying", total)
 	report, err := side.VerifyStates(ctx, func(n int64) { s.o.Moved(0, n) })

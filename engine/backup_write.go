@@ -303,7 +303,8 @@ func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = ws.Close() }() // it was only read
-	if err := e.settle(ctx, &chat); err != nil {
+	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
+	if err := e.settleIn(ctx, &chat, here); err != nil {
 		return "", err
 	}
 	active, err := e.manifest(ctx, chat.ActiveManifest)

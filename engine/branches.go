@@ -68,13 +68,19 @@ func (e *Engine) stateOfQuestion(ctx context.Context, conv *conversation) (strin
 	return e.firstState(ctx, conv.chat)
 }
 
-// firstState is the state in which the chat's first tool found the workspace.
+// firstState is the state in which the chat's first tool found the workspace. A
+// state knows its own; the way back is gone only over those that don't.
 func (e *Engine) firstState(ctx context.Context, chat Chat) (string, error) {
 	first := ""
 	for id := chat.ActiveManifest; id != ""; {
 		m, err := e.manifest(ctx, id)
 		if m == nil || err != nil {
 			return first, err
+		}
+		if m.GroundID != "" {
+			if g, err := e.manifest(ctx, m.GroundID); g != nil || err != nil {
+				return m.GroundID, err
+			}
 		}
 		first, id = m.ID, m.ParentID
 	}
@@ -320,10 +326,19 @@ func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreReque
 	if err != nil || to == nil {
 		return out, err
 	}
+	move, err := e.noteMove(ctx, s.chat, "") // setLeaf ends it
+	if err != nil {
+		return nil, err
+	}
 	done, err := e.states.Materialize(ctx, casWorkspace(s.ws), to, cas.RestoreOptions{
-		About:  cas.About{ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
-		Active: active, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written,
+		About:  cas.About{ID: move.Moved, ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
+		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written,
 	})
+	if err != nil {
+		err = errors.Join(err, e.endMove(context.WithoutCancel(ctx), s.chat.ID))
+	} else {
+		e.pause("move:done")
+	}
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
 		return nil, conflictFault(s.ws, conflict.Paths)
@@ -352,7 +367,7 @@ func (e *Engine) setLeaf(ctx context.Context, done *Restored, leaf string) error
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return e.tables.chats.Put(tx, chat)
+		return errors.Join(e.tables.chats.Put(tx, chat), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)

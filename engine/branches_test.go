@@ -207,3 +207,30 @@ func TestWhatCantBeAskedInstead(t *testing.T) {
 		}
 	}
 }
+
+// The first state is found at once, however long the way back is.
+func TestTheFirstStateIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	b.did(ChatRef{}, `{"put":{"a.txt":"0"}}`)
+	for i := range 4 {
+		b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"`+itoa(i+1)+`"}}`)
+	}
+	b.undo(2)
+	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"b"}}`)
+	chat := b.chat(1).Chat
+	walked := ""
+	for id := chat.ActiveManifest; id != ""; {
+		m, err := b.manifest(t.Context(), id)
+		if err != nil || m == nil {
+			t.Fatal(m, err)
+		}
+		if m.ParentID != "" && m.GroundID == "" {
+			t.Errorf("state %s (%s) doesn't know its ground", m.ID, m.Source)
+		}
+		walked, id = m.ID, m.ParentID
+	}
+	if first, err := b.firstState(t.Context(), chat); err != nil || first != walked {
+		t.Errorf("the first state is %s, %v, not %s", first, err, walked)
+	}
+}

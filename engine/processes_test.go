@@ -37,6 +37,8 @@ func child(args []string) error {
 		return childCare(ctx, args[0], dir, args[2])
 	case "churn": // what, chat: until it is killed
 		return childChurn(ctx, dir, args[2], args[3])
+	case "move": // ask or switch, the message, step: is killed there
+		return childMove(ctx, dir, args[2:])
 	case "putback": // step, count: is killed there
 		left, err := strconv.Atoi(args[3])
 		if err != nil {

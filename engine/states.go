@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -41,8 +42,10 @@ type states struct {
 	suspect bool
 	// first is true until the turn has taken a snapshot.
 	first bool
-	// was is the state that moveFolder found, if it has brought back another.
-	was *cas.Manifest
+	// was is the state that moveFolder found, if it has brought back another;
+	// noted tells that the store has a record of that.
+	was   *cas.Manifest
+	noted bool
 	// left is the state in which another branch was left.
 	left string
 }
@@ -121,20 +124,28 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 		select {
 		case whole = <-begun:
 			if IsMuch(whole) {
-				t.notice(fmt.Sprintf("keeping the first state of %s: %s, %s", ws.Path, plural(whole.Files, "file"), fmt.Sprintf("%d MB", whole.Bytes>>20)))
+				t.notice("keeping the first state of " + ws.Path + ": " + numbersOf(whole))
 			}
 		case <-news.C:
 			if whole.Files > 0 {
-				t.notice(fmt.Sprintf("keeping the state of %s: %d of %s", ws.Path, files.Load(), plural(whole.Files, "file")))
+				t.notice(fmt.Sprintf("keeping the state of %s: %d of %s", ws.Path, files.Load(), numbersOf(whole)))
 			}
 		case r := <-done:
 			if r.err != nil {
 				return nil, r.err
 			}
 			t.states.at, t.states.suspect = r.snap.Manifest, false
+			if IsMuch(whole) { // the status line has gone, and a pipe has none
+				return r.snap, t.emit(event.Footnote{Text: "kept the first state of " + ws.Path + ": " + numbersOf(whole)})
+			}
 			return r.snap, nil
 		}
 	}
+}
+
+// numbersOf says how much a snapshot has to read.
+func numbersOf(e cas.Estimate) string {
+	return plural(e.Files, "file") + ", " + strconv.FormatInt(e.Bytes>>20, 10) + " MB"
 }
 
 // IsMuch tells whether a first snapshot is announced with its numbers before it
@@ -244,7 +255,7 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	}
 	if !conv.isNew {
 		was := conv.chat.ActiveManifest
-		if err := t.eng.settle(ctx, &conv.chat); err != nil {
+		if err := t.eng.settleIn(ctx, &conv.chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
 			return err
 		}
 		if conv.state == was {
@@ -260,25 +271,26 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	if m == nil || !moved && !unfilled(conv.chat, m) {
 		return nil
 	}
-	ws, err := t.workspace()
-	if err != nil {
-		return err
-	}
-	release, err := t.eng.lockWorkspace(ctx, ws, func(string) {})
+	ws, release, err := t.lockedFolder(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	var active *cas.Manifest
+	b := branching{chat: t.accept.Chat.ID, message: conv.origin(), ws: ws, to: m}
 	if moved {
-		if active, err = t.eng.manifest(ctx, conv.chat.ActiveManifest); err != nil {
+		if b.active, err = t.eng.manifest(ctx, conv.chat.ActiveManifest); err != nil {
 			return err
 		}
+		if b.move, err = t.eng.noteMove(ctx, conv.chat, t.accept.MessageID); err != nil {
+			return err
+		}
+		t.states.noted = true
 	}
-	done, err := t.eng.branchTo(ctx, t.accept.Chat.ID, ws, m, active, conv.origin())
+	done, err := t.eng.branchTo(ctx, b)
 	if err != nil {
 		return err
 	}
+	t.eng.pause("move:done")
 	t.states.at, t.states.suspect = done.After, false
 	if moved {
 		t.states.left = done.Before.ID
@@ -294,15 +306,35 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 // in the user's folder takes it as it is, since the other chat goes on in it.
 func unfilled(chat Chat, at *cas.Manifest) bool { return chat.Workspace == "" && at.ChatID != chat.ID }
 
+// lockedFolder opens the chat's folder and keeps other chats out of it.
+func (t *turn) lockedFolder(ctx context.Context) (*toolset.Workspace, func(), error) {
+	ws, err := t.workspace()
+	if err != nil {
+		return nil, nil, err
+	}
+	release, err := t.eng.lockWorkspace(ctx, ws, func(string) {})
+	return ws, release, err
+}
+
+// branching is a folder that is given the state of a message.
+type branching struct {
+	chat, message string
+	ws            *toolset.Workspace
+	to, active    *cas.Manifest
+	move          *branchMove // the ids of the states, where they are recorded
+}
+
 // branchTo gives a folder the state of a message. The state that comes of it
 // follows that one, whatever was there before.
-func (e *Engine) branchTo(
-	ctx context.Context, chatID string, ws *toolset.Workspace, to, active *cas.Manifest, message string,
-) (*cas.Restoration, error) {
-	done, err := e.states.Materialize(ctx, casWorkspace(ws), to, cas.RestoreOptions{
-		About:  cas.About{ChatID: chatID, ParentID: to.ID, Source: cas.Branch, SourceRef: message},
-		Active: active, Limits: e.o.States,
-	})
+func (e *Engine) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
+	o := cas.RestoreOptions{
+		About:  cas.About{ChatID: b.chat, ParentID: b.to.ID, Source: cas.Branch, SourceRef: b.message},
+		Active: b.active, Limits: e.o.States,
+	}
+	if b.move != nil {
+		o.ID, o.FoundID = b.move.Moved, b.move.Found
+	}
+	done, err := e.states.Materialize(ctx, casWorkspace(b.ws), b.to, o)
 	if err != nil {
 		return nil, stateFault("bring back the files of that message", err)
 	}
@@ -312,11 +344,20 @@ func (e *Engine) branchTo(
 // moveFolderBack gives the folder back the state that a turn has found which was
 // not accepted.
 func (t *turn) moveFolderBack(ctx context.Context) error {
-	was := t.states.was
-	if was == nil || t.ws == nil {
+	was, noted := t.states.was, t.states.noted
+	t.states.was, t.states.noted = nil, false // whoever comes second finds it done
+	if was != nil && t.ws != nil {
+		if err := t.putFolderBack(ctx, was); err != nil {
+			return err
+		}
+	}
+	if !noted {
 		return nil
 	}
-	t.states.was = nil // whoever comes second finds it done
+	return t.eng.endMove(context.WithoutCancel(ctx), t.accept.Chat.ID)
+}
+
+func (t *turn) putFolderBack(ctx context.Context, was *cas.Manifest) error {
 	release, err := t.eng.lockWorkspace(ctx, t.ws, func(string) {})
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type tables struct {
 	grants   *kv.Table[Grant]
 	deleted  *kv.Table[deletion]
 	upkeep   *kv.Table[Upkeep]
+	moves    *kv.Table[branchMove]
 	events   *kv.RawTable // turn id, segment → lines of JSON
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 	usage    *usageTables
@@ -44,6 +45,7 @@ func newTables() *tables {
 		usage:  newUsageTables(),
 		search: newSearchTables(),
 
+		moves:   kv.NewTable("branch_moves", func(m *branchMove) kv.Key { return kv.Str(m.ChatID) }),
 		upkeep:  kv.NewTable("upkeep", func(u *Upkeep) kv.Key { return kv.Str(u.ID) }),
 		deleted: kv.NewTable("deleted_chats", func(d *deletion) kv.Key { return kv.Str(d.ChatID) }),
 	}

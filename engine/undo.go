@@ -220,7 +220,8 @@ func (e *Engine) withFolder(
 	}
 	defer release()
 	sweepPuts(ws.Root, ".")
-	if err := e.settle(ctx, &conv.chat); err != nil {
+	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
+	if err := e.settleIn(ctx, &conv.chat, here); err != nil {
 		return nil, err
 	}
 	if err := e.fill(ctx, &conv.chat, ws); err != nil {
@@ -263,7 +264,7 @@ func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) er
 	if err != nil || m == nil || !unfilled(*chat, m) {
 		return err
 	}
-	done, err := e.branchTo(ctx, chat.ID, ws, m, nil, chat.ActiveLeaf)
+	done, err := e.branchTo(ctx, branching{chat: chat.ID, message: chat.ActiveLeaf, ws: ws, to: m})
 	if err != nil || done.After.ChatID != chat.ID {
 		return err
 	}

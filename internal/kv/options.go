@@ -16,8 +16,9 @@ const (
 	// which cost a page fault each to touch, and large enough that an Update
 	// may hold a thousand records.
 	memTableSize = 8 << 20
-	// memTableHold is for a process that keeps the store: fewer flushes.
-	memTableHold = 16 << 20
+	// memTableHold is for a process that keeps the store. It is no larger: a
+	// memtable is memory from its first write, and three may be waiting.
+	memTableHold = 8 << 20
 	// valueThreshold is the size from which values go to the value log. Larger
 	// ones in the tables are rewritten by every merge.
 	valueThreshold = 1 << 10

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// branchMove is the record of a folder that is given the files of another branch
+// before the chat is there: before a turn is accepted, or a switch noted. It is
+// in the store before the first file changes. A process that is killed in
+// between leaves it, and who next works with the folder takes the move back: else
+// the other branch's files would count as somebody's change to this one.
+type branchMove struct {
+	ChatID string `json:"chat_id"`
+	// MessageID is the answer of the turn that the folder is moved for; with it
+	// in the store the chat is there. A switch removes the record as it is noted.
+	MessageID string `json:"message_id,omitempty"`
+	// Active is the state that the chat was at. Found is the state in which the
+	// folder was, if it differed, Moved the one that it was given: the ids that
+	// these get, if there are such.
+	Active string `json:"active"`
+	Found  string `json:"found"`
+	Moved  string `json:"moved"`
+}
+
+// noteMove records that a chat's folder is about to be moved.
+func (e *Engine) noteMove(ctx context.Context, chat Chat, message string) (*branchMove, error) {
+	m := &branchMove{ChatID: chat.ID, MessageID: message, Active: chat.ActiveManifest, Found: e.newID(), Moved: e.newID()}
+	if m.Moved < m.Found { // of one millisecond; the last state is to sort last
+		m.Found, m.Moved = m.Moved, m.Found
+	}
+	if err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.tables.moves.Put(tx, m) }); err != nil {
+		return nil, storeFault("note the way to another branch", err)
+	}
+	e.pause("move:noted")
+	return m, nil
+}
+
+// endMove removes the record of a move that isn't under way any more.
+func (e *Engine) endMove(ctx context.Context, chatID string) error {
+	err := e.store.Update(ctx, func(tx *kv.Tx) error { return e.tables.moves.Delete(tx, kv.Str(chatID)) })
+	if err != nil {
+		return storeFault("note the way to another branch", err)
+	}
+	return nil
+}
+
+// settleIn makes the chat and its folder agree after a process was killed that
+// was about to change both. open gives the folder, with its lock held until
+// release is called; it isn't called where nothing has to be done there. Who
+// calls settleIn holds the chat's lock, and has folded.
+func (e *Engine) settleIn(ctx context.Context, chat *Chat, open openFolder) error {
+	if err := e.takeBackMove(ctx, chat, open); err != nil {
+		return err
+	}
+	return e.settle(ctx, chat)
+}
+
+// openFolder gives a chat's folder, locked until release is called.
+type openFolder func() (ws *toolset.Workspace, release func(), err error)
+
+// takeBackMove gives the folder back the files of the branch that the chat is in,
+// if it was left on the way to another. What somebody has changed since stays.
+func (e *Engine) takeBackMove(ctx context.Context, chat *Chat, open openFolder) error {
+	var m *branchMove
+	arrived := false
+	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+		if m, err = e.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
+			return err
+		}
+		arrived, err = e.tables.messages.Has(tx, kv.Str(chat.ID).Str(m.MessageID))
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return storeFault("read the way to another branch", err)
+	}
+	if arrived || chat.ActiveManifest != m.Active {
+		return e.endMove(ctx, chat.ID)
+	}
+	ws, release, err := open()
+	if err != nil {
+		return err
+	}
+	defer release()
+	return e.moveBack(ctx, chat, ws, m)
+}
+
+// moveBack is takeBackMove of a move that was begun and not ended.
+func (e *Engine) moveBack(ctx context.Context, chat *Chat, ws *toolset.Workspace, m *branchMove) error {
+	moved, err := e.manifest(ctx, m.Moved)
+	if err != nil {
+		return err
+	}
+	before, err := e.manifest(ctx, m.Found)
+	if before == nil && err == nil {
+		before, err = e.manifest(ctx, m.Active)
+	}
+	if err != nil {
+		return err
+	}
+	if moved == nil || before == nil { // it changed nothing, or was taken back as a whole
+		return e.endMove(ctx, chat.ID)
+	}
+	snap, err := e.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+		About: cas.About{ChatID: chat.ID, Source: cas.Interrupted}, Parent: moved, Limits: e.o.States,
+	})
+	if err != nil {
+		return stateFault("look at "+ws.Path, err)
+	}
+	now, err := e.bringBack(ctx, chat, ws, branchEnds{before: before, moved: moved, now: snap.Manifest})
+	if err != nil {
+		return err
+	}
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		c, err := e.tables.chats.Get(tx, kv.Str(chat.ID))
+		if err != nil {
+			return err
+		}
+		if now != "" {
+			c.ActiveManifest = now
+		}
+		*chat = *c
+		return errors.Join(e.tables.chats.Put(tx, c), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
+	})
+	if err != nil {
+		return storeFault("note the state of the workspace", err)
+	}
+	return nil
+}
+
+// branchEnds are the states of a folder that was left on the way: in the chat's
+// branch, in the other one, and as it is found.
+type branchEnds struct{ before, moved, now *cas.Manifest }
+
+// bringBack takes back what the move changed, but for what was changed since, and
+// gives the id of the chat's state then; "" where that isn't known.
+func (e *Engine) bringBack(ctx context.Context, chat *Chat, ws *toolset.Workspace, b branchEnds) (string, error) {
+	if b.now.Root == b.before.Root {
+		return b.before.ID, nil
+	}
+	paths, keep := []string{}, []string{}
+	err := e.eachChange(ctx, b.moved, b.before, func(path string) { paths = append(paths, path) })
+	if err == nil {
+		err = e.eachChange(ctx, b.moved, b.now, func(path string) { keep = append(keep, path) })
+	}
+	if err != nil {
+		return "", err
+	}
+	done, err := e.states.Materialize(ctx, casWorkspace(ws), b.before, cas.RestoreOptions{
+		About:  cas.About{ChatID: chat.ID, ParentID: b.before.ID, Source: cas.Branch, SourceRef: chat.ActiveLeaf},
+		Active: b.now, Paths: paths, Keep: keep, Limits: e.o.States,
+	})
+	var conflict *cas.ConflictError
+	if errors.As(err, &conflict) {
+		// It stays as it is, and counts as somebody's change to this branch.
+		e.o.Notice(fmt.Sprintf("%s still has files of another branch of chat %d: %s", ws.Path, chat.Number, cleanLine(err.Error())))
+		return "", nil
+	}
+	if err != nil {
+		return "", stateFault("bring back the files of the chat's branch", err)
+	}
+	if done.After.ID == done.Before.ID {
+		return "", nil // all that it changed was changed again
+	}
+	return done.After.ID, nil
+}
