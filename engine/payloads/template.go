@@ -13,11 +13,13 @@ import (
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
-// What a context may be and may become.
+// MaxContext bounds a request's context.
+const MaxContext = 1 << 20
+
+// What a context may become.
 const (
-	maxContext = 1 << 20
-	maxFilled  = 64 << 10 // the filled template
-	maxValue   = 8 << 10  // one value in it
+	maxFilled = 64 << 10 // the filled template
+	maxValue  = 8 << 10  // one value in it
 	// maxPath is how many parts an expression may have, maxExpressions how many
 	// there may be: each is looked up and written anew.
 	maxPath        = 50
@@ -36,8 +38,8 @@ const (
 //
 // Nothing is filled in twice, and no value can add an expression.
 func Fill(template string, context json.RawMessage, markers []string) (string, error) {
-	if len(context) > maxContext {
-		return "", fmt.Errorf("read context: it has %d KB; %d are allowed", len(context)>>10, maxContext>>10)
+	if len(context) > MaxContext {
+		return "", fmt.Errorf("read context: it has %d KB; %d are allowed", len(context)>>10, MaxContext>>10)
 	}
 	var root any
 	if len(bytes.TrimSpace(context)) > 0 {

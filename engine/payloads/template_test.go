@@ -41,7 +41,7 @@ func TestFillRefuses(t *testing.T) {
 	tests := map[string]struct{ template, context, want string }{
 		"no JSON":         {"x", `{`, "read context: line 1"},
 		"no object":       {"x", `[1]`, "no JSON object"},
-		"a huge context":  {"x", `"` + strings.Repeat("a", maxContext) + `"`, "KB"},
+		"a huge context":  {"x", `"` + strings.Repeat("a", MaxContext) + `"`, "KB"},
 		"many values":     {strings.Repeat("$context.a$context.a", maxExpressions/2) + "$context.a", `{"a":1}`, "500 expressions"},
 		"a large outcome": {strings.Repeat("$context.a\n", 10), `{"a":"` + strings.Repeat("a", 2*maxValue) + `"}`, "more than 64 KB"},
 	}
