@@ -2,15 +2,18 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -69,8 +72,34 @@ func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayloa
 	if err != nil {
 		return found, nil, err
 	}
+	return conv.chat, shownIn(conv.path, decided), nil
+}
+
+// GlancePayloads lists those of the chat that was used last, as far as the store
+// has them. It folds nothing, as [Engine.Glance] doesn't.
+func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		page, err := e.tables.chats.IndexPage(tx, "recent", nil, kv.Range{Reverse: true, Limit: 1})
+		if err != nil || len(page.Records) == 0 {
+			return err
+		}
+		chat := page.Records[0]
+		path, err := e.pathTo(tx, chat.ID, chat.ActiveLeaf)
+		if err == nil {
+			out = shownIn(path, nil)
+		}
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil
+	}
+	return out, err
+}
+
+// shownIn are the payloads of messages, in their order.
+func shownIn(path []Message, decided map[string]PayloadDecision) []ShownPayload {
 	var out []ShownPayload
-	for _, m := range conv.path {
+	for _, m := range path {
 		for _, p := range m.Parts {
 			if p.Kind != provider.PayloadPart || p.Payload == nil {
 				continue
@@ -82,7 +111,7 @@ func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayloa
 			out = append(out, shown)
 		}
 	}
-	return conv.chat, out, nil
+	return out
 }
 
 // decisions are those about a chat's payloads, by the payload's id.
@@ -266,4 +295,24 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 		e.o.Notice("note the turn of a decision: " + cleanLine(err.Error()))
 	}
 	return turn, nil
+}
+
+// Payload gives the one payload that a Deciding names.
+func (e *Engine) Payload(ctx context.Context, d Deciding) (Chat, ShownPayload, error) {
+	chat, all, err := e.Payloads(ctx, d.Chat)
+	if err != nil {
+		return chat, ShownPayload{}, err
+	}
+	p, err := pickPayload(chat, all, d)
+	return chat, p, err
+}
+
+// PayloadPlan is how a payload of a chat is shown now; nil for a type without a
+// renderer, or one that is gone.
+func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload) json.RawMessage {
+	box, err := e.toolbox(ctx)
+	if err != nil {
+		return nil
+	}
+	return box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, chat.ID, &toolset.Workspace{Path: e.WorkspacePath(chat)})
 }
