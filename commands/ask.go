@@ -31,6 +31,8 @@ fettle ask -p review -f diff.patch "mind the tests"
 fettle ask "name three birds" --schema '{"type":"array"}'
 fettle ask "draft a haiku" | fettle ask -c "make it rhyme"
 fettle ask --retry -m ollama/qwen3
+fettle ask --page edit_research_stream --context '{"stream": {}}' "add topics"
+fettle ask --action 1
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
 fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
 
