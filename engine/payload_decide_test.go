@@ -21,10 +21,10 @@ import (
 const plan = `{"question":"What helps?","aspects":["naps"],"sources":["workspace"]}`
 
 // planned is a chat with a plan that a tool carries out once it is accepted.
-func planned(t *testing.T) (b *bench, ran *atomic.Int64) {
+func planned(t *testing.T) (b *bench, ran *atomic.Int64, r *rogue) {
 	t.Helper()
 	ran = new(atomic.Int64)
-	b, _ = showroom(t, answers([]string{"RESEARCH_PLAN: " + plan}), map[string]toolset.RunnerFunc{
+	b, r = showroom(t, answers([]string{"RESEARCH_PLAN: " + plan}), map[string]toolset.RunnerFunc{
 		"research:deep_research": func(_ context.Context, c toolset.Call) (toolset.Result, error) {
 			if string(c.Args) != plan {
 				t.Errorf("called with %s", c.Args)
@@ -34,7 +34,7 @@ func planned(t *testing.T) (b *bench, ran *atomic.Int64) {
 		},
 	}, "research")
 	b.run(ask("plan it"))
-	return b, ran
+	return b, ran, r
 }
 
 func accepting() Deciding {
@@ -44,7 +44,7 @@ func accepting() Deciding {
 // Accepting reaches the tool that the type names, in the chat, and once.
 func TestAcceptingRunsATool(t *testing.T) {
 	t.Parallel()
-	b, ran := planned(t)
+	b, ran, r := planned(t)
 	done, err := b.Decide(t.Context(), accepting())
 	if err != nil || done.Turn == "" || done.Again {
 		t.Fatalf("%+v, %v", done, err)
@@ -69,12 +69,19 @@ func TestAcceptingRunsATool(t *testing.T) {
 	if len(conv.Messages) != 4 || conv.Messages[3].Parts[0].Call.Name != "research:deep_research" {
 		t.Errorf("the chat has %d messages", len(conv.Messages))
 	}
+	next := ask("go on")
+	next.Chat.Last = true
+	b.run(next)
+	asked := r.requests()[1].Messages
+	if got := partsText(asked[2]); !strings.HasPrefix(got, "[the person accepted the research]\nresearch:deep_research") {
+		t.Errorf("the model is told of it by %q", got)
+	}
 }
 
 // However many accept at once, one of them does it.
 func TestOneDecisionWins(t *testing.T) {
 	t.Parallel()
-	b, ran := planned(t)
+	b, ran, _ := planned(t)
 	var wg sync.WaitGroup
 	var fresh atomic.Int64
 	for range 4 {
@@ -98,7 +105,7 @@ func TestOneDecisionWins(t *testing.T) {
 // Where the tool can't be started, nothing was decided.
 func TestADecisionThatCantBeCarriedOut(t *testing.T) {
 	t.Parallel()
-	b, ran := planned(t)
+	b, ran, _ := planned(t)
 	if _, err := b.SwitchTool(t.Context(), "research:deep_research", false); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +129,7 @@ func TestADecisionThatCantBeCarriedOut(t *testing.T) {
 // own along.
 func TestDecisionsGoWithTheirChat(t *testing.T) {
 	t.Parallel()
-	b, _ := planned(t)
+	b, _, _ := planned(t)
 	reject := accepting()
 	reject.Accept = false
 	reject.Remark = strings.Repeat("é", 3000)
@@ -160,7 +167,7 @@ func TestDecisionsGoWithTheirChat(t *testing.T) {
 
 func TestWhichPayloadIsMeant(t *testing.T) {
 	t.Parallel()
-	b, _ := planned(t)
+	b, _, _ := planned(t)
 	for want, d := range map[string]Deciding{
 		"chat 1 has no payload 2":     {Chat: ChatRef{Number: 1}, Number: 2},
 		"chat 1 has no payload -1":    {Chat: ChatRef{Number: 1}, Number: -1},

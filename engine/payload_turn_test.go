@@ -279,7 +279,9 @@ func TestWhatAPageIsOffered(t *testing.T) {
 			[]string{"Be brief.\n\n", "Tab: \"semantic\"", `Stream: {"n":1.50}`, "SCHEMA_PROPOSAL", "VALIDATION_RESULTS", "!PRESENTATION_CATEGORIES", "SUGGESTED_ACTIONS", "- open_tab:"},
 		},
 		"the page in the context": {
-			func(r *TurnRequest) { r.Context = json.RawMessage(`{"page":"edit_research_stream","tab":"presentation"}`) },
+			func(r *TurnRequest) {
+				r.Context = json.RawMessage(`{"page":"edit_research_stream","tab":"presentation"}`)
+			},
 			[]string{"PRESENTATION_CATEGORIES", "!SCHEMA_PROPOSAL", "Tab: \"presentation\""},
 		},
 		"text alone": {
@@ -317,8 +319,10 @@ func TestContextsAndActionsAreChecked(t *testing.T) {
 	t.Parallel()
 	b, _ := showroom(t, answers([]string{"x"}), nil)
 	for want, change := range map[string]func(*TurnRequest){
-		"no JSON object":              func(r *TurnRequest) { r.Context = json.RawMessage(`[1]`) },
-		"the context has":             func(r *TurnRequest) { r.Context = json.RawMessage(`"` + strings.Repeat("a", payloads.MaxContext) + `"`) },
+		"no JSON object": func(r *TurnRequest) { r.Context = json.RawMessage(`[1]`) },
+		"the context has": func(r *TurnRequest) {
+			r.Context = json.RawMessage(`"` + strings.Repeat("a", payloads.MaxContext) + `"`)
+		},
 		"interaction_type":            func(r *TurnRequest) { r.InteractionType = "a b" },
 		"action_metadata is no JSON":  func(r *TurnRequest) { r.InteractionType, r.ActionMetadata = "a", json.RawMessage(`[]`) },
 		"the interaction_type  is no": func(r *TurnRequest) { r.ActionMetadata = json.RawMessage(`{}`) },
