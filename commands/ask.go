@@ -31,6 +31,8 @@ fettle ask -p review -f diff.patch "mind the tests"
 fettle ask "name three birds" --schema '{"type":"array"}'
 fettle ask "draft a haiku" | fettle ask -c "make it rhyme"
 fettle ask --retry -m ollama/qwen3
+fettle ask --page edit_research_stream --context '{"stream": {}}' "add topics"
+fettle ask --action 1
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
 fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
 
@@ -101,6 +103,7 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 		Policy: engine.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true,
 		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
+		TextAlone:  o.page == "" && (o.extract || o.output == "text" && !rt.streams.Out.IsTerminal()),
 		OnWait:     func(what string) { rt.notice("waiting: " + what) },
 	}
 	// A chat keeps its model and its system prompt; a new one begins with the
@@ -160,7 +163,7 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	if !o.retry {
+	if !o.retry && (o.action == "" || o.hasQuestion()) {
 		if req.Parts, err = readParts(ctx, rt, cfg, o); err != nil {
 			return err
 		}
@@ -172,6 +175,9 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	eng, err := rt.engineFor(cfg, rec.wrap)
 	if err != nil {
 		return err
+	}
+	if err := o.onPage(ctx, eng, &req); err != nil {
+		return rec.close(err)
 	}
 	view := newView(rt, o, cfg.Prices)
 	view.status("asking " + cmp.Or(req.Model, "the chat's model"))

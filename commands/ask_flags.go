@@ -49,6 +49,7 @@ type askOptions struct {
 	ephemeral bool
 	record    string
 	color     string
+	pageOptions
 
 	// What the named prompt says, once it was read.
 	template    *prompts.Prompt
@@ -59,7 +60,7 @@ type askOptions struct {
 // askFlags are the flags of ask, in the groups in which its help shows them.
 func askFlags(rt *runtime) []cli.Flag {
 	const question, chat, tools, answer, limits = "question", "chat", "tools", "answer", "limits"
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
 		&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
 		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Category: question, Usage: "fill the prompt `NAME`, such as one that fettle prompts list has"},
@@ -97,7 +98,7 @@ func askFlags(rt *runtime) []cli.Flag {
 
 		&cli.IntFlag{Name: "max-turns", Category: limits, Usage: "let the model respond at most `N` times; it does so again after each round of tools"},
 		&cli.DurationFlag{Name: "timeout", Category: limits, Usage: "stop after `TIME`, such as 90s or 5m"},
-	}
+	}, pageFlags("page")...)
 }
 
 // listFlag is a flag that may be repeated; alias may be empty.
@@ -126,6 +127,9 @@ func readAsk(c *cli.Context) (askOptions, error) {
 		o.color = c.String("color")
 	}
 	if err := o.readBeside(c); err != nil {
+		return o, err
+	}
+	if err := o.readPage(c); err != nil {
 		return o, err
 	}
 	if err := o.check(c); err != nil {

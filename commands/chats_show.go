@@ -53,6 +53,9 @@ func showMessage(out *term.Output, m engine.Message) {
 			results[p.Result.ID] = p.Result
 		}
 	}
+	if m.InteractionType != "" {
+		showLabel(out, strings.TrimSpace("took the action "+m.InteractionType+" "+argLine(m.ActionMetadata)))
+	}
 	for i, p := range m.Parts {
 		switch p.Kind {
 		case provider.TextPart:
@@ -70,6 +73,10 @@ func showMessage(out *term.Output, m engine.Message) {
 			showLabel(out, p.Agent+": "+strings.TrimSpace(p.Text))
 		case provider.HandoffPart:
 			showLabel(out, "⇒ handing off to "+p.Name)
+		case provider.PayloadPart:
+			if p.Payload != nil {
+				card{payload: *p.Payload, lines: cardLines}.print(out)
+			}
 		case provider.ToolCallPart:
 			showCall(out, *p.Call, results[p.Call.ID])
 		}

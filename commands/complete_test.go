@@ -40,6 +40,8 @@ func TestCompleteCommandsAndFlags(t *testing.T) {
 		"fettle nosuch ":                       "",
 		"fettle chats sho":                     "show",
 		"fettle models ":                       "list show pull rm",
+		"fettle payloads ":                     "list show accept reject types",
+		"fettle payloads types suggested_":     "suggested_values suggested_actions",
 		"fettle models list --re":              "--refresh",
 		"fettle models list --refresh --re":    "",
 		"fettle ask --no":                      "--no-stdin --no-tools --no-stream",

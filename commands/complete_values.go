@@ -59,6 +59,8 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 		return c.providers()
 	case "tool", "allow", "deny":
 		return c.tools()
+	case "page":
+		return c.pages()
 	case "toolset":
 		out := suggestions{list: []suggestion{{"builtin", "the tools of fettle itself"}}}
 		out.list = append(out.list, c.toolsets().list...)
@@ -149,6 +151,10 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.toolsets()
 	case name == "TOOL":
 		return c.tools()
+	case name == "TYPE" && within("payloads"):
+		return c.payloadTypes()
+	case name == "PAYLOAD" && len(p.args) == 0:
+		return c.payloads()
 	case name == "TYPE" && within("tool"):
 		return suggestions{list: []suggestion{
 			{toolset.RenderCode, "in an editor"}, {toolset.RenderDocument, "as a text"},

@@ -144,12 +144,8 @@ func detailValue(b *strings.Builder, indent, text string, width int) {
 // deniedFault says which calls were not allowed, and what would allow them.
 func deniedFault(p event.ResponsePayload) error {
 	f := fault.New(fault.Approval, term.Count(p.Denied, "tool call", "tool calls")+" needed an approval that nobody could give")
-	var history []event.ToolHistory
-	if p.CustomPayload == nil || json.Unmarshal(p.CustomPayload.Data, &history) != nil {
-		return f
-	}
 	var allow []string
-	for _, h := range history {
+	for _, h := range p.ToolHistory {
 		if h.Status != event.CallError || !strings.Contains(h.Output, "nobody can be asked") {
 			continue
 		}

@@ -20,6 +20,8 @@ responses:
   - {when: "a shell loop", text: "~~~sh\nfind . -type f\n~~~"}
   - {when: "write notes", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n"}}]}
   - {when: "add a line", step: 0, calls: [{name: write_file, args: {path: notes/todo.md, content: "- one\n- two\n"}}]}
+  - {when: card, text: 'So: SUM: {"a": 1}'}
+  - {when: topics, text: 'Naps. SUGGESTED_ACTIONS: [{"label": "Open the tab", "type": "open_tab"}]'}
   - {when: "", text: An answer.}
 `
 
@@ -73,6 +75,14 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "chats branches" || group.name == "chats switch" {
 				w.run(0, "ask", "--retry", "--chat", "1")
 			}
+			if strings.HasPrefix(group.name, "payloads") {
+				put(t, filepath.Join(w.project(), "cards", "toolset.yaml"), cardToolset)
+				w.run(0, "toolset", "import", filepath.Join(w.project(), "cards"), "--yes")
+				w.run(0, "ask", "--no-stdin", "--chat", "1", "--page", "sums", "card")
+			}
+			if group.name == "ask" {
+				w.run(0, "toolset", "import", exampleToolset(t, "research-streams"), "--yes")
+			}
 			if group.name == "agents" {
 				w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
 			}
@@ -122,7 +132,7 @@ func exampleGroups(t *testing.T) []examplesOf {
 	out = helpText(t, "help")
 	for _, name := range commandsListed(out) {
 		all := examplesBelow(t, []string{name})
-		if name == "chats" || name == "workspace" { // its commands change what others of them need
+		if name == "chats" || name == "workspace" || name == "payloads" { // its commands change what others of them need
 			groups = append(groups, byPage(all)...)
 			continue
 		}

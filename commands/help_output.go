@@ -24,7 +24,7 @@ func outputPage() string {
 added in time. schema_version rises when one goes or changes its meaning. Times
 are RFC 3339; what is empty is left out where that tells nothing.
 `)
-	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), toolsetShapes(), toolShapes(), modelShapes(), configShapes(), roundShapes(), authorShapes()) {
+	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), payloadShapes(), toolsetShapes(), toolShapes(), modelShapes(), configShapes(), roundShapes(), authorShapes()) {
 		fmt.Fprintf(&b, "\n%s\n", s.title)
 		for _, f := range s.fields {
 			fmt.Fprintf(&b, "  %-*s%s\n", column, f.name, wrapAt(f.name, f.meaning, column))
@@ -48,6 +48,8 @@ func askShapes() []shape {
 			{"stop_reason", "why the last response stopped: stop, tool_use, length, refusal, other"},
 			{"reasoning", "what the model thought"},
 			{"tool_calls", "the calls in the order in which they ended: tool, input, status (success or error), result (what the model was told), error, duration_ms"},
+			{"payloads", "structured data that was shown, each as the event payload"},
+			{"suggested_values, suggested_actions", "what the answer offers to go on with: value, label; type, label, metadata (for --action)"},
 			{"footnotes", "remarks, such as that images were left out"},
 			{"timing", "total_ms, and sync_ms of it for making things durable, beside the model's work"},
 			{"error", "what went wrong: see failures"},
@@ -67,9 +69,9 @@ func askShapes() []shape {
 			{"footnote", "a remark: text"},
 			{"annotations", "citations: annotations"},
 			{"agent_start, handoff", "who speaks: agent; from, to, reason"},
-			{"payload", "data for a page: payload_id, payload_type, data, source"},
+			{"payload", "structured data that is shown: payload_id, payload_type, data, source (tool or model), toolset_id, title, render_plan"},
 			{"workflow", "a step of one: instance, step, state, progress, data"},
-			{"complete", "the turn was answered: payload has message (with [[tool:N]] where call N stood), conversation_id (the chat's number), chat_id, message_id, model, usage, stop_reason, denied (calls that needed an approval), custom_payload (type, data: the calls with tool_name, tool_id, input, output, status, workspace_payload), workspace_payload, suggested_values, suggested_actions"},
+			{"complete", "the turn was answered: payload has message (with [[tool:N]] where call N stood), conversation_id (the chat's number), chat_id, message_id, model, usage, stop_reason, denied (calls that needed an approval), custom_payload (type, data: the last payload, else of type tool_history the calls), tool_history (the calls with tool_name, tool_id, input, output, status, workspace_payload, payload), workspace_payload, suggested_values, suggested_actions"},
 			{"error", "it was not: message, code, retryable, detail, hints"},
 			{"cancelled", "somebody stopped it"},
 		}},
@@ -131,18 +133,20 @@ func storeShapes() []shape {
 			{"error", "why an answer broke off, as the event error"},
 			{"footnotes, annotations", "remarks and citations"},
 			{"suggested_values", "and suggested_actions: what a page offers next"},
+			{"interaction_type", "and action_metadata: of a suggested action that the person took"},
 			{"manifest_id", "the state of the workspace after it"},
 			{"left_manifest_id", "the state that its branch was left with, at the end of one"},
 			{"created_at", "when it was asked"},
 		}},
 		{"a part", []field{
-			{"type", "text, reasoning, image, file, tool_call or tool_result; with agents also agent_start, agent_text (what one said that doesn't answer) and handoff (from agent to name)"},
+			{"type", "text, reasoning, image, file, tool_call or tool_result; with agents also agent_start, agent_text (what one said that doesn't answer) and handoff (from agent to name); payload"},
 			{"step", "the response of the model that it belongs to, from 0"},
 			{"text, details", "of text, reasoning and file"},
 			{"name, mime, data", "of a file or an image; data is base64"},
 			{"call", "id, name, args"},
 			{"result", "id (the call's), name, text, error (true where it failed)"},
 			{"agent", "who spoke, where there are several"},
+			{"payload", "structured data that was shown: id, type, data, source, toolset_id, title"},
 		}},
 	}
 }
@@ -182,7 +186,7 @@ func exportShapes() []shape {
 		{"a tool call", []field{
 			{"id, chat_id, message_id", "its ids, and turn_id"},
 			{"tool_use_id, tool_id", "the id that the model's call has in the message's parts; the tool"},
-			{"args, result", "what it was called with; text, data and workspace_payload"},
+			{"args, result", "what it was called with; text, data, workspace_payload and payload"},
 			{"status, error", "success or error, and why"},
 			{"started_at, finished_at", "when it ran"},
 			{"index", "its place among the calls of its turn"},

@@ -136,6 +136,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
 		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
 		"tool list": toolsJSON{}, "tool show": toolShowJSON{}, "switched": toolSwitchedJSON{}, "renderer": rendererJSON{},
+		"payloads list": payloadsJSON{}, "payloads show": payloadJSON{}, "payloads accept": decidedJSON{}, "payloads types": payloadTypesJSON{},
 		"export":  engine.ChatDocument{},
 		"part":    provider.Part{},
 		"message": engine.Message{},
@@ -177,7 +178,8 @@ func TestTheOutputPageIsTrueOfAsk(t *testing.T) {
 	var all map[string]json.RawMessage
 	full := answerJSON{
 		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []costJSON{{}}, StopReason: "x", Reasoning: "x",
-		Footnotes: []string{"x"}, Error: &faultBody{},
+		Footnotes: []string{"x"}, Error: &faultBody{}, Payloads: []event.Payload{{}},
+		SuggestedValues: []json.RawMessage{[]byte("1")}, SuggestedActions: []json.RawMessage{[]byte("1")},
 	}
 	line, err := json.Marshal(full)
 	if err != nil {

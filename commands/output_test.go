@@ -27,7 +27,8 @@ func writing() map[string]struct {
 		"config unset": {args: "retries", silent: true}, "config check": {silent: true},
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
 		"chats search": {args: "hi"}, "chats branches": {args: "2"}, "chats switch": {args: "2 1"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
-		"agents show": {args: "interface"}, "tool call": {args: "list_files"}, "workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
+		"agents show": {args: "interface"}, "payloads list": {args: "--chat 4"}, "payloads show": {args: "1 --chat 4"},
+		"payloads accept": {args: "1 --chat 4"}, "payloads reject": {args: "1 --chat 5"}, "tool call": {args: "list_files"}, "workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
 		"toolset import": {args: "csv-tools.zip --yes"}, "toolset update": {args: "csv-tools"}, "toolset show": {args: "csv-tools"},
 		"toolset export": {args: "csv-tools out.zip --force", silent: true}, "toolset rm": {args: "gone --yes", silent: true},
 		"toolset enable": {args: "csv-tools", silent: true}, "toolset disable": {args: "off", silent: true},
@@ -79,6 +80,10 @@ func TestLostOutputIsAFailure(t *testing.T) {
 	}
 }
 
+// cardToolset has a page with one payload.
+const cardToolset = `{manifest_version: "1", id: cards, name: Cards, version: 1.0.0, description: Sums.,
+payloads: [{type: sum, parse_marker: "SUM:", llm_instructions: Write it.}], pages: [{id: sums, payloads: [sum]}]}`
+
 // outputWorld is a world in which each listing has something to list.
 func outputWorld(t *testing.T) *world {
 	t.Helper()
@@ -86,7 +91,7 @@ func outputWorld(t *testing.T) *world {
 	ollama.plays(says(pullBegins + layer("a", 1, 1) + pullEnds))
 	w := modelWorld(t, ollama)
 	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
-	put(t, filepath.Join(w.dir, "m.yaml"), `{responses: [{when: write, step: 0, calls: [{name: write_file, args: {path: a.txt, content: a}}]}, {when: "", text: "~~~\ncode\n~~~", usage: {input_tokens: 5, output_tokens: 7}}]}`)
+	put(t, filepath.Join(w.dir, "m.yaml"), `{responses: [{when: card, text: 'So: SUM: {"a": 1}'}, {when: write, step: 0, calls: [{name: write_file, args: {path: a.txt, content: a}}]}, {when: "", text: "~~~\ncode\n~~~", usage: {input_tokens: 5, output_tokens: 7}}]}`)
 	put(t, filepath.Join(w.dir, "config", "prompts", "review.md"), "Review this. {{input}}\n")
 	put(t, filepath.Join(w.dir, ".fettle", "config.yaml"), "allow: [read_file]\n")
 	w.configure("retries: 0\n")
@@ -104,6 +109,11 @@ func outputWorld(t *testing.T) *world {
 	w.run(0, "undo", "--chat", "3")
 	w.run(0, "toolset", "init", "my-tools")
 	w.run(0, "store", "backup", "kept.tar.zst")
+	put(t, filepath.Join(w.dir, "cards", "toolset.yaml"), cardToolset)
+	w.run(0, "toolset", "import", "cards", "--yes")
+	for range 2 { // chats 4 and 5, with a payload to accept and one to reject
+		w.run(0, "ask", "--no-stdin", "--page", "sums", "card")
+	}
 	trustProject(t, w)
 	w.bundles(w.dir)
 	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")

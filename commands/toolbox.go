@@ -68,7 +68,7 @@ func (b *toolbox) runner(set *registry.MirrorToolset, t *registry.MirrorTool) (t
 		return nil, errors.New("it has no entrypoint")
 	}
 	spec := python.Spec{
-		ToolsetID: set.ID, Module: t.File, Function: t.Function, Requirements: set.Requirements, Streaming: t.Tool.Streaming,
+		ToolsetID: set.ID, Module: t.File, Function: t.Function, Requirements: set.Requirements, Streaming: t.Tool.Streaming, Parser: t.Parser,
 		Policy: limited(set.Policy(b.dirs.Home, os.LookupEnv), time.Duration(t.Tool.Timeout)),
 	}
 	id, revision, sum, dataDir := set.ID, set.Revision, t.SHA256, b.dirs.Data

@@ -22,6 +22,10 @@ func (v *textView) end() error {
 		v.endAnswer()
 	}
 	if err == nil {
+		for _, c := range v.cards {
+			c.print(v.rt.streams.Out)
+		}
+		v.suggestions()
 		v.remarks()
 	}
 	return err
@@ -106,7 +110,7 @@ func (v *textView) footnotes() []string {
 	switch {
 	case v.stop == provider.StopLength:
 		notes = append(notes, `the answer stops at the model's limit of output; fettle ask -c "go on" goes on`)
-	case v.tail == "":
+	case v.tail == "" && !v.shown:
 		notes = append(notes, "the answer has no text")
 	}
 	return notes

@@ -57,9 +57,14 @@ type answerJSON struct {
 	StopReason    string         `json:"stop_reason,omitempty"`
 	Reasoning     string         `json:"reasoning,omitempty"`
 	ToolCalls     []toolCallJSON `json:"tool_calls"`
-	Footnotes     []string       `json:"footnotes,omitempty"`
-	Timing        timingJSON     `json:"timing"`
-	Error         *faultBody     `json:"error,omitempty"`
+	// Payloads are those that were shown, and the suggestions what the answer
+	// offers to go on with.
+	Payloads         []event.Payload   `json:"payloads,omitempty"`
+	SuggestedValues  []json.RawMessage `json:"suggested_values,omitempty"`
+	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
+	Footnotes        []string          `json:"footnotes,omitempty"`
+	Timing           timingJSON        `json:"timing"`
+	Error            *faultBody        `json:"error,omitempty"`
 }
 
 // timingJSON is where the time went, in milliseconds; the syncs overlap the
@@ -124,10 +129,13 @@ func (v *jsonView) show(e event.Event) {
 	case event.Meta:
 		v.out.StopReason = b.StopReason
 		v.out.Usage = v.out.Usage.Add(b.Usage)
+	case event.Payload:
+		v.out.Payloads = append(v.out.Payloads, b)
 	case event.Footnote:
 		v.out.Footnotes = append(v.out.Footnotes, b.Text)
 	case event.Complete:
 		v.out.Status, v.out.MessageID = "complete", b.Payload.MessageID
+		v.out.SuggestedValues, v.out.SuggestedActions = b.Payload.SuggestedValues, b.Payload.SuggestedActions
 	case event.Error:
 		v.out.Status = "error"
 		body := bodyOf(faultOf(b))

@@ -24,6 +24,7 @@ type textView struct {
 	plain  bool // the answer is data or code, which is shown as it is
 	out    answerWriter
 	wrote  bool // some of the answer is out
+	shown  bool // a payload was shown
 	broken bool // a tool ran since: the next text begins a paragraph
 	tail   string
 	// thought is where reasoning is written to, nil where none is open;
@@ -33,6 +34,7 @@ type textView struct {
 	inputs   map[string]string // arguments of running calls, on one line
 	changed  map[string]bool   // paths that tools have changed
 	steps    int               // calls that changed any: what undo takes
+	cards    []card            // to be shown with an answer that is held
 	notes    []string
 	stop     string // why the last response stopped
 	usage    *event.Usage
@@ -87,6 +89,8 @@ func (v *textView) show(e event.Event) {
 		v.agentLine("▶ " + b.Agent + " agent activated")
 	case event.Handoff:
 		v.agentLine("⇒ handing off to " + b.To)
+	case event.Payload:
+		v.payload(b)
 	case event.Footnote:
 		v.notes = append(v.notes, b.Text)
 	case event.Meta:

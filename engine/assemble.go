@@ -29,6 +29,8 @@ type assembly struct {
 	agent *Agent
 	// since is the step of the answer from which on this model has spoken.
 	since int
+	// cards tells of payloads that were shown, and of what became of them.
+	cards cardsTold
 }
 
 // assemble puts a request together in document 002's order: the system
@@ -43,7 +45,7 @@ func assemble(a assembly) *provider.Request {
 		last := i == len(a.seen())-1
 		switch {
 		case m.Role != provider.User && hasAgents(m):
-			req.Messages = append(req.Messages, answerAlone(m)...)
+			req.Messages = append(req.Messages, a.answerAlone(m)...)
 		case m.Role != provider.User:
 			req.Messages = append(req.Messages, a.answered(m, false)...)
 		case last:
@@ -91,6 +93,7 @@ func (a assembly) asked(m Message) []provider.Message {
 			}
 		}
 	}
+	own = append(a.cards.before(m), own...)
 	var out []provider.Message
 	if len(files) > 0 {
 		out = append(out, provider.Message{Role: provider.User, Parts: files})
@@ -149,6 +152,8 @@ func (a assembly) stepMessages(parts []provider.Part, live bool) []provider.Mess
 			if live && p.Step >= a.since || len(p.Details) > 0 && p.Model == a.ref {
 				said = append(said, p)
 			}
+		case provider.PayloadPart:
+			said = append(said, a.cards.again(p)...)
 		case provider.ToolCallPart:
 			if answered[p.Call.ID] {
 				said = append(said, a.call(*p.Call))

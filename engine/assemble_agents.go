@@ -34,12 +34,22 @@ func hasAgents(m Message) bool {
 // answerAlone is an old answer of several agents as each of them remembers it:
 // what the person was told. How it came about belonged to its turn, and to
 // agents with other tools.
-func answerAlone(m Message) []provider.Message {
-	text := m.Text()
-	if strings.TrimSpace(text) == "" {
+func (a assembly) answerAlone(m Message) []provider.Message {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		switch p.Kind {
+		case provider.TextPart:
+			b.WriteString(p.Text)
+		case provider.PayloadPart:
+			for _, told := range a.cards.again(p) {
+				b.WriteString(told.Text)
+			}
+		}
+	}
+	if strings.TrimSpace(b.String()) == "" {
 		return nil
 	}
-	return []provider.Message{{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}}
+	return []provider.Message{{Role: provider.Assistant, Parts: []provider.Part{{Kind: provider.TextPart, Text: b.String()}}}}
 }
 
 // lastStart is where the part of an answer begins that the agent has given

@@ -41,7 +41,7 @@ func (d *ChatDocument) check() error {
 			return fmt.Errorf("message %d: %w", i+1, err)
 		}
 	}
-	return d.checkCalls()
+	return errors.Join(d.checkCalls(), d.checkPayloads())
 }
 
 // checkTree refuses messages that are no tree: ids that are none or not their
@@ -134,6 +134,9 @@ func (m *Message) check() error {
 	if err := errors.Join(checkName("its model", m.Model), checkName("its stop_reason", m.StopReason)); err != nil {
 		return oneOf(err)
 	}
+	if err := m.checkInteraction(); err != nil {
+		return err
+	}
 	beside := *m
 	beside.Parts = nil
 	if text, err := json.Marshal(beside); err != nil || len(text) > largestPiece {
@@ -182,6 +185,9 @@ func checkPart(p *provider.Part, role provider.Role) error {
 		return oneOf(err)
 	}
 	isCall, isResult := p.Kind == provider.ToolCallPart, p.Kind == provider.ToolResultPart
+	if (p.Kind == provider.PayloadPart) != (p.Payload != nil) {
+		return fmt.Errorf("a part of type %q has too little or too much", short(string(p.Kind)))
+	}
 	if isCall != (p.Call != nil) || isResult != (p.Result != nil) || p.Kind != provider.ImagePart && len(p.Data) > 0 {
 		return fmt.Errorf("a part of type %q has too little or too much", short(string(p.Kind)))
 	}
@@ -201,6 +207,8 @@ func checkPart(p *provider.Part, role provider.Role) error {
 			return errors.New("an image has no data or no type of an image")
 		}
 		return nil
+	case provider.PayloadPart:
+		return checkPayload(p.Payload, role)
 	case provider.ToolCallPart:
 		return checkCall(p.Call.ID, p.Call.Name, p.Call.Args)
 	case provider.ToolResultPart:
@@ -268,6 +276,7 @@ func (d *ChatDocument) settle() (notes []string) {
 	for i := range d.Messages {
 		d.Messages[i].settle()
 	}
+	d.settlePayloads()
 	for i := range d.ToolCalls {
 		call := &d.ToolCalls[i]
 		call.PreManifestID, call.PostManifestID = "", ""

@@ -34,6 +34,8 @@ type ChatDocument struct {
 	// ToolCalls are the records of the calls whose turns were the chat's own,
 	// in the order in which they began.
 	ToolCalls []ToolCall `json:"tool_calls"`
+	// Payloads are what the person decided about payloads in the messages.
+	Payloads []PayloadDecision `json:"payloads,omitempty"`
 }
 
 // Path gives the messages from the root to the active leaf.
@@ -81,6 +83,9 @@ func (e *Engine) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument
 				return err
 			}
 			keys = append(keys, key)
+		}
+		if doc.Payloads, err = e.decisionsIn(tx, chat.ID); err != nil {
+			return err
 		}
 		return e.exportCalls(tx, doc)
 	})

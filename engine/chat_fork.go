@@ -26,8 +26,12 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 	if err := from.cut(place); err != nil {
 		return Chat{}, err
 	}
+	decided, err := e.decisionsAt(ctx, from)
+	if err != nil {
+		return Chat{}, err
+	}
 	now := e.o.Now()
-	c := &incoming{messages: from.path, chat: Chat{
+	c := &incoming{messages: from.path, decided: decided, chat: Chat{
 		ID: e.newID(), Title: from.chat.Title, Model: from.chat.Model, System: from.chat.System,
 		Workspace: from.chat.Workspace, ActiveLeaf: from.parent, CreatedAt: now, UpdatedAt: now,
 		Messages: len(from.path), ActiveManifest: from.state,

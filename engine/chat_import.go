@@ -122,5 +122,6 @@ func (e *Engine) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*
 		call.ID, call.ChatID = e.newID(), c.chat.ID
 		c.calls = append(c.calls, call)
 	}
+	c.decided = d.Payloads
 	return c, nil
 }

@@ -19,6 +19,7 @@ type incoming struct {
 	chat     Chat
 	messages []Message
 	calls    []ToolCall
+	decided  []PayloadDecision
 }
 
 // insert writes chats that are not there yet. They appear at the end, a group
@@ -163,5 +164,5 @@ func (e *Engine) putIncoming(b *kv.Batch, c *incoming) error {
 			return err
 		}
 	}
-	return nil
+	return e.putDecisions(b, c.chat.ID, c.decided)
 }

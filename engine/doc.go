@@ -63,6 +63,14 @@
 // one. Only Undo, Redo, RestoreState, PutFile and turns that go on elsewhere
 // write into the folder. An ephemeral turn keeps no states.
 //
+// # Payloads
+//
+// A turn offers the model the payloads of the request's page and tab, takes what
+// it writes of them out of its text while that streams, and collects those of
+// tools. Whatever ends a response, what was held back of it is shown before. A
+// payload that was shown is a part of its message. Decide records what a person
+// did with it, once, before the tool that its type names for that is started.
+//
 // # Locks
 //
 // Who holds one of these takes only those below it, so nobody waits in a ring.

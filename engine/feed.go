@@ -80,8 +80,13 @@ func weight(e event.Event) int {
 		return header + len(b.Message) + len(b.Data)
 	case event.ToolComplete:
 		return header + len(b.Result) + len(b.Error) + len(b.Data) + len(b.WorkspacePayload) + len(b.Payload)
+	case event.Payload:
+		return header + len(b.Data) + len(b.RenderPlan)
 	case event.Complete:
 		n := header + len(b.Payload.Message) + len(b.Payload.WorkspacePayload)
+		for _, h := range b.Payload.ToolHistory {
+			n += len(h.Input) + len(h.Output) + len(h.WorkspacePayload) + len(h.Payload)
+		}
 		if b.Payload.CustomPayload != nil {
 			n += len(b.Payload.CustomPayload.Data)
 		}

@@ -218,6 +218,8 @@ type folding struct {
 	recorded bool  // its turn is in the store already
 	// brought are the messages that a fork brings along.
 	brought []Message
+	// decided are the decisions about their payloads.
+	decided []PayloadDecision
 }
 
 func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {

@@ -9,15 +9,19 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // historyBytes bounds the outputs in a payload's tool_history together. It is
 // far more than a page shows, and the tool_complete events have the whole.
-const historyBytes = 16 << 20
+// It may stand in the event twice.
+const historyBytes = 8 << 20
 
-// payload is document 000's ChatResponsePayload of the turn.
-func (r *reducer) payload(denied int) event.ResponsePayload {
+// payload is document 000's ChatResponsePayload of the turn. Its custom_payload
+// is document 001's payload, else tool_history, which stands beside it either
+// way.
+func (r *reducer) payload(denied int, u payloads.Unified) event.ResponsePayload {
 	m := r.message()
 	p := event.ResponsePayload{
 		Message:        r.marked(),
@@ -28,16 +32,14 @@ func (r *reducer) payload(denied int) event.ResponsePayload {
 		Usage:          m.Usage,
 		StopReason:     m.StopReason,
 		Denied:         denied,
+
+		CustomPayload: u.Custom, WorkspacePayload: u.Workspace,
+		SuggestedValues: u.SuggestedValues, SuggestedActions: u.SuggestedActions,
 	}
-	history := r.history()
-	for _, h := range history {
-		if len(h.WorkspacePayload) > 0 {
-			p.WorkspacePayload = h.WorkspacePayload
-		}
-	}
-	if len(history) > 0 {
-		boundHistory(history)
-		data, _ := json.Marshal(history) // strings and valid JSON can't fail
+	p.ToolHistory = r.history()
+	boundHistory(p.ToolHistory)
+	if p.CustomPayload == nil && len(p.ToolHistory) > 0 {
+		data, _ := json.Marshal(p.ToolHistory) // strings and valid JSON can't fail
 		p.CustomPayload = &event.CustomPayload{Type: "tool_history", Data: data}
 	}
 	return p
@@ -86,16 +88,22 @@ func (r *reducer) history() []event.ToolHistory {
 		var result struct {
 			Text             string          `json:"text"`
 			WorkspacePayload json.RawMessage `json:"workspace_payload"`
+			Payload          json.RawMessage `json:"payload"`
 		}
 		if json.Unmarshal(c.Result, &result) == nil {
 			h.Output = result.Text
-			if string(result.WorkspacePayload) != "null" {
-				h.WorkspacePayload = result.WorkspacePayload
-			}
+			h.WorkspacePayload, h.Payload = notNull(result.WorkspacePayload), notNull(result.Payload)
 		}
 		out = append(out, h)
 	}
 	return out
+}
+
+func notNull(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
 }
 
 // boundHistory cuts outputs, and drops payloads, where they are more than one
@@ -103,17 +111,20 @@ func (r *reducer) history() []event.ToolHistory {
 func boundHistory(history []event.ToolHistory) {
 	total := 0
 	for _, h := range history {
-		total += len(h.Input) + len(h.Output) + len(h.WorkspacePayload)
+		total += len(h.Input) + len(h.Output) + len(h.WorkspacePayload) + len(h.Payload)
 	}
 	if total <= historyBytes {
 		return
 	}
-	share := historyBytes / len(history) / 3
+	share := historyBytes / len(history) / 4
 	for i := range history {
 		h := &history[i]
 		h.Output = clip(h.Output, share)
 		if len(h.WorkspacePayload) > share {
 			h.WorkspacePayload = nil
+		}
+		if len(h.Payload) > share {
+			h.Payload = nil
 		}
 		if len(h.Input) > share {
 			h.Input = json.RawMessage(`{}`)

@@ -80,6 +80,9 @@ func (e *Engine) lookBefore(tx *kv.Tx, f *folding) (err error) {
 		e.o.Notice(fmt.Sprintf("chat %d begins anew: chat %d, which it was forked from, is gone", a.Chat.Number, from.Number))
 		a.ParentID, err = "", nil
 	}
+	if err == nil && len(f.brought) > 0 {
+		f.decided, err = e.decisionsIn(tx, from.ChatID)
+	}
 	return err
 }
 
@@ -102,6 +105,17 @@ func (e *Engine) putParts(b *kv.Batch, f *folding) error {
 	}
 	for i := range f.calls {
 		if err := e.tables.calls.Put(b, f.calls[i].bounded()); err != nil {
+			return err
+		}
+	}
+	return e.putDecisions(b, f.accept.Chat.ID, f.decided)
+}
+
+// putDecisions gives a chat the decisions of the one that its messages are from.
+func (e *Engine) putDecisions(w kv.Writer, chatID string, all []PayloadDecision) error {
+	for _, d := range all {
+		d.ChatID = chatID
+		if err := e.tables.payloads.Put(w, &d); err != nil {
 			return err
 		}
 	}

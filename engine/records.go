@@ -75,7 +75,11 @@ type Message struct {
 	// SuggestedValues and SuggestedActions are document 000's.
 	SuggestedValues  []json.RawMessage `json:"suggested_values,omitempty"`
 	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
-	ManifestID       string            `json:"manifest_id,omitempty"`
+	// InteractionType and ActionMetadata are those of a suggested action that
+	// the person took.
+	InteractionType string          `json:"interaction_type,omitempty"`
+	ActionMetadata  json.RawMessage `json:"action_metadata,omitempty"`
+	ManifestID      string          `json:"manifest_id,omitempty"`
 	// LeftManifestID is the workspace as it was when the chat went on in
 	// another branch than the one that ended with this message.
 	LeftManifestID string `json:"left_manifest_id,omitempty"`
@@ -153,6 +157,9 @@ type acceptance struct {
 	MessageID     string          `json:"message_id"`
 	Parts         []provider.Part `json:"parts"`
 	Model         string          `json:"model"`
+	// InteractionType and ActionMetadata are the question's.
+	InteractionType string          `json:"interaction_type,omitempty"`
+	ActionMetadata  json.RawMessage `json:"action_metadata,omitempty"`
 	// Again tells that the question is the chat's already.
 	Again bool `json:"again,omitempty"`
 	// Leaf was the chat's active one, and LeftManifestID the workspace there,
@@ -187,5 +194,6 @@ func (a *acceptance) question() Message {
 	return Message{
 		ChatID: a.Chat.ID, ID: a.UserMessageID, ParentID: a.ParentID, TurnID: a.TurnID,
 		Role: provider.User, Parts: a.Parts, Status: userMessage, CreatedAt: a.Time, ManifestID: a.ManifestID,
+		InteractionType: a.InteractionType, ActionMetadata: a.ActionMetadata,
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -54,6 +55,8 @@ func (r *reducer) add(e event.Event) {
 		r.startCall(e.Time, b)
 	case event.ToolComplete:
 		r.endCall(e.Time, b)
+	case event.Payload:
+		r.shown(b)
 	case event.Annotations:
 		r.answer.Citations = append(r.answer.Citations, b.Annotations...)
 	case event.Footnote:
@@ -111,6 +114,17 @@ func (r *reducer) mark(p provider.Part) {
 	r.parts = append(r.parts, p)
 }
 
+// shown keeps a payload at its place: of a tool with its call, of the model in
+// the response that it wrote.
+func (r *reducer) shown(b event.Payload) {
+	r.mark(provider.Part{Kind: provider.PayloadPart, Payload: &provider.Payload{
+		ID: b.PayloadID, Type: b.Kind, Data: b.Data, Source: b.Source, Toolset: b.Toolset, Title: b.Title,
+	}})
+	if b.Source == payloads.FromTool {
+		r.parts[len(r.parts)-1].Step = r.callStep()
+	}
+}
+
 // sign notes which model made the signed parts of a response that has ended.
 // Those of one that was cut off are no model's, and are never passed back.
 func (r *reducer) sign(model string) {
@@ -164,6 +178,7 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 	c.RenderPlan, c.PreManifestID, c.PostManifestID = b.RenderPlan, b.PreManifestID, b.PostManifestID
 	c.Result, _ = json.Marshal(map[string]any{ // plain strings and valid JSON can't fail
 		"text": b.Result, "data": orNull(b.Data), "workspace_payload": orNull(b.WorkspacePayload),
+		"payload": orNull(b.Payload),
 	})
 	r.parts = append(r.parts, provider.Part{
 		Kind: provider.ToolResultPart, Step: r.callStep(),

@@ -47,8 +47,22 @@ type TurnRequest struct {
 	// as ever. A tool that isn't there, or arguments that don't fit, are a
 	// Usage or NotFound fault of Start, and nothing runs.
 	Calls []DirectCall
-	// Page and Tab are where the person is, as document 000's context says.
+	// Page and Tab are where the person is, and Context is what the page sends
+	// along: document 000's context, a JSON object. They choose payloads, client
+	// actions and a context template of the toolsets' pages. Page and Tab that
+	// are empty are taken from it.
 	Page, Tab string
+	Context   json.RawMessage
+	// Suggestions says that the client shows suggested values and actions, so
+	// that the model may give some; a page with client actions says so too.
+	Suggestions bool
+	// TextAlone says that the client shows text and nothing else: the model is
+	// offered no payloads. What tools give is kept all the same.
+	TextAlone bool
+	// InteractionType and ActionMetadata are those of a suggested action that
+	// the person took (document 000). The metadata is a JSON object.
+	InteractionType string
+	ActionMetadata  json.RawMessage
 	// Uploads are files of the person's that are put into the chat's own
 	// folder before the model is asked (document 004's user_upload). Nothing
 	// that is there is replaced.

@@ -226,7 +226,7 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 	r := &reply{}
 	for batch, err := range p.Stream(t.ctx, req) {
 		if err != nil {
-			return r, err
+			return r, errors.Join(err, t.emit(t.heldBack()...))
 		}
 		if err := t.emit(t.convert(batch, r)...); err != nil {
 			return r, err
@@ -236,15 +236,16 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 				t.model.ref, maxReply>>20), "ask for less at a time")
 		}
 	}
+	held := t.heldBack()
 	switch err := context.Cause(t.ctx); {
 	case err != nil:
-		return r, err // a provider may end its sequence when it is cancelled
+		return r, errors.Join(err, t.emit(held...)) // a provider may end its sequence when it is cancelled
 	case r.meta == nil: // its end is missing, so it may be half of one
-		return r, &provider.Error{
+		return r, errors.Join(&provider.Error{
 			Kind: provider.Broken, Provider: t.model.prov.Name(), Model: t.model.model.Name, Err: provider.ErrCut,
-		}
+		}, t.emit(held...))
 	}
-	bodies := []event.Body{*r.meta}
+	bodies := append(held, *r.meta)
 	if r.dropped > 0 {
 		bodies = append(bodies, event.Footnote{Text: fmt.Sprintf(
 			"%s asked for %d calls at once; only the first %d are run", t.model.ref, len(r.calls)+r.dropped, len(r.calls))})
@@ -266,10 +267,10 @@ func (t *turn) retryOptions() provider.RetryOptions {
 // request assembles what is sent.
 func (t *turn) request(extra []provider.Message) *provider.Request {
 	a := assembly{
-		model: t.model.model.Name, ref: t.model.ref, system: t.accept.Chat.System,
+		model: t.model.model.Name, ref: t.model.ref, system: t.withCards(t.accept.Chat.System),
 		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
 		tools:   append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
-		agent: t.agent,
+		agent: t.agent, cards: t.cards.told(),
 	}
 	if t.red.step > 0 {
 		m := t.red.message()
@@ -327,7 +328,8 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 			case t.schema != nil:
 				r.text.WriteString(piece)
 			case piece != "":
-				bodies = append(bodies, event.TextDelta{Text: piece, Agent: t.speaker()})
+				bodies = append(bodies, t.said(piece)...)
+				t.shown = true // or will be: a retry would say it again
 			}
 		case provider.Reasoning:
 			piece, n := joined(batch[i:])

@@ -50,7 +50,7 @@ func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 		case e := <-run.ends:
 			left--
 			t.drain(run) // what it reported comes before its end
-			t.report(t.endWithState(e, ws))
+			t.reportEnd(t.endWithState(e, ws))
 		case <-cancelled:
 			cancelled, grace = nil, time.After(t.eng.grace)
 		case <-grace:
@@ -205,7 +205,7 @@ func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
 		select {
 		case e := <-run.ends:
 			t.drain(run)
-			t.report(t.endWithState(e, ws))
+			t.reportEnd(t.endWithState(e, ws))
 		default:
 			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}

@@ -93,10 +93,15 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 	t.path = conv.path
 	if conv.again != nil {
 		t.req.Parts = conv.again.Parts
+		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
 	t.policy = t.policy.With(e.granted(conv.chat.ID))
 	t.accept = e.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
+	if err := t.remember(ctx, conv); err != nil {
+		conv.unlock()
+		return nil, nil, err
+	}
 	t.red = newReducer(t.accept)
 	for _, m := range t.path {
 		t.reserveIDs(m)
@@ -132,6 +137,9 @@ func (t *turn) checkRequest() error {
 			return fault.Wrap(fault.Usage, "--schema", err, `fettle ask --schema '{"type":"object"}' …`)
 		}
 		t.schema = s
+	}
+	if err := t.deal(); err != nil {
+		return err
 	}
 	return t.chooseTools()
 }
@@ -230,6 +238,7 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	a := &acceptance{
 		Version: journalVersion, TurnID: e.newID(), Chat: chat, NewChat: conv.isNew, ParentID: conv.parent,
 		UserMessageID: e.newID(), MessageID: e.newID(), Parts: t.req.Parts, Model: t.model.ref,
+		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
 		Time: now, PID: os.Getpid(),
 	}
 	if conv.again != nil {

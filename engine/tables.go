@@ -19,6 +19,7 @@ type tables struct {
 	messages *kv.Table[Message]
 	turns    *kv.Table[Turn]
 	calls    *kv.Table[ToolCall]
+	payloads *kv.Table[PayloadDecision]
 	grants   *kv.Table[Grant]
 	deleted  *kv.Table[deletion]
 	upkeep   *kv.Table[Upkeep]
@@ -39,11 +40,12 @@ func newTables() *tables {
 			kv.On("order", func(t *Turn) kv.Key { return kv.Int(t.Order) })),
 		calls: kv.NewTable("tool_calls", func(c *ToolCall) kv.Key { return kv.Str(c.ID) },
 			kv.On("chat", func(c *ToolCall) kv.Key { return kv.Str(c.ChatID) })),
-		grants: kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
-		events: kv.NewRawTable("events"),
-		parts:  kv.NewRawTable("message_parts"),
-		usage:  newUsageTables(),
-		search: newSearchTables(),
+		payloads: kv.NewTable("payloads", func(p *PayloadDecision) kv.Key { return kv.Str(p.ChatID).Str(p.PayloadID) }),
+		grants:   kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
+		events:   kv.NewRawTable("events"),
+		parts:    kv.NewRawTable("message_parts"),
+		usage:    newUsageTables(),
+		search:   newSearchTables(),
 
 		moves:   kv.NewTable("branch_moves", func(m *branchMove) kv.Key { return kv.Str(m.ChatID) }),
 		upkeep:  kv.NewTable("upkeep", func(u *Upkeep) kv.Key { return kv.Str(u.ID) }),

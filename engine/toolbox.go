@@ -12,12 +12,13 @@ import (
 )
 
 // toolbox is what turns can use: the builtin tools as the user has set them,
-// the tools and agents of the installed toolsets, and why some of them can't be
-// used.
+// the tools, agents, payloads and pages of the installed toolsets, and why some
+// of them can't be used.
 type toolbox struct {
 	generation int64
 	tools      *toolset.Set
 	agents     *Agents
+	shows      *showcase
 	unusable   map[string]string // by tool id
 	sealed     map[string]bool   // tools that the sandbox lets reach nothing
 }
@@ -27,7 +28,7 @@ type toolbox struct {
 // than reading a file.
 func (e *Engine) toolbox(ctx context.Context) (*toolbox, error) {
 	if e.o.Runner == nil {
-		return &toolbox{tools: e.o.Tools, agents: e.o.Agents}, nil
+		return &toolbox{tools: e.o.Tools, agents: e.o.Agents, shows: e.newShowcase(nil)}, nil
 	}
 	m, err := e.ToolsetMirror(ctx)
 	if err != nil {
@@ -49,7 +50,7 @@ func (e *Engine) toolbox(ctx context.Context) (*toolbox, error) {
 // gather makes a toolbox of the mirror. What can't be used is left out with its
 // reason, and keeps nothing else from being used.
 func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
-	box := &toolbox{generation: m.Generation, unusable: map[string]string{}, sealed: map[string]bool{}}
+	box := &toolbox{generation: m.Generation, shows: e.newShowcase(m.Toolsets), unusable: map[string]string{}, sealed: map[string]bool{}}
 	entries := changedBuiltins(e.o.Tools, m.Builtins)
 	agents := e.o.Agents.All()
 	for i := range m.Toolsets {

@@ -74,6 +74,7 @@ type turn struct {
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
 	states    states
+	cards     *cards
 	made      string   // a workspace to remove at the end
 	put       []string // the uploads that are in the workspace
 
@@ -287,7 +288,7 @@ func (t *turn) lastBody(err error) event.Body {
 	cause := context.Cause(t.ctx)
 	switch {
 	case err == nil:
-		return event.Complete{Payload: t.red.payload(t.denied)}
+		return event.Complete{Payload: t.red.payload(t.denied, t.cards.collected.Result())}
 	case t.broken != nil:
 		return errorBody(t.broken)
 	case errors.Is(cause, errTimedOut):
@@ -324,7 +325,7 @@ func (t *turn) letGo(discard bool) {
 func (t *turn) forget() {
 	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
-	t.unshown, t.model, t.allTools, t.box = nil, nil, nil, nil
+	t.unshown, t.model, t.allTools, t.box, t.cards = nil, nil, nil, nil, nil
 }
 
 func errorBody(err error) event.Error {

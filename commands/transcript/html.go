@@ -150,6 +150,10 @@ func (p *pageWriter) part(x *exchange, part *provider.Part) {
 		p.details("file", "File "+part.Name, term.Size(int64(len(part.Text))), "<pre dir=\"auto\" tabindex=\"0\">"+block(part.Text)+"</pre>")
 	case provider.ImagePart:
 		p.image(part)
+	case provider.PayloadPart:
+		if part.Payload != nil {
+			p.details("file", payloadName(part.Payload), "", "<pre tabindex=\"0\">"+html.EscapeString(indented(part.Payload.Data))+"</pre>")
+		}
 	case provider.ToolCallPart:
 		p.call(part.Call, x.results[part.Call.ID])
 	}

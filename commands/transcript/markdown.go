@@ -94,6 +94,10 @@ func (m *mdWriter) part(x *exchange, p *provider.Part) {
 			where = "the JSON and the HTML export have it"
 		}
 		m.line(fmt.Sprintf("*Image %s, %s; %s*", mdLine(p.Name), term.Size(int64(len(p.Data))), where))
+	case provider.PayloadPart:
+		if p.Payload != nil {
+			m.details(payloadName(p.Payload), fence(indented(p.Payload.Data), "json"))
+		}
 	case provider.ToolCallPart:
 		m.call(p.Call, x.results[p.Call.ID])
 	}

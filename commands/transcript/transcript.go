@@ -118,6 +118,14 @@ func callMark(res *provider.ToolResult) (sign, word string) {
 	return "✓", "done"
 }
 
+// payloadName is what stands above a payload.
+func payloadName(p *provider.Payload) string {
+	if p.Title == "" || p.Title == p.Type {
+		return term.Clean(p.Type)
+	}
+	return term.Clean(p.Title + ", " + p.Type)
+}
+
 // indented is JSON for reading; what is none stands as it is.
 func indented(raw json.RawMessage) string {
 	var v any

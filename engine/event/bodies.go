@@ -146,6 +146,12 @@ type Payload struct {
 	Kind      string          `json:"payload_type"`
 	Data      json.RawMessage `json:"data"`
 	Source    string          `json:"source"` // tool, model
+	// Toolset is whose definition of the type holds; empty for a type that is
+	// always known. Title is what stands above it.
+	Toolset string `json:"toolset_id,omitempty"`
+	Title   string `json:"title,omitempty"`
+	// RenderPlan is how it is shown, where the type has a renderer.
+	RenderPlan json.RawMessage `json:"render_plan,omitempty"`
 }
 
 // Workflow is a step of a workflow instance (document 000).
@@ -239,6 +245,8 @@ type ResponsePayload struct {
 	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
 	CustomPayload    *CustomPayload    `json:"custom_payload,omitempty"`
 	WorkspacePayload json.RawMessage   `json:"workspace_payload,omitempty"`
+	// ToolHistory are the calls, whatever CustomPayload has (document 001).
+	ToolHistory []ToolHistory `json:"tool_history,omitempty"`
 	// The rest is ours: what a program needs that reads only this event.
 	ChatID    string `json:"chat_id"`
 	MessageID string `json:"message_id"`
@@ -250,19 +258,21 @@ type ResponsePayload struct {
 	Denied int `json:"denied,omitempty"`
 }
 
-// CustomPayload is document 000's; Type is "tool_history" or a payload's.
+// CustomPayload is document 000's; Type is a payload's, else "tool_history".
 type CustomPayload struct {
 	Type string          `json:"type"`
 	Data json.RawMessage `json:"data"`
 }
 
-// ToolHistory is one entry of a custom payload of type tool_history.
+// ToolHistory is one call, as in a custom payload of type tool_history. Payload
+// is document 001's, where the tool gave one.
 type ToolHistory struct {
 	ToolName         string          `json:"tool_name"`
 	ToolID           string          `json:"tool_id"`
 	Input            json.RawMessage `json:"input"`
 	Output           string          `json:"output"`
 	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
+	Payload          json.RawMessage `json:"payload,omitempty"`
 	Status           CallStatus      `json:"status"`
 }
 

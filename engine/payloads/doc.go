@@ -64,6 +64,9 @@
 // more than a few hundred bytes, and payloads up to [ParserOptions].MaxBytes.
 // No text item ends within a character. Work is linear in the text.
 //
+// Suggested values and actions may stand beside a payload's type, in a tool's
+// data, or be payloads themselves; the last source counts.
+//
 // Everything from a model, a tool or a client is hostile: sizes and depths are
 // bounded, notes hold no control characters, and values that fill a context
 // template can become neither a marker nor a part of the template.

@@ -142,7 +142,7 @@ func pagesRegistry(t *testing.T) *Registry {
 			{Type: "from_tools_alone"},
 		},
 		Pages: []Page{{
-			ID: "edit_research_stream", Context: "Stream {{stream.name}}", Payloads: []string{"schema_proposal", "validation_results", "from_tools_alone"},
+			ID: "edit_research_stream", Context: "Stream $context.stream.name", Payloads: []string{"schema_proposal", "validation_results", "from_tools_alone"},
 			ClientActions: []Action{{Action: "open_tab", Description: "Opens a\ntab.", InputSchema: json.RawMessage(`{ "type": "object" }`)}},
 		}, {ID: "reports", Payloads: []string{"quick_setup"}}},
 	}, Set{Name: "zz", Pages: []Page{{ID: "reports", Context: "More.", ClientActions: []Action{{Action: "open_tab", Description: "x"}}}}})

@@ -24,6 +24,9 @@ type SuggestedAction struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
+// IsType tells whether a text can be the type of a payload or of an action.
+func IsType(s string) bool { return checkType(s) == nil }
+
 // SuggestionSchema is the published JSON Schema of a list of SuggestedValue or
 // SuggestedAction; nil for another type.
 func SuggestionSchema(kind string) json.RawMessage {

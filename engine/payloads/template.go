@@ -13,30 +13,33 @@ import (
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
-// What a context may be and may become.
+// MaxContext bounds a request's context.
+const MaxContext = 1 << 20
+
+// What a context may become.
 const (
-	maxContext = 1 << 20
-	maxFilled  = 64 << 10 // the filled template
-	maxValue   = 8 << 10  // one value in it
-	// maxExpression is the length of an expression, maxExpressions how many
+	maxFilled = 64 << 10 // the filled template
+	maxValue  = 8 << 10  // one value in it
+	// maxPath is how many parts an expression may have, maxExpressions how many
 	// there may be: each is looked up and written anew.
-	maxExpression  = 500
+	maxPath        = 50
 	maxExpressions = 500
 )
 
-// Fill fills a context template. `{{stream.name}}` stands for that value of
-// the context, `{{items.0}}` for an array's first; all else is text. A line
-// with expressions of which none has a value is left out.
+// Fill fills a context template. `$context.stream.name` stands for that value
+// of the context, `$context.items.0` for an array's first, `$context` for all of
+// it; everything else is text. A line with expressions of which none has a
+// value is left out.
 //
 // A value is written as JSON: a text stands in quotes on one line, with <, >
-// and & escaped. Where it holds one of the markers, a [[tool: or a {{, the
-// first character of it is written as a JSON escape, so that it reads the same
-// and is none. A value over 8 KB is cut, and is then a text.
+// and & escaped. Where it holds one of the markers or a [[tool:, the first
+// character of that is written as a JSON escape, so that it reads the same and
+// is none. A value over 8 KB is cut, and is then a text.
 //
 // Nothing is filled in twice, and no value can add an expression.
 func Fill(template string, context json.RawMessage, markers []string) (string, error) {
-	if len(context) > maxContext {
-		return "", fmt.Errorf("read context: it has %d KB; %d are allowed", len(context)>>10, maxContext>>10)
+	if len(context) > MaxContext {
+		return "", fmt.Errorf("read context: it has %d KB; %d are allowed", len(context)>>10, MaxContext>>10)
 	}
 	var root any
 	if len(bytes.TrimSpace(context)) > 0 {
@@ -48,7 +51,7 @@ func Fill(template string, context json.RawMessage, markers []string) (string, e
 			return "", errors.New("read context: it is no JSON object")
 		}
 	}
-	f := &filler{root: root, words: append([]string{"[[tool:", "{{"}, markers...)}
+	f := &filler{root: root, words: append([]string{"[[tool:"}, markers...)}
 	var out strings.Builder
 	for line := range strings.Lines(template) {
 		out.WriteString(f.line(line))
@@ -73,15 +76,15 @@ func (f *filler) line(line string) string {
 	var b strings.Builder
 	asked, got := 0, 0
 	for rest := line; ; {
-		open := strings.Index(rest, "{{")
+		open := strings.Index(rest, contextName)
 		if open < 0 {
 			b.WriteString(rest)
 			break
 		}
 		path, n := expression(rest[open:])
 		if n == 0 {
-			b.WriteString(rest[:open+1])
-			rest = rest[open+1:]
+			b.WriteString(rest[:open+len(contextName)])
+			rest = rest[open+len(contextName):]
 			continue
 		}
 		b.WriteString(rest[:open])
@@ -99,24 +102,28 @@ func (f *filler) line(line string) string {
 	return b.String()
 }
 
-// expression reads the {{path}} that s begins with; n is 0 where it is none.
+// contextName is what expressions begin with, as in a toolset's manifest.
+const contextName = "$context"
+
+// expression reads the $context.path that s begins with; n is 0 where it is
+// none, such as $contexts.
 func expression(s string) (path []string, n int) {
-	end := strings.Index(s[:min(len(s), maxExpression)], "}}")
-	if end < 0 {
+	n = len(contextName)
+	for n < len(s) && s[n] == '.' {
+		end := n + 1
+		for end < len(s) && (isWord(s[end]) || s[end] == '-') {
+			end++
+		}
+		if end == n+1 || len(path) == maxPath {
+			break // the dot that ends a sentence
+		}
+		path = append(path, s[n+1:end])
+		n = end
+	}
+	if n < len(s) && isWord(s[n]) && len(path) == 0 {
 		return nil, 0
 	}
-	path = strings.Split(strings.TrimSpace(s[2:end]), ".")
-	for _, name := range path {
-		if name == "" {
-			return nil, 0
-		}
-		for i := range len(name) {
-			if !isWord(name[i]) && name[i] != '-' {
-				return nil, 0
-			}
-		}
-	}
-	return path, end + 2
+	return path, n
 }
 
 // lookup gives the value at a path; null counts as none.
@@ -155,9 +162,9 @@ func (f *filler) value(v any) string {
 const maxEscapes = 1000
 
 // safe writes the first character of each forbidden word as a JSON escape.
-// Those words hold no quotes and braces but "{{" and "[[tool:", which JSON has
-// within texts only, so the JSON means the same. A value for which that can't
-// be done is an empty text.
+// Those words hold no quotes, braces and brackets but for "[[tool:", which JSON
+// has within texts only, so the JSON means the same. A value for which that
+// can't be done is an empty text.
 func (f *filler) safe(text string) string {
 	for range maxEscapes {
 		at, w := f.forbidden(text)

@@ -24,6 +24,8 @@ type ToolOutput struct {
 	// suggested_actions beside their type.
 	WorkspacePayload json.RawMessage
 	Payload          json.RawMessage
+	// Data is the tool's structured result; suggestions may stand in it too.
+	Data json.RawMessage
 }
 
 // Collector gathers the payloads of one turn, in the order in which they come,
@@ -56,6 +58,9 @@ func (c *Collector) Tool(out ToolOutput) (shownNow *event.Payload, notes []strin
 				}
 			}
 		}
+	}
+	if obj := besideData(out.Data); obj != nil {
+		beside(obj)
 	}
 	if !empty(out.WorkspacePayload) {
 		if ws, err := c.readWorkspace(out, beside); err != nil {
@@ -90,6 +95,10 @@ func (c *Collector) Model(f Found) *event.Payload {
 	c.model, c.modelSet = &event.CustomPayload{Type: f.Type, Data: f.Data}, f.From
 	return &event.Payload{Kind: f.Type, Data: f.Data, Source: FromModel}
 }
+
+// Title is what stands above a payload: the headerTitle that holds for a set,
+// else its label, else nothing.
+func (r *Registry) Title(kind, set string) string { return r.title(kind, set) }
 
 // Unified is what an answer has of all its payloads.
 type Unified struct {
@@ -206,6 +215,19 @@ func dataOf(obj map[string]json.RawMessage) json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// besideData gives the fields of a tool's data; nil where it is no object, or
+// too large to hold a choice for a person.
+func besideData(data json.RawMessage) map[string]json.RawMessage {
+	if len(data) == 0 || len(data) > defaultMaxBytes || data[0] != '{' {
+		return nil
+	}
+	var obj map[string]json.RawMessage
+	if json.Unmarshal(data, &obj) != nil {
+		return nil
+	}
+	return obj
 }
 
 // suggest takes suggestions that stand beside a payload's type.

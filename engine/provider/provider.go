@@ -149,6 +149,10 @@ const (
 	HandoffPart    PartKind = "handoff"
 )
 
+// PayloadPart is a part that records hold too: structured data that a tool or a
+// model gave for a person to see.
+const PayloadPart PartKind = "payload"
+
 // Part is one piece of a message. It is also how messages are stored, so its
 // JSON is a record format: fields are added, never renamed.
 type Part struct {
@@ -172,6 +176,20 @@ type Part struct {
 	Result *ToolResult `json:"result,omitempty"`
 	// Agent is who spoke, where there are several.
 	Agent string `json:"agent,omitempty"`
+	// Payload is for payload parts.
+	Payload *Payload `json:"payload,omitempty"`
+}
+
+// Payload is document 001's {type, data}, as it was shown.
+type Payload struct {
+	ID   string          `json:"id"`
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data"`
+	// Source is tool or model; Toolset is whose definition of the type holds,
+	// empty for one that is always known.
+	Source  string `json:"source"`
+	Toolset string `json:"toolset_id,omitempty"`
+	Title   string `json:"title,omitempty"` // what stands above it
 }
 
 // ToolCall is a call that a model asked for.

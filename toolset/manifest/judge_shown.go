@@ -47,11 +47,11 @@ func (j *judge) reaction(p *Payload, r *Reaction, at string) {
 func (j *judge) page(p *Page, at string) {
 	types := ids(j.m.Payloads, func(p Payload) string { return p.Type })
 	for i, name := range p.Payloads {
-		if name != "" && !slices.Contains(types, name) {
+		if name != "" && !slices.Contains(types, name) && !slices.Contains(KnownPayloads(), name) {
 			j.missing(item(at+"/payloads", i), "payload", name, types)
 		}
 	}
-	j.references(p.Context, at+"/context", &scope{names: []string{"context", "chat_id"}})
+	j.references(p.Context, at+"/context", &scope{names: []string{"context"}})
 	for i, a := range p.ClientActions {
 		j.compile(a.InputSchema, item(at+"/client_actions", i)+"/input_schema")
 	}

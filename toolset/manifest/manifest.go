@@ -144,7 +144,8 @@ type Page struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
 	// Context is a template that becomes part of the system prompt;
-	// `$context.x` in it is what the page sent along as x.
+	// `$context.x` in it is what the page sent along as x, written as JSON. A
+	// line none of whose values is there is left out.
 	Context       string         `json:"context,omitempty"`
 	Payloads      []string       `json:"payloads,omitempty"`
 	ClientActions []ClientAction `json:"client_actions,omitempty"`

@@ -39,6 +39,7 @@ const (
 	CodeEntrypoint    = "entrypoint"
 	CodePath          = "path"
 	CodeSchema        = "schema"       // a JSON Schema that can't be used
+	CodeMarker        = "marker"       // one that prose or JSON would hold
 	CodeReference     = "reference"    // $args.x and its like
 	CodeUnknownName   = "unknown-name" // an agent, tool or payload that isn't there
 	CodeValueRange    = "range"        // a duration past its bounds

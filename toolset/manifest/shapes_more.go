@@ -4,10 +4,14 @@ func payloadShape() *shape {
 	parser := matching("A function from text to {type, data}, as module:function.",
 		"module:function, such as tools.parse:proposal", patternEntry, 200)
 	parser.check = checkEntrypoint
+	kind := idShape("The payload's type.")
+	kind.check = checkPayloadType
+	marker := matching("What the model writes before the JSON, such as PROPOSAL:.",
+		"a marker on one line, such as PROPOSAL:", `^[^ \t\r\n]([^\r\n]*[^ \t\r\n])?$`, maxName)
+	marker.check = checkMarker
 	s := object("One type of payload.",
-		need("type", idShape("The payload's type.")),
-		may("parse_marker", matching("What the model writes before the JSON, such as PROPOSAL:.",
-			"a marker on one line, such as PROPOSAL:", `^[^ \t\r\n]([^\r\n]*[^ \t\r\n])?$`, maxName)),
+		need("type", kind),
+		may("parse_marker", marker),
 		may("llm_instructions", text("What the model is told about it.", "text", 1, maxPrompt)),
 		may("schema", schemaShape("The JSON Schema of its data.", true)),
 		may("parser", parser),

@@ -95,7 +95,7 @@ func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, er
 		out := conduct(ctx, proc, request{
 			Root: p.root, File: p.file,
 			Name: filepath.ToSlash(t.spec.Module), Module: p.module, Function: t.spec.Function, Args: args,
-			Workspace: workspace, ChatID: call.ChatID, Page: call.Page, Tab: call.Tab,
+			Workspace: workspace, ChatID: call.ChatID, Page: call.Page, Tab: call.Tab, Parser: t.spec.Parser,
 		}, report)
 		// A spare that ended before it reached the tool did nothing of the call.
 		if !warm || out.started || out.fault != nil || ctx.Err() != nil {

@@ -67,6 +67,9 @@ type Spec struct {
 	// Streaming is what the manifest says. A generator streams in any case; a
 	// notice tells once where the manifest should say so.
 	Streaming bool
+	// Parser says that the function is a payload's parser: it is called with one
+	// text, the argument text, and gives {type, data}.
+	Parser bool
 	// Policy is what the tool may reach beside its own files, the interpreter
 	// and the workspace of each call.
 	Policy toolset.Policy

@@ -122,6 +122,7 @@ type request struct {
 	ChatID    string          `json:"chat_id"`
 	Page      string          `json:"page"`
 	Tab       string          `json:"tab"`
+	Parser    bool            `json:"parser,omitempty"`
 }
 
 // maxRequest bounds the arguments of a call.

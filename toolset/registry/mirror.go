@@ -12,13 +12,12 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/internal/kv"
-	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
 // mirrorVersion is the form of toolsets.json that this program reads.
-const mirrorVersion = 1
+const mirrorVersion = 2
 
 // Mirror is what turns need of the installed toolsets.
 type Mirror struct {
@@ -61,6 +60,16 @@ type MirrorToolset struct {
 	Least  toolset.Level    `json:"least"`
 	Tools  []MirrorTool     `json:"tools,omitempty"`
 	Agents []manifest.Agent `json:"agents,omitempty"`
+	// Payloads and Pages are what it shows, and where.
+	Payloads []MirrorPayload `json:"payloads,omitempty"`
+	Pages    []manifest.Page `json:"pages,omitempty"`
+}
+
+// MirrorPayload is one type of payload of a toolset.
+type MirrorPayload struct {
+	Payload manifest.Payload `json:"payload"`
+	// Parser is what is needed to run its parser; nil where it has none.
+	Parser *MirrorTool `json:"parser,omitempty"`
 }
 
 // MirrorTool is one tool of a toolset, with what is needed to run it.
@@ -68,6 +77,8 @@ type MirrorTool struct {
 	// Tool has the renderer that counts, overrides included.
 	Tool    toolset.Tool `json:"tool"`
 	Service bool         `json:"service,omitempty"`
+	// Parser says that it is the parser of a payload, and no tool.
+	Parser bool `json:"parser,omitempty"`
 	// Problem is why it can't be used; empty where it can.
 	Problem string `json:"problem,omitempty"`
 	// Module and Function are the entrypoint: a Python module's name such as
@@ -337,6 +348,16 @@ func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 	for _, a := range set.agents {
 		t.Agents = append(t.Agents, a.Agent)
 	}
+	for _, p := range set.payloads {
+		m, err := r.mirrorPayload(tx, set, p.Payload)
+		if err != nil {
+			return t, err
+		}
+		t.Payloads = append(t.Payloads, m)
+	}
+	for _, p := range set.pages {
+		t.Pages = append(t.Pages, p.Page)
+	}
 	return t, nil
 }
 
@@ -388,74 +409,4 @@ func granted(p manifest.Permissions, approved map[[2]string]string) manifest.Per
 	return manifest.Permissions{
 		Network: only(KindNetwork, p.Network), Env: only(KindEnv, p.Env), Read: only(KindRead, p.Read),
 	}
-}
-
-// mirrorTool makes one tool's entry, and finds out whether it can be used.
-func (r *Registry) mirrorTool(tx *kv.Tx, set *rows, rec ToolRecord) (MirrorTool, error) {
-	out := MirrorTool{Tool: rec.Tool, Service: rec.Service, Problem: set.broken[rec.ID]}
-	fail := func(why string) {
-		if out.Problem == "" {
-			out.Problem = why
-		}
-	}
-	renderer, _, err := set.effective(rec.ID)
-	if err != nil {
-		fail("its renderer's record is damaged")
-	}
-	out.Tool.Renderer = renderer
-	entry, err := manifest.ParseEntrypoint(rec.Entrypoint)
-	if err != nil {
-		fail("its entrypoint can't be used")
-	} else {
-		f, err := r.oneFile(tx, &set.set, entry.Files())
-		switch {
-		case err != nil:
-			return out, err
-		case f == nil:
-			fail(entry.Files()[0] + " is not among its files")
-		default:
-			out.Function, out.File, out.SHA256 = entry.Function, f.Path, f.SHA256
-			out.Module = moduleOf(f.Path)
-		}
-	}
-	if _, err := schema.Compile(rec.InputSchema); err != nil {
-		fail("its input_schema can't be used: " + err.Error())
-	}
-	if len(rec.OutputSchema) > 0 {
-		if _, err := schema.Compile(rec.OutputSchema); err != nil {
-			fail("its output_schema can't be used: " + err.Error())
-		}
-	}
-	return out, nil
-}
-
-// moduleOf is the Python name of a file, from the folder on.
-func moduleOf(file string) string {
-	file = strings.TrimSuffix(strings.TrimSuffix(file, ".py"), "/__init__")
-	return strings.ReplaceAll(file, "/", ".")
-}
-
-// builtinChanges are the rows of builtin tools.
-func (r *Registry) builtinChanges(tx *kv.Tx) (map[string]BuiltinChange, error) {
-	out := map[string]BuiltinChange{}
-	for _, id := range r.o.Builtins {
-		var change BuiltinChange
-		rec, err := r.tables.tools.Get(tx, kv.Str(id))
-		if err != nil && !errors.Is(err, kv.ErrNotFound) {
-			return nil, err
-		}
-		change.Disabled = err == nil && !rec.Enabled
-		for c, err := range r.tables.renderers.Scan(tx, kv.Range{Prefix: kv.Str(id)}) {
-			if err != nil {
-				return nil, err
-			}
-			if change.Renderer, err = c.rendererOf(); err != nil { // ascending: the last counts
-				return nil, err
-			}
-		}
-		if change != (BuiltinChange{}) {
-			out[id] = change
-		}
-	}
-	return out, nil
 }

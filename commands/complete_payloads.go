@@ -1,0 +1,82 @@
+package commands
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/payloads"
+)
+
+// pages are those of the toolsets that can be used.
+func (c *completer) pages() suggestions {
+	var out suggestions
+	sets := c.mirror().Toolsets
+	for i := range sets {
+		set := &sets[i]
+		if !set.Usable() {
+			continue
+		}
+		for _, p := range set.Pages {
+			out.add(p.ID, p.Name)
+		}
+	}
+	return out
+}
+
+// payloadTypes are those of toolsets, and those that are always known.
+func (c *completer) payloadTypes() suggestions {
+	var out suggestions
+	seen := map[string]bool{}
+	add := func(kind, about string) {
+		if !seen[kind] {
+			seen[kind] = true
+			out.add(kind, about)
+		}
+	}
+	for _, set := range c.mirror().Toolsets {
+		for _, p := range set.Payloads {
+			label := set.Name
+			if p.Payload.Style != nil && p.Payload.Style.Label != "" {
+				label = p.Payload.Style.Label
+			}
+			add(p.Payload.Type, label)
+		}
+	}
+	for _, p := range payloads.Builtin() {
+		label := ""
+		if p.Style != nil {
+			label = p.Style.Label
+		}
+		add(p.Type, label)
+	}
+	return out
+}
+
+// payloads are those of the last chat.
+func (c *completer) payloads() suggestions {
+	var out suggestions
+	dirs, err := c.rt.dirs()
+	if err != nil {
+		return out
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, glanceTime)
+	defer cancel()
+	found := make(chan []engine.ShownPayload, 1)
+	go func() { // is left behind where it is late
+		eng := engine.New(engine.Options{DataDir: dirs.Data})
+		all, err := eng.GlancePayloads(ctx)
+		if eng.Close() != nil || err != nil {
+			all = nil
+		}
+		found <- all
+	}()
+	select {
+	case <-ctx.Done():
+	case all := <-found:
+		for _, p := range all {
+			out.add(strconv.Itoa(p.Number), cardName(p.Payload))
+		}
+	}
+	return out
+}

@@ -1,0 +1,291 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/payloads"
+)
+
+// payloadsJSON is what `payloads list --output json` prints.
+type payloadsJSON struct {
+	SchemaVersion int                   `json:"schema_version"`
+	Chat          int64                 `json:"chat"`
+	ChatID        string                `json:"chat_id"`
+	Payloads      []engine.ShownPayload `json:"payloads"`
+}
+
+// payloadJSON is what `payloads show --output json` prints.
+type payloadJSON struct {
+	SchemaVersion int    `json:"schema_version"`
+	Chat          int64  `json:"chat"`
+	ChatID        string `json:"chat_id"`
+	engine.ShownPayload
+}
+
+// payloadTypesJSON is what `payloads types --output json` prints.
+type payloadTypesJSON struct {
+	SchemaVersion int                  `json:"schema_version"`
+	Types         []engine.PayloadType `json:"types"`
+	Problems      []payloads.Problem   `json:"problems,omitempty"`
+}
+
+func newPayloads(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:  "payloads",
+		Usage: "see structured data that answers show, and accept or reject it",
+		Description: `Tools and models show some results as cards beside the text: a table, a proposal,
+an article. A chat keeps them. What you accept or reject is told to the model with
+your next question, and reaches the tool that the card's type names for it.`,
+		UsageText: "fettle payloads list\nfettle payloads types",
+		Subcommands: []*cli.Command{
+			newPayloadsList(rt), newPayloadsShow(rt), newPayloadsDecide(rt, true), newPayloadsDecide(rt, false), newPayloadsTypes(rt),
+		},
+	}
+}
+
+func ofChat() cli.Flag {
+	return &cli.Int64Flag{Name: "chat", Usage: "of chat `N` instead of the last one"}
+}
+
+// readChat is the chat that --chat names, else the last.
+func readChat(c *cli.Context) (engine.ChatRef, error) {
+	n := c.Int64("chat")
+	switch {
+	case !c.IsSet("chat"):
+		return engine.ChatRef{Last: true}, nil
+	case n <= 0:
+		return engine.ChatRef{}, usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+	}
+	return engine.ChatRef{Number: n}, nil
+}
+
+func newPayloadsList(rt *runtime) *cli.Command {
+	const path = "fettle payloads list"
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list the payloads of a chat",
+		Description: `In a pipe each payload is a line of number, type, title, who gave it (tool or
+model) and what was decided, with tabs between.`,
+		UsageText: "fettle payloads list\nfettle payloads list --chat 1 -o json",
+		Flags:     []cli.Flag{ofChat(), outputFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c, path); err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			ref, err := readChat(c)
+			if err != nil {
+				return err
+			}
+			return runPayloadsList(c.Context, rt, ref, c.String("output"))
+		},
+	}
+}
+
+func runPayloadsList(ctx context.Context, rt *runtime, ref engine.ChatRef, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	chat, all, err := eng.Payloads(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		if all == nil {
+			all = []engine.ShownPayload{}
+		}
+		return printJSON(rt, payloadsJSON{outputVersion, chat.Number, chat.ID, all})
+	}
+	if len(all) == 0 {
+		rt.notice(fmt.Sprintf("chat %d has no payloads", chat.Number))
+		return nil
+	}
+	out := rt.streams.Out
+	table := term.NewTable(out, term.Column{Title: "n", Right: true}, term.Column{Title: "type"}, term.Column{Title: "title", Cut: true},
+		term.Column{Title: "from", Style: out.Style().Dim}, term.Column{Title: "decision"})
+	for _, p := range all {
+		decision := ""
+		if p.Decision != nil {
+			decision = string(p.Decision.Decision)
+		}
+		table.Row(strconv.Itoa(p.Number), p.Type, oneLine(p.Title), p.Source, decision)
+	}
+	return table.Flush()
+}
+
+// pickOptions name a payload.
+type pickOptions struct {
+	chat   engine.ChatRef
+	number int
+	id     string
+	output string
+}
+
+// readPick reads which payload is meant: its number in the chat or its id; the
+// last one where neither is given.
+func readPick(c *cli.Context, path string) (o pickOptions, err error) {
+	o.output = c.String("output")
+	if err := checkOutput(o.output, path); err != nil {
+		return o, err
+	}
+	if c.NArg() > 1 {
+		return o, usagef("fettle payloads list", "%s takes one payload, by its number in the chat or its id", strings.TrimPrefix(path, "fettle "))
+	}
+	if o.chat, err = readChat(c); err != nil {
+		return o, err
+	}
+	arg := c.Args().First()
+	switch n, ok := chatNumber(arg); {
+	case arg == "":
+	case ok && n <= engine.MaxPlace:
+		o.number = int(n)
+	case isULID(arg):
+		o.id = arg
+	default:
+		return o, usagef("fettle payloads list", "%s is no payload: it has a number in its chat, from 1, and an id", shellWord(arg))
+	}
+	return o, nil
+}
+
+func newPayloadsShow(rt *runtime) *cli.Command {
+	const path = "fettle payloads show"
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show a payload, the last one where none is named",
+		ArgsUsage: "[PAYLOAD]",
+		Description: `PAYLOAD is its number in payloads list, or its id. On a terminal its data is laid
+out as a card; in a pipe it is JSON.`,
+		UsageText: "fettle payloads show\nfettle payloads show 1 --chat 1 | head -5",
+		Flags:     []cli.Flag{ofChat(), outputFlag()},
+		Action: func(c *cli.Context) error {
+			o, err := readPick(c, path)
+			if err != nil {
+				return err
+			}
+			return runPayloadsShow(c.Context, rt, o)
+		},
+	}
+}
+
+func runPayloadsShow(ctx context.Context, rt *runtime, o pickOptions) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	chat, p, err := eng.Payload(ctx, engine.Deciding{Chat: o.chat, Payload: o.id, Number: o.number})
+	if err != nil {
+		return err
+	}
+	out := rt.streams.Out
+	switch {
+	case o.output == "json":
+		return printJSON(rt, payloadJSON{outputVersion, chat.Number, chat.ID, p})
+	case !out.IsTerminal():
+		return printJSON(rt, p.Data)
+	}
+	card{payload: p.Payload, plan: eng.PayloadPlan(ctx, chat, p.Payload), foot: becameOf(p, chat.Number)}.print(out)
+	return nil
+}
+
+// becameOf says what a person did with a payload, or can do.
+func becameOf(p engine.ShownPayload, chat int64) string {
+	d := p.Decision
+	if d == nil {
+		foot := decisionFoot(p.Payload, p.Number)
+		if foot != "" {
+			foot += fmt.Sprintf(" · chat %d", chat)
+		}
+		return foot
+	}
+	text := string(d.Decision) + " " + term.Ago(time.Now(), d.At)
+	if d.Remark != "" {
+		text += ": " + d.Remark
+	}
+	return text
+}
+
+func newPayloadsTypes(rt *runtime) *cli.Command {
+	const path = "fettle payloads types"
+	return &cli.Command{
+		Name:      "types",
+		Usage:     "list the types of payloads, or show the JSON Schema of one",
+		ArgsUsage: "[TYPE]",
+		Description: `suggested_values and suggested_actions are types too: what a tool or a model
+suggests as the next step has to match their schemas. In a pipe each type is a
+line of type, toolset (empty for those that are always known), marker and label.`,
+		UsageText: "fettle payloads types\nfettle payloads types suggested_actions",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usagef(path, "payloads types takes one type")
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			return runPayloadsTypes(c.Context, rt, c.Args().First(), c.String("output"))
+		},
+	}
+}
+
+func runPayloadsTypes(ctx context.Context, rt *runtime, name, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	types, problems, err := eng.PayloadTypes(ctx)
+	if err != nil {
+		return err
+	}
+	if name != "" {
+		return showSchema(rt, types, name, output)
+	}
+	if output == "json" {
+		return printJSON(rt, payloadTypesJSON{outputVersion, types, problems})
+	}
+	for _, p := range problems {
+		rt.notice(p.String())
+	}
+	out := rt.streams.Out
+	table := term.NewTable(out, term.Column{Title: "type"}, term.Column{Title: "toolset", Style: out.Style().Dim},
+		term.Column{Title: "marker"}, term.Column{Title: "label", Cut: true})
+	for _, t := range types {
+		label := ""
+		if t.Style != nil {
+			label = t.Style.Label
+		}
+		table.Row(t.Type, t.Toolset, t.ParseMarker, oneLine(label))
+	}
+	return table.Flush()
+}
+
+// showSchema prints the schema of a type: a toolset's own before the one that
+// is always known.
+func showSchema(rt *runtime, types []engine.PayloadType, name, output string) error {
+	var found []engine.PayloadType
+	for _, t := range types {
+		if t.Type == name {
+			found = append(found, t)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return fault.New(fault.NotFound, "there is no payload type "+shellWord(name), "fettle payloads types")
+	case output == "json":
+		return printJSON(rt, payloadTypesJSON{SchemaVersion: outputVersion, Types: found})
+	}
+	return printJSON(rt, json.RawMessage(cmp.Or(string(found[0].Schema), "{}")))
+}

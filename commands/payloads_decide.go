@@ -1,0 +1,144 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+)
+
+// decidedJSON is what `payloads accept` and `reject` print with -o json.
+type decidedJSON struct {
+	SchemaVersion int                 `json:"schema_version"`
+	Chat          int64               `json:"chat"`
+	ChatID        string              `json:"chat_id"`
+	Payload       engine.ShownPayload `json:"payload"`
+	// Again says that the same was decided before.
+	Again bool `json:"again"`
+	// Call is the call of the tool that was told; nil where none is.
+	Call *callJSON `json:"call,omitempty"`
+}
+
+// decideOptions are the flags of accept and reject, as values.
+type decideOptions struct {
+	pickOptions
+	accept bool
+	remark string
+	yes    bool
+}
+
+func newPayloadsDecide(rt *runtime, accept bool) *cli.Command {
+	name, usage := "reject", "reject a payload, the last one where none is named"
+	if accept {
+		name, usage = "accept", "accept a payload, the last one where none is named"
+	}
+	path := "fettle payloads " + name
+	return &cli.Command{
+		Name:      name,
+		Usage:     usage,
+		ArgsUsage: "[PAYLOAD]",
+		Description: `PAYLOAD is its number in payloads list, or its id. It is decided once: the same
+again changes nothing, and another decision is refused. If the payload's type
+names a tool for this, the tool is called with the data, as a part of the chat;
+an action of a page is left to the page.`,
+		UsageText: path + "\n" + path + ` 1 --chat 1 --remark "but keep the old name"`,
+		Flags: []cli.Flag{
+			ofChat(),
+			&cli.StringFlag{Name: "remark", Usage: "tell the model `TEXT` with it"},
+			&cli.BoolFlag{Name: "yes", Usage: "run the tool that it names without asking"},
+			outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			o := decideOptions{accept: accept, remark: c.String("remark"), yes: c.Bool("yes")}
+			var err error
+			if o.pickOptions, err = readPick(c, path); err != nil {
+				return err
+			}
+			return runPayloadsDecide(c.Context, rt, o)
+		},
+	}
+}
+
+func runPayloadsDecide(ctx context.Context, rt *runtime, o decideOptions) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	done, err := eng.Decide(ctx, engine.Deciding{
+		Chat: o.chat, Payload: o.id, Number: o.number, Accept: o.accept, Remark: o.remark,
+		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && rt.streams.CanAsk(),
+		OnWait: func(what string) { rt.notice("waiting: " + what) },
+	})
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		return decideJSON(ctx, rt, eng, done)
+	}
+	rt.streams.Out.Printf("%s\n", term.Clean(decidedLine(done)))
+	rt.decidedRemarks(done)
+	if done.Turn == "" {
+		return nil
+	}
+	return follow(ctx, rt, eng, done.Turn, newToolView(rt, toolCallOptions{}))
+}
+
+// decidedLine says what was done with which payload.
+func decidedLine(d engine.Decided) string {
+	did := string(d.Payload.Decision.Decision)
+	if d.Again {
+		did = "was " + did + " already:"
+	}
+	name := cardName(d.Payload.Payload)
+	return fmt.Sprintf("%s payload %d of chat %d, %s", did, d.Payload.Number, d.Chat.Number, name)
+}
+
+// decidedRemarks say who else hears of it.
+func (rt *runtime) decidedRemarks(d engine.Decided) {
+	r := d.Payload.Decision.Reaction
+	var text string
+	switch {
+	case r == nil:
+	case r.Action != "":
+		text = "the page's action " + r.Action + " is for the page to carry out"
+	case d.Again && d.Payload.Decision.TurnID == "":
+		text = "whether " + r.Tool + " ran isn't known: fettle chats show " + fmt.Sprint(d.Chat.Number)
+	}
+	if text != "" {
+		rt.notice(text)
+	}
+	if !d.Again && rt.streams.Err.IsTerminal() {
+		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(strings.TrimSpace(
+			fmt.Sprintf(`fettle ask --chat %d "go on"   tells the model`, d.Chat.Number))))
+	}
+}
+
+// decideJSON follows the tool's turn, if there is one, and prints one object.
+func decideJSON(ctx context.Context, rt *runtime, eng *engine.Engine, d engine.Decided) error {
+	out := decidedJSON{SchemaVersion: outputVersion, Chat: d.Chat.Number, ChatID: d.Chat.ID, Payload: d.Payload, Again: d.Again}
+	if d.Turn == "" {
+		return printJSON(rt, out)
+	}
+	v := &gatheringView{toolView: &toolView{rt: rt, o: toolCallOptions{output: "json", quiet: true}}}
+	err := follow(ctx, rt, eng, d.Turn, v)
+	if v.start.ToolID != "" {
+		call := v.json()
+		out.Call = &call
+	}
+	if printErr := printJSON(rt, out); printErr != nil {
+		return printErr
+	}
+	if err != nil {
+		return err
+	}
+	return v.failure(nil)
+}
+
+// gatheringView takes in a call and prints nothing of it.
+type gatheringView struct{ *toolView }
+
+func (v *gatheringView) end() error { return nil }

@@ -1,0 +1,82 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// payload shows structured data: as a card on a terminal, at its place in the
+// answer. Elsewhere a line on standard error says that there is some.
+func (v *textView) payload(b event.Payload) {
+	v.shown = true
+	p := provider.Payload{ID: b.PayloadID, Type: b.Kind, Data: b.Data, Source: b.Source, Toolset: b.Toolset, Title: b.Title}
+	if !v.rendered() {
+		if v.talk {
+			v.clear()
+			v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim("· "+term.Clean(cardName(p))+": fettle payloads show"))
+		}
+		return
+	}
+	c := card{payload: p, plan: b.RenderPlan, lines: cardLines}
+	if v.chat.Number > 0 {
+		c.foot = decisionFoot(p, 0)
+	}
+	if v.held {
+		v.cards = append(v.cards, c)
+		return
+	}
+	wrote := v.wrote
+	v.pause()
+	v.clear()
+	if wrote {
+		v.rt.streams.Out.WriteString("\n")
+	}
+	c.print(v.rt.streams.Out)
+	v.wrote, v.tail = true, "\n" // what follows is a paragraph of its own
+}
+
+// cardName is a payload in a word or two.
+func cardName(p provider.Payload) string {
+	if p.Title != "" {
+		return p.Title
+	}
+	return p.Type
+}
+
+// suggestions are what the answer offers to go on with, as commands.
+func (v *textView) suggestions() {
+	done, ok := v.last.(event.Complete)
+	if !ok || !v.talk || v.number() == 0 {
+		return
+	}
+	var rows [][2]string
+	for _, s := range valuesOf(done.Payload.SuggestedValues) {
+		about := s.Label
+		if about == s.Value {
+			about = ""
+		}
+		rows = append(rows, [2]string{"fettle ask -c " + shellWord(oneLine(s.Value)), about})
+	}
+	for i, a := range actionsOf(done.Payload.SuggestedActions) {
+		rows = append(rows, [2]string{fmt.Sprintf("fettle ask --action %d", i+1), a.Label})
+	}
+	out := v.rt.streams.Err
+	for i, row := range rows {
+		head := "      "
+		if i == 0 {
+			head = "next  "
+		}
+		line := head + row[0]
+		if row[1] != "" {
+			line += "   " + oneLine(row[1])
+		}
+		if w := out.Width(); w > 0 {
+			line = term.CutEnd(line, w-2)
+		}
+		out.Printf("  %s\n", out.Style().Dim(strings.TrimRight(term.Clean(line), " ")))
+	}
+}

@@ -1,0 +1,318 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/manifest"
+)
+
+// Verdict is what a person did with a payload.
+type Verdict string
+
+// The verdicts.
+const (
+	Accepted Verdict = "accepted"
+	Rejected Verdict = "rejected"
+)
+
+// PayloadDecision is the payloads record: what a person did with one that was
+// shown in a chat. One that nobody decided about has none; the messages hold
+// the payloads themselves.
+type PayloadDecision struct {
+	ChatID    string  `json:"chat_id"`
+	PayloadID string  `json:"payload_id"`
+	MessageID string  `json:"message_id"`
+	Type      string  `json:"payload_type"`
+	Toolset   string  `json:"toolset_id,omitempty"`
+	Decision  Verdict `json:"decision"`
+	// Remark is what the person said to it.
+	Remark string    `json:"remark,omitempty"`
+	At     time.Time `json:"decided_at"`
+	// Reaction is who is told: a client action of the page, which the client
+	// carries out, or a tool. Nil where nobody is.
+	Reaction *manifest.Reaction `json:"reaction,omitempty"`
+	// TurnID is the turn in which the tool runs. With a tool and without a turn
+	// it is not known whether that began.
+	TurnID string `json:"turn_id,omitempty"`
+}
+
+// ShownPayload is a payload of a chat's active branch.
+type ShownPayload struct {
+	// Number counts the payloads of the branch, from 1.
+	Number int `json:"number"`
+	provider.Payload
+	MessageID string           `json:"message_id"`
+	ShownAt   time.Time        `json:"shown_at"`
+	Decision  *PayloadDecision `json:"decision,omitempty"`
+}
+
+// Payloads lists the payloads of a chat's active branch, the first shown first,
+// as far as its turns have ended.
+func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayload, error) {
+	found, err := e.find(ctx, ref, nil)
+	if err != nil {
+		return found, nil, err
+	}
+	conv, err := e.load(ctx, found.ID, "")
+	if err != nil {
+		return found, nil, err
+	}
+	decided, err := e.decisions(ctx, found.ID)
+	if err != nil {
+		return found, nil, err
+	}
+	return conv.chat, shownIn(conv.path, decided), nil
+}
+
+// GlancePayloads lists those of the chat that was used last, as far as the store
+// has them. It folds nothing, as [Engine.Glance] doesn't.
+func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		page, err := e.tables.chats.IndexPage(tx, "recent", nil, kv.Range{Reverse: true, Limit: 1})
+		if err != nil || len(page.Records) == 0 {
+			return err
+		}
+		chat := page.Records[0]
+		path, err := e.pathTo(tx, chat.ID, chat.ActiveLeaf)
+		if err == nil {
+			out = shownIn(path, nil)
+		}
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil
+	}
+	return out, err
+}
+
+// shownIn are the payloads of messages, in their order.
+func shownIn(path []Message, decided map[string]PayloadDecision) []ShownPayload {
+	var out []ShownPayload
+	for _, m := range path {
+		for _, p := range m.Parts {
+			if p.Kind != provider.PayloadPart || p.Payload == nil {
+				continue
+			}
+			shown := ShownPayload{Number: len(out) + 1, Payload: *p.Payload, MessageID: m.ID, ShownAt: m.CreatedAt}
+			if d, ok := decided[p.Payload.ID]; ok {
+				shown.Decision = &d
+			}
+			out = append(out, shown)
+		}
+	}
+	return out
+}
+
+// decisions are those about a chat's payloads, by the payload's id.
+func (e *Engine) decisions(ctx context.Context, chatID string) (map[string]PayloadDecision, error) {
+	out := map[string]PayloadDecision{}
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		clear(out)
+		all, err := e.decisionsIn(tx, chatID)
+		for _, d := range all {
+			out[d.PayloadID] = d
+		}
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return out, nil
+	}
+	return out, err
+}
+
+func (e *Engine) decisionsIn(tx *kv.Tx, chatID string) ([]PayloadDecision, error) {
+	var out []PayloadDecision
+	for d, err := range e.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(chatID)}) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *d)
+	}
+	return out, nil
+}
+
+// Deciding is a person's decision about a payload.
+type Deciding struct {
+	Chat ChatRef
+	// Payload is its id; where that is empty, Number is its place in the chat
+	// as [Engine.Payloads] counts, 0 being the last.
+	Payload string
+	Number  int
+	Accept  bool
+	// Remark is told to the model with the decision; it may be empty.
+	Remark string
+	// Policy and CanConfirm are those of the turn in which a tool is told.
+	Policy     Policy
+	CanConfirm bool
+	OnWait     func(what string)
+}
+
+// Decided is what came of a decision.
+type Decided struct {
+	Chat    Chat
+	Payload ShownPayload
+	// Again says that the same was decided before: nothing was done this time.
+	Again bool
+	// Turn is the turn in which a tool runs now, to be followed; empty where
+	// none does.
+	Turn TurnID
+}
+
+// maxRemark bounds a person's remark on a payload: more of it belongs into a
+// message.
+const maxRemark = 2000
+
+// Decide records what a person did with a payload, and lets the tool that its
+// type names for that do its part, in a turn of the chat. The next question
+// tells the model. A decision is made once: the same again changes nothing, and
+// another one is refused. It is kept before the tool is started, so that the
+// tool is never started twice.
+func (e *Engine) Decide(ctx context.Context, d Deciding) (Decided, error) {
+	chat, all, err := e.Payloads(ctx, d.Chat)
+	if err != nil {
+		return Decided{}, err
+	}
+	shown, err := pickPayload(chat, all, d)
+	if err != nil {
+		return Decided{}, err
+	}
+	box, err := e.toolbox(ctx)
+	if err != nil {
+		return Decided{}, err
+	}
+	wanted := PayloadDecision{
+		ChatID: chat.ID, PayloadID: shown.ID, MessageID: shown.MessageID, Type: shown.Type, Toolset: shown.Toolset,
+		Decision: Rejected, Remark: cutRunes(cleanLine(strings.TrimSpace(d.Remark)), maxRemark), At: e.o.Now(),
+	}
+	if d.Accept {
+		wanted.Decision = Accepted
+	}
+	wanted.Reaction = box.shows.reaction(shown.Toolset, shown.Type, wanted.Decision)
+	out := Decided{Chat: chat, Payload: shown}
+	out.Payload.Decision, out.Again, err = e.keepDecision(ctx, wanted)
+	switch {
+	case err != nil:
+		return Decided{}, err
+	case out.Payload.Decision.Decision != wanted.Decision:
+		return Decided{}, fault.New(fault.Usage, fmt.Sprintf("payload %d of chat %d was %s already", shown.Number, chat.Number,
+			out.Payload.Decision.Decision), fmt.Sprintf("fettle payloads show %d --chat %d", shown.Number, chat.Number))
+	case out.Again || wanted.Reaction == nil || wanted.Reaction.Tool == "":
+		return out, nil
+	}
+	out.Turn, err = e.react(ctx, d, out.Payload)
+	return out, err
+}
+
+// reaction is who is told of a verdict on a payload.
+func (s *showcase) reaction(set, kind string, v Verdict) *manifest.Reaction {
+	t := s.find(set, kind)
+	switch {
+	case t == nil:
+		return nil
+	case v == Accepted:
+		return t.payload.OnAccept
+	}
+	return t.payload.OnReject
+}
+
+func pickPayload(chat Chat, all []ShownPayload, d Deciding) (ShownPayload, error) {
+	list := fmt.Sprintf("fettle payloads list --chat %d", chat.Number)
+	i := d.Number - 1
+	switch {
+	case len(all) == 0:
+		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payloads", chat.Number), "fettle chats list")
+	case d.Payload != "":
+		if i = slices.IndexFunc(all, func(p ShownPayload) bool { return p.ID == d.Payload }); i < 0 {
+			return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %s", chat.Number, short(d.Payload)), list)
+		}
+	case d.Number == 0:
+		i = len(all) - 1
+	case d.Number < 0 || d.Number > len(all):
+		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %d: it has %s", chat.Number, d.Number, plural(len(all), "payload")), list)
+	}
+	return all[i], nil
+}
+
+// keepDecision writes a decision, unless there is one; it gives the one that
+// holds then.
+func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision) (held *PayloadDecision, again bool, err error) {
+	key := kv.Str(wanted.ChatID).Str(wanted.PayloadID)
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		held, again = nil, false
+		got, err := e.tables.payloads.Get(tx, key)
+		if err == nil {
+			held, again = got, true
+			return nil
+		}
+		if !errors.Is(err, kv.ErrNotFound) {
+			return err
+		}
+		if there, err := e.tables.chats.Has(tx, kv.Str(wanted.ChatID)); err != nil || !there { // it was removed meanwhile
+			return errors.Join(err, kv.ErrNotFound)
+		}
+		held = &wanted
+		return e.tables.payloads.Put(tx, held)
+	})
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
+		return nil, false, fault.New(fault.NotFound, "the chat was removed meanwhile", "fettle chats list")
+	case err != nil && ctx.Err() == nil:
+		return nil, false, e.storeTrouble(err)
+	}
+	return held, again, err
+}
+
+// react starts the tool that is told of a decision. Where it can't be started,
+// nothing was decided.
+func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID, error) {
+	id := p.Toolset + ":" + p.Decision.Reaction.Tool
+	turn, err := e.Start(ctx, TurnRequest{
+		Chat: ChatRef{ID: p.Decision.ChatID}, Calls: []DirectCall{{Tool: id, Args: p.Data}},
+		Policy: d.Policy, CanConfirm: d.CanConfirm, OnWait: d.OnWait,
+	})
+	alive, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTime)
+	defer cancel()
+	if err != nil {
+		undo := e.store.UpdateSync(alive, func(tx *kv.Tx) error {
+			return e.tables.payloads.Delete(tx, kv.Str(p.Decision.ChatID).Str(p.ID))
+		})
+		return "", errors.Join(err, undo)
+	}
+	p.Decision.TurnID = string(turn)
+	err = e.store.UpdateSync(alive, func(tx *kv.Tx) error { return e.tables.payloads.Put(tx, p.Decision) })
+	if err != nil { // the tool runs; what isn't noted is where
+		e.o.Notice("note the turn of a decision: " + cleanLine(err.Error()))
+	}
+	return turn, nil
+}
+
+// Payload gives the one payload that a Deciding names.
+func (e *Engine) Payload(ctx context.Context, d Deciding) (Chat, ShownPayload, error) {
+	chat, all, err := e.Payloads(ctx, d.Chat)
+	if err != nil {
+		return chat, ShownPayload{}, err
+	}
+	p, err := pickPayload(chat, all, d)
+	return chat, p, err
+}
+
+// PayloadPlan is how a payload of a chat is shown now; nil for a type without a
+// renderer, or one that is gone.
+func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload) json.RawMessage {
+	box, err := e.toolbox(ctx)
+	if err != nil {
+		return nil
+	}
+	return box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, chat.ID, &toolset.Workspace{Path: e.WorkspacePath(chat)})
+}

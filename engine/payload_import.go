@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// decisionsAt are the decisions about the payloads on the way to where a fork
+// begins.
+func (e *Engine) decisionsAt(ctx context.Context, c *conversation) ([]PayloadDecision, error) {
+	all, err := e.decisions(ctx, c.chat.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []PayloadDecision
+	for _, m := range c.path {
+		for _, p := range m.Parts {
+			if p.Payload == nil {
+				continue
+			}
+			if d, ok := all[p.Payload.ID]; ok {
+				out = append(out, d)
+			}
+		}
+	}
+	return out, nil
+}
+
+// checkPayload holds a payload of an imported message to what turns leave.
+func checkPayload(p *provider.Payload, role provider.Role) error {
+	switch {
+	case role == provider.User:
+		return errors.New("a person's message shows no payload")
+	case p.Source != payloads.FromTool && p.Source != payloads.FromModel:
+		return fmt.Errorf("a payload's source %q is none", short(p.Source))
+	case !payloads.IsType(p.Type):
+		return fmt.Errorf("a payload's type %q is none", short(p.Type))
+	case len(p.Data) == 0 || len(p.Data) > maxData:
+		return fmt.Errorf("a payload has %d bytes of data; 1 to %d are allowed", len(p.Data), maxData)
+	}
+	return oneOf(errors.Join(checkID("payload id", p.ID), checkName("a payload's toolset", p.Toolset), checkName("a payload's title", p.Title)))
+}
+
+// checkPayloads holds decisions to the messages.
+func (d *ChatDocument) checkPayloads() error {
+	if n := len(d.Payloads); n > maxImportMessages {
+		return fmt.Errorf("it has %d decisions about payloads; %d are allowed", n, maxImportMessages)
+	}
+	shown := map[string]bool{}
+	for _, m := range d.Messages {
+		for _, p := range m.Parts {
+			if p.Payload != nil {
+				shown[p.Payload.ID] = true
+			}
+		}
+	}
+	for i, p := range d.Payloads {
+		var err error
+		switch {
+		case !shown[p.PayloadID]:
+			err = fmt.Errorf("its payload %q isn't there", short(p.PayloadID))
+		case p.Decision != Accepted && p.Decision != Rejected:
+			err = fmt.Errorf("its decision %q is none", short(string(p.Decision)))
+		case len(p.Remark) > 4*maxRemark:
+			err = errors.New("its remark is too long")
+		default:
+			err = oneOf(errors.Join(checkID("message_id", orDash(p.MessageID)), checkID("turn_id", orDash(p.TurnID)),
+				checkName("its type", p.Type), checkName("its toolset", p.Toolset)))
+		}
+		if err != nil {
+			return fmt.Errorf("decision %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// settlePayloads makes payloads and decisions fit to be stored here.
+func (d *ChatDocument) settlePayloads() {
+	for i := range d.Messages {
+		for j := range d.Messages[i].Parts {
+			if p := d.Messages[i].Parts[j].Payload; p != nil {
+				p.Title, p.Toolset = cleanLine(p.Title), cleanLine(p.Toolset)
+			}
+		}
+	}
+	for i := range d.Payloads {
+		p := &d.Payloads[i]
+		p.Remark, p.Type, p.Toolset = cleanLine(strings.TrimSpace(p.Remark)), cleanLine(p.Type), cleanLine(p.Toolset)
+		p.Reaction = nil // what was done with it was done elsewhere
+	}
+}
+
+// checkInteraction drops nothing and believes nothing: an action that a file
+// says was taken is held to what one can be.
+func (m *Message) checkInteraction() error {
+	switch data := m.ActionMetadata; {
+	case m.InteractionType == "" && len(data) == 0:
+		return nil
+	case m.Role != provider.User || !payloads.IsType(m.InteractionType):
+		return fmt.Errorf("its interaction_type %q is none", short(m.InteractionType))
+	case len(data) > maxMetadata || len(data) > 0 && !isObject(json.RawMessage(data)):
+		return errors.New("its action_metadata is no JSON object, or too long")
+	}
+	return nil
+}

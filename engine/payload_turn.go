@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/render"
+)
+
+// maxMetadata bounds the metadata of an action that a person took: it is kept
+// with their message and told to the model.
+const maxMetadata = 64 << 10
+
+// cards are the payloads of one turn: what the model may write, what came, and
+// what the chat has of them from before.
+type cards struct {
+	shows     *showcase
+	collected *payloads.Collector
+	// parser finds payloads in the answer; nil where none are offered.
+	parser *payloads.Parser
+	// context and instructions are what the system prompt gets of the page.
+	context, instructions string
+	before                cardsTold
+}
+
+// deal makes the turn's cards: what holds on the request's page and tab. A
+// structured answer is data and has no cards in it.
+func (t *turn) deal() error {
+	if err := t.readContext(); err != nil {
+		return err
+	}
+	shows := t.box.shows
+	c := &cards{shows: shows, collected: payloads.NewCollector(shows.reg), before: cardsTold{reg: shows.reg}}
+	offer := shows.reg.Offer(payloads.Where{Page: t.req.Page, Tab: t.req.Tab, Suggestions: t.req.Suggestions})
+	var err error
+	if c.context, err = offer.Context(t.req.Context); err != nil {
+		return fault.Wrap(fault.Usage, "the context of page "+t.req.Page, err)
+	}
+	if !t.req.TextAlone && t.schema == nil {
+		if c.instructions = offer.Instructions(); c.instructions != "" {
+			c.parser = offer.Parser(payloads.ParserOptions{Parse: func(set string, cfg payloads.Config, text string) (string, json.RawMessage, error) {
+				return shows.parse(t.ctx, set, cfg, text)
+			}})
+		}
+	}
+	t.cards = c
+	return t.checkAction()
+}
+
+// readContext checks the request's context and brings page and tab into line
+// with it: whichever of both has them tells the other.
+func (t *turn) readContext() error {
+	const hint = `fettle ask --page PAGE --context '{"tab": "…"}' …`
+	values := map[string]json.RawMessage{}
+	if raw := bytes.TrimSpace(t.req.Context); len(raw) > 0 && string(raw) != "null" {
+		if len(raw) > payloads.MaxContext {
+			return fault.New(fault.Usage, fmt.Sprintf("the context has %d KB; %d are allowed", len(raw)>>10, payloads.MaxContext>>10), hint)
+		}
+		if json.Unmarshal(raw, &values) != nil {
+			return fault.New(fault.Usage, "the context is no JSON object", hint)
+		}
+	}
+	for name, field := range map[string]*string{"page": &t.req.Page, "tab": &t.req.Tab} {
+		var given string
+		if json.Unmarshal(values[name], &given) == nil && *field == "" {
+			*field = given
+		}
+		*field = clip(cleanLine(*field), maxName)
+		if *field != "" {
+			values[name], _ = json.Marshal(*field) // a string can't fail
+		}
+	}
+	if len(values) == 0 {
+		t.req.Context = nil
+		return nil
+	}
+	var err error
+	if t.req.Context, err = json.Marshal(values); err != nil { // numbers as they were written
+		return fault.Wrap(fault.Usage, "read the context", err, hint)
+	}
+	return nil
+}
+
+// checkAction holds an action that was taken to what suggestions may be.
+func (t *turn) checkAction() error {
+	kind, data := t.req.InteractionType, t.req.ActionMetadata
+	switch {
+	case kind == "" && len(data) == 0:
+		return nil
+	case !payloads.IsType(kind):
+		return fault.New(fault.Usage, "the interaction_type "+short(kind)+" is none: it is an id of letters, digits, - and _")
+	case len(data) > maxMetadata:
+		return fault.New(fault.Usage, fmt.Sprintf("the action_metadata has %d KB; %d are allowed", len(data)>>10, maxMetadata>>10))
+	case len(data) > 0 && !isObject(data):
+		return fault.New(fault.Usage, "the action_metadata is no JSON object")
+	}
+	return nil
+}
+
+// withCards is the system prompt with what the page adds to it. What isn't part
+// of the answer can't show a card.
+func (t *turn) withCards(system string) string {
+	all := []string{system, t.cards.context}
+	if t.answers() {
+		all = append(all, t.cards.instructions)
+	}
+	var b strings.Builder
+	for _, text := range all {
+		if text == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// said gives the events of a piece of the answer, as far as it is decided what
+// it is.
+func (t *turn) said(piece string) []event.Body {
+	if t.cards.parser == nil {
+		return []event.Body{event.TextDelta{Text: piece, Agent: t.speaker()}}
+	}
+	return t.itemBodies(t.cards.parser.Feed(piece))
+}
+
+// heldBack ends a response: what was held back of it is shown as what it is.
+func (t *turn) heldBack() []event.Body {
+	if t.cards.parser == nil {
+		return nil
+	}
+	return t.itemBodies(t.cards.parser.Finish())
+}
+
+// itemBodies makes events of what a parser found. Text that comes together is
+// one event.
+func (t *turn) itemBodies(items []payloads.Item) []event.Body {
+	var bodies []event.Body
+	for _, it := range items {
+		switch {
+		case it.Found != nil:
+			if p := t.cards.collected.Model(*it.Found); p != nil {
+				bodies = append(bodies, t.shownPayload(*p, it.Found.From))
+			}
+		case it.Note != "":
+			bodies = append(bodies, event.Footnote{Text: it.Note})
+		default:
+			if n := len(bodies); n > 0 {
+				if text, ok := bodies[n-1].(event.TextDelta); ok {
+					text.Text += it.Text
+					bodies[n-1] = text
+					continue
+				}
+			}
+			bodies = append(bodies, event.TextDelta{Text: it.Text, Agent: t.speaker()})
+		}
+	}
+	return bodies
+}
+
+// reportEnd emits the end of a call and, behind it, what it gave to be shown.
+func (t *turn) reportEnd(end event.ToolComplete) {
+	bodies := []event.Body{end}
+	if end.Status == event.CallSuccess {
+		set := toolsetOf(end.ToolID)
+		p, notes := t.cards.collected.Tool(payloads.ToolOutput{
+			Tool: end.Tool, Set: set, Data: end.Data, WorkspacePayload: end.WorkspacePayload, Payload: end.Payload,
+		})
+		for _, note := range notes {
+			bodies = append(bodies, event.Footnote{Text: note})
+		}
+		if p != nil {
+			bodies = append(bodies, t.shownPayload(*p, set))
+		}
+	}
+	if err := t.emit(bodies...); err != nil {
+		t.cancel(err)
+	}
+}
+
+// shownPayload completes the event of a payload; set is whose tool gave it, or
+// whose marker it was.
+func (t *turn) shownPayload(p event.Payload, set string) event.Payload {
+	p.PayloadID = t.eng.newID()
+	p.Toolset = t.cards.shows.owner(set, p.Kind)
+	p.Title = t.cards.shows.reg.Title(p.Kind, set)
+	p.RenderPlan = t.cards.shows.plan(p, t.accept.Chat.ID, t.ws)
+	return p
+}
+
+// toolsetOf is the toolset of a tool id; empty for a builtin.
+func toolsetOf(toolID string) string {
+	set, _, own := strings.Cut(toolID, ":")
+	if !own {
+		return ""
+	}
+	return set
+}
+
+// remember takes in what people decided about the chat's payloads. A new chat
+// has none, and opens no store for it.
+func (t *turn) remember(ctx context.Context, conv *conversation) error {
+	if len(conv.path) == 0 {
+		return nil
+	}
+	chat := conv.chat.ID
+	if from := conv.chat.ForkedFrom; conv.isNew && from != nil { // its own come with the fold
+		chat = from.ChatID
+	}
+	decided, err := t.eng.decisions(ctx, chat)
+	if err != nil {
+		return err
+	}
+	t.cards.before.place(decided, conv.path, t.accept.question())
+	return nil
+}
+
+// plan of a payload is made by the renderer of its type, if that has one.
+func (s *showcase) plan(p event.Payload, chatID string, ws *toolset.Workspace) json.RawMessage {
+	t := s.find(p.Toolset, p.Kind)
+	if t == nil || t.payload.Renderer == nil {
+		return nil
+	}
+	v := render.Values{Return: p.Data, ChatID: chatID, Toolset: t.dir}
+	if ws != nil {
+		v.Workspace = ws.Path
+	}
+	return encodePlan(render.Make(t.payload.Renderer.Type, t.payload.Renderer.Config(), v))
+}
