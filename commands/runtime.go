@@ -37,6 +37,7 @@ type runtime struct {
 	engine     *engine.Engine
 	toolbox    *toolbox // of the engine
 	oneCall    bool     // of a tool; no second one follows
+	scratch    string   // a folder to remove at the end; "" where there is none
 	dirs       func() (paths.Dirs, error)
 }
 
@@ -179,12 +180,13 @@ func (rt *runtime) finish() {
 		if rt.toolbox != nil {
 			_ = rt.toolbox.close() // nothing of a test is kept, so nothing can be lost
 		}
+		_ = rt.removeScratch() // nothing is in it but what the program brought
 		return
 	}
 	_ = rt.streams.Out.Close() // every write was looked at already
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
-	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.close())
+	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.close(), rt.removeScratch())
 	rt.client.CloseIdleConnections()
 	if err != nil && rt.verbose {
 		rt.notice("after the answer: " + err.Error())
