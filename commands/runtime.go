@@ -162,8 +162,12 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
+	agents, err := configuredAgents(cfg)
+	if err != nil {
+		return nil, err
+	}
 	rt.engine = engine.New(engine.Options{
-		DataDir: dirs.Data, Models: catalog, Tools: tools, Runner: rt.toolbox.runner,
+		DataDir: dirs.Data, Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner,
 		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
 		Policy: engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:  provider.RetryOptions{Attempts: cfg.Retries + 1},

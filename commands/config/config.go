@@ -19,6 +19,7 @@ type Config struct {
 	Providers map[string]Provider // by name; openai, anthropic and mistral are always there
 	Models    map[string]Model    // by provider/model; ModelSettings has the merged view
 	Prices    map[string]Price    // by provider/model
+	Agents    map[string]Agent    // by id
 	Tools     Tools
 	Allow     []string // rules of all sources, the strongest source's first
 	Deny      []string
