@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fettle-cli/fettle/engine/provider/providertest"
 )
 
 // seen is an event as document 003 names its parts.
@@ -77,6 +80,23 @@ func framesOf(t *testing.T, events []seen) (frames []string, tokens int, text st
 	return frames, tokens, text
 }
 
+// documentFrames are the frames of the table's first turn.
+func documentFrames() []string {
+	return []string{
+		`agent_start { agent: "interface" }`, // "Agent is thinking..."
+		`handoff { from: "interface", to: "scavenger" }`,
+		`agent_start { agent: "scavenger" }`,
+		`tool_call { agent: "scavenger", tool: "read_notion_mock", query: "login system" }`,
+		`tool_call { agent: "scavenger", tool: "read_slack_mock", query: "login system auth" }`,
+		`handoff { from: "scavenger", to: "synthesizer" }`, // "Synthesizing conflicts..."
+		`agent_start { agent: "synthesizer" }`,
+		`handoff { from: "synthesizer", to: "interface" }`,
+		`agent_start { agent: "interface" }`,
+		`token`, // × N
+		`done`,
+	}
+}
+
 // Section 8 of document 003, event for event: the example toolset is installed,
 // its tools run in their sandbox, and the model is the demo's recording.
 func TestTheDemoScriptOfTheDocument(t *testing.T) {
@@ -91,20 +111,7 @@ func TestTheDemoScriptOfTheDocument(t *testing.T) {
 
 	first := ask("-m", "script/:demo", "--agent", "interface", "I'm starting on the login system. What's the final spec?")
 	frames, tokens, answer := framesOf(t, first)
-	want := []string{
-		`agent_start { agent: "interface" }`, // "Agent is thinking..."
-		`handoff { from: "interface", to: "scavenger" }`,
-		`agent_start { agent: "scavenger" }`,
-		`tool_call { agent: "scavenger", tool: "read_notion_mock", query: "login system" }`,
-		`tool_call { agent: "scavenger", tool: "read_slack_mock", query: "login system auth" }`,
-		`handoff { from: "scavenger", to: "synthesizer" }`, // "Synthesizing conflicts..."
-		`agent_start { agent: "synthesizer" }`,
-		`handoff { from: "synthesizer", to: "interface" }`,
-		`agent_start { agent: "interface" }`,
-		`token`, // × N
-		`done`,
-	}
-	if diff := cmp.Diff(want, frames); diff != "" {
+	if diff := cmp.Diff(documentFrames(), frames); diff != "" {
 		t.Errorf("the first turn (- the document, + fettle):\n%s", diff)
 	}
 	if tokens < 2 || !strings.Contains(answer, "Google OAuth only") {
@@ -170,5 +177,79 @@ func checkSaid(t *testing.T, events []seen, answer string) {
 	last := events[len(events)-1]
 	if last.Payload.Message != "[[tool:0]][[tool:1]]"+answer {
 		t.Errorf("the whole answer is %q", last.Payload.Message)
+	}
+}
+
+// onMistral plays the demo's agents at Mistral.
+func onMistral(agent string, entries []providertest.Entry) providertest.Reply {
+	results, compared, question := 0, false, ""
+	for _, e := range entries {
+		switch {
+		case e.Type == "function.result":
+			results++
+		case e.Type == "message.input" && e.Role == "user":
+			if text, _ := e.Content.(string); strings.HasSuffix(text, "?") {
+				question = text
+			}
+		}
+		compared = compared || e.Agent == "chaoscontext:synthesizer"
+	}
+	switch bare := strings.TrimPrefix(agent, "chaoscontext:"); {
+	case bare == "interface" && strings.Contains(question, "library"):
+		return providertest.Reply{Text: []string{"react-oauth/google ", "and authlib."}}
+	case bare == "interface" && compared:
+		return providertest.Reply{Text: []string{"Google OAuth ", "only."}}
+	case bare == "interface":
+		return providertest.Reply{HandOff: "chaoscontext:scavenger"}
+	case bare == "scavenger" && results < 2:
+		return providertest.Reply{Calls: []providertest.Entry{
+			{Name: "read_notion_mock", Arguments: `{"query":"login system"}`},
+			{Name: "read_slack_mock", Arguments: `{"query":"login system auth"}`},
+		}}
+	case bare == "scavenger":
+		return providertest.Reply{HandOff: "chaoscontext:synthesizer"}
+	}
+	return providertest.Reply{Text: []string{"Source of Truth: Google OAuth."}, HandOff: "chaoscontext:interface"}
+}
+
+// The same turns, with the agents and their conversation kept at Mistral.
+func TestTheDemoScriptOnMistral(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	s := providertest.NewAgentServer(t, onMistral)
+	w := newWorld(t, "{}")
+	put(t, filepath.Join(w.dir, "config", "config.yaml"), "providers:\n  mistral: {base_url: \""+s.URL+"\", agents: native, key: a-key-of-no-one-at-all}\n")
+	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+	ask := func(args ...string) []seen {
+		out, errs := w.run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
+		if errs != "" {
+			t.Errorf("it says %s", errs)
+		}
+		return turnOf(t, out)
+	}
+	first := ask("-m", "mistral/mistral-medium-latest", "--agent", "interface", "I'm starting on the login system. What's the final spec?")
+	frames, tokens, answer := framesOf(t, first)
+	if diff := cmp.Diff(documentFrames(), frames); diff != "" {
+		t.Errorf("the first turn (- the document, + fettle):\n%s", diff)
+	}
+	if tokens < 1 || answer != "Google OAuth only." {
+		t.Errorf("%d tokens: %s", tokens, answer)
+	}
+	checkResults(t, first)
+	checkSaid(t, first, answer)
+	want := []string{
+		"POST /v1/agents", "POST /v1/agents", "POST /v1/agents",
+		"PATCH /v1/agents/ID", "PATCH /v1/agents/ID", "PATCH /v1/agents/ID",
+		"POST /v1/conversations", "POST /v1/conversations/ID", "POST /v1/conversations/ID", "POST /v1/conversations/ID", "POST /v1/conversations/ID",
+	}
+	if diff := cmp.Diff(want, s.Asked()); diff != "" {
+		t.Errorf("its requests:\n%s", diff)
+	}
+	frames, _, answer = framesOf(t, ask("-c", "What library should I use for that?"))
+	if diff := cmp.Diff([]string{`agent_start { agent: "interface" }`, `token`, `done`}, frames); diff != "" || answer != "react-oauth/google and authlib." {
+		t.Errorf("the second turn says %q:\n%s", answer, diff)
+	}
+	if diff := cmp.Diff([]string{"GET /v1/agents/ID", "GET /v1/agents/ID", "GET /v1/agents/ID", "POST /v1/conversations"}, s.Asked()); diff != "" {
+		t.Errorf("the second turn's requests:\n%s", diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	goruntime "runtime"
 	"slices"
 	"sync"
@@ -153,7 +154,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.client = newClient()
-	catalog, err := newCatalog(cfg, ring, rt.client, wrap)
+	catalog, err := catalogKeeping(cfg, ring, rt.client, wrap, filepath.Join(dirs.Data, "agents"))
 	if err != nil {
 		return nil, err
 	}

@@ -250,15 +250,20 @@ func (t *turn) handoffs() map[string]*Agent {
 	if t.agent == nil {
 		return nil
 	}
+	return t.handoffsOf(t.agent, t.names)
+}
+
+// handoffsOf are those of an agent whose tools have names.
+func (t *turn) handoffsOf(a *Agent, names *toolset.Names) map[string]*Agent {
 	out := map[string]*Agent{}
-	for _, name := range t.agent.Handoffs {
-		to := t.box.agents.handoff(t.agent, name)
+	for _, name := range a.Handoffs {
+		to := t.box.agents.handoff(a, name)
 		if to == nil {
 			continue // NewAgents has looked
 		}
 		tool := handoffPrefix + strings.Map(wordRune, to.BareID())
 		for {
-			_, taken := t.names.Lookup(tool)
+			_, taken := names.Lookup(tool)
 			if _, twice := out[tool]; !taken && !twice {
 				break
 			}

@@ -222,6 +222,7 @@ func (c *Config) providerEntries(key string, p Provider) []Entry {
 	} else if !p.Key.Empty() {
 		add("key", p.Key)
 	}
+	add("agents", p.Agents)
 	for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
 		add("headers."+name, p.Headers[name])
 	}

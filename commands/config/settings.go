@@ -169,6 +169,7 @@ func Maps() []MapField {
 		{"providers.<name>.base_url", "address", "where the server listens, such as http://127.0.0.1:8000/v1"},
 		{"providers.<name>.key_env", "text", "the variable that holds the key"},
 		{"providers.<name>.key", "text", "the key, or ! and a command that prints it, where the variable isn't set; without either, what fettle keys has"},
+		{"providers.<name>.agents", AgentsOwn + " | " + AgentsNative, "who keeps agents that hand over to each other: fettle, or with " + TypeMistral + " the provider, which keeps their conversations too"},
 		{"providers.<name>.headers.<header>", "text", "a header to send with each request"},
 		{"providers.<name>.models.<model>", "map", "by model name, the fields of models below"},
 		{"models.<provider/model>.context_length", "number", "the model's context length in tokens"},
