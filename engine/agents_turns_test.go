@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -162,6 +163,50 @@ func TestAgentsThatCantBeUsed(t *testing.T) {
 	}
 	if _, err := all.Find("b"); fault.CodeOf(err) != fault.NotFound || !strings.Contains(err.Error(), "can't be used: it hands over to a") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A fork goes on with the agent of its chat, with a question and without; a
+// question in the place of another and one again do, too.
+func TestAgentsInBranches(t *testing.T) {
+	t.Parallel()
+	b, c := castOf(t, playPair(), pair(Agent{})...)
+	req := ask("first")
+	req.Agent = "a"
+	b.run(req)
+	forked, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 0)
+	if err != nil || forked.Agent != "a" {
+		t.Fatalf("the fork enters by %q, %v", forked.Agent, err)
+	}
+	want := []string{"agent_start a", "handoff a b", "agent_start b", "token b an answer", "done"}
+	for name, ref := range map[string]ChatRef{
+		"in a fork": {Number: forked.Number}, "a fork that asks": {Number: 1, Fork: true},
+		"in the place of another": {Number: 1, At: 1}, "again": {Number: 1, At: -1},
+	} {
+		req := ask("another")
+		if name == "again" {
+			req.Parts = nil
+		}
+		req.Chat = ref
+		if diff := cmp.Diff(want, steps(b.run(req))); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+	if n := len(c.requests()); n != 10 {
+		t.Errorf("%d requests", n)
+	}
+	none, err := NewAgents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.o.Agents = none
+	gone := ask("and now?")
+	gone.Chat.Number = 1
+	_, err = b.Start(t.Context(), gone)
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Code != fault.NotFound || !strings.Contains(f.Msg, "the chat goes on with an agent: no agent a") ||
+		!strings.HasPrefix(f.Hints[0], "fettle ask -c --agent none") {
+		t.Errorf("an agent that is gone: %+v", f)
 	}
 }
 
