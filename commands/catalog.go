@@ -150,35 +150,40 @@ func newRemote(
 		secrets = append(secrets, headers[name])
 	}
 	veil := provider.NewVeil(secrets...)
-	made, err := speak(cfg, p, veil.Key(key), headers, client, agentDir)
+	made, err := speak(cfg, p, connection{veil.Key(key), headers, client, agentDir})
 	if err != nil {
 		return nil, err
 	}
 	return veil.Over(made), nil
 }
 
+// connection is how a provider is reached.
+type connection struct {
+	key      func(context.Context) (string, error)
+	headers  map[string]string
+	client   *http.Client
+	agentDir string // "" where nothing is kept of agents
+}
+
 // speak makes a provider for the protocol of its type.
-func speak(
-	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), headers map[string]string, client *http.Client,
-	agentDir string,
-) (provider.Provider, error) {
+func speak(cfg *config.Config, p config.Provider, c connection) (provider.Provider, error) {
 	first, between := cfg.Limits.FirstByte, cfg.Limits.BetweenChunks
 	switch p.Type {
 	case config.TypeAnthropic:
 		return anthropic.New(anthropic.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
 		})
 	case config.TypeMistral:
 		o := mistral.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
 		}
-		if p.Agents == config.AgentsNative && agentDir != "" {
-			o.AgentFile = filepath.Join(agentDir, p.Name+".json")
+		if p.Agents == config.AgentsNative && c.agentDir != "" {
+			o.AgentFile = filepath.Join(c.agentDir, p.Name+".json")
 		}
 		return mistral.New(o)
 	case config.TypeOpenAI:
 		return openai.New(openai.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
 		})
 	}
 	return nil, fault.New(fault.Config, "provider "+p.Name+" has the type "+p.Type+", which fettle doesn't speak")
