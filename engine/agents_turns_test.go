@@ -74,7 +74,9 @@ func TestWhatAnAgentHas(t *testing.T) {
 		}
 		return handsTo("b")
 	}
-	play["b"] = func(*provider.Request) []provider.Delta { return append([]provider.Delta{says("an answer")}, handsTo("a")...) }
+	play["b"] = func(*provider.Request) []provider.Delta {
+		return append([]provider.Delta{says("an answer")}, handsTo("a")...)
+	}
 	b, c := castOf(t, play, agents...)
 	req := ask("which?")
 	req.Agent = "a"
