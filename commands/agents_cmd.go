@@ -8,12 +8,21 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
 // agentsJSON is what `agents list --output json` prints.
 type agentsJSON struct {
 	SchemaVersion int            `json:"schema_version"`
 	Agents        []engine.Agent `json:"agents"`
+	// Unusable are agents that are described and can't be used.
+	Unusable []unusableAgent `json:"unusable"`
+}
+
+// unusableAgent is an agent that can't be used, and why.
+type unusableAgent struct {
+	ID      string `json:"id"`
+	Problem string `json:"problem"`
 }
 
 // agentJSON is what `agents show --output json` prints.
@@ -25,9 +34,11 @@ type agentJSON struct {
 func newAgents(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "agents",
-		Usage: "see the agents that toolsets bring",
+		Usage: "see the agents that toolsets and the configuration describe",
 		Description: `Agents are prompts with tools of their own that hand a question over to each
-other. fettle ask --agent ID enters by one; a chat goes on with its agent.`,
+other. fettle ask --agent ID enters by one; a chat goes on with its agent. Those
+of the configuration stand below agents, and fettle help environment has their
+fields.`,
 		UsageText:   "fettle agents list",
 		Subcommands: []*cli.Command{newAgentsList(rt), newAgentsShow(rt)},
 	}
@@ -38,7 +49,7 @@ func newAgentsList(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "list",
 		Usage:       "list agents",
-		Description: "In a pipe each agent is a line of id, purpose and whom it hands over to, with tabs\nbetween.",
+		Description: "In a pipe each agent is a line of id, purpose, whom it hands over to and where it\nis from, with tabs between.",
 		UsageText:   "fettle agents list\nfettle agents list -o json",
 		Flags:       []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
@@ -62,22 +73,29 @@ func runAgentsList(ctx context.Context, rt *runtime, output string) error {
 	if err != nil {
 		return err
 	}
-	all := agents.All()
+	all, unusable := agents.All(), []unusableAgent{}
+	for _, id := range sortedKeys(agents.Unusable()) {
+		unusable = append(unusable, unusableAgent{id, agents.Unusable()[id]})
+	}
 	if output == "json" {
 		if all == nil {
 			all = []engine.Agent{}
 		}
-		return printJSON(rt, agentsJSON{outputVersion, all})
+		return printJSON(rt, agentsJSON{outputVersion, all, unusable})
+	}
+	for _, u := range unusable {
+		rt.notice("the agent " + u.ID + " can't be used: " + u.Problem)
 	}
 	if len(all) == 0 {
 		rt.notice("no agents; toolsets bring them: fettle toolset import FILE")
+		rt.hint("fettle config set agents.ID.prompt TEXT   makes one")
 		return nil
 	}
 	out := rt.streams.Out
 	table := term.NewTable(out, term.Column{Title: "agent"}, term.Column{Title: "purpose", Cut: true},
-		term.Column{Title: "hands over to", Style: out.Style().Dim})
+		term.Column{Title: "hands over to", Style: out.Style().Dim}, term.Column{Title: "from", Cut: true, Style: out.Style().Dim})
 	for _, a := range all {
-		table.Row(a.ID, oneLine(a.Purpose), strings.Join(a.Handoffs, ", "))
+		table.Row(a.ID, oneLine(a.Purpose), strings.Join(a.Handoffs, ", "), oneLine(a.Source))
 	}
 	return table.Flush()
 }
@@ -88,7 +106,7 @@ func newAgentsShow(rt *runtime) *cli.Command {
 		Name:      "show",
 		Usage:     "show an agent with its prompt",
 		ArgsUsage: "AGENT",
-		UsageText: "fettle agents show interface",
+		UsageText: "fettle agents show interface\nfettle agents show interface -o json",
 		Flags:     []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -115,6 +133,9 @@ func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
 	if err != nil {
 		return err
 	}
+	if err := rt.emptyGlobs(ctx, eng, a); err != nil {
+		return err
+	}
 	if output == "json" {
 		return printJSON(rt, agentJSON{outputVersion, *a})
 	}
@@ -122,7 +143,7 @@ func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
 	out.Printf("%s\n", out.Style().Bold(a.ID))
 	for _, f := range []struct{ name, value string }{
 		{"name", a.Name}, {"purpose", a.Purpose}, {"model", a.Model}, {"tools", strings.Join(a.Tools, ", ")},
-		{"hands to", strings.Join(a.Handoffs, ", ")}, {"history", a.History},
+		{"hands to", strings.Join(a.Handoffs, ", ")}, {"history", a.History}, {"from", a.Source},
 	} {
 		if f.value != "" {
 			out.Printf("%-10s %s\n", f.name, oneLine(f.value))
@@ -130,5 +151,26 @@ func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
 	}
 	out.WriteString("\n")
 	showText(out, a.Prompt, "")
+	return nil
+}
+
+// emptyGlobs says which of an agent's tools mean none that there is, as a slip
+// of the pen does.
+func (rt *runtime) emptyGlobs(ctx context.Context, eng *engine.Engine, a *engine.Agent) error {
+	tools, _, err := eng.AllTools(ctx)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for e := range tools.All() {
+		ids = append(ids, e.Tool.ID)
+	}
+	for _, glob := range a.EmptyGlobs(tools) {
+		msg := "its tools name " + glob + ", and there is none"
+		if near := nearest.Of(glob, ids); near != "" {
+			msg += "; did you mean " + near + "?"
+		}
+		rt.notice(msg)
+	}
 	return nil
 }

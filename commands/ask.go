@@ -111,6 +111,9 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 	if o.model != "" || o.chat == (engine.ChatRef{}) {
 		req.Model = cfg.Model
 	}
+	if o.agent == "" && o.chat == (engine.ChatRef{}) {
+		req.Agent = cfg.EntryAgent()
+	}
 	switch {
 	case o.hasSystem:
 		req.System = o.system

@@ -76,7 +76,7 @@ func askFlags(rt *runtime) []cli.Flag {
 		&cli.StringFlag{Name: "at", Category: chat, Usage: "ask instead of this `MESSAGE`: its place in chats show, from 1, or its id; another branch"},
 		&cli.BoolFlag{Name: "ephemeral", Category: chat, Usage: "keep nothing of this"},
 
-		&cli.StringFlag{Name: "agent", Category: chat, Usage: "let the agent `ID` answer, or none; a chat keeps its own"},
+		&cli.StringFlag{Name: "agent", Category: chat, Usage: "enter by the agent `ID`; none leaves it out, and a chat keeps its own"},
 
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Category: tools, Usage: "let tools work in folder `DIR` instead of one of the chat's own; changes ask first"},
 		listFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),

@@ -85,6 +85,20 @@ func callLine(out *term.Output, mark, tool, args, note string) string {
 	return b.String() + "\n"
 }
 
+// resultLines are the begin of what a call gave, below its line.
+func resultLines(out *term.Output, text string) string {
+	const mark, indent, most = "← ", "  ", 3
+	lines := term.Wrap(mark+oneLine(text), out.Width()-len(indent))
+	if len(lines) > most {
+		lines = append(lines[:most-1], term.CutEnd(strings.Join(lines[most-1:], " "), out.Width()-len(indent)))
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(indent + out.Style().Dim(line) + "\n")
+	}
+	return b.String()
+}
+
 // reasonOf shows why a call failed on one line: the first of the error's, and
 // the next where the first only announces it.
 func reasonOf(text string) string {

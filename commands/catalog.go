@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/fettle-cli/fettle/commands/config"
@@ -27,6 +28,14 @@ import (
 // them is asked anything, or even made, before a turn wants it.
 func newCatalog(
 	cfg *config.Config, ring *keys.Keys, client *http.Client, wrap func(provider.Provider) provider.Provider,
+) (*engine.Catalog, error) {
+	return catalogKeeping(cfg, ring, client, wrap, "")
+}
+
+// catalogKeeping is newCatalog for turns with agents: what providers keep of
+// those lies in a folder.
+func catalogKeeping(
+	cfg *config.Config, ring *keys.Keys, client *http.Client, wrap func(provider.Provider) provider.Provider, agentDir string,
 ) (*engine.Catalog, error) {
 	if wrap == nil {
 		wrap = func(p provider.Provider) provider.Provider { return p }
@@ -50,7 +59,7 @@ func newCatalog(
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		p := cfg.Providers[name]
-		if err := add(name, func() (provider.Provider, error) { return newRemote(cfg, p, ring.For(p), client) }); err != nil {
+		if err := add(name, func() (provider.Provider, error) { return newRemote(cfg, p, ring.For(p), client, agentDir) }); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +141,7 @@ func newOllama(cfg *config.Config, ring *keys.Keys, client *http.Client) (provid
 // newRemote makes a provider of the configuration by its type. What it is sent
 // as a secret is hidden in what it answers.
 func newRemote(
-	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), client *http.Client,
+	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), client *http.Client, agentDir string,
 ) (provider.Provider, error) {
 	headers := make(map[string]string, len(p.Headers))
 	var secrets []string
@@ -141,30 +150,40 @@ func newRemote(
 		secrets = append(secrets, headers[name])
 	}
 	veil := provider.NewVeil(secrets...)
-	made, err := speak(cfg, p, veil.Key(key), headers, client)
+	made, err := speak(cfg, p, connection{veil.Key(key), headers, client, agentDir})
 	if err != nil {
 		return nil, err
 	}
 	return veil.Over(made), nil
 }
 
+// connection is how a provider is reached.
+type connection struct {
+	key      func(context.Context) (string, error)
+	headers  map[string]string
+	client   *http.Client
+	agentDir string // "" where nothing is kept of agents
+}
+
 // speak makes a provider for the protocol of its type.
-func speak(
-	cfg *config.Config, p config.Provider, key func(context.Context) (string, error), headers map[string]string, client *http.Client,
-) (provider.Provider, error) {
+func speak(cfg *config.Config, p config.Provider, c connection) (provider.Provider, error) {
 	first, between := cfg.Limits.FirstByte, cfg.Limits.BetweenChunks
 	switch p.Type {
 	case config.TypeAnthropic:
 		return anthropic.New(anthropic.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
 		})
 	case config.TypeMistral:
-		return mistral.New(mistral.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
-		})
+		o := mistral.Options{
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
+		}
+		if p.Agents == config.AgentsNative && c.agentDir != "" {
+			o.AgentFile = filepath.Join(c.agentDir, p.Name+".json")
+		}
+		return mistral.New(o)
 	case config.TypeOpenAI:
 		return openai.New(openai.Options{
-			Name: p.Name, BaseURL: p.BaseURL, Key: key, Headers: headers, Client: client, FirstByte: first, Between: between,
+			Name: p.Name, BaseURL: p.BaseURL, Key: c.key, Headers: c.headers, Client: c.client, FirstByte: first, Between: between,
 		})
 	}
 	return nil, fault.New(fault.Config, "provider "+p.Name+" has the type "+p.Type+", which fettle doesn't speak")

@@ -55,6 +55,8 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 		return c.prompts()
 	case "profile":
 		return c.profiles()
+	case "agent":
+		return c.agents()
 	case "provider":
 		return c.providers()
 	case "tool", "allow", "deny":
@@ -155,6 +157,10 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.payloadTypes()
 	case name == "PAYLOAD" && len(p.args) == 0:
 		return c.payloads()
+	case name == "AGENT":
+		return c.agents()
+	case p.path == "fettle demo":
+		return suggestions{list: []suggestion{{"files", "a model reads and writes files, and undo"}}}
 	case name == "TYPE" && within("tool"):
 		return suggestions{list: []suggestion{
 			{toolset.RenderCode, "in an editor"}, {toolset.RenderDocument, "as a text"},
@@ -240,6 +246,26 @@ func (c *completer) tools() suggestions {
 			about, _, _ := strings.Cut(t.Tool.Description, "\n")
 			out.add(t.Tool.ID, about)
 		}
+	}
+	return out
+}
+
+// agents are those of installed toolsets and of the configuration.
+func (c *completer) agents() suggestions {
+	var out suggestions
+	for _, set := range c.mirror().Toolsets {
+		for _, a := range set.Agents {
+			about, _, _ := strings.Cut(a.Purpose, "\n")
+			out.add(set.ID+":"+a.ID, about)
+		}
+	}
+	cfg, err := c.rt.config(nil)
+	if err != nil {
+		return out
+	}
+	for _, id := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		about, _, _ := strings.Cut(cfg.Agents[id].Purpose, "\n")
+		out.add(id, about)
 	}
 	return out
 }

@@ -3,9 +3,7 @@ package commands
 import (
 	"context"
 	"embed"
-	"fmt"
-	"path"
-	"path/filepath"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,50 +13,78 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/internal/paths"
 )
 
-// demoFiles hold the recorded model and the file that it is asked about.
+// demoFiles hold the recorded models, the toolset of the conversation, and the
+// file that the scene with files is about.
 //
-//go:embed demodata/demo.yaml demodata/orders.csv
+//go:embed demodata/demo.yaml demodata/files.yaml demodata/orders.csv demodata/chaoscontext
 var demoFiles embed.FS
 
-const (
-	demoDir    = "demodata"
-	demoModel  = "script/:demo"
-	demoFile   = "orders.csv"
-	demoPrompt = "Which customer spent the most, and is anything odd in orders.csv?"
-)
+const demoDir = "demodata"
 
 type demoOptions struct {
+	scene string // "" is the conversation of agents
 	model string
 	color string
+	keep  bool
 }
+
+// demoScenes are what `fettle demo` can show beside the conversation.
+func demoScenes() []string { return []string{"files"} }
 
 func newDemo(rt *runtime) *cli.Command {
 	return &cli.Command{
-		Name:  "demo",
-		Usage: "see a whole turn with nothing to set up",
-		Description: `A recorded model is asked about a small CSV file. Its words are a recording; the
-tools that it calls, the folder they work in and the store are the real ones.
-With --model a real model is asked the same.`,
-		UsageText: "fettle demo\nfettle demo --model ollama/qwen3",
+		Name:      "demo",
+		Usage:     "see whole turns with nothing to set up",
+		ArgsUsage: "[files]",
+		Description: `Three agents find out which login a team has settled on, by two tools, and a
+second question is answered from the chat's memory. fettle demo files shows a
+model that reads and writes files, and undo. The models' words are a recording;
+the agents, the tools, the folder and the store are the real ones. With --model a
+real model is asked the same. Nothing is left behind, unless --keep asks for it.`,
+		UsageText: "fettle demo\nfettle demo files\nfettle demo --keep\nfettle demo --model ollama/qwen3",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` instead of the recording"},
+			&cli.BoolFlag{Name: "keep", Usage: "keep the chat, and the toolset that it uses"},
 			rt.inProfile(""),
 			&cli.StringFlag{Name: "color", Value: "auto", Usage: "use colour `WHEN`: auto, always or never"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				question := shellWord(strings.Join(c.Args().Slice(), " "))
-				return usagef("fettle ask "+question, "demo asks its own question and takes none")
-			}
-			o := demoOptions{model: c.String("model")}
+			o := demoOptions{model: c.String("model"), scene: c.Args().First(), keep: c.Bool("keep")}
 			if c.IsSet("color") {
 				o.color = c.String("color")
+			}
+			if err := checkScene(c.Args().Slice()); err != nil {
+				return err
 			}
 			return runDemo(c.Context, rt, o)
 		},
 	}
+}
+
+func checkScene(args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case len(args) == 1 && args[0] == demoScenes()[0]:
+		return nil
+	case len(args) == 1 && nearest.Of(args[0], demoScenes()) != "":
+		return usagef("fettle demo "+nearest.Of(args[0], demoScenes()), "demo has no scene %s", shellWord(args[0]))
+	}
+	return usagef("fettle ask "+shellWord(strings.Join(args, " ")), "demo asks its own questions and takes none")
+}
+
+// demo is one run of the demonstration.
+type demo struct {
+	rt       *runtime
+	o        demoOptions
+	cfg      *config.Config
+	eng      *engine.Engine
+	recorded bool
+	scratch  string // a folder that goes away at the end
 }
 
 func runDemo(ctx context.Context, rt *runtime, o demoOptions) error {
@@ -70,63 +96,136 @@ func runDemo(ctx context.Context, rt *runtime, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	eng, err := rt.engineFor(cfg, nil)
-	if err != nil {
+	d := &demo{rt: rt, o: o, cfg: cfg, recorded: o.model == ""}
+	if err := d.open(); err != nil {
 		return err
 	}
-	csv, err := demoFiles.ReadFile(path.Join(demoDir, demoFile))
-	if err != nil {
-		return fault.Wrap(fault.Failed, "read the demo's file", err)
+	if o.scene == "files" {
+		return d.filesScene(ctx)
 	}
-	recorded := o.model == ""
-	if recorded {
-		o.model = demoModel
-	}
-	rt.demoIntro(o.model, recorded)
-	id, err := eng.Start(ctx, engine.TurnRequest{
-		Parts:   []provider.Part{{Kind: provider.TextPart, Text: demoPrompt}},
-		Model:   o.model,
-		Uploads: []engine.Upload{{Name: demoFile, Data: csv}},
-		// A demo that left a chat for each try at a dead address would be a nuisance.
-		DiscardUnanswered: true,
-	})
-	if err != nil {
-		return err
-	}
-	v := newTextView(rt, askOptions{verbose: true}, nil)
-	if err := follow(ctx, rt, eng, id, v); err != nil {
-		return err
-	}
-	return rt.demoOutro(ctx, eng, v.number(), recorded)
+	return d.agentsScene(ctx)
 }
 
-func (rt *runtime) demoIntro(model string, recorded bool) {
-	style := rt.streams.Err.Style()
-	who := "The model is " + model + "."
-	if recorded {
-		who = "The model is a recording; the tools, the folder and the store are real."
+// open makes the engine, on a data directory that goes away with the program
+// unless what it keeps was asked for.
+func (d *demo) open() error {
+	scratch, err := os.MkdirTemp("", "fettle-demo-")
+	if err != nil {
+		return fault.Wrap(fault.Failed, "make a folder for the demo", err)
 	}
-	rt.streams.Err.Printf("%s\n%s\n\n", who, style.Dim("> "+demoPrompt))
+	d.scratch, d.rt.scratch = scratch, scratch
+	if !d.o.keep {
+		usual := d.rt.dirs
+		d.rt.dirs = func() (paths.Dirs, error) {
+			dirs, err := usual()
+			dirs.Data = d.inScratch("data")
+			return dirs, err
+		}
+	}
+	d.eng, err = d.rt.engineFor(d.cfg, nil)
+	return err
 }
 
-// demoOutro says where things are now, and what to do with a real model.
-func (rt *runtime) demoOutro(ctx context.Context, eng *engine.Engine, number int64, recorded bool) error {
-	conv, err := eng.Chat(ctx, engine.ChatRef{Number: number})
+// ask asks one question of the demo and shows the turn.
+func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string) (engine.Chat, error) {
+	if req.Model = d.o.model; d.recorded {
+		req.Model = recording
+	}
+	// A demo that left a chat for each try at a dead address would be a nuisance.
+	req.DiscardUnanswered = true
+	req.MaxSteps, req.Timeout = d.cfg.Limits.MaxTurns, d.cfg.Limits.Timeout
+	id, err := d.eng.Start(ctx, req)
 	if err != nil {
-		return err
+		return engine.Chat{}, err
 	}
-	dir := eng.WorkspacePath(conv.Chat)
-	next := ""
-	if recorded {
-		next = `
-To ask a real model:
-  ollama serve, then: fettle models pull qwen3
-  fettle demo --model ollama/qwen3
-  fettle ask "why is the sky blue?"
-`
+	chat, _ := d.eng.TurnChat(id)
+	v := newTextView(d.rt, askOptions{verbose: true}, nil)
+	v.results, v.bare = true, true
+	return chat, follow(ctx, d.rt, d.eng, id, v)
+}
+
+// lost tells that nobody reads the answers any more; Main says so.
+func (d *demo) lost() bool { return d.rt.streams.Out.Err() != nil }
+
+func question(text string) []provider.Part {
+	return []provider.Part{{Kind: provider.TextPart, Text: text}}
+}
+
+// says prints what the demo itself has to say, on lines that fit.
+func (d *demo) says(text string) {
+	out := d.rt.streams.Err
+	for _, line := range term.Wrap(text, out.Width()) {
+		out.Printf("%s\n", line)
 	}
-	rt.streams.Err.Printf("\n%s\n%s%s",
-		fmt.Sprintf("It worked in %s", term.Clean(filepath.Clean(dir))),
-		fmt.Sprintf("fettle chats show %d   shows the chat that was kept\n", number), next)
-	return nil
+}
+
+// asks prints the question that comes next.
+func (d *demo) asks(text string) {
+	out := d.rt.streams.Err
+	out.Printf("\n")
+	for i, line := range term.Wrap(text, out.Width()-2) {
+		mark := "> "
+		if i > 0 {
+			mark = "  "
+		}
+		out.Printf("%s\n", out.Style().Bold(mark+line))
+	}
+	out.Printf("\n")
+}
+
+// who says who answers.
+func (d *demo) who(real string) string {
+	if d.recorded {
+		return "The model is a recording; " + real + " are real."
+	}
+	return "The model is " + term.Clean(d.o.model) + "."
+}
+
+// step is a command that is worth a try, and what it does.
+type step struct{ command, does string }
+
+// next says what to try, the commands in a column where the screen is wide
+// enough.
+func (d *demo) next(steps []step) {
+	out := d.rt.streams.Err
+	wide := 0
+	for _, s := range steps {
+		wide = max(wide, term.Cells(s.command))
+	}
+	const indent, gap, least = 2, 3, 20 // what a description needs beside a command
+	room := out.Width() - indent - wide - gap
+	out.Printf("\n%s\n", out.Style().Bold("Try next"))
+	for _, s := range steps {
+		if out.Width() > 0 && room < least {
+			out.Printf("  %s\n", s.command)
+			for _, line := range term.Wrap(s.does, out.Width()-2*indent) {
+				out.Printf("    %s\n", out.Style().Dim(line))
+			}
+			continue
+		}
+		for i, line := range term.Wrap(s.does, room) {
+			command := s.command
+			if i > 0 {
+				command = ""
+			}
+			out.Printf("  %s%s%s\n", command, strings.Repeat(" ", wide-term.Cells(command)+gap), out.Style().Dim(line))
+		}
+	}
+}
+
+// realModel are the steps to a real model.
+func realModel(again string) []step {
+	return []step{
+		{"fettle models pull qwen3", "gets a model, once ollama serve runs"},
+		{again + " --model ollama/qwen3", "asks it the same"},
+		{`fettle ask "why is the sky blue?"`, "asks it what you like"},
+	}
+}
+
+// removeScratch removes what was put aside; what uses it is closed by then.
+func (rt *runtime) removeScratch() error {
+	if rt.scratch == "" {
+		return nil
+	}
+	return os.RemoveAll(rt.scratch)
 }

@@ -119,9 +119,12 @@ func exampleGroups(t *testing.T) []examplesOf {
 	overview := examplesOf{name: "overview"}
 	out := helpText(t, "--help")
 	for _, line := range overviewExamples(out) {
+		if line == "fettle undo" { // which takes back what a tool did
+			overview.commands = append(overview.commands, example{"the test", "fettle ask -w . --yes 'write notes/todo.md'"})
+		}
 		overview.commands = append(overview.commands, example{"fettle", line})
 	}
-	if len(overview.commands) < 4 {
+	if len(overview.commands) < 5 {
 		t.Errorf("the overview has only %d examples", len(overview.commands))
 	}
 	recipes := examplesOf{name: "pipelines"}

@@ -135,7 +135,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 
 		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
 		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
-		"tool list": toolsJSON{}, "tool show": toolShowJSON{}, "switched": toolSwitchedJSON{}, "renderer": rendererJSON{},
+		"agents list": agentsJSON{}, "agents show": agentJSON{}, "tool list": toolsJSON{}, "tool show": toolShowJSON{}, "switched": toolSwitchedJSON{}, "renderer": rendererJSON{},
 		"payloads list": payloadsJSON{}, "payloads show": payloadJSON{}, "payloads accept": decidedJSON{}, "payloads types": payloadTypesJSON{},
 		"export":  engine.ChatDocument{},
 		"part":    provider.Part{},

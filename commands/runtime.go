@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	goruntime "runtime"
 	"slices"
 	"sync"
@@ -37,6 +38,7 @@ type runtime struct {
 	engine     *engine.Engine
 	toolbox    *toolbox // of the engine
 	oneCall    bool     // of a tool; no second one follows
+	scratch    string   // a folder to remove at the end; "" where there is none
 	dirs       func() (paths.Dirs, error)
 }
 
@@ -152,7 +154,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.client = newClient()
-	catalog, err := newCatalog(cfg, ring, rt.client, wrap)
+	catalog, err := catalogKeeping(cfg, ring, rt.client, wrap, filepath.Join(dirs.Data, "agents"))
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +163,12 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
+	agents, err := configuredAgents(cfg)
+	if err != nil {
+		return nil, err
+	}
 	rt.engine = engine.New(engine.Options{
-		DataDir: dirs.Data, Models: catalog, Tools: tools, Runner: rt.toolbox.runner,
+		DataDir: dirs.Data, Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner,
 		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
 		Policy: engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:  provider.RetryOptions{Attempts: cfg.Retries + 1},
@@ -183,12 +189,13 @@ func (rt *runtime) finish() {
 		if rt.toolbox != nil {
 			_ = rt.toolbox.close() // nothing of a test is kept, so nothing can be lost
 		}
+		_ = rt.removeScratch() // nothing is in it but what the program brought
 		return
 	}
 	_ = rt.streams.Out.Close() // every write was looked at already
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
-	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.close())
+	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.close(), rt.removeScratch())
 	rt.client.CloseIdleConnections()
 	if err != nil && rt.verbose {
 		rt.notice("after the answer: " + err.Error())

@@ -37,7 +37,7 @@ func TestMainMayBeCalledAgain(t *testing.T) {
 		{"chats show 1", 0, "I am only a recording", ""},
 		{"ask -c and now", 0, "I am only a recording", ""},
 		{"chats list", 0, "2\twho are you\tscript/:demo\t4\t", ""},
-		{"demo", 0, "spent the most", "chat 3"},
+		{"demo files", 0, "spent the most", "Nothing of it was kept"},
 		{"help", 0, "topics", ""},
 		{"nosuch", fault.Usage.Exit(), "", "there is no command nosuch"},
 	} {

@@ -81,7 +81,7 @@ func (v *textView) remarks() {
 		}
 	}
 	var line []string
-	if v.talk && v.number() > 0 {
+	if v.talk && !v.bare && v.number() > 0 {
 		line = v.wayBack()
 	}
 	if v.o.usage && v.usage != nil {

@@ -16,15 +16,18 @@ import (
 // watches or asked for it.
 type textView struct {
 	progress
-	rt     *runtime
-	o      askOptions
-	talk   bool // say what happens on standard error
-	whole  strings.Builder
-	held   bool // the answer is printed at the end
-	plain  bool // the answer is data or code, which is shown as it is
-	out    answerWriter
-	wrote  bool // some of the answer is out
-	shown  bool // a payload was shown
+	rt    *runtime
+	o     askOptions
+	talk  bool // say what happens on standard error
+	whole strings.Builder
+	held  bool // the answer is printed at the end
+	plain bool // the answer is data or code, which is shown as it is
+	out   answerWriter
+	wrote bool // some of the answer is out
+	shown bool // a payload was shown
+	// results shows what calls gave, and bare leaves out the line at the end.
+	results, bare bool
+
 	broken bool // a tool ran since: the next text begins a paragraph
 	tail   string
 	// thought is where reasoning is written to, nil where none is open;
@@ -249,6 +252,9 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 		mark, what = out.Style().Red("✗"), reasonOf(b.Error)
 	}
 	out.WriteString(callLine(out, mark, b.Tool, args, what))
+	if v.results && b.Status != event.CallError {
+		out.WriteString(resultLines(out, b.Result))
+	}
 	v.status("asking " + v.chat.Model)
 }
 

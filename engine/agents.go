@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,6 +41,9 @@ type Agent struct {
 	// Answers makes its text part of the answer, or not; nil leaves it to the
 	// rule that the entry agent and agents without handoffs answer.
 	Answers *bool `json:"answers,omitempty"`
+	// Source says where it is described: the toolset, or the place in the
+	// configuration.
+	Source string `json:"source,omitempty"`
 }
 
 // What an agent sees: the whole conversation, or the question alone. What
@@ -56,11 +60,30 @@ const NoAgent = "none"
 func (a *Agent) BareID() string { return bareID(a.ID) }
 
 // Agents is an immutable collection of agents.
-type Agents struct{ all []Agent }
+type Agents struct {
+	all []Agent
+	// unusable are those that hand over to agents which aren't there, with the
+	// reason, by id.
+	unusable map[string]string
+}
 
 // NewAgents makes a collection. It refuses ids that are there twice, and
 // handoffs to agents that aren't there.
 func NewAgents(all ...Agent) (*Agents, error) {
+	s, err := UncheckedAgents(all...)
+	if err != nil {
+		return nil, err
+	}
+	if s = s.usable(); len(s.unusable) > 0 {
+		id := slices.Sorted(maps.Keys(s.unusable))[0]
+		return nil, fmt.Errorf("add agent %q: %s", id, s.unusable[id])
+	}
+	return s, nil
+}
+
+// UncheckedAgents is NewAgents for those that hand over to agents of toolsets,
+// which aren't known yet. It refuses ids that are there twice.
+func UncheckedAgents(all ...Agent) (*Agents, error) {
 	s := &Agents{all: slices.Clone(all)}
 	seen := map[string]bool{}
 	for _, a := range s.all {
@@ -72,14 +95,45 @@ func NewAgents(all ...Agent) (*Agents, error) {
 		}
 		seen[a.ID] = true
 	}
-	for i := range s.all {
-		for _, to := range s.all[i].Handoffs {
-			if s.handoff(&s.all[i], to) == nil {
-				return nil, fmt.Errorf("add agent %q: it hands over to %s, which isn't there", s.all[i].ID, to)
+	return s, nil
+}
+
+// usable leaves out the agents that hand over to one which isn't there, and
+// those that hand over to them: a toolset that is removed must not take the
+// agents with it that have nothing to do with it.
+func (s *Agents) usable() *Agents {
+	out := &Agents{all: slices.Clone(s.all), unusable: map[string]string{}}
+	for left := -1; left != len(out.all); {
+		left = len(out.all)
+		kept := &Agents{}
+		for i := range out.all {
+			if missing := out.missing(&out.all[i]); missing == "" {
+				kept.all = append(kept.all, out.all[i])
+			} else {
+				out.unusable[out.all[i].ID] = "it hands over to " + missing + ", which isn't there"
 			}
 		}
+		out.all = kept.all
 	}
-	return s, nil
+	return out
+}
+
+// missing is an agent that another hands over to and that isn't there.
+func (s *Agents) missing(from *Agent) string {
+	for _, to := range from.Handoffs {
+		if s.handoff(from, to) == nil {
+			return to
+		}
+	}
+	return ""
+}
+
+// Unusable are the agents that can't be used, with the reason, by id.
+func (s *Agents) Unusable() map[string]string {
+	if s == nil {
+		return nil
+	}
+	return maps.Clone(s.unusable)
 }
 
 // All lists the agents in their order.
@@ -94,6 +148,9 @@ func (s *Agents) All() []Agent {
 func (s *Agents) Find(name string) (*Agent, error) {
 	if a := s.get(name); a != nil {
 		return a, nil
+	}
+	if why := s.Unusable()[name]; why != "" {
+		return nil, fault.New(fault.NotFound, "the agent "+name+" can't be used: "+why, "fettle agents list")
 	}
 	var found []*Agent
 	var names []string
@@ -161,6 +218,17 @@ func (a *Agent) tools(set *toolset.Set) *toolset.Set {
 	return chosen
 }
 
+// EmptyGlobs are those of its tools that mean none of a set.
+func (a *Agent) EmptyGlobs(set *toolset.Set) []string {
+	var out []string
+	for _, p := range a.Tools {
+		if _, err := set.Select(a.ownTool(p, set)); err != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // ownTool is a pattern with the agent's toolset before it, where a bare name
 // or glob means tools of that.
 func (a *Agent) ownTool(pattern string, set *toolset.Set) string {
@@ -182,15 +250,20 @@ func (t *turn) handoffs() map[string]*Agent {
 	if t.agent == nil {
 		return nil
 	}
+	return t.handoffsOf(t.agent, t.names)
+}
+
+// handoffsOf are those of an agent whose tools have names.
+func (t *turn) handoffsOf(a *Agent, names *toolset.Names) map[string]*Agent {
 	out := map[string]*Agent{}
-	for _, name := range t.agent.Handoffs {
-		to := t.box.agents.handoff(t.agent, name)
+	for _, name := range a.Handoffs {
+		to := t.box.agents.handoff(a, name)
 		if to == nil {
 			continue // NewAgents has looked
 		}
 		tool := handoffPrefix + strings.Map(wordRune, to.BareID())
 		for {
-			_, taken := t.names.Lookup(tool)
+			_, taken := names.Lookup(tool)
 			if _, twice := out[tool]; !taken && !twice {
 				break
 			}

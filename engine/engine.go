@@ -38,7 +38,8 @@ type Options struct {
 	Models  Models
 	// Tools are the tools that belong to the program; nil has none.
 	Tools *toolset.Set
-	// Agents are those that belong to no toolset; nil has none.
+	// Agents are those that belong to no toolset; nil has none. They may hand
+	// over to agents of toolsets: see UncheckedAgents.
 	Agents *Agents
 	// Runner makes what runs a tool of an installed toolset. An error is why
 	// that tool can't be used, and is no other's. Nil leaves installed toolsets

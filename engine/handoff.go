@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,12 +38,25 @@ func (t *turn) chooseAgent(conv *conversation) error {
 	}
 	a, err := t.box.agents.Find(name)
 	if err != nil {
-		return err
+		return goneAgent(err, t.req.Agent == "")
 	}
 	t.agent, t.entry = a, a
 	t.allTools = t.offer
 	t.useTools()
 	return nil
+}
+
+// goneAgent adds the way on to the fault of a chat whose agent isn't there any
+// more: its toolset was removed, say.
+func goneAgent(err error, chats bool) error {
+	var f *fault.Fault
+	if !chats || !errors.As(err, &f) {
+		return err
+	}
+	out := *f
+	out.Msg = "the chat goes on with an agent: " + f.Msg
+	out.Hints = append([]string{"fettle ask -c --agent none …   goes on without it"}, f.Hints...)
+	return &out
 }
 
 // useTools offers the tools of the turn's agent, as far as the request lets it.

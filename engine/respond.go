@@ -281,7 +281,7 @@ func (t *turn) request(extra []provider.Message) *provider.Request {
 		a.schema = t.req.Schema
 	}
 	req := assemble(a)
-	req.Temperature, req.MaxTokens = t.req.Temperature, t.req.MaxTokens
+	req.Temperature, req.MaxTokens, req.Native = t.req.Temperature, t.req.MaxTokens, t.nativeStep()
 	return req
 }
 
@@ -299,14 +299,7 @@ func (t *turn) nameFor(id string) string {
 }
 
 func (t *turn) toolSpecs() []provider.ToolSpec {
-	specs := make([]provider.ToolSpec, 0, t.offer.Len())
-	for entry := range t.offer.All() {
-		specs = append(specs, provider.ToolSpec{
-			Name: t.names.Name(entry.Tool.ID), Description: entry.Tool.Description,
-			InputSchema: entry.Tool.InputSchema,
-		})
-	}
-	return specs
+	return specsOf(t.offer, t.names)
 }
 
 // convert turns the deltas of one network read into events. Text that came

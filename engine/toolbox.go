@@ -72,9 +72,10 @@ func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
 	if box.tools, err = toolset.NewSet(entries...); err != nil {
 		return nil, fault.Wrap(fault.Failed, "gather the tools", err)
 	}
-	if box.agents, err = NewAgents(agents...); err != nil {
+	if box.agents, err = UncheckedAgents(agents...); err != nil {
 		return nil, fault.Wrap(fault.Failed, "gather the agents", err)
 	}
+	box.agents = box.agents.usable()
 	return box, nil
 }
 
@@ -123,7 +124,7 @@ func agentsOf(id string, all []manifest.Agent) []Agent {
 	for _, a := range all {
 		out = append(out, Agent{
 			ID: id + ":" + a.ID, ToolsetID: id, Name: a.Name, Purpose: a.Purpose, Prompt: a.Prompt, Model: a.Model,
-			Tools: a.Tools, Handoffs: a.Handoffs, History: a.History, Answers: a.Answers,
+			Tools: a.Tools, Handoffs: a.Handoffs, History: a.History, Answers: a.Answers, Source: "toolset " + id,
 		})
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -53,6 +54,7 @@ type turn struct {
 	handed       []string
 	allTools     *toolset.Set
 	base         string
+	native       *provider.Native // of a turn with agents, once it is asked
 	names        *toolset.Names
 	unlock       func() // the chat's lock
 
@@ -326,6 +328,7 @@ func (t *turn) forget() {
 	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
 	t.unshown, t.model, t.allTools, t.box, t.cards = nil, nil, nil, nil, nil
+	t.native = nil
 }
 
 func errorBody(err error) event.Error {

@@ -19,6 +19,7 @@ type Config struct {
 	Providers map[string]Provider // by name; openai, anthropic and mistral are always there
 	Models    map[string]Model    // by provider/model; ModelSettings has the merged view
 	Prices    map[string]Price    // by provider/model
+	Agents    map[string]Agent    // by id
 	Tools     Tools
 	Allow     []string // rules of all sources, the strongest source's first
 	Deny      []string
@@ -76,8 +77,17 @@ type Provider struct {
 	// behind a !; empty where there is none, or the variable is set.
 	KeyCommand string
 	Headers    map[string]Secret
-	Models     map[string]Model // by the model's name alone
+	// Agents is AgentsNative where agents and their conversations are kept by the
+	// provider; empty is AgentsOwn.
+	Agents string
+	Models map[string]Model // by the model's name alone
 }
+
+// Who keeps agents that hand over to each other: fettle, or the provider.
+const (
+	AgentsOwn    = "own"
+	AgentsNative = "native"
+)
 
 // Model is what the user knows better than the provider about a model. Zero
 // fields say nothing.
@@ -121,6 +131,7 @@ func (p Provider) over(under Provider) Provider {
 	p.Type = cmp.Or(p.Type, under.Type)
 	p.BaseURL = cmp.Or(p.BaseURL, under.BaseURL)
 	p.KeyEnv = cmp.Or(p.KeyEnv, under.KeyEnv)
+	p.Agents = cmp.Or(p.Agents, under.Agents)
 	if p.Key.Empty() && p.KeyCommand == "" {
 		p.Key, p.KeyCommand = under.Key, under.KeyCommand
 	}

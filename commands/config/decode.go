@@ -89,6 +89,8 @@ func (d *decoder) entry(f field) {
 		d.models(f, "", d.part.data)
 	case "prices":
 		d.prices(f)
+	case "agents":
+		d.agents(f)
 	case "ollama", "limits", "run_command", "search":
 		d.mapping(f, section(f.name), d.setting)
 	default:
@@ -105,7 +107,7 @@ var topLevel = sync.OnceValue(func() []string {
 			names = append(names, name)
 		}
 	}
-	return append(names, "providers", "models", "prices", "profiles")
+	return append(names, "providers", "models", "prices", "agents", "profiles")
 })
 
 // section is the names below a key of the table.

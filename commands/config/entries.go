@@ -24,7 +24,7 @@ type Entry struct {
 }
 
 // Entries lists the keys that have a value: the table's first, in its order,
-// then providers, models and prices by name.
+// then providers, models, agents and prices by name.
 func (c *Config) Entries() []Entry {
 	var out []Entry
 	for _, s := range table() {
@@ -37,6 +37,9 @@ func (c *Config) Entries() []Entry {
 	}
 	for _, ref := range slices.Sorted(maps.Keys(c.Models)) {
 		out = append(out, c.modelEntries("models."+ref, c.Models[ref])...)
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.Agents)) {
+		out = append(out, c.agentEntries("agents."+id, c.Agents[id])...)
 	}
 	prices := maps.Clone(c.Prices)
 	maps.Copy(prices, c.partial)
@@ -219,6 +222,7 @@ func (c *Config) providerEntries(key string, p Provider) []Entry {
 	} else if !p.Key.Empty() {
 		add("key", p.Key)
 	}
+	add("agents", p.Agents)
 	for _, name := range slices.Sorted(maps.Keys(p.Headers)) {
 		add("headers."+name, p.Headers[name])
 	}

@@ -46,6 +46,7 @@ type names struct {
 	providers map[string][]string // with their models
 	models    []string
 	prices    []string
+	agents    []string
 	profiles  map[string]names
 }
 
@@ -67,6 +68,7 @@ func (p part) names() names {
 		}
 		n.models = append(n.models, keysOf(lay.models)...)
 		n.prices = append(n.prices, keysOf(lay.prices)...)
+		n.agents = append(n.agents, keysOf(lay.agents)...)
 	}
 	return n
 }
@@ -150,7 +152,7 @@ func findKey(segs []segment, have names, top bool) (Key, bool) {
 	}
 	head, rest := segs[0].text, segs[1:]
 	if len(rest) == 0 {
-		ok := slices.Contains([]string{"providers", "models", "prices", "profiles"}, head) && (top || head != "profiles")
+		ok := slices.Contains([]string{"providers", "models", "prices", "agents", "profiles"}, head) && (top || head != "profiles")
 		return Key{Path: []string{head}, Section: true}, ok
 	}
 	var k Key
@@ -162,6 +164,9 @@ func findKey(segs []segment, have names, top bool) (Key, bool) {
 		k, ok = findNamed(rest, have.models, modelKey)
 	case "prices":
 		k, ok = findNamed(rest, have.prices, priceKey)
+	case "agents":
+		k, ok = findNamed(rest, have.agents, agentKey)
+		ok = ok && validAgent(k.Path[0])
 	case "profiles":
 		if !top || !validProfile(rest[0].text) {
 			return Key{}, false
@@ -280,7 +285,7 @@ func unknownKey(text string) error {
 	for _, s := range table() {
 		known = append(known, s.Key)
 	}
-	known = append(known, "providers", "models", "prices", "profiles")
+	known = append(known, "providers", "models", "prices", "agents", "profiles")
 	head, _, _ := strings.Cut(text, ".")
 	last := text[strings.LastIndex(text, ".")+1:]
 	near := nearest.Of(text, known)
@@ -309,6 +314,8 @@ func fieldsBelow(head string) []string {
 		return modelFields()
 	case "prices":
 		return priceFields()
+	case "agents":
+		return agentFields()
 	}
 	return nil
 }

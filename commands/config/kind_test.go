@@ -140,11 +140,12 @@ func TestTheTableHolds(t *testing.T) {
 		field, _, _ = strings.Cut(field, ".<")
 		if strings.HasPrefix(m.Key, "providers") && !slices.Contains(providerFields(), field) ||
 			strings.HasPrefix(m.Key, "models") && !slices.Contains(modelFields(), field) ||
+			strings.HasPrefix(m.Key, "agents") && !slices.Contains(agentFields(), field) ||
 			strings.HasPrefix(m.Key, "prices") && !slices.Contains(priceFields(), field) {
 			t.Errorf("%s isn't a field", m.Key)
 		}
 	}
-	if len(Maps()) != len(providerFields())+len(modelFields())+len(priceFields()) {
+	if len(Maps()) != len(providerFields())+len(modelFields())+len(priceFields())+len(agentFields()) {
 		t.Error("a field of a map isn't described")
 	}
 }

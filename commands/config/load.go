@@ -37,6 +37,7 @@ type layer struct {
 	providers map[string]Provider
 	models    map[string]Model
 	prices    map[string]Price
+	agents    map[string]agentValues
 	origins   map[string]Origin // of what stands in maps, field by field
 }
 
@@ -49,7 +50,7 @@ type entry struct {
 func newLayer() *layer {
 	return &layer{
 		settings: map[string]entry{}, providers: map[string]Provider{},
-		models: map[string]Model{}, prices: map[string]Price{}, origins: map[string]Origin{},
+		models: map[string]Model{}, prices: map[string]Price{}, agents: map[string]agentValues{}, origins: map[string]Origin{},
 	}
 }
 
@@ -95,6 +96,7 @@ func (l *loader) load() *Config {
 func (l *loader) combine(files []*fileParts, outer []*layer) *Config {
 	l.profile = l.chooseProfile(files, outer)
 	l.narrow(files[0], files[1])
+	l.ownAgents(files[0], files[1])
 	for _, f := range files {
 		l.layers = append(l.layers, f.top.layers(f.trusted)...)
 	}
@@ -105,6 +107,7 @@ func (l *loader) combine(files []*fileParts, outer []*layer) *Config {
 	}
 	l.layers = append(l.layers, outer...)
 	l.checkAddresses(files)
+	l.checkHandoffs(files)
 	c := l.merge()
 	c.Files, c.Profile, c.Project = l.files, l.profile, l.project
 	c.Profiles, c.sources = profileNames(files), files

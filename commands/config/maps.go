@@ -14,7 +14,7 @@ import (
 const maxSecret = 8 << 10
 
 func providerFields() []string {
-	return []string{"type", "base_url", "key_env", "key", "headers", "models"}
+	return []string{"type", "base_url", "key_env", "key", "agents", "headers", "models"}
 }
 
 func modelFields() []string {
@@ -61,12 +61,15 @@ func (d *decoder) provider(f field) {
 	if _, ok := builtinOf(p.Name, p.Type); p.BaseURL == "" && !ok && len(d.sink.errors) == before && f.node.Kind == yaml.MappingNode {
 		d.noAddress(f)
 	}
+	if b, _ := builtinOf(p.Name, p.Type); p.Agents == AgentsNative && p.Type != TypeMistral && b.kind != TypeMistral {
+		d.at(f, f.label+".agents: only providers of the type "+TypeMistral+" keep agents themselves")
+	}
 	to.providers[p.Name] = p
 }
 
 // providerField decodes a field that is one text.
 func (d *decoder) providerField(f field, p *Provider) {
-	f.hide = f.name != "type"
+	f.hide = f.name != "type" && f.name != "agents"
 	v, ok := d.scalar(f, f.node, providerKind(f.name))
 	if !ok {
 		return
@@ -76,6 +79,8 @@ func (d *decoder) providerField(f field, p *Provider) {
 	switch f.name {
 	case "type":
 		p.Type = text
+	case "agents":
+		p.Agents = text
 	case "base_url":
 		p.BaseURL = text
 	case "key_env":
@@ -113,6 +118,8 @@ func providerKind(name string) kind {
 	switch name {
 	case "type":
 		return choiceKind(TypeOpenAI, TypeAnthropic, TypeMistral)
+	case "agents":
+		return choiceKind(AgentsOwn, AgentsNative)
 	case "base_url":
 		return kind{tags: []string{tagText}, want: wantBaseURL, parse: func(s string) (any, error) { return parseBaseURL(s) }}
 	case "key_env":

@@ -50,6 +50,7 @@ func (l *loader) merge() *Config {
 			c.Models[ref] = m.over(c.Models[ref])
 		}
 	}
+	c.Agents = l.mergeAgents()
 	c.Providers = l.resolveProviders(named, origins)
 	c.Ollama.Key = l.ollamaKey(c.Ollama.Host)
 	c.Search.Key = l.searchKey(c.Search.Address)

@@ -98,6 +98,7 @@ type fileParts struct {
 	keyLines []int // where entries begin, for the ends of those before them
 	secrets  []int // the lines of keys and headers
 	pending  []pending
+	wanted   []wantedAgent
 }
 
 // pending is a provider that has no address of its own.

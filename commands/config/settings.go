@@ -161,13 +161,15 @@ func Settings() []Setting {
 // MapField is a field of an entry of one of the maps.
 type MapField struct{ Key, Type, Meaning string }
 
-// Maps describes the settings that are maps: providers, models and prices.
+// Maps describes the settings that are maps: providers, models, agents and
+// prices.
 func Maps() []MapField {
 	return []MapField{
 		{"providers.<name>.type", TypeOpenAI + " | " + TypeAnthropic + " | " + TypeMistral, "the protocol: " + TypeOpenAI + " (where it is left out), " + TypeAnthropic + " or " + TypeMistral},
 		{"providers.<name>.base_url", "address", "where the server listens, such as http://127.0.0.1:8000/v1"},
 		{"providers.<name>.key_env", "text", "the variable that holds the key"},
 		{"providers.<name>.key", "text", "the key, or ! and a command that prints it, where the variable isn't set; without either, what fettle keys has"},
+		{"providers.<name>.agents", AgentsOwn + " | " + AgentsNative, "who keeps agents that hand over to each other: fettle, or with " + TypeMistral + " the provider, which keeps their conversations too"},
 		{"providers.<name>.headers.<header>", "text", "a header to send with each request"},
 		{"providers.<name>.models.<model>", "map", "by model name, the fields of models below"},
 		{"models.<provider/model>.context_length", "number", "the model's context length in tokens"},
@@ -175,6 +177,15 @@ func Maps() []MapField {
 		{"models.<provider/model>.images", "true | false", "whether the model takes images"},
 		{"models.<provider/model>.thinking", "true | false", "whether the model can think first"},
 		{"models.<provider/model>.schema", "true | false", "whether the model can answer by a JSON Schema"},
+		{"agents.<id>.purpose", "text", "what it is for, which other agents are told"},
+		{"agents.<id>.prompt", "text", "its system prompt"},
+		{"agents.<id>.name", "text", "its name for people"},
+		{"agents.<id>.model", "provider/model", "the model it asks; the question's where it is left out"},
+		{"agents.<id>.tools", "list of globs", "the tools that it is offered; none where it is left out"},
+		{"agents.<id>.handoffs", "list of agents", "the agents that it can hand over to; those of toolsets as toolset:id"},
+		{"agents.<id>.history", "full | turn", "what it sees: the conversation, or the question alone"},
+		{"agents.<id>.answers", "true | false", "whether its words are part of the answer; left out, those of the entry agent and of agents without handoffs are"},
+		{"agents.<id>.entry", "true | false", "whether a new chat begins with it"},
 		{"prices.<provider/model>.input", "amount", "what a million input tokens cost"},
 		{"prices.<provider/model>.output", "amount", "what a million output tokens cost"},
 		{"prices.<provider/model>.cached", "amount", "what a million cached input tokens cost; input where it is left out"},

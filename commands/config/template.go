@@ -36,6 +36,13 @@ func Template() string {
 #  ollama/qwen3:
 #    context_length: 32768
 
+# agents, which fettle ask --agent reviewer enters by
+#agents:
+#  reviewer:
+#    purpose: Reads a change and says what is wrong with it.
+#    prompt: You review changes. Be brief, and name the line.
+#    tools: [read_file, list_files]
+
 # what a million tokens cost, for fettle usage
 #prices:
 #  openai/gpt-5: {input: 1.25, output: 10}

@@ -163,7 +163,7 @@ func turn(t *testing.T, asked string) (answer, summary string, called []string) 
 		t.Fatal(err)
 	}
 	runners := map[string]toolset.Runner{}
-	req := &provider.Request{Model: "demo.yaml", Messages: []provider.Message{{
+	req := &provider.Request{Model: "files.yaml", Messages: []provider.Message{{
 		Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: asked}},
 	}}}
 	for _, e := range builtin.Entries(builtin.Options{}) {
@@ -244,4 +244,36 @@ func TestOtherQuestionsAreTurnedDown(t *testing.T) {
 	if len(called) > 0 || summary != "" || !strings.Contains(answer, question) {
 		t.Errorf("it calls %v, writes %q and says %q", called, summary, answer)
 	}
+}
+
+// The toolset of the demo is the example toolset, file for file.
+func TestTheDemosToolsetIsTheExample(t *testing.T) {
+	t.Parallel()
+	want, got := filesOf(t, "../../testdata/toolsets/chaoscontext"), filesOf(t, "chaoscontext")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("copy testdata/toolsets/chaoscontext to commands/demodata:\n%s", diff)
+	}
+}
+
+// filesOf are the files of a toolset, without what Python leaves beside them.
+func filesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.Name() == "__pycache__":
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		}
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		out[name] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

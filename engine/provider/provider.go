@@ -100,6 +100,8 @@ type Request struct {
 	Temperature *float64
 	// Think asks for reasoning; nil leaves it to the model.
 	Think *bool
+	// Native is set where agents answer; see there.
+	Native *Native
 }
 
 // ToolSpec is a tool as the model is told about it. The adapter makes Name

@@ -1,6 +1,6 @@
 // Package mistral speaks Mistral's chat completions, to Mistral itself and to
-// any address that serves them. It is a client only, and knows nothing of
-// agents, conversations and connectors.
+// any address that serves them, and where it is asked to, its agents and
+// conversations. It is a client only, and knows nothing of connectors.
 //
 // # What differs from OpenAI's chat completions
 //
@@ -33,7 +33,27 @@
 // that is refused in a history is left out of that request. Nothing of it is
 // kept on disk.
 //
+// # Agents
+//
+// With Options.AgentFile, requests of a turn with agents (provider.Native) go to
+// the API of agents and conversations. Before the first one the agents are
+// enlisted: ids that were kept in the file are looked at, agents that are gone
+// are made again, those that differ are brought up to date, and handoffs are
+// wired last, since they may go round. One process looks once at agents that stay
+// the same; the file is changed under a lock, and replaced as a whole.
+//
+// The turn begins a conversation with the agent that is asked, with the history
+// as its entries, and appends to it: the results of calls, and a word to the
+// agent that it was handed to, since handoffs are left to the client. All agents
+// see that conversation. Where the next request can't go on with it (the last one
+// failed, or another agent goes on than the one that was handed to) it begins
+// another. Conversations stay at Mistral. An answer by a schema is asked for by
+// chat completions as ever.
+//
 // # The end of a response
+//
+// A conversation's response ends with its done event and nothing else. For
+// completions:
 //
 // [DONE] ends a response; so does a clean end of the body after a finish
 // reason. Anything else is a cut. Calls are handed on only then.

@@ -36,6 +36,10 @@ type Options struct {
 	Headers map[string]string
 	// Client makes the requests; nil is one of the Provider's own.
 	Client *http.Client
+	// AgentFile is the file that the ids of agents are kept in, which are made at
+	// Mistral then and answer in one conversation there; "" leaves agents to the
+	// caller. Its folder is made.
+	AgentFile string
 	// FirstByte and Between bound the waits for an answer and for each further
 	// piece of it; 0 is 10 minutes and 2 minutes.
 	FirstByte, Between time.Duration
@@ -53,6 +57,7 @@ type Provider struct {
 	mu     sync.Mutex
 	learnt map[string]quirks         // by model
 	listed map[string]provider.Model // what Models saw last
+	cast   castIDs                   // the agents that were looked at last
 }
 
 var (
@@ -103,6 +108,9 @@ func (p *Provider) CloseIdleConnections() { p.client.CloseIdleConnections() }
 
 // Stream sends the request; see provider.Provider.
 func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[[]provider.Delta, error] {
+	if n := req.Native; p.o.AgentFile != "" && n != nil && n.Provider == p.o.Name && req.Schema == nil {
+		return p.converse(ctx, req)
+	}
 	return func(yield func([]provider.Delta, error) bool) {
 		shown := false
 		pass := func(batch []provider.Delta) bool {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -14,10 +15,26 @@ type moment struct {
 	question string // the text of the last user message
 	step     int    // the assistant messages after it
 	answers  int    // the assistant messages in all
+	req      *provider.Request
 }
 
+// said is all that the request says: what every message of it has, in order.
+func (m moment) said() string {
+	texts := make([]string, len(m.req.Messages))
+	for i := range m.req.Messages {
+		texts[i] = textOf(&m.req.Messages[i])
+	}
+	return strings.Join(texts, "\n")
+}
+
+// told is a hash of who was asked, by the system prompt, and given one of all
+// that the request says. Agents that answer together ask with one question and
+// with as many answers; these tell them apart.
+func (m moment) told() string  { return hashOf(m.req.System) }
+func (m moment) given() string { return hashOf(m.said()) }
+
 func momentOf(req *provider.Request) moment {
-	var m moment
+	m := moment{req: req}
 	for i := range req.Messages {
 		switch msg := &req.Messages[i]; msg.Role {
 		case provider.Assistant:
@@ -55,25 +72,8 @@ func hashOf(question string) string {
 // choose finds the response to a request, as the package's page says; nil
 // where there is none.
 func (s *script) choose(m moment) *response {
-	var last *response
-	hash := ""
-	if len(s.recorded) > 0 {
-		hash = hashOf(m.question)
-	}
-	for i := len(s.recorded) - 1; i >= 0; i-- {
-		r := s.recorded[i]
-		if r.at != m.answers {
-			continue
-		}
-		if r.asked == hash {
-			return r
-		}
-		if last == nil {
-			last = r
-		}
-	}
-	if last != nil {
-		return last
+	if r := s.replayed(m); r != nil {
+		return r
 	}
 	for _, r := range s.written {
 		if r.holds(m) {
@@ -83,12 +83,41 @@ func (s *script) choose(m moment) *response {
 	return nil
 }
 
+// replayed is the recorded response that fits a request best, the last of
+// those that fit as well.
+func (s *script) replayed(m moment) *response {
+	if len(s.recorded) == 0 {
+		return nil
+	}
+	asked, told, given := hashOf(m.question), m.told(), m.given()
+	var best *response
+	most := -1
+	for _, r := range slices.Backward(s.recorded) {
+		if r.at != m.answers {
+			continue
+		}
+		fits := 0
+		for i, same := range []bool{r.asked == asked, r.told == told, r.told == told && r.given == given} {
+			if same {
+				fits += 1 << i
+			}
+		}
+		if fits > most {
+			best, most = r, fits
+		}
+	}
+	return best
+}
+
 // holds tells whether the condition of a written response holds.
 func (r *response) holds(m moment) bool {
 	if r.order != noPlace {
 		return r.order == m.answers
 	}
-	return (r.step == anyStep || r.step == m.step) && (r.when == nil || r.when.MatchString(m.question))
+	return (r.step == anyStep || r.step == m.step) &&
+		(r.when == nil || r.when.MatchString(m.question)) &&
+		(r.system == nil || r.system.MatchString(m.req.System)) &&
+		(r.seen == nil || r.seen.MatchString(m.said()))
 }
 
 // missing says which response was asked for where there is none.

@@ -39,6 +39,8 @@
 //	  thinking: unknown               #   default unknown
 //	responses:
 //	  - when: (?i)orders              # RE2, anywhere in the question
+//	    system: ^You are the Scribe   # RE2, anywhere in the system prompt
+//	    seen: wrote a draft           # RE2, anywhere in what the messages say
 //	    step: 0                       # see Step above
 //	    expect:                       # else the request is rejected
 //	      system: [be brief]          #   parts of the system prompt,
@@ -82,9 +84,13 @@
 // in a conversation and chats beside each other don't meet. Each response has
 // a condition:
 //
-//   - with `when`, `step` or both, that all that it has hold;
-//   - with neither, that it is the n-th of those with neither (from 0) and the
-//     request has n answers so far.
+//   - with some of `when`, `system`, `seen` and `step`, that all that it has
+//     hold;
+//   - with none of them, that it is the n-th of those with none (from 0) and
+//     the request has n answers so far.
+//
+// Agents that answer one question together are told apart by `system`, since
+// each has its prompt, and the first request of one from a later one by `seen`.
 //
 // The first response of the file whose condition holds answers. `when: ""`
 // holds always, which makes a last response for everything else. Where nothing
@@ -98,14 +104,17 @@
 // nothing. Every other line is a response, with the same keys and the same
 // strictness, and with what the recorder adds:
 //
-//	{"at":0,"asked":"5d41402a","from":"ollama/qwen3:8b","deltas":[…]}
+//	{"at":0,"asked":"5d41402a","told":"e3b0c442","given":"2cf24dba","from":"ollama/qwen3:8b","deltas":[…]}
 //
 // `at` is the answers so far when it was asked, `asked` a short hash of the
-// question, and `from` says for people who answered. The lowest `at` of a file
-// counts as 0, so that a recording may begin in the middle of a chat. Of the
-// lines with the `at` of the request, the last one with its question answers,
-// or else the last one: a retry replaces the try before it, and questions that
-// were recorded one after the other are told apart. Lines without `at` answer
+// question, `told` one of the system prompt, `given` one of all that the
+// messages said, and `from` says for people who answered. The lowest `at` of a
+// file counts as 0, so that a recording may begin in the middle of a chat. Of
+// the lines with the `at` of the request, the one answers that has the same
+// said to the same prompt, else the same prompt, else the same question, and of
+// several such ones the last: a retry replaces the try before it, questions
+// that were recorded one after the other are told apart, and so are agents that
+// answer one question together. Lines without `at` answer
 // as written responses do, if no recorded one does.
 //
 // A replay gives the batches as they came, with the wait before each. Text is

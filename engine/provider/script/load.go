@@ -192,7 +192,7 @@ func (s *script) settle() {
 	}
 	plain := 0
 	for _, r := range s.written {
-		if r.when == nil && r.step == anyStep {
+		if r.when == nil && r.system == nil && r.seen == nil && r.step == anyStep {
 			r.order = plain
 			plain++
 		}

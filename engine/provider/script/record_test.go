@@ -127,9 +127,9 @@ func TestNothingButTheResponseIsRecorded(t *testing.T) {
 		t.Errorf("recorded %v as %s", err, tape.Bytes())
 	}
 	want := `{"fettle_script":1}
-{"at":1,"asked":"e3b0c442","from":"made/m","deltas":[{"content":"hello"}],"error":{"kind":"unauthorised","status":401,"message":"the key is wrong"}}
+{"at":1,"asked":"e3b0c442","told":"a9c246e7","given":"0a7743d1","from":"made/m","deltas":[{"content":"hello"}],"error":{"kind":"unauthorised","status":401,"message":"the key is wrong"}}
 {"fettle_script":1}
-{"at":1,"asked":"e3b0c442","from":"made/m","deltas":[{"content":"hello"}],"error":{"kind":"broken"}}
+{"at":1,"asked":"e3b0c442","told":"a9c246e7","given":"0a7743d1","from":"made/m","deltas":[{"content":"hello"}],"error":{"kind":"broken"}}
 `
 	if diff := cmp.Diff(want, withoutWaits(tape.String())); diff != "" {
 		t.Error(diff)

@@ -27,12 +27,14 @@ const (
 type response struct {
 	line int
 	// the condition; see the package's page
-	when  *regexp.Regexp
+	when, system, seen *regexp.Regexp
+
 	step  int // anyStep where none is asked for
 	order int // among those without a condition of their own, else noPlace
-	// at and asked are the recorder's; at is noPlace where it wasn't recorded.
-	at    int
-	asked string
+	// at, asked, told and given are the recorder's; at is noPlace where it
+	// wasn't recorded.
+	at                 int
+	asked, told, given string
 
 	expect  expectation
 	batches []batch
@@ -74,8 +76,8 @@ type draft struct {
 }
 
 const (
-	responseKeys = "when step expect reasoning text calls deltas usage stop_reason pace error cut hang"
-	recorderKeys = " at asked from"
+	responseKeys = "when system seen step expect reasoning text calls deltas usage stop_reason pace error cut hang"
+	recorderKeys = " at asked told given from"
 )
 
 // response reads one response and adds it to the script.
@@ -116,6 +118,10 @@ func (d *decoder) condition(r *draft, k, v *node) bool {
 	switch k.text {
 	case "when":
 		r.when = d.pattern(v, k.text)
+	case "system":
+		r.system = d.pattern(v, k.text)
+	case "seen":
+		r.seen = d.pattern(v, k.text)
 	case "step":
 		r.step = int(d.count(v, k.text, 0, mostPast))
 	case "expect":
@@ -125,6 +131,12 @@ func (d *decoder) condition(r *draft, k, v *node) bool {
 		return d.recorded
 	case "asked":
 		r.asked = d.text(v, k.text)
+		return d.recorded
+	case "told":
+		r.told = d.text(v, k.text)
+		return d.recorded
+	case "given":
+		r.given = d.text(v, k.text)
 		return d.recorded
 	case "from":
 		d.text(v, k.text)
@@ -232,7 +244,7 @@ func (d *decoder) agrees(r *draft, n *node) bool {
 	}
 	clash("error", "a response ends once", "cut", "hang")
 	clash("cut", "a response ends once", "hang")
-	clash("at", "a recorded response has its place", "when", "step")
+	clash("at", "a recorded response has its place", "when", "system", "seen", "step")
 	if r.ending != whole && r.endsOnly && !d.recorded {
 		d.at(r.keys["deltas"], "a tool-call or a meta can't stand here: a response that breaks off has none")
 		good = false

@@ -24,11 +24,12 @@ type take struct {
 }
 
 // newTake begins the line of a response. Of the request it keeps where it
-// stands in its conversation, a hash of the question, and the model's name.
+// stands in its conversation, hashes of the question, of the system prompt and
+// of all that it says, and the model's name.
 func newTake(name string, req *provider.Request, l limits) *take {
 	t := &take{limits: l, since: time.Now()}
 	m := momentOf(req)
-	fmt.Fprintf(&t.buf, `{"at":%d,"asked":%q,"from":`, m.answers, hashOf(m.question))
+	fmt.Fprintf(&t.buf, `{"at":%d,"asked":%q,"told":%q,"given":%q,"from":`, m.answers, hashOf(m.question), m.told(), m.given())
 	t.failed = appendJSON(&t.buf, clean(name+"/"+req.Model))
 	t.buf.WriteString(`,"deltas":[`)
 	return t

@@ -1,0 +1,33 @@
+package commands
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// configuredAgents are the agents that the configuration describes.
+func configuredAgents(cfg *config.Config) (*engine.Agents, error) {
+	var all []engine.Agent
+	for _, id := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		a := cfg.Agents[id]
+		made := engine.Agent{
+			ID: a.ID, Name: a.Name, Purpose: a.Purpose, Prompt: a.Prompt, Model: a.Model, Tools: a.Tools,
+			Handoffs: a.Handoffs, History: a.History, Source: a.Place.String(),
+		}
+		if a.Answers != provider.Unknown {
+			answers := a.Answers == provider.Yes
+			made.Answers = &answers
+		}
+		all = append(all, made)
+	}
+	agents, err := engine.UncheckedAgents(all...)
+	if err != nil {
+		return nil, fault.Wrap(fault.Config, "read the agents", err, "fettle config edit")
+	}
+	return agents, nil
+}

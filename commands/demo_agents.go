@@ -1,0 +1,132 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/python"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// The conversation is document 003's: its toolset, and its two questions.
+const (
+	demoModel   = "script/:demo"
+	demoToolset = "chaoscontext"
+	demoAgent   = demoToolset + ":interface"
+	demoFirst   = "I'm starting on the login system. What's the final spec?"
+	demoSecond  = "What library should I use for that?"
+)
+
+// agentsScene has three agents answer a question that two sources disagree on,
+// and then one that only the chat's memory can answer.
+func (d *demo) agentsScene(ctx context.Context) error {
+	d.says("Three agents find out which login a team has settled on. " + d.who("the agents, their tools, the folder and the store"))
+	if err := d.install(ctx); err != nil {
+		return err
+	}
+	d.asks(demoFirst)
+	chat, err := d.ask(ctx, engine.TurnRequest{Parts: question(demoFirst), Agent: demoAgent}, demoModel)
+	if err != nil || d.lost() {
+		return err
+	}
+	d.asks(demoSecond)
+	_, err = d.ask(ctx, engine.TurnRequest{Parts: question(demoSecond), Chat: engine.ChatRef{ID: chat.ID}}, demoModel)
+	if err != nil || d.lost() {
+		return err
+	}
+	d.agentsEnd(chat)
+	return nil
+}
+
+// agentsEnd says what was seen, what was kept, and what to try next.
+func (d *demo) agentsEnd(chat engine.Chat) {
+	d.rt.streams.Err.Printf("\n")
+	var steps []step
+	if d.recorded {
+		d.says("The first question took three agents and two tools; the second was answered from memory by the first agent alone.")
+	}
+	if d.o.keep {
+		d.says(fmt.Sprintf("Chat %d and the toolset %s were kept.", chat.Number, demoToolset))
+		steps = append(steps,
+			step{fmt.Sprintf("fettle chats show %d", chat.Number), "shows the chat with its handoffs"},
+			step{"fettle agents show interface", "shows an agent with its prompt"},
+			step{"fettle toolset rm " + demoToolset, "removes the toolset"})
+	} else {
+		d.says("Nothing of it was kept.")
+		steps = append(steps,
+			step{"fettle demo files", "a model reads and writes files, and undo takes it back"},
+			step{"fettle demo --keep", "keeps the chat and the toolset, to look at them"})
+	}
+	if d.recorded {
+		steps = append(steps, realModel("fettle demo")...)
+	}
+	d.next(steps)
+}
+
+// install imports the toolset from the program itself. It asks for nothing that
+// would need an approval.
+func (d *demo) install(ctx context.Context) error {
+	status := d.rt.streams.Status()
+	status.Set("installing " + demoToolset)
+	defer status.Clear()
+	dir := d.inScratch(demoToolset)
+	if err := unpack(demoFiles, path.Join(demoDir, demoToolset), dir); err != nil {
+		return fault.Wrap(fault.Failed, "unpack the demo's toolset", err)
+	}
+	p, err := d.eng.PlanToolset(ctx, dir, registry.PlanOptions{Env: os.LookupEnv, WorkDir: d.scratch})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if p.Installed != nil && !p.Same {
+		return fault.New(fault.Failed, "another "+demoToolset+" is installed, and the demo leaves it alone", "fettle demo")
+	}
+	if _, err := d.eng.ImportToolset(ctx, p, registry.ApplyOptions{Approved: true}); err != nil {
+		return err
+	}
+	return d.standIn(ctx)
+}
+
+// standIn lets fettle itself run the toolset's two functions where there is no
+// Python: whoever looks at a demo has not installed anything yet.
+func (d *demo) standIn(ctx context.Context) error {
+	_, err := d.rt.toolbox.python.Interpreter(ctx)
+	var none *python.UnavailableError
+	if !errors.As(err, &none) {
+		return err
+	}
+	d.rt.toolbox.instead = standIns()
+	d.says("(There is no Python here, which the toolset is written in; fettle stands in for its two functions.)")
+	return nil
+}
+
+// unpack writes a folder of embedded files.
+func unpack(from fs.FS, root, dir string) error {
+	return fs.WalkDir(from, root, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(filepath.FromSlash(root), filepath.FromSlash(name))
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, rel)
+		if e.IsDir() {
+			return os.MkdirAll(to, 0o700)
+		}
+		data, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, data, 0o600)
+	})
+}
+
+func (d *demo) inScratch(name string) string { return filepath.Join(d.scratch, name) }

@@ -1,0 +1,150 @@
+package mistral
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/provider/wire"
+	"github.com/fettle-cli/fettle/internal/sse"
+)
+
+// talk reads one response of a conversation: events of its own, each with its
+// type, whose content is as in a completion.
+type talk struct {
+	*decoder
+	agents []provider.NativeAgent
+	ids    map[string]string // Mistral's, by ours
+	now    string            // the agent that speaks, by our id
+
+	conversation string
+	open         map[string]bool
+	handed       bool
+	handoffs     []provider.Delta
+	done         bool
+}
+
+// talkEvent is one event of a conversation.
+type talkEvent struct {
+	Type           wire.String     `json:"type"`
+	ConversationID wire.String     `json:"conversation_id"`
+	Content        json.RawMessage `json:"content"`
+	ID             wire.String     `json:"id"`
+	Name           wire.String     `json:"name"`
+	ToolCallID     wire.String     `json:"tool_call_id"`
+	Arguments      json.RawMessage `json:"arguments"`
+	NextAgentID    wire.String     `json:"next_agent_id"`
+	Usage          *usage          `json:"usage"`
+}
+
+// names are those of the tools of all agents.
+func (t *talk) names() *provider.Names {
+	var all []provider.ToolSpec
+	for _, a := range t.agents {
+		all = append(all, a.Tools...)
+	}
+	return wire.Names(&provider.Request{Tools: all})
+}
+
+// Read takes what one network read brought.
+func (t *talk) Read(dst []provider.Delta) (wire.Read, error) {
+	t.progress = false
+	if t.whole != nil {
+		body, err := io.ReadAll(io.LimitReader(t.whole, wire.MaxBody))
+		if err != nil {
+			return wire.Read{Deltas: dst}, err
+		}
+		return wire.Read{Deltas: dst}, inStream(t.o.source, body) // what isn't a stream is no answer
+	}
+	e, err := t.events.Next()
+	for more := err == nil; more; e, more = t.events.Buffered() {
+		if dst, err = t.take(dst, e); err != nil || t.done {
+			return wire.Read{Deltas: dst, Progress: t.progress, Done: t.done && err == nil}, err
+		}
+	}
+	return wire.Read{Deltas: dst, Progress: t.progress}, err
+}
+
+// take takes one event. Both spellings of a type are known, with and without
+// the conversation in front.
+func (t *talk) take(dst []provider.Delta, e sse.Event) ([]provider.Delta, error) {
+	data := bytes.TrimSpace(e.Data)
+	if len(data) == 0 || data[0] == ':' || string(data) == "[DONE]" || e.Open && !json.Valid(data) {
+		return dst, nil
+	}
+	var ev talkEvent
+	if err := json.Unmarshal(data, &ev); err != nil {
+		return dst, &wire.FormatError{Chunk: bytes.Clone(data), Err: err}
+	}
+	kind := string(ev.Type)
+	if kind == "" {
+		kind = e.Name
+	}
+	switch strings.TrimPrefix(kind, "conversation.") {
+	case "response.started":
+		t.conversation = string(ev.ConversationID)
+	case "message.output.delta":
+		dst, _, err := t.delta(dst, &delta{Content: ev.Content})
+		return dst, err
+	case "function.call.delta":
+		t.progress = true
+		id := ev.ToolCallID
+		if id == "" {
+			id = ev.ID
+		}
+		return dst, t.calls.Add(wire.CallPiece{ID: id, Function: &wire.CallFunction{Name: ev.Name, Arguments: ev.Arguments}})
+	case "agent.handoff.done":
+		return dst, t.handOver(string(ev.NextAgentID))
+	case "response.error", "error":
+		return dst, inStream(t.o.source, data)
+	case "response.done":
+		t.count(ev.Usage)
+		return t.close(dst)
+	}
+	return dst, nil // started handoffs, and tools that run at Mistral
+}
+
+// handOver notes the handoff as the call of the tool that stands for it.
+func (t *talk) handOver(next string) error {
+	t.progress = true
+	for _, a := range t.agents {
+		if a.ID != t.now {
+			continue
+		}
+		for tool, to := range a.Handoffs {
+			if t.ids[to] == next {
+				t.handed, t.now = true, to
+				t.handoffs = append(t.handoffs, provider.Delta{Kind: provider.CallDelta, Call: &provider.ToolCall{
+					ID: newID(), Name: tool, Args: json.RawMessage("{}"),
+				}})
+				return nil
+			}
+		}
+	}
+	return &wire.FormatError{Err: errors.New("it hands over to an agent that " + t.now + " doesn't hand over to")}
+}
+
+// close ends the response: calls, then handoffs, then meta.
+func (t *talk) close(dst []provider.Delta) ([]provider.Delta, error) {
+	begin := len(dst)
+	dst, err := t.end(dst)
+	if err != nil {
+		return dst, err
+	}
+	t.open = map[string]bool{}
+	for _, d := range dst[begin:] {
+		if d.Kind == provider.CallDelta {
+			t.open[d.Call.ID] = true
+		}
+	}
+	t.done = true
+	if len(t.handoffs) > 0 {
+		last := dst[len(dst)-1] // meta
+		last.Meta.StopReason = provider.StopToolUse
+		dst = append(append(dst[:len(dst)-1], t.handoffs...), last)
+	}
+	return dst, nil
+}
