@@ -97,7 +97,7 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 		}
 	}
 	req := engine.TurnRequest{
-		Chat: o.chat, Agent: o.agent, Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
+		Chat: o.chat, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
 		Policy: engine.Policy{AllowAll: o.yes}, MaxSteps: cfg.Limits.MaxTurns, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true,
 		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
@@ -115,6 +115,16 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 		req.System = cfg.System
 	}
 	return req, nil
+}
+
+// docs are what the person's own words name as doc:ID: what is piped in may
+// have such words of its own.
+func (o askOptions) docs() []string {
+	words, err := o.text(nil, true)
+	if err != nil { // a prompt that wants input, which is piped in
+		words = o.prompt
+	}
+	return append([]string{}, engine.DocRefs(words)...)
 }
 
 // toolGlobs are the tools that the model is offered: nil is all.

@@ -36,6 +36,7 @@ func writing() map[string]struct {
 		"tool renderer set": {args: "edit_file code --show-file $args.path", silent: true},
 		"toolset validate":  {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
 		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
+		"docs add": {args: "kept.md", silent: true}, "docs show": {args: "kept.md"}, "docs rm": {args: "gone.md", silent: true},
 		"store backup": {args: "out.tar.zst", silent: true}, "store restore": {args: "kept.tar.zst --dry-run", silent: true},
 	}
 }
@@ -102,6 +103,9 @@ func outputWorld(t *testing.T) *world {
 		w.run(0, "ask", "--no-stdin", "--yes", "write")
 	}
 	w.run(0, "undo", "--chat", "3")
+	put(t, filepath.Join(w.dir, "kept.md"), "kept")
+	put(t, filepath.Join(w.dir, "gone.md"), "gone")
+	w.run(0, "docs", "add", "kept.md", "gone.md")
 	w.run(0, "toolset", "init", "my-tools")
 	w.run(0, "store", "backup", "kept.tar.zst")
 	trustProject(t, w)

@@ -237,6 +237,9 @@ func printStats(out *term.Output, s *cas.Stats, chats map[string]engine.Chat, u 
 		term.Column{Title: "states", Right: true}, term.Column{Title: "size", Right: true}, term.Column{Title: "own", Right: true})
 	for _, c := range s.Chats {
 		chat, number := chats[c.ChatID], "gone"
+		if c.ChatID == engine.DocumentsID {
+			number, chat.Title = "docs", "documents, which fettle docs list shows"
+		}
 		if chat.Number > 0 {
 			number = strconv.FormatInt(chat.Number, 10)
 		}
@@ -352,6 +355,9 @@ func places(p cas.Problem, chats map[string]engine.Chat) []string {
 	seen := map[string]bool{}
 	for _, u := range p.Uses {
 		place := "a chat that is gone"
+		if u.ChatID == engine.DocumentsID {
+			place = "a document"
+		}
 		if c := chats[u.ChatID]; c.Number > 0 {
 			place = fmt.Sprintf("chat %d", c.Number)
 		}

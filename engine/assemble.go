@@ -21,6 +21,9 @@ type assembly struct {
 	extra  []provider.Message
 	schema json.RawMessage
 	think  *bool
+	// temperature and maxTokens are the request's own.
+	temperature *float64
+	maxTokens   int
 	// name gives the name by which the model knows a tool id.
 	name func(toolID string) string
 	// without are features that the model turned out to lack.
@@ -33,9 +36,9 @@ type assembly struct {
 
 // assemble puts a request together in document 002's order: the system
 // message, the normalised history, the context files before the latest user
-// message, that message, and the tools.
+// message, that message with the documents that it names, and the tools.
 func assemble(a assembly) *provider.Request {
-	req := &provider.Request{Model: a.model, System: a.system}
+	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens}
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}
@@ -74,13 +77,18 @@ func assemble(a assembly) *provider.Request {
 }
 
 // asked gives a person's message: files in a message of their own before it,
-// then images and text.
+// then what it names as doc:<id>, images and text.
 func (a assembly) asked(m Message) []provider.Message {
 	var files, own []provider.Part
 	for _, p := range m.Parts {
 		switch p.Kind {
 		case provider.FilePart:
-			files = append(files, provider.Part{Kind: provider.TextPart, Text: fileBlock(p)})
+			block := provider.Part{Kind: provider.TextPart, Text: fileBlock(p)}
+			if p.Doc != "" {
+				own = append(own, block)
+			} else {
+				files = append(files, block)
+			}
 		case provider.ImagePart:
 			if !a.without[provider.FeatureImages] {
 				own = append(own, p)
@@ -104,10 +112,14 @@ func (a assembly) asked(m Message) []provider.Message {
 	return out
 }
 
-// fileBlock shows a context file to the model. The name can't close its
-// attribute, and a content that holds the closing tag gets a longer one.
+// fileBlock shows a context file to the model, or a document under the
+// reference that names it. The name can't close its attribute, and a content
+// that holds the closing tag gets a longer one.
 func fileBlock(p provider.Part) string {
-	tag := "file"
+	tag, attribute := "file", "name"
+	if p.Doc != "" {
+		tag, attribute, p.Name = "document", "id", p.Doc
+	}
 	for strings.Contains(p.Text, "</"+tag+">") {
 		tag += "_"
 	}
@@ -116,7 +128,7 @@ func fileBlock(p provider.Part) string {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return "<" + tag + ` name="` + name + "\">\n" + text + "</" + tag + ">"
+	return "<" + tag + " " + attribute + `="` + name + "\">\n" + text + "</" + tag + ">"
 }
 
 // answered splits an answer into the messages of its steps: what the model

@@ -20,6 +20,10 @@ type TurnRequest struct {
 	// one text. At least one part is needed, unless Chat.Instead names a
 	// question that is asked again.
 	Parts []provider.Part
+	// Docs are what the message names as doc:<id> (document 002): files of the
+	// workspace, what the chat was given before, or stored documents, by id or
+	// name. nil looks for them in the text of Parts; an empty slice names none.
+	Docs []string
 	// Title names a new chat; empty takes it from Parts. It is cut and made
 	// one line.
 	Title string

@@ -265,6 +265,11 @@ func (t *turn) retryOptions() provider.RetryOptions {
 
 // request assembles what is sent.
 func (t *turn) request(extra []provider.Message) *provider.Request {
+	return assemble(t.assembly(extra))
+}
+
+// assembly is what the next request is made of.
+func (t *turn) assembly(extra []provider.Message) assembly {
 	a := assembly{
 		model: t.model.model.Name, ref: t.model.ref, system: t.accept.Chat.System,
 		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
@@ -275,13 +280,11 @@ func (t *turn) request(extra []provider.Message) *provider.Request {
 		m := t.red.message()
 		a.answer = &m
 	}
-	a.extra, a.think = extra, t.req.Think
+	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
 	if t.answers() {
 		a.schema = t.req.Schema
 	}
-	req := assemble(a)
-	req.Temperature, req.MaxTokens = t.req.Temperature, t.req.MaxTokens
-	return req
+	return a
 }
 
 // nameFor is what the model knows a tool of the conversation by. One that isn't

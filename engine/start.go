@@ -51,6 +51,9 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 		err = t.upload(ctx)
 	}
 	if err == nil {
+		err = t.attachDocs(ctx)
+	}
+	if err == nil {
 		t.accept.ManifestID, t.accept.LeftManifestID = manifestID(t.states.at), t.states.left
 		err = t.eng.accept(ctx, t)
 	}

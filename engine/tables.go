@@ -26,6 +26,8 @@ type tables struct {
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 	usage    *usageTables
 	search   *searchTables
+
+	documents *kv.Table[Document]
 }
 
 func newTables() *tables {
@@ -43,6 +45,8 @@ func newTables() *tables {
 		parts:  kv.NewRawTable("message_parts"),
 		usage:  newUsageTables(),
 		search: newSearchTables(),
+
+		documents: documentsTable(),
 
 		upkeep:  kv.NewTable("upkeep", func(u *Upkeep) kv.Key { return kv.Str(u.ID) }),
 		deleted: kv.NewTable("deleted_chats", func(d *deletion) kv.Key { return kv.Str(d.ChatID) }),

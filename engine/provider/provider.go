@@ -172,6 +172,9 @@ type Part struct {
 	Result *ToolResult `json:"result,omitempty"`
 	// Agent is who spoke, where there are several.
 	Agent string `json:"agent,omitempty"`
+	// Doc is the reference by which a message named the file or image, as
+	// doc:<id>; it stands in the message itself then, and not before it.
+	Doc string `json:"doc,omitempty"`
 }
 
 // ToolCall is a call that a model asked for.
