@@ -103,6 +103,10 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
 		OnWait:     func(what string) { rt.notice("waiting: " + what) },
 	}
+	if o.agentMode != "" {
+		on := o.agentMode == "on"
+		req.AgentMode = &on
+	}
 	// A chat keeps its model and its system prompt; a new one begins with the
 	// configured ones.
 	if o.model != "" || o.chat == (engine.ChatRef{}) {

@@ -107,6 +107,7 @@ func storeShapes() []shape {
 			{"title", "the first line that was asked"},
 			{"model", "the model that was asked last"},
 			{"system", "its system prompt"},
+			{"agent, agent_mode", "the agent that it enters by; false where its model may call no tools"},
 			{"workspace", "the folder that -w bound it to"},
 			{"messages", "how many there are, on all branches"},
 			{"active_leaf_message_id", "the message that the next turn goes on from"},

@@ -43,6 +43,10 @@ type TurnRequest struct {
 	// nil offers all enabled tools, without those that only a person could
 	// allow where nobody can be asked; an empty slice offers none.
 	Tools []string
+	// AgentMode switches on or off that the model may call tools and go on with
+	// their results (document 002); off, no tools are declared. nil keeps the
+	// chat's mode, which is on in a new one.
+	AgentMode *bool
 	// Workspace is the absolute path of a folder to bind a new chat to;
 	// empty means the chat's own managed folder.
 	Workspace string

@@ -172,6 +172,9 @@ func (t *turn) noteLeftOut() error {
 	if t.model.without[provider.FeatureTools] && (t.req.Workspace != "" || len(t.req.Tools) > 0) {
 		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureTools, t.model.ref)})
 	}
+	if !t.agentMode() && len(t.req.Tools) > 0 {
+		notes = append(notes, event.Footnote{Text: "tools were left out: agent mode is off in this chat"})
+	}
 	if len(notes) == 0 {
 		return nil // and nothing is waited for
 	}
@@ -275,6 +278,9 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
 		tools:   append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
 		agent: t.agent,
+	}
+	if !t.agentMode() {
+		a.tools = nil
 	}
 	if t.red.step > 0 {
 		m := t.red.message()

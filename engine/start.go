@@ -224,6 +224,9 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	if t.entry != nil {
 		chat.Agent = t.entry.ID
 	}
+	if t.req.AgentMode != nil {
+		chat.AgentMode = t.req.AgentMode
+	}
 	if t.req.System != "" {
 		chat.System = t.req.System
 	}

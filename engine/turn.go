@@ -129,8 +129,8 @@ func crashPlace() string {
 	return "a place that is not known"
 }
 
-// loop runs the person's own calls, or asks the model until it stops calling tools: document 002's
-// continuation, bounded by the step limit.
+// loop runs the person's own calls, or asks the model for as long as document
+// 002's conditions hold (continue.go), bounded by the step limit.
 func (t *turn) loop() error {
 	limit := t.req.MaxSteps
 	if limit <= 0 {
@@ -154,15 +154,12 @@ func (t *turn) loop() error {
 		if err != nil {
 			return err
 		}
-		if len(calls) == 0 && next == nil {
-			return nil
-		}
-		if step+1 >= limit {
+		if step+1 >= limit && t.wouldGoOn(calls, next) {
 			t.refuseCalls(calls, "the turn limit was reached before it ran")
 			return fault.New(fault.TurnLimit, plural(limit, "response")+" of the model, and it still calls tools",
 				"fettle ask -c --max-turns "+itoa(2*limit)+" \"go on\"")
 		}
-		if err := t.runCalls(calls); err != nil {
+		if on, err := t.useCalls(calls, next); err != nil || !on {
 			return err
 		}
 		if next != nil {
