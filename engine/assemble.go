@@ -30,6 +30,9 @@ type assembly struct {
 	without map[provider.Feature]bool
 	// agent is who is asked, where there are several; nil without agents.
 	agent *Agent
+	// begins is where the part of the answer begins that belongs to the
+	// question: before it stand other steps of a workflow.
+	begins int
 	// since is the step of the answer from which on this model has spoken.
 	since int
 }

@@ -84,6 +84,9 @@ type TurnRequest struct {
 	Think       *bool
 	Temperature *float64
 	MaxTokens   int
+	// workflow is what the turn runs of one, instead of asking the model; see
+	// StartWorkflow.
+	workflow *workflowRun
 	// OnWait is called when Start has to wait for another turn of the chat or
 	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
 	OnWait func(what string)

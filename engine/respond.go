@@ -290,6 +290,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 	if t.answers() {
 		a.schema = t.req.Schema
 	}
+	t.req.workflow.ofStep(&a)
 	return a
 }
 

@@ -61,7 +61,7 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 		return nil
 	}
 	// A turn that ran for a moment has done both already.
-	err = errors.Join(err, t.moveFolderBack(ctx), t.takeBack())
+	err = errors.Join(err, t.moveFolderBack(ctx), t.takeBack(), t.unbindWorkflow(ctx))
 	t.unlock()
 	return err
 }
@@ -103,6 +103,10 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 	t.red = newReducer(t.accept)
 	for _, m := range t.path {
 		t.reserveIDs(m)
+	}
+	if err := t.bindWorkflow(ctx); err != nil {
+		conv.unlock()
+		return nil, nil, err
 	}
 	return t, conv, nil
 }
@@ -178,7 +182,7 @@ func (t *turn) chooseTools() error {
 }
 
 func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
-	if len(t.req.Calls) > 0 {
+	if t.req.asksNobody() {
 		t.model = &choice{ref: conv.chat.Model} // nobody is asked
 		return nil
 	}

@@ -28,6 +28,7 @@ type tables struct {
 	search   *searchTables
 
 	documents *kv.Table[Document]
+	workflows *kv.Table[WorkflowInstance]
 }
 
 func newTables() *tables {
@@ -47,6 +48,7 @@ func newTables() *tables {
 		search: newSearchTables(),
 
 		documents: documentsTable(),
+		workflows: workflowsTable(),
 
 		upkeep:  kv.NewTable("upkeep", func(u *Upkeep) kv.Key { return kv.Str(u.ID) }),
 		deleted: kv.NewTable("deleted_chats", func(d *deletion) kv.Key { return kv.Str(d.ChatID) }),

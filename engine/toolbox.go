@@ -18,6 +18,7 @@ type toolbox struct {
 	generation int64
 	tools      *toolset.Set
 	agents     *Agents
+	workflows  []Workflow
 	unusable   map[string]string // by tool id
 }
 
@@ -63,6 +64,7 @@ func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
 		}
 		if set.Usable() {
 			agents = append(agents, agentsOf(set.ID, set.Agents)...)
+			box.workflows = append(box.workflows, workflowsOf(set)...)
 		}
 	}
 	var err error

@@ -129,8 +129,7 @@ func crashPlace() string {
 	return "a place that is not known"
 }
 
-// loop runs the person's own calls, or asks the model for as long as document
-// 002's conditions hold (continue.go), bounded by the step limit.
+// loop runs the person's own calls, a workflow's steps, or asks the model.
 func (t *turn) loop() error {
 	limit := t.req.MaxSteps
 	if limit <= 0 {
@@ -139,12 +138,21 @@ func (t *turn) loop() error {
 	if len(t.req.Calls) > 0 {
 		return t.runDirect()
 	}
+	if t.req.workflow != nil {
+		return t.runWorkflow(limit)
+	}
 	if err := t.noteLeftOut(); err != nil {
 		return err
 	}
 	if err := t.announce(); err != nil {
 		return err
 	}
+	return t.rounds(limit)
+}
+
+// rounds asks the model for as long as document 002's conditions hold
+// (continue.go), bounded by the step limit.
+func (t *turn) rounds(limit int) error {
 	for step := 0; ; step++ {
 		calls, err := t.respond()
 		if err != nil {
@@ -317,7 +325,7 @@ func (t *turn) letGo(discard bool) {
 func (t *turn) forget() {
 	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
-	t.unshown, t.model, t.allTools, t.box = nil, nil, nil, nil
+	t.unshown, t.model, t.allTools, t.box, t.req.workflow = nil, nil, nil, nil, nil
 }
 
 func errorBody(err error) event.Error {

@@ -18,7 +18,7 @@ import (
 )
 
 // mirrorVersion is the form of toolsets.json that this program reads.
-const mirrorVersion = 1
+const mirrorVersion = 2
 
 // Mirror is what turns need of the installed toolsets.
 type Mirror struct {
@@ -61,6 +61,8 @@ type MirrorToolset struct {
 	Least  toolset.Level    `json:"least"`
 	Tools  []MirrorTool     `json:"tools,omitempty"`
 	Agents []manifest.Agent `json:"agents,omitempty"`
+	// Workflows are the ones that can be started.
+	Workflows []manifest.Workflow `json:"workflows,omitempty"`
 }
 
 // MirrorTool is one tool of a toolset, with what is needed to run it.
@@ -337,6 +339,7 @@ func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 	for _, a := range set.agents {
 		t.Agents = append(t.Agents, a.Agent)
 	}
+	t.Workflows = set.set.Workflows
 	return t, nil
 }
 
