@@ -24,7 +24,7 @@ func outputPage() string {
 added in time. schema_version rises when one goes or changes its meaning. Times
 are RFC 3339; what is empty is left out where that tells nothing.
 `)
-	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), toolsetShapes(), toolShapes(), modelShapes(), configShapes(), roundShapes(), docsShapes(), authorShapes()) {
+	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), toolsetShapes(), toolShapes(), modelShapes(), configShapes(), roundShapes(), docsShapes(), workflowShapes(), authorShapes()) {
 		fmt.Fprintf(&b, "\n%s\n", s.title)
 		for _, f := range s.fields {
 			fmt.Fprintf(&b, "  %-*s%s\n", column, f.name, wrapAt(f.name, f.meaning, column))

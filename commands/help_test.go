@@ -137,6 +137,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
 		"tool list": toolsJSON{}, "tool show": toolShowJSON{}, "switched": toolSwitchedJSON{}, "renderer": rendererJSON{},
 		"export":  engine.ChatDocument{},
+		"flows":   workflowsJSON{},
 		"docs":    docsAddedJSON{},
 		"doc":     docJSON{},
 		"part":    provider.Part{},

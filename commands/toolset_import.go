@@ -258,6 +258,7 @@ func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
 	}{
 		{len(p.Manifest.Tools), "tool", "tools"}, {len(p.Manifest.MCPServers), "MCP server", "MCP servers"},
 		{len(p.Manifest.Agents), "agent", "agents"}, {len(p.Manifest.Pages), "page", "pages"}, {len(p.Manifest.Payloads), "payload", "payloads"},
+		{len(p.Manifest.Workflows), "workflow", "workflows"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, term.Count(part.n, part.one, part.many))

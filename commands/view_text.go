@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
@@ -34,6 +35,7 @@ type textView struct {
 	changed  map[string]bool   // paths that tools have changed
 	steps    int               // calls that changed any: what undo takes
 	notes    []string
+	flow     bool   // a workflow runs: not each of its turns has an answer
 	stop     string // why the last response stopped
 	usage    *event.Usage
 	begun    time.Time
@@ -87,6 +89,11 @@ func (v *textView) show(e event.Event) {
 		v.agentLine("▶ " + b.Agent + " agent activated")
 	case event.Handoff:
 		v.agentLine("⇒ handing off to " + b.To)
+	case event.Workflow:
+		if v.flow = true; b.State == engine.StepRunning {
+			v.broken = true
+			v.happens("step " + b.Step)
+		}
 	case event.Footnote:
 		v.notes = append(v.notes, b.Text)
 	case event.Meta:

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -233,10 +235,19 @@ func (e *Engine) workflowBusy(ctx context.Context, i WorkflowInstance) error {
 	return fault.New(fault.Busy, "the workflow "+i.ID+" is running")
 }
 
-// WorkflowInstance gives an instance as it stands, also while it runs.
-func (e *Engine) WorkflowInstance(ctx context.Context, id string) (WorkflowInstance, error) {
+// LastWorkflow names the instance that was begun last.
+const LastWorkflow = "last"
+
+// WorkflowInstance gives an instance as it stands, also while it runs. It is
+// named by its id, by the number of its chat, where the last one counts, or as
+// LastWorkflow.
+func (e *Engine) WorkflowInstance(ctx context.Context, ref string) (WorkflowInstance, error) {
+	id, err := e.instanceID(ctx, ref)
+	if err != nil {
+		return WorkflowInstance{}, err
+	}
 	var i *WorkflowInstance
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+	err = e.view(ctx, func(tx *kv.Tx) (err error) {
 		i, err = e.tables.workflows.Find(tx, "id", kv.Str(id))
 		return err
 	})
@@ -257,8 +268,47 @@ func (e *Engine) WorkflowInstance(ctx context.Context, id string) (WorkflowInsta
 	return all[0], nil
 }
 
+// instanceID is the id that is meant by what a person calls an instance.
+func (e *Engine) instanceID(ctx context.Context, ref string) (string, error) {
+	number, err := strconv.ParseInt(ref, 10, 64)
+	if ref != LastWorkflow && (err != nil || number <= 0) {
+		return ref, nil
+	}
+	chatID := ""
+	if ref != LastWorkflow {
+		chat, err := e.FindChat(ctx, ChatRef{Number: number})
+		if err != nil {
+			return "", err
+		}
+		chatID = chat.ID
+	}
+	all, err := e.GlanceWorkflows(ctx, math.MaxInt)
+	if err != nil {
+		return "", err
+	}
+	for _, i := range all { // the last begun first
+		if chatID == "" || i.ChatID == chatID {
+			return i.ID, nil
+		}
+	}
+	if chatID != "" {
+		return "", fault.New(fault.NotFound, "no workflow was started in chat "+ref, "fettle workflows list --instances")
+	}
+	return "", fault.New(fault.NotFound, "no workflow was started yet", "fettle workflows list")
+}
+
 // WorkflowInstances lists the instances as they stand, the last begun first.
 func (e *Engine) WorkflowInstances(ctx context.Context) ([]WorkflowInstance, error) {
+	all, err := e.GlanceWorkflows(ctx, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	return e.settleWorkflows(ctx, all)
+}
+
+// GlanceWorkflows lists the instances as their records have them, the last begun
+// first and at most limit of them. It writes nothing, so it is for suggestions.
+func (e *Engine) GlanceWorkflows(ctx context.Context, limit int) ([]WorkflowInstance, error) {
 	var all []WorkflowInstance
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		all = nil
@@ -274,5 +324,5 @@ func (e *Engine) WorkflowInstances(ctx context.Context) ([]WorkflowInstance, err
 		return nil, err
 	}
 	slices.SortFunc(all, func(a, b WorkflowInstance) int { return strings.Compare(b.ID, a.ID) })
-	return e.settleWorkflows(ctx, all)
+	return all[:min(len(all), limit)], nil
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
@@ -42,4 +43,33 @@ func (c *completer) fromStore(find func(context.Context, *engine.Engine) (sugges
 	case out := <-found:
 		return out
 	}
+}
+
+// workflows are what the arguments of the group workflows can be.
+func (c *completer) workflows(name string) suggestions {
+	var out suggestions
+	if strings.Contains(name, "WORKFLOW") {
+		for _, set := range c.mirror().Toolsets {
+			for _, w := range set.Workflows {
+				out.add(set.ID+":"+w.ID, w.Name)
+			}
+		}
+	}
+	if name == "ACTION" {
+		out.add(engine.ActContinue, "go on behind a checkpoint")
+		out.add(engine.ActRetry, "do the step again")
+	}
+	if !strings.Contains(name, "INSTANCE") {
+		return out
+	}
+	out.add(engine.LastWorkflow, "the one that was begun last")
+	found := c.fromStore(func(ctx context.Context, eng *engine.Engine) (out suggestions, err error) {
+		all, err := eng.GlanceWorkflows(ctx, mostChats)
+		for _, i := range all {
+			out.add(i.ID, i.Workflow.ID+", "+string(i.State))
+		}
+		return out, err
+	})
+	out.list = append(out.list, found.list...)
+	return out
 }
