@@ -16,7 +16,8 @@ import (
 
 const askDescription = `The answer goes to standard output and nothing else does. What is piped in is
 put before the prompt. Flags may stand before or after the prompt; what stands
-behind -- is prompt. fettle help exit-codes tells what the exit status says.
+behind -- is prompt. doc:NAME in it sends a document along: fettle docs --help.
+fettle help exit-codes tells what the exit status says.
 
 The model may use files, commands (in a sandbox, without the network) and the
 web; run_command and web_fetch ask first. Where nobody can be asked, as in a

@@ -418,7 +418,7 @@ func (e *Engine) RestoreDocuments(ctx context.Context, refs ...string) ([]Docume
 // the collection that follows takes their contents.
 func (e *Engine) purgeDocuments(ctx context.Context) error {
 	removed, err := e.Documents(ctx, true)
-	if err != nil {
+	if err != nil || len(removed) == 0 {
 		return err
 	}
 	before := e.o.Now().Add(-DocumentKept)
