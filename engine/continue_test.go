@@ -64,7 +64,9 @@ func TestATurnGoesOn(t *testing.T) {
 			if declared := len(r.requests()[0].Tools) > 0; declared != c.agentMode {
 				t.Errorf("tools declared: %v", declared)
 			}
-			if runs := c.agentMode && c.completed && c.toolUse; (len(ran) == 1) != runs {
+			if c.agentMode && c.completed && c.toolUse {
+				until(t, "the tool", func() bool { return len(ran) == 1 }) // one that is left behind may begin late
+			} else if len(ran) > 0 {
 				t.Errorf("the tool ran %d times", len(ran))
 			}
 			whole := c.completed && (c.settled || !c.agentMode || !c.toolUse)
