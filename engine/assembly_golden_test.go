@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -139,7 +140,7 @@ func (c assemblyCase) run(t *testing.T) []*provider.Request {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir()}
 	r := &rogue{model: c.model, stream: func(_ context.Context, step int, yield func([]provider.Delta, error) bool) {
-		yield(c.play[min(step, len(c.play)-1)], nil)
+		yield(slices.Clone(c.play[min(step, len(c.play)-1)]), nil) // who reads a batch may change it
 	}}
 	o := rogueOptions(t, b.dir, r, []toolset.Entry{echo()})
 	agents, err := NewAgents(c.agents...)
