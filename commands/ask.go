@@ -16,7 +16,8 @@ import (
 
 const askDescription = `The answer goes to standard output and nothing else does. What is piped in is
 put before the prompt. Flags may stand before or after the prompt; what stands
-behind -- is prompt. fettle help exit-codes tells what the exit status says.
+behind -- is prompt. doc:NAME in it sends a document along: fettle docs --help.
+fettle help exit-codes tells what the exit status says.
 
 The model may use files, commands (in a sandbox, without the network) and the
 web; run_command and web_fetch ask first. Where nobody can be asked, as in a
@@ -99,12 +100,16 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 		}
 	}
 	req := engine.TurnRequest{
-		Chat: o.chat, Agent: o.agent, Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
+		Chat: o.chat, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
 		Policy: engine.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true,
 		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
 		TextAlone:  o.page == "" && (o.extract || o.output == "text" && !rt.streams.Out.IsTerminal()),
 		OnWait:     func(what string) { rt.notice("waiting: " + what) },
+	}
+	if o.agentMode != "" {
+		on := o.agentMode == "on"
+		req.AgentMode = &on
 	}
 	// A chat keeps its model and its system prompt; a new one begins with the
 	// configured ones.
@@ -121,6 +126,16 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 		req.System = cfg.System
 	}
 	return req, nil
+}
+
+// docs are what the person's own words name as doc:ID: what is piped in may
+// have such words of its own.
+func (o askOptions) docs() []string {
+	words, err := o.text(nil, true)
+	if err != nil { // a prompt that wants input, which is piped in
+		words = o.prompt
+	}
+	return append([]string{}, engine.DocRefs(words)...)
 }
 
 // toolGlobs are the tools that the model is offered: nil is all.

@@ -33,6 +33,7 @@ type askOptions struct {
 	toolsets  []string
 	tools     []string
 	noTools   bool
+	agentMode string // on, off or empty
 	allow     []string
 	contained bool
 	yes       bool
@@ -82,6 +83,7 @@ func askFlags(rt *runtime) []cli.Flag {
 		listFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),
 		listFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
 		&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
+		&cli.StringFlag{Name: "agent-mode", Category: tools, Usage: "whether the model may call tools and go on with what they give, `MODE`: on or off; a chat keeps it"},
 		listFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
 		&cli.BoolFlag{Name: "require-sandbox", Category: tools, Usage: "run no tool of a toolset that can't be contained in full"},
 		&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
@@ -115,7 +117,7 @@ func readAsk(c *cli.Context) (askOptions, error) {
 		prompt: strings.Join(c.Args().Slice(), " "), named: c.String("prompt"), vars: listOf(c, "var"),
 		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"),
 		files: listOf(c, "file"), workspace: c.String("workspace"),
-		toolsets: listOf(c, "toolset"), tools: listOf(c, "tool"), noTools: c.Bool("no-tools"),
+		toolsets: listOf(c, "toolset"), tools: listOf(c, "tool"), noTools: c.Bool("no-tools"), agentMode: c.String("agent-mode"),
 		allow: listOf(c, "allow"), contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), output: c.String("output"),
 		extract: c.Bool("extract"), quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 		noStream: c.Bool("no-stream"), noStdin: c.Bool("no-stdin"), usage: c.Bool("usage"),
@@ -164,6 +166,8 @@ func (o askOptions) check(c *cli.Context) error {
 		return usagef("fettle ask -c --fork …", "--fork needs -c or --chat")
 	case o.noTools && (len(o.tools) > 0 || len(o.toolsets) > 0):
 		return usagef(help, "--no-tools can't be given with --tool or --toolset")
+	case c.IsSet("agent-mode") && o.agentMode != "on" && o.agentMode != "off":
+		return usagef("fettle ask --agent-mode off …", "--agent-mode is on or off")
 	case c.IsSet("max-turns") && o.maxTurns <= 0:
 		return usagef(help, "--max-turns wants a number above 0")
 	case c.IsSet("timeout") && o.timeout <= 0:

@@ -149,6 +149,10 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.chats(lastUsed)
 	case name == "NAME" && within("prompts") && p.path != "fettle prompts new":
 		return c.prompts()
+	case within("workflows"):
+		return c.workflows(name)
+	case name == "DOC":
+		return c.documents(p.path == "fettle docs restore")
 	case name == "TOOLSET":
 		return c.toolsets()
 	case name == "TOOL":

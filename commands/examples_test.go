@@ -86,6 +86,10 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "agents" {
 				w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
 			}
+			if group.name == "workflows" {
+				w.run(0, "toolset", "import", exampleToolset(t, "reviews"), "--yes")
+				put(t, filepath.Join(w.project(), "input.json"), `{"category": "movers", "location": "Portland, OR"}`)
+			}
 			if strings.HasPrefix(group.name, "toolset") || group.name == "README" || group.name == "tool" {
 				w.authors()
 				w.bundles(w.project())

@@ -24,7 +24,7 @@ func outputPage() string {
 added in time. schema_version rises when one goes or changes its meaning. Times
 are RFC 3339; what is empty is left out where that tells nothing.
 `)
-	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), payloadShapes(), toolsetShapes(), toolShapes(), agentShapes(), modelShapes(), configShapes(), roundShapes(), authorShapes()) {
+	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), payloadShapes(), toolsetShapes(), toolShapes(), agentShapes(), modelShapes(), configShapes(), roundShapes(), docsShapes(), workflowShapes(), authorShapes()) {
 		fmt.Fprintf(&b, "\n%s\n", s.title)
 		for _, f := range s.fields {
 			fmt.Fprintf(&b, "  %-*s%s\n", column, f.name, wrapAt(f.name, f.meaning, column))
@@ -109,6 +109,7 @@ func storeShapes() []shape {
 			{"title", "the first line that was asked"},
 			{"model", "the model that was asked last"},
 			{"system", "its system prompt"},
+			{"agent, agent_mode", "the agent that it enters by; false where its model may call no tools"},
 			{"workspace", "the folder that -w bound it to"},
 			{"messages", "how many there are, on all branches"},
 			{"active_leaf_message_id", "the message that the next turn goes on from"},
@@ -147,6 +148,7 @@ func storeShapes() []shape {
 			{"result", "id (the call's), name, text, error (true where it failed)"},
 			{"agent", "who spoke, where there are several"},
 			{"payload", "structured data that was shown: id, type, data, source, toolset_id, title"},
+			{"doc", "the reference doc:ID by which the message named the file or image"},
 		}},
 	}
 }

@@ -37,6 +37,9 @@ func writing() map[string]struct {
 		"tool renderer set": {args: "edit_file code --show-file $args.path", silent: true},
 		"toolset validate":  {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
 		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
+		"workflows start": {args: "plain", silent: true}, "workflows show": {args: "plain"}, "workflows act": {args: "4 continue", silent: true},
+		"workflows cancel": {args: "5", silent: true}, "workflows list": {args: "--instances"},
+		"docs add": {args: "kept.md", silent: true}, "docs show": {args: "kept.md"}, "docs rm": {args: "gone.md", silent: true},
 		"store backup": {args: "out.tar.zst", silent: true}, "store restore": {args: "kept.tar.zst --dry-run", silent: true},
 	}
 }
@@ -107,6 +110,9 @@ func outputWorld(t *testing.T) *world {
 		w.run(0, "ask", "--no-stdin", "--yes", "write")
 	}
 	w.run(0, "undo", "--chat", "3")
+	put(t, filepath.Join(w.dir, "kept.md"), "kept")
+	put(t, filepath.Join(w.dir, "gone.md"), "gone")
+	w.run(0, "docs", "add", "kept.md", "gone.md")
 	w.run(0, "toolset", "init", "my-tools")
 	w.run(0, "store", "backup", "kept.tar.zst")
 	put(t, filepath.Join(w.dir, "cards", "toolset.yaml"), cardToolset)
@@ -120,9 +126,27 @@ func outputWorld(t *testing.T) *world {
 	for _, name := range []string{"csv-tools.zip", "off", "gone"} {
 		w.run(0, "toolset", "import", name, "--yes")
 	}
+	put(t, filepath.Join(w.dir, "flows", "toolset.yaml"), flowsManifest)
+	w.run(0, "toolset", "import", "flows", "--yes")
+	for range 2 { // chats 4 and 5, in which one waits
+		w.run(0, "workflows", "start", "plain")
+	}
 	w.run(0, "tool", "renderer", "set", "read_file", "code", "--show-file", "$args.path")
 	return w
 }
+
+// flowsManifest is a toolset that has a workflow of builtin tools alone.
+const flowsManifest = `manifest_version: "1"
+id: flows
+name: Flows
+version: 1.0.0
+description: A workflow without tools of its own.
+workflows:
+  - id: plain
+    steps:
+      - {id: look, tool: list_files, args: {}, checkpoint: true}
+      - {id: note, tool: write_file, args: {path: note.md, content: "$steps.look.text"}}
+`
 
 // trustProject trusts the configuration of the world's folder, by its digest.
 func trustProject(t *testing.T, w *world) {

@@ -243,6 +243,9 @@ func places(p cas.Problem, chats map[string]engine.Chat) []string {
 	seen := map[string]bool{}
 	for _, u := range p.Uses {
 		place := "a chat that is gone"
+		if u.ChatID == engine.DocumentsID {
+			place = "a document"
+		}
 		if c := chats[u.ChatID]; c.Number > 0 {
 			place = fmt.Sprintf("chat %d", c.Number)
 		}

@@ -177,6 +177,9 @@ func (s *storeStats) printChats(out *term.Output) {
 	table := term.NewTable(out, columns...)
 	for _, c := range s.sum.Chats {
 		chat, number, files := s.chats[c.ChatID], "gone", 0
+		if c.ChatID == engine.DocumentsID {
+			number, chat.Title = "docs", "documents, which fettle docs list shows"
+		}
 		if chat.Number > 0 {
 			number = strconv.FormatInt(chat.Number, 10)
 		}

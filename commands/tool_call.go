@@ -207,12 +207,17 @@ func inputTypes(tools *toolset.Set, name string) map[string][]string {
 	if found := tools.ByBareID(name); !ok && len(found) > 0 {
 		entry = found[0]
 	}
+	return schemaTypes(entry.Tool.InputSchema)
+}
+
+// schemaTypes are the types that a schema names for an object's fields.
+func schemaTypes(raw json.RawMessage) map[string][]string {
 	var schema struct {
 		Properties map[string]struct {
 			Type json.RawMessage `json:"type"`
 		} `json:"properties"`
 	}
-	if json.Unmarshal(entry.Tool.InputSchema, &schema) != nil {
+	if json.Unmarshal(raw, &schema) != nil {
 		return nil // a schema that can't be read is found by the call
 	}
 	types := map[string][]string{}

@@ -110,7 +110,7 @@ func (v *textView) footnotes() []string {
 	switch {
 	case v.stop == provider.StopLength:
 		notes = append(notes, `the answer stops at the model's limit of output; fettle ask -c "go on" goes on`)
-	case v.tail == "" && !v.shown:
+	case v.tail == "" && !v.shown && !v.flow:
 		notes = append(notes, "the answer has no text")
 	}
 	return notes

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
@@ -39,6 +40,7 @@ type textView struct {
 	steps    int               // calls that changed any: what undo takes
 	cards    []card            // to be shown with an answer that is held
 	notes    []string
+	flow     bool   // a workflow runs: not each of its turns has an answer
 	stop     string // why the last response stopped
 	usage    *event.Usage
 	begun    time.Time
@@ -94,6 +96,11 @@ func (v *textView) show(e event.Event) {
 		v.agentLine("⇒ handing off to " + b.To)
 	case event.Payload:
 		v.payload(b)
+	case event.Workflow:
+		if v.flow = true; b.State == engine.StepRunning {
+			v.broken = true
+			v.happens("step " + b.Step)
+		}
 	case event.Footnote:
 		v.notes = append(v.notes, b.Text)
 	case event.Meta:

@@ -21,12 +21,20 @@ type assembly struct {
 	extra  []provider.Message
 	schema json.RawMessage
 	think  *bool
+	// temperature and maxTokens are the request's own.
+	temperature *float64
+	maxTokens   int
+	// native is for a provider that keeps the agents itself; nil elsewhere.
+	native *provider.Native
 	// name gives the name by which the model knows a tool id.
 	name func(toolID string) string
 	// without are features that the model turned out to lack.
 	without map[provider.Feature]bool
 	// agent is who is asked, where there are several; nil without agents.
 	agent *Agent
+	// begins is where the part of the answer begins that belongs to the
+	// question: before it stand other steps of a workflow.
+	begins int
 	// since is the step of the answer from which on this model has spoken.
 	since int
 	// cards tells of payloads that were shown, and of what became of them.
@@ -35,9 +43,9 @@ type assembly struct {
 
 // assemble puts a request together in document 002's order: the system
 // message, the normalised history, the context files before the latest user
-// message, that message, and the tools.
+// message, that message with the documents that it names, and the tools.
 func assemble(a assembly) *provider.Request {
-	req := &provider.Request{Model: a.model, System: a.system}
+	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens, Native: a.native}
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}
@@ -76,13 +84,18 @@ func assemble(a assembly) *provider.Request {
 }
 
 // asked gives a person's message: files in a message of their own before it,
-// then images and text.
+// then what it names as doc:<id>, images and text.
 func (a assembly) asked(m Message) []provider.Message {
 	var files, own []provider.Part
 	for _, p := range m.Parts {
 		switch p.Kind {
 		case provider.FilePart:
-			files = append(files, provider.Part{Kind: provider.TextPart, Text: fileBlock(p)})
+			block := provider.Part{Kind: provider.TextPart, Text: fileBlock(p)}
+			if p.Doc != "" {
+				own = append(own, block)
+			} else {
+				files = append(files, block)
+			}
 		case provider.ImagePart:
 			if !a.without[provider.FeatureImages] {
 				own = append(own, p)
@@ -107,10 +120,14 @@ func (a assembly) asked(m Message) []provider.Message {
 	return out
 }
 
-// fileBlock shows a context file to the model. The name can't close its
-// attribute, and a content that holds the closing tag gets a longer one.
+// fileBlock shows a context file to the model, or a document under the
+// reference that names it. The name can't close its attribute, and a content
+// that holds the closing tag gets a longer one.
 func fileBlock(p provider.Part) string {
-	tag := "file"
+	tag, attribute := "file", "name"
+	if p.Doc != "" {
+		tag, attribute, p.Name = "document", "id", p.Doc
+	}
 	for strings.Contains(p.Text, "</"+tag+">") {
 		tag += "_"
 	}
@@ -119,7 +136,7 @@ func fileBlock(p provider.Part) string {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return "<" + tag + ` name="` + name + "\">\n" + text + "</" + tag + ">"
+	return "<" + tag + " " + attribute + `="` + name + "\">\n" + text + "</" + tag + ">"
 }
 
 // answered splits an answer into the messages of its steps: what the model

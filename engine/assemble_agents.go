@@ -88,7 +88,8 @@ func (a assembly) work() []provider.Message {
 	}
 	var b strings.Builder
 	results := map[string]provider.ToolResult{}
-	parts := a.answer.Parts[:lastStart(a.answer.Parts)]
+	speaks := lastStart(a.answer.Parts)
+	parts := a.answer.Parts[min(a.begins, speaks):speaks]
 	for _, p := range parts {
 		if p.Result != nil {
 			results[p.Result.ID] = *p.Result

@@ -92,7 +92,8 @@ func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest
 		return nil, err
 	}
 	conv.path, conv.parent, conv.state = from.path, from.parent, from.state
-	conv.chat.System, conv.chat.Model, conv.chat.Agent = from.chat.System, from.chat.Model, from.chat.Agent
+	conv.chat.System, conv.chat.Model = from.chat.System, from.chat.Model
+	conv.chat.Agent, conv.chat.AgentMode = from.chat.Agent, from.chat.AgentMode
 	if conv.chat.Workspace == "" {
 		conv.chat.Workspace = from.chat.Workspace
 	}

@@ -24,6 +24,8 @@ const (
 type handover struct {
 	to     *Agent
 	reason string
+	// forgotten tells that the model asked for none, and the engine makes it.
+	forgotten bool
 }
 
 // chooseAgent finds the agent that the turn enters by: the request's, else the
@@ -132,7 +134,7 @@ func (t *turn) forgotten() (*handover, error) {
 	if len(t.agent.Handoffs) == 1 {
 		to = t.box.agents.handoff(t.agent, t.agent.Handoffs[0])
 	}
-	return &handover{to: to}, t.emit(event.Footnote{Text: t.speaker() + " ended without handing over; " + to.BareID() + " goes on"})
+	return &handover{to: to, forgotten: true}, t.emit(event.Footnote{Text: t.speaker() + " ended without handing over; " + to.BareID() + " goes on"})
 }
 
 // handOff lets another agent go on.

@@ -25,6 +25,9 @@ func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport
 	if _, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept}); err != nil {
 		return nil, err
 	}
+	if err := e.purgeDocuments(ctx); err != nil {
+		return nil, err
+	}
 	before, err := e.Upkeep(ctx)
 	if err != nil {
 		return nil, e.storeTrouble(err)
@@ -55,8 +58,8 @@ func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport
 	})
 }
 
-// borrowed are the states that forks have from the chats which they began from:
-// they need them for as long as they live themselves.
+// borrowed are the states that forks have from the chats which they began from,
+// for they need them for as long as they live themselves, and those of documents.
 func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	var forks []string
@@ -88,6 +91,9 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 				break
 			}
 		}
+	}
+	if err := e.documentStates(ctx, out); err != nil {
+		return nil, err
 	}
 	delete(out, "")
 	return out, nil

@@ -13,7 +13,7 @@ import (
 // never asked for the network shouldn't come to have it with a new release.
 func (t *turn) offered() *toolset.Set {
 	all := t.box.tools.Offered()
-	if t.req.CanConfirm || len(t.req.Calls) > 0 { // a person's own call is its own wish
+	if t.req.CanConfirm || len(t.req.Calls) > 0 || t.req.workflow != nil { // a person's own call is its own wish
 		return all
 	}
 	rules := concat(t.policy.Allow, t.eng.granted("").Allow)

@@ -20,6 +20,8 @@ type Chat struct {
 	System string `json:"system,omitempty"`
 	// Agent is the id of the agent that the chat enters by; empty without one.
 	Agent string `json:"agent,omitempty"`
+	// AgentMode is off where the model may call no tools; nil is on.
+	AgentMode *bool `json:"agent_mode,omitempty"`
 	// Workspace is the bound folder; empty for a managed one.
 	Workspace string `json:"workspace,omitempty"`
 	// ActiveLeaf is the message that the next turn goes on from.

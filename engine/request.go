@@ -20,6 +20,10 @@ type TurnRequest struct {
 	// one text. At least one part is needed, unless Chat.Instead names a
 	// question that is asked again.
 	Parts []provider.Part
+	// Docs are what the message names as doc:<id> (document 002): files of the
+	// workspace, what the chat was given before, or stored documents, by id or
+	// name. nil looks for them in the text of Parts; an empty slice names none.
+	Docs []string
 	// Title names a new chat; empty takes it from Parts. It is cut and made
 	// one line.
 	Title string
@@ -39,6 +43,10 @@ type TurnRequest struct {
 	// nil offers all enabled tools, without those that only a person could
 	// allow where nobody can be asked; an empty slice offers none.
 	Tools []string
+	// AgentMode switches on or off that the model may call tools and go on with
+	// their results (document 002); off, no tools are declared. nil keeps the
+	// chat's mode, which is on in a new one.
+	AgentMode *bool
 	// Workspace is the absolute path of a folder to bind a new chat to;
 	// empty means the chat's own managed folder.
 	Workspace string
@@ -90,6 +98,9 @@ type TurnRequest struct {
 	Think       *bool
 	Temperature *float64
 	MaxTokens   int
+	// workflow is what the turn runs of one, instead of asking the model; see
+	// StartWorkflow.
+	workflow *workflowRun
 	// OnWait is called when Start has to wait for another turn of the chat or
 	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
 	OnWait func(what string)

@@ -172,6 +172,9 @@ func (t *turn) noteLeftOut() error {
 	if t.model.without[provider.FeatureTools] && (t.req.Workspace != "" || len(t.req.Tools) > 0) {
 		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureTools, t.model.ref)})
 	}
+	if !t.agentMode() && len(t.req.Tools) > 0 {
+		notes = append(notes, event.Footnote{Text: "tools were left out: agent mode is off in this chat"})
+	}
 	if len(notes) == 0 {
 		return nil // and nothing is waited for
 	}
@@ -266,23 +269,31 @@ func (t *turn) retryOptions() provider.RetryOptions {
 
 // request assembles what is sent.
 func (t *turn) request(extra []provider.Message) *provider.Request {
+	return assemble(t.assembly(extra))
+}
+
+// assembly is what the next request is made of.
+func (t *turn) assembly(extra []provider.Message) assembly {
 	a := assembly{
 		model: t.model.model.Name, ref: t.model.ref, system: t.withCards(t.accept.Chat.System),
 		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
 		tools:   append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
 		agent: t.agent, cards: t.cards.told(),
 	}
+	if !t.agentMode() {
+		a.tools = nil
+	}
 	if t.red.step > 0 {
 		m := t.red.message()
 		a.answer = &m
 	}
-	a.extra, a.think = extra, t.req.Think
+	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
 	if t.answers() {
 		a.schema = t.req.Schema
 	}
-	req := assemble(a)
-	req.Temperature, req.MaxTokens, req.Native = t.req.Temperature, t.req.MaxTokens, t.nativeStep()
-	return req
+	a.native = t.nativeStep()
+	t.req.workflow.ofStep(&a)
+	return a
 }
 
 // nameFor is what the model knows a tool of the conversation by. One that isn't

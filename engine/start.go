@@ -51,6 +51,9 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 		err = t.upload(ctx)
 	}
 	if err == nil {
+		err = t.attachDocs(ctx)
+	}
+	if err == nil {
 		t.accept.ManifestID, t.accept.LeftManifestID = manifestID(t.states.at), t.states.left
 		err = t.eng.accept(ctx, t)
 	}
@@ -58,7 +61,7 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 		return nil
 	}
 	// A turn that ran for a moment has done both already.
-	err = errors.Join(err, t.moveFolderBack(ctx), t.takeBack())
+	err = errors.Join(err, t.moveFolderBack(ctx), t.takeBack(), t.unbindWorkflow(ctx))
 	t.unlock()
 	return err
 }
@@ -105,6 +108,10 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 	t.red = newReducer(t.accept)
 	for _, m := range t.path {
 		t.reserveIDs(m)
+	}
+	if err := t.bindWorkflow(ctx); err != nil {
+		conv.unlock()
+		return nil, nil, err
 	}
 	return t, conv, nil
 }
@@ -183,7 +190,7 @@ func (t *turn) chooseTools() error {
 }
 
 func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
-	if len(t.req.Calls) > 0 {
+	if t.req.asksNobody() {
 		t.model = &choice{ref: conv.chat.Model} // nobody is asked
 		return nil
 	}
@@ -228,6 +235,9 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 	}
 	if t.entry != nil {
 		chat.Agent = t.entry.ID
+	}
+	if t.req.AgentMode != nil {
+		chat.AgentMode = t.req.AgentMode
 	}
 	if t.req.System != "" {
 		chat.System = t.req.System

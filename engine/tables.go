@@ -28,6 +28,9 @@ type tables struct {
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 	usage    *usageTables
 	search   *searchTables
+
+	documents *kv.Table[Document]
+	workflows *kv.Table[WorkflowInstance]
 }
 
 func newTables() *tables {
@@ -46,6 +49,9 @@ func newTables() *tables {
 		parts:    kv.NewRawTable("message_parts"),
 		usage:    newUsageTables(),
 		search:   newSearchTables(),
+
+		documents: documentsTable(),
+		workflows: workflowsTable(),
 
 		moves:   kv.NewTable("branch_moves", func(m *branchMove) kv.Key { return kv.Str(m.ChatID) }),
 		upkeep:  kv.NewTable("upkeep", func(u *Upkeep) kv.Key { return kv.Str(u.ID) }),

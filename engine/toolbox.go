@@ -19,6 +19,7 @@ type toolbox struct {
 	tools      *toolset.Set
 	agents     *Agents
 	shows      *showcase
+	workflows  []Workflow
 	unusable   map[string]string // by tool id
 	sealed     map[string]bool   // tools that the sandbox lets reach nothing
 }
@@ -66,6 +67,7 @@ func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
 		}
 		if set.Usable() {
 			agents = append(agents, agentsOf(set.ID, set.Agents)...)
+			box.workflows = append(box.workflows, workflowsOf(set)...)
 		}
 	}
 	var err error

@@ -136,8 +136,7 @@ func crashPlace() string {
 	return "a place that is not known"
 }
 
-// loop runs the person's own calls, or asks the model until it stops calling tools: document 002's
-// continuation, bounded by the step limit.
+// loop runs the person's own calls, a workflow's steps, or asks the model.
 func (t *turn) loop() error {
 	limit := t.req.MaxSteps
 	if limit <= 0 {
@@ -146,12 +145,21 @@ func (t *turn) loop() error {
 	if len(t.req.Calls) > 0 {
 		return t.runDirect()
 	}
+	if t.req.workflow != nil {
+		return t.runWorkflow(limit)
+	}
 	if err := t.noteLeftOut(); err != nil {
 		return err
 	}
 	if err := t.announce(); err != nil {
 		return err
 	}
+	return t.rounds(limit)
+}
+
+// rounds asks the model for as long as document 002's conditions hold
+// (continue.go), bounded by the step limit.
+func (t *turn) rounds(limit int) error {
 	for step := 0; ; step++ {
 		calls, err := t.respond()
 		if err != nil {
@@ -161,15 +169,12 @@ func (t *turn) loop() error {
 		if err != nil {
 			return err
 		}
-		if len(calls) == 0 && next == nil {
-			return nil
-		}
-		if step+1 >= limit {
+		if step+1 >= limit && t.wouldGoOn(calls, next) {
 			t.refuseCalls(calls, "the turn limit was reached before it ran")
 			return fault.New(fault.TurnLimit, plural(limit, "response")+" of the model, and it still calls tools",
 				"fettle ask -c --max-turns "+itoa(2*limit)+" \"go on\"")
 		}
-		if err := t.runCalls(calls); err != nil {
+		if on, err := t.useCalls(calls, next); err != nil || !on {
 			return err
 		}
 		if next != nil {
@@ -328,7 +333,7 @@ func (t *turn) forget() {
 	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
 	t.unshown, t.model, t.allTools, t.box, t.cards = nil, nil, nil, nil, nil
-	t.native = nil
+	t.native, t.req.workflow = nil, nil
 }
 
 func errorBody(err error) event.Error {

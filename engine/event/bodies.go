@@ -154,7 +154,10 @@ type Payload struct {
 	RenderPlan json.RawMessage `json:"render_plan,omitempty"`
 }
 
-// Workflow is a step of a workflow instance (document 000).
+// Workflow is a step of a workflow instance (document 000). State is running,
+// done or failed for a step; waiting behind a checkpoint and complete are the
+// instance's. Progress is the part of the steps that is done, Data what a step
+// gave or, where it failed, {"error": …}.
 type Workflow struct {
 	Instance string          `json:"instance"`
 	Step     string          `json:"step"`

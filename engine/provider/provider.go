@@ -180,6 +180,9 @@ type Part struct {
 	Agent string `json:"agent,omitempty"`
 	// Payload is for payload parts.
 	Payload *Payload `json:"payload,omitempty"`
+	// Doc is the reference by which a message named the file or image, as
+	// doc:<id>; it stands in the message itself then, and not before it.
+	Doc string `json:"doc,omitempty"`
 }
 
 // Payload is document 001's {type, data}, as it was shown.

@@ -63,6 +63,8 @@ type MirrorToolset struct {
 	// Payloads and Pages are what it shows, and where.
 	Payloads []MirrorPayload `json:"payloads,omitempty"`
 	Pages    []manifest.Page `json:"pages,omitempty"`
+	// Workflows are the ones that can be started.
+	Workflows []manifest.Workflow `json:"workflows,omitempty"`
 }
 
 // MirrorPayload is one type of payload of a toolset.
@@ -358,6 +360,7 @@ func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 	for _, p := range set.pages {
 		t.Pages = append(t.Pages, p.Page)
 	}
+	t.Workflows = set.set.Workflows
 	return t, nil
 }
 

@@ -1,0 +1,75 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+)
+
+// documents are those that are stored, or those that were removed.
+func (c *completer) documents(removed bool) suggestions {
+	return c.fromStore(func(ctx context.Context, eng *engine.Engine) (out suggestions, err error) {
+		docs, err := eng.Documents(ctx, removed)
+		for _, d := range docs {
+			out.add(d.Name, d.MIME+", "+term.Size(d.Size))
+		}
+		return out, err
+	})
+}
+
+// fromStore looks into the store for suggestions; what isn't there in time is
+// left out.
+func (c *completer) fromStore(find func(context.Context, *engine.Engine) (suggestions, error)) suggestions {
+	dirs, err := c.rt.dirs()
+	if err != nil {
+		return suggestions{}
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, glanceTime)
+	defer cancel()
+	found := make(chan suggestions, 1)
+	go func() { // is left behind where it is late
+		eng := engine.New(engine.Options{DataDir: dirs.Data})
+		out, err := find(ctx, eng)
+		if eng.Close() != nil || err != nil {
+			out = suggestions{}
+		}
+		found <- out
+	}()
+	select {
+	case <-ctx.Done():
+		return suggestions{}
+	case out := <-found:
+		return out
+	}
+}
+
+// workflows are what the arguments of the group workflows can be.
+func (c *completer) workflows(name string) suggestions {
+	var out suggestions
+	if strings.Contains(name, "WORKFLOW") {
+		for _, set := range c.mirror().Toolsets {
+			for _, w := range set.Workflows {
+				out.add(set.ID+":"+w.ID, w.Name)
+			}
+		}
+	}
+	if name == "ACTION" {
+		out.add(engine.ActContinue, "go on behind a checkpoint")
+		out.add(engine.ActRetry, "do the step again")
+	}
+	if !strings.Contains(name, "INSTANCE") {
+		return out
+	}
+	out.add(engine.LastWorkflow, "the one that was begun last")
+	found := c.fromStore(func(ctx context.Context, eng *engine.Engine) (out suggestions, err error) {
+		all, err := eng.GlanceWorkflows(ctx, mostChats)
+		for _, i := range all {
+			out.add(i.ID, i.Workflow.ID+", "+string(i.State))
+		}
+		return out, err
+	})
+	out.list = append(out.list, found.list...)
+	return out
+}

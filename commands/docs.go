@@ -1,0 +1,347 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/input"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// docsJSON is what `docs list --output json` prints.
+type docsJSON struct {
+	SchemaVersion int               `json:"schema_version"`
+	Documents     []engine.Document `json:"documents"`
+}
+
+// docsAddedJSON is what `docs add --output json` prints.
+type docsAddedJSON struct {
+	SchemaVersion int                    `json:"schema_version"`
+	Documents     []engine.AddedDocument `json:"documents"`
+}
+
+// docJSON is what `docs show --output json` prints.
+type docJSON struct {
+	SchemaVersion int `json:"schema_version"`
+	engine.Document
+	Text string `json:"text,omitempty"`
+	Data []byte `json:"data,omitempty"` // of an image
+}
+
+func newDocs(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:  "docs",
+		Usage: "keep documents that questions name as doc:ID",
+		Description: `A question that says doc:ID is sent with what that names: a file of the chat's
+workspace, a file that the chat was given before, or a document that is stored
+here, by its name or id. doc:"to do.md" names one with spaces, and \doc:x is just
+words. What is piped in is not looked at. A chat keeps what the document held
+when it was named.`,
+		UsageText: `fettle docs add report.md
+fettle ask "what does doc:report.md leave open?"`,
+		Subcommands: []*cli.Command{newDocsList(rt), newDocsAdd(rt), newDocsShow(rt), newDocsRm(rt), newDocsRestore(rt)},
+	}
+}
+
+func newDocsList(rt *runtime) *cli.Command {
+	const path = "fettle docs list"
+	return &cli.Command{
+		Name:        "list",
+		Usage:       "list documents",
+		Description: "In a pipe each document is a line of name, kind, bytes, when it was added and id,\nwith tabs between.",
+		UsageText:   "fettle docs list\nfettle docs list -o json\nfettle docs list --deleted",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "deleted", Usage: "list those that were removed and can be brought back"}, outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c, path); err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			return runDocsList(c.Context, rt, c.Bool("deleted"), c.String("output"))
+		},
+	}
+}
+
+func runDocsList(ctx context.Context, rt *runtime, deleted bool, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	docs, err := eng.Documents(ctx, deleted)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		if docs == nil {
+			docs = []engine.Document{}
+		}
+		return printJSON(rt, docsJSON{outputVersion, docs})
+	}
+	switch {
+	case len(docs) == 0 && deleted:
+		rt.notice("no documents that can be brought back")
+		return nil
+	case len(docs) == 0:
+		rt.notice("no documents yet; fettle docs add FILE stores one")
+		return nil
+	}
+	out := rt.streams.Out
+	columns := []term.Column{
+		{Title: "document", Cut: true}, {Title: "kind"}, {Title: "size", Right: true}, {Title: "added", Style: out.Style().Dim},
+	}
+	if !out.IsTerminal() {
+		columns = append(columns, term.Column{})
+	}
+	table := term.NewTable(out, columns...)
+	for _, d := range docs {
+		row := []string{d.Name, d.MIME, sizeCell(out, d.Size), d.CreatedAt.UTC().Format(time.RFC3339)}
+		if out.IsTerminal() {
+			row[3] = term.Ago(time.Now(), d.CreatedAt)
+		} else {
+			row = append(row, d.ID)
+		}
+		table.Row(row...)
+	}
+	return table.Flush()
+}
+
+type docsAddOptions struct {
+	files  []string
+	name   string
+	output string
+}
+
+func newDocsAdd(rt *runtime) *cli.Command {
+	const path = "fettle docs add"
+	return &cli.Command{
+		Name:      "add",
+		Usage:     "store files as documents",
+		ArgsUsage: "FILE…",
+		Description: `Stores text files and images, all of them or none; a folder is the text files in
+it, and - is standard input. A document is called by its file's name, with -
+where that has spaces. The file itself may go or change afterwards. A name is
+taken once: a document is replaced by removing it first.`,
+		UsageText: "fettle docs add report.md\nfettle docs add --name guide report.md",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "name", Usage: "call the document `NAME`"}, outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			o := docsAddOptions{files: c.Args().Slice(), name: c.String("name"), output: c.String("output")}
+			switch {
+			case len(o.files) == 0:
+				return usagef(path+" report.md", "docs add wants a file")
+			case c.IsSet("name") && len(o.files) > 1:
+				return usagef(path+" --name guide FILE", "--name is for one file, and these are %d", len(o.files))
+			}
+			if err := checkOutput(o.output, path); err != nil {
+				return err
+			}
+			if c.IsSet("name") {
+				if err := engine.CheckDocumentName(o.name); err != nil {
+					return usagef(path+" --name guide FILE", "--name: %v", err)
+				}
+			}
+			return runDocsAdd(c.Context, rt, o)
+		},
+	}
+}
+
+func runDocsAdd(ctx context.Context, rt *runtime, o docsAddOptions) error {
+	cfg, err := rt.config(nil)
+	if err != nil {
+		return err
+	}
+	parts, err := input.Files(ctx, o.files, input.Options{
+		In: rt.streams.In.File(), Notice: rt.notice, StdinBytes: cfg.Limits.StdinBytes, FileBytes: cfg.Limits.FileBytes,
+	})
+	if err != nil {
+		return err
+	}
+	if o.name != "" && len(parts) > 1 {
+		return usagef("fettle docs add "+shellWord(o.files[0]), "--name is for one file, and %s has %d", shellWord(o.files[0]), len(parts))
+	}
+	all := make([]engine.NewDocument, len(parts))
+	for i, p := range parts {
+		all[i] = newDocument(p, o.name)
+	}
+	eng, err := rt.engineFor(cfg, nil)
+	if err != nil {
+		return err
+	}
+	rt.streams.Status().Set("storing " + term.Count(len(all), "document", "documents"))
+	added, err := eng.AddDocuments(ctx, all...)
+	rt.streams.Status().Clear()
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		return printJSON(rt, docsAddedJSON{outputVersion, added})
+	}
+	for _, d := range added {
+		word := "stored"
+		if d.Same {
+			word = "was there already:"
+		}
+		rt.notice(fmt.Sprintf("%s doc:%s  %s, %s", word, d.Name, d.MIME, term.Size(d.Size)))
+	}
+	return nil
+}
+
+// newDocument makes a document of what was read of a file.
+func newDocument(p provider.Part, name string) engine.NewDocument {
+	if name == "" {
+		name = engine.DocumentName(p.Name)
+	}
+	if p.Kind == provider.ImagePart {
+		return engine.NewDocument{Name: name, MIME: p.MIME, Data: p.Data}
+	}
+	return engine.NewDocument{Name: name, MIME: "text/plain", Data: []byte(p.Text)}
+}
+
+func newDocsShow(rt *runtime) *cli.Command {
+	const path = "fettle docs show"
+	return &cli.Command{
+		Name:        "show",
+		Usage:       "print what a document holds",
+		ArgsUsage:   "DOC",
+		Description: "Prints the text of a document. An image is written as it is where standard\noutput is no terminal.",
+		UsageText:   "fettle docs add report.md\nfettle docs show report.md\nfettle docs show report.md -o json",
+		Flags:       []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usagef("fettle docs list", "docs show wants the name or the id of one document")
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			return runDocsShow(c.Context, rt, docRefArg(c.Args().First()), c.String("output"))
+		},
+	}
+}
+
+// docRefArg is a document as a person names it, also as in a question.
+func docRefArg(arg string) string { return strings.TrimPrefix(arg, "doc:") }
+
+func docRefs(args []string) []string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = docRefArg(arg)
+	}
+	return out
+}
+
+func runDocsShow(ctx context.Context, rt *runtime, ref, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	d, err := eng.FindDocument(ctx, ref)
+	if err != nil {
+		return err
+	}
+	data, err := eng.DocumentContent(ctx, d)
+	if err != nil {
+		return err
+	}
+	image := strings.HasPrefix(d.MIME, "image/")
+	out := rt.streams.Out
+	switch {
+	case output == "json" && image:
+		return printJSON(rt, docJSON{SchemaVersion: outputVersion, Document: d, Data: data})
+	case output == "json":
+		return printJSON(rt, docJSON{SchemaVersion: outputVersion, Document: d, Text: string(data)})
+	case image && out.IsTerminal():
+		rt.notice(fmt.Sprintf("%s is an image, %s, %s", d.Name, d.MIME, term.Size(d.Size)))
+		rt.hint("fettle docs show " + shellWord(d.Name) + " > FILE   writes it")
+	case out.IsTerminal():
+		showText(out, string(data), provider.User)
+	default:
+		_, _ = out.Write(data) // Main looks at what went wrong with writing
+	}
+	return nil
+}
+
+func newDocsRm(rt *runtime) *cli.Command {
+	const path = "fettle docs rm"
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "remove documents; they can be brought back for 30 days",
+		ArgsUsage: "DOC…",
+		Description: `Takes names and ids, and removes all of them or none. Chats that named one keep
+what it held. fettle docs restore brings it back; 30 days later it is removed for
+good, after some command that has time for it.`,
+		UsageText: "fettle docs add report.md\nfettle docs rm report.md",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return usagef(path+" report.md", "docs rm wants the name of a document")
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			return runDocsRm(c.Context, rt, c.Args().Slice(), c.String("output"))
+		},
+	}
+}
+
+func runDocsRm(ctx context.Context, rt *runtime, args []string, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	gone, err := eng.DeleteDocuments(ctx, docRefs(args)...)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		return printJSON(rt, docsJSON{outputVersion, gone})
+	}
+	names := make([]string, len(gone))
+	for i, d := range gone {
+		names[i] = d.Name
+	}
+	rt.notice("removed " + strings.Join(names, ", "))
+	until := time.Now().Add(engine.DocumentKept).Format(time.DateOnly)
+	rt.hint(fmt.Sprintf("fettle docs restore %s   brings %s back, until %s at least", strings.Join(shellWords(names), " "), itOrThem(len(names)), until))
+	return nil
+}
+
+func newDocsRestore(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:        "restore",
+		Usage:       "bring back documents that were removed",
+		ArgsUsage:   "DOC…",
+		Description: "fettle docs list --deleted lists those that can be brought back.",
+		UsageText:   "fettle docs add report.md\nfettle docs rm report.md\nfettle docs restore report.md",
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return usagef("fettle docs list --deleted", "docs restore wants the name of a document that was removed")
+			}
+			return runDocsRestore(c.Context, rt, c.Args().Slice())
+		},
+	}
+}
+
+func runDocsRestore(ctx context.Context, rt *runtime, args []string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	back, err := eng.RestoreDocuments(ctx, docRefs(args)...)
+	if err != nil {
+		return err
+	}
+	for _, d := range back {
+		rt.notice(d.Name + " is back")
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// workflowsJSON is what `workflows list --output json` prints.
+type workflowsJSON struct {
+	SchemaVersion int                        `json:"schema_version"`
+	Workflows     *[]engine.Workflow         `json:"workflows,omitempty"`
+	Instances     *[]engine.WorkflowInstance `json:"instances,omitempty"`
+}
+
+// workflowJSON is what the other commands print of one.
+type workflowJSON struct {
+	SchemaVersion int                      `json:"schema_version"`
+	Workflow      *engine.Workflow         `json:"workflow,omitempty"`
+	Instance      *engine.WorkflowInstance `json:"instance,omitempty"`
+}
+
+func newWorkflows(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:  "workflows",
+		Usage: "run the workflows that toolsets bring",
+		Description: `A workflow is a fixed order of steps, each a tool or an agent. What is started is
+an instance, with a chat of its own: its steps run there as in any turn, with the
+same approvals, sandbox and undo. It stops behind a step that is a checkpoint,
+until you let it go on, and can go on after a failure, a cancel or a crash; what
+was done stays done.`,
+		UsageText: `fettle workflows list
+fettle workflows start vendor_finder -a category=movers -a location=Portland
+fettle workflows act last continue`,
+		Subcommands: []*cli.Command{
+			newWorkflowsList(rt), newWorkflowsStart(rt), newWorkflowsShow(rt), newWorkflowsAct(rt), newWorkflowsCancel(rt),
+		},
+	}
+}
+
+func newWorkflowsList(rt *runtime) *cli.Command {
+	const path = "fettle workflows list"
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list workflows, or those that were started",
+		Description: `In a pipe each workflow is a line of id, steps, name and description, and each
+instance a line of id, workflow, state, steps that are done, chat and when it went
+on last, with tabs between.`,
+		UsageText: "fettle workflows list\nfettle workflows list --instances\nfettle workflows list -o json",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "instances", Aliases: []string{"i"}, Usage: "list those that were started"}, outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c, path); err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			if c.Bool("instances") {
+				return runInstancesList(c.Context, rt, c.String("output"))
+			}
+			return runWorkflowsList(c.Context, rt, c.String("output"))
+		},
+	}
+}
+
+func runWorkflowsList(ctx context.Context, rt *runtime, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	all, err := eng.AllWorkflows(ctx)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		if all == nil {
+			all = []engine.Workflow{}
+		}
+		return printJSON(rt, workflowsJSON{SchemaVersion: outputVersion, Workflows: &all})
+	}
+	if len(all) == 0 {
+		rt.notice("no workflows; toolsets bring them: fettle toolset import FILE")
+		return nil
+	}
+	out := rt.streams.Out
+	table := term.NewTable(out, term.Column{Title: "workflow"}, term.Column{Title: "steps", Right: true},
+		term.Column{Title: "name"}, term.Column{Title: "about", Cut: true, Style: out.Style().Dim})
+	for _, w := range all {
+		table.Row(w.ID, fmt.Sprint(len(w.Steps)), oneLine(w.Name), term.Clean(w.Description))
+	}
+	return table.Flush()
+}
+
+func runInstancesList(ctx context.Context, rt *runtime, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	all, err := eng.WorkflowInstances(ctx)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		if all == nil {
+			all = []engine.WorkflowInstance{}
+		}
+		return printJSON(rt, workflowsJSON{SchemaVersion: outputVersion, Instances: &all})
+	}
+	if len(all) == 0 {
+		rt.notice("no workflow was started yet; fettle workflows list says which there are")
+		return nil
+	}
+	out := rt.streams.Out
+	table := term.NewTable(out, term.Column{Title: "instance"}, term.Column{Title: "workflow", Cut: true}, term.Column{Title: "state"},
+		term.Column{Title: "steps"}, term.Column{Title: "chat", Right: true}, term.Column{Title: "went on", Style: out.Style().Dim})
+	for _, i := range all {
+		when := i.UpdatedAt.UTC().Format(time.RFC3339)
+		if out.IsTerminal() {
+			when = term.Ago(time.Now(), i.UpdatedAt)
+		}
+		table.Row(i.ID, i.Workflow.ID, string(i.State), stepsDone(i), fmt.Sprint(i.Chat), when)
+	}
+	return table.Flush()
+}
+
+// stepsDone is how many of the steps are done: "2 of 3".
+func stepsDone(i engine.WorkflowInstance) string {
+	return fmt.Sprintf("%d of %d", countDone(i), len(i.Steps))
+}
+
+// stepsSaid is stepsDone in a sentence: "2 of 3 steps".
+func stepsSaid(i engine.WorkflowInstance) string {
+	return fmt.Sprintf("%d of %s", countDone(i), term.Count(len(i.Steps), "step", "steps"))
+}
+
+func countDone(i engine.WorkflowInstance) int {
+	done := 0
+	for _, s := range i.Steps {
+		if s.State == engine.StepDone {
+			done++
+		}
+	}
+	return done
+}
+
+func newWorkflowsShow(rt *runtime) *cli.Command {
+	const path = "fettle workflows show"
+	return &cli.Command{
+		Name:        "show",
+		Usage:       "show a workflow, or how far one is that was started",
+		ArgsUsage:   "WORKFLOW|INSTANCE",
+		Description: "An instance is named by its id, by the number of its chat, or by last: the one that\nwas begun last.",
+		UsageText:   "fettle workflows show vendor_finder\nfettle workflows start vendor_finder -a category=movers -a location=Portland\nfettle workflows show last",
+		Flags:       []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usagef("fettle workflows list", "workflows show wants one workflow or instance")
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			return runWorkflowsShow(c.Context, rt, c.Args().First(), c.String("output"))
+		},
+	}
+}
+
+func runWorkflowsShow(ctx context.Context, rt *runtime, name, output string) error {
+	eng, err := rt.storeEngine()
+	if err != nil {
+		return err
+	}
+	w, err := eng.FindWorkflow(ctx, name)
+	if err == nil {
+		if output == "json" {
+			return printJSON(rt, workflowJSON{SchemaVersion: outputVersion, Workflow: &w})
+		}
+		showWorkflow(rt.streams.Out, w)
+		return nil
+	}
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	i, instanceErr := eng.WorkflowInstance(ctx, name)
+	if fault.CodeOf(instanceErr) == fault.NotFound && name != engine.LastWorkflow {
+		return err // as a workflow it may be near to one
+	}
+	if instanceErr != nil {
+		return instanceErr
+	}
+	if output == "json" {
+		return printJSON(rt, workflowJSON{SchemaVersion: outputVersion, Instance: &i})
+	}
+	showInstance(rt, i)
+	return nil
+}
+
+func showWorkflow(out *term.Output, w engine.Workflow) {
+	out.Printf("%s\n", out.Style().Bold(w.ID))
+	for _, text := range []string{w.Name, w.Description} {
+		if text != "" {
+			out.Printf("%s\n", term.Clean(text))
+		}
+	}
+	out.WriteString("\n")
+	table := term.NewTable(out, term.Column{Title: "step"}, term.Column{Title: "does"}, term.Column{Title: "name", Cut: true}, term.Column{})
+	for _, s := range w.Steps {
+		does, then := "tool "+s.Tool, ""
+		if s.Agent != "" {
+			does = "agent " + s.Agent
+		}
+		if s.Checkpoint {
+			then = "then waits"
+		}
+		table.Row(s.ID, does, oneLine(s.Name), then)
+	}
+	_ = table.Flush() // Main looks at what went wrong with writing
+	if len(w.InputSchema) > 0 {
+		out.Printf("\ninput %s\n", w.InputSchema)
+	}
+}
+
+func showInstance(rt *runtime, i engine.WorkflowInstance) {
+	out := rt.streams.Out
+	out.Printf("%s\n%s, %s, chat %d\n", out.Style().Bold(i.ID), i.Workflow.ID, i.State, i.Chat)
+	out.Printf("input %s\n", term.Clean(string(i.Input)))
+	for _, s := range i.Steps {
+		mark := map[string]string{engine.StepDone: "✓", engine.StepFailed: "✗", engine.StepInterrupted: "✗", engine.StepRunning: "→"}[s.State]
+		if mark == "" {
+			mark = "·"
+		}
+		out.Printf("\n%s %s  %s\n", mark, out.Style().Bold(s.ID), s.State)
+		if s.Error != "" {
+			out.Printf("%s\n", term.Clean(s.Error))
+		}
+		if len(s.Result) > 0 {
+			showText(out, resultText(s.Result), provider.Assistant)
+		}
+	}
+	rt.nextStep(i)
+}
+
+// nextStep says what can be done with an instance.
+func (rt *runtime) nextStep(i engine.WorkflowInstance) {
+	switch i.State {
+	case engine.WorkflowWaiting:
+		rt.hint("fettle workflows act " + i.ID + " continue   goes on")
+		rt.hint("fettle workflows cancel " + i.ID + "   ends it")
+	case engine.WorkflowFailed, engine.WorkflowInterrupted:
+		rt.hint("fettle workflows act " + i.ID + " retry   does the step again")
+		rt.hint("fettle workflows cancel " + i.ID + "   ends it")
+	case engine.WorkflowRunning:
+		rt.hint("fettle workflows show " + i.ID + "   says how far it is")
+	}
+}
+
+// waitsBehind names the step that an instance waits behind.
+func waitsBehind(i engine.WorkflowInstance) string {
+	name := ""
+	for _, s := range i.Steps {
+		if s.State == engine.StepDone {
+			name = s.ID
+			if s.Name != "" {
+				name = s.Name
+			}
+		}
+	}
+	return strings.TrimSpace(term.Clean(name))
+}

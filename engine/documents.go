@@ -1,0 +1,408 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/nearest"
+)
+
+// Document is a file that was stored to be named in conversations as doc:ID or
+// doc:NAME. Its JSON is a record format.
+type Document struct {
+	ID string `json:"id"`
+	// Name is what people call it; no two documents share one.
+	Name string `json:"name"`
+	// MIME is text/plain, or an image's.
+	MIME   string `json:"mime"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+	// ManifestID is the state that holds its content, as documentFile.
+	ManifestID string    `json:"manifest_id"`
+	CreatedAt  time.Time `json:"created_at"`
+	// DeletedAt is when it was removed; nil in all that can be named.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+}
+
+// NewDocument is what a document is made of. The content is text or an image,
+// as MIME says.
+type NewDocument struct {
+	Name, MIME string
+	Data       []byte
+}
+
+// AddedDocument is a document that was asked to be stored. Same tells that it
+// was there before, with the same content.
+type AddedDocument struct {
+	Document
+	Same bool `json:"same"`
+}
+
+const (
+	// DocumentsID stands for a chat's id where the states of documents are
+	// counted.
+	DocumentsID = "documents"
+	// documentFile is the one file of a document's state.
+	documentFile = "content"
+	// MaxDocumentSize bounds one document: what -f takes of an image.
+	MaxDocumentSize = 20 << 20
+	// MaxDocuments bounds how many one call stores or removes.
+	MaxDocuments = 500
+	// maxDocumentName bounds a name, which stands within a question.
+	maxDocumentName = 200
+	// DocumentKept is how long a removed document can be brought back for
+	// certain, as chats can.
+	DocumentKept = DeletedKept
+	textMIME     = "text/plain"
+)
+
+func documentsTable() *kv.Table[Document] {
+	return kv.NewTable("documents", func(d *Document) kv.Key { return kv.Str(d.ID) },
+		kv.UniqueOn("name", func(d *Document) kv.Key {
+			if d.DeletedAt != nil {
+				return nil // its name is free again
+			}
+			return kv.Str(d.Name)
+		}))
+}
+
+// AddDocuments stores documents: all of them or, with an error, none. One of
+// the same name and content is left as it is; another content under a name that
+// is taken is an error.
+func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedDocument, error) {
+	if len(all) > MaxDocuments {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("%d documents are too many at once; %d are allowed", len(all), MaxDocuments))
+	}
+	have, err := e.documentsByName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]AddedDocument, len(all))
+	seen := map[string]bool{}
+	for i, n := range all {
+		if out[i], err = e.planDocument(n, have); err != nil {
+			return nil, err
+		}
+		if seen[n.Name] {
+			return nil, fault.New(fault.Usage, "two of the files would both be called "+n.Name, "fettle docs add --name NAME FILE   one at a time")
+		}
+		seen[n.Name] = true
+	}
+	for i := range out {
+		if out[i].Same {
+			continue
+		}
+		if out[i].ManifestID, err = e.storeContent(ctx, all[i].Data); err != nil {
+			return nil, err
+		}
+	}
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		for i := range out {
+			if out[i].Same {
+				continue
+			}
+			if _, err := e.tables.documents.Find(tx, "name", kv.Str(out[i].Name)); err == nil {
+				return takenName(out[i].Name) // somebody was faster
+			} else if !errors.Is(err, kv.ErrNotFound) {
+				return err
+			}
+			if err := e.tables.documents.Put(tx, &out[i].Document); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, e.documentTrouble(err)
+	}
+	return out, nil
+}
+
+// planDocument checks one document and gives its record, which lacks the state.
+func (e *Engine) planDocument(n NewDocument, have map[string]Document) (AddedDocument, error) {
+	if err := CheckDocumentName(n.Name); err != nil {
+		return AddedDocument{}, fault.Wrap(fault.Usage, "store "+cutRunes(cleanLine(n.Name), maxDocumentName), err, "fettle docs add --name NAME FILE")
+	}
+	if len(n.Data) > MaxDocumentSize {
+		return AddedDocument{}, fault.New(fault.Usage, fmt.Sprintf("%s has %d MB; a document may have %d", n.Name, len(n.Data)>>20, MaxDocumentSize>>20))
+	}
+	if !isImage(n.MIME) && n.MIME != textMIME {
+		return AddedDocument{}, fault.New(fault.Usage, n.Name+" is neither text nor an image")
+	}
+	sum := cas.Sum(n.Data).String()
+	if old, ok := have[n.Name]; ok {
+		if old.SHA256 != sum {
+			return AddedDocument{}, takenName(n.Name)
+		}
+		return AddedDocument{Document: old, Same: true}, nil
+	}
+	return AddedDocument{Document: Document{
+		ID: e.newID(), Name: n.Name, MIME: n.MIME, Size: int64(len(n.Data)), SHA256: sum, CreatedAt: e.o.Now(),
+	}}, nil
+}
+
+func takenName(name string) error {
+	return fault.New(fault.Usage, "there is another document "+name+" already",
+		"fettle docs add --name OTHER FILE", "fettle docs rm "+name+"   first")
+}
+
+func (e *Engine) documentTrouble(err error) error {
+	var f *fault.Fault
+	if errors.As(err, &f) {
+		return err
+	}
+	return e.storeTrouble(err)
+}
+
+// storeContent takes a content into the store of states, as the one file of a
+// state of its own: so it is checked, counted, collected and backed up as the
+// files of chats are.
+func (e *Engine) storeContent(ctx context.Context, data []byte) (manifest string, err error) {
+	way := filepath.Join(e.o.DataDir, "cache", "documents") // what a crash leaves may be removed
+	if err := os.MkdirAll(way, 0o700); err != nil {
+		return "", storeFault("make the folder "+way, err)
+	}
+	dir, err := os.MkdirTemp(way, "")
+	if err != nil {
+		return "", storeFault("make a folder for the document", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.WriteFile(filepath.Join(dir, documentFile), data, 0o600); err != nil {
+		return "", storeFault("write the document", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", storeFault("open the document's folder", err)
+	}
+	defer root.Close()
+	ws := &cas.Workspace{Path: dir, Root: root}
+	snap, err := e.states.Snapshot(ctx, ws, cas.SnapshotOptions{
+		About: cas.About{ChatID: DocumentsID, Source: cas.UserUpload}, Limits: e.o.States,
+	})
+	if err != nil {
+		return "", stateFault("keep the document", err)
+	}
+	if len(snap.Left) > 0 {
+		return "", fault.New(fault.Failed, "keep the document: "+snap.Left[0].Reason, "fettle config show limits")
+	}
+	return snap.Manifest.ID, e.states.Forget(ctx, ws)
+}
+
+// Documents lists the documents by name, or those that were removed and can be
+// brought back, the last one first.
+func (e *Engine) Documents(ctx context.Context, removed bool) ([]Document, error) {
+	var out []Document
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		out = nil
+		for d, err := range e.tables.documents.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			if (d.DeletedAt != nil) == removed {
+				out = append(out, *d)
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return nil, err
+	}
+	slices.SortFunc(out, func(a, b Document) int {
+		if removed {
+			return b.DeletedAt.Compare(*a.DeletedAt)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out, nil
+}
+
+func (e *Engine) documentsByName(ctx context.Context) (map[string]Document, error) {
+	all, err := e.Documents(ctx, false)
+	out := make(map[string]Document, len(all))
+	for _, d := range all {
+		out[d.Name] = d
+	}
+	return out, err
+}
+
+// FindDocument gives a document by its id or name.
+func (e *Engine) FindDocument(ctx context.Context, ref string) (Document, error) {
+	d, err := e.lookUpDocument(ctx, ref)
+	if err != nil || d != nil {
+		return deref(d), err
+	}
+	all, err := e.Documents(ctx, false)
+	if err != nil {
+		return Document{}, err
+	}
+	names := make([]string, len(all))
+	for i, d := range all {
+		names[i] = d.Name
+	}
+	msg := "no document " + cutRunes(cleanLine(ref), maxDocumentName)
+	if near := nearest.Of(ref, names); near != "" {
+		msg += "; did you mean " + near + "?"
+	}
+	return Document{}, fault.New(fault.NotFound, msg, "fettle docs list")
+}
+
+func deref(d *Document) Document {
+	if d == nil {
+		return Document{}
+	}
+	return *d
+}
+
+// lookUpDocument is FindDocument that gives nil where there is none.
+func (e *Engine) lookUpDocument(ctx context.Context, ref string) (*Document, error) {
+	var found *Document
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		d, err := e.tables.documents.Get(tx, kv.Str(ref))
+		if errors.Is(err, kv.ErrNotFound) {
+			d, err = e.tables.documents.Find(tx, "name", kv.Str(ref))
+		}
+		if err == nil && d.DeletedAt == nil {
+			found = d
+		}
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		err = nil
+	}
+	return found, err
+}
+
+// DocumentContent reads what a document holds.
+func (e *Engine) DocumentContent(ctx context.Context, d Document) ([]byte, error) {
+	m, err := e.states.Manifest(ctx, d.ManifestID)
+	if err == nil {
+		var entry cas.Entry
+		if entry, err = e.states.Lookup(ctx, m.Root, documentFile); err == nil {
+			var b bytes.Buffer
+			if err = e.states.Read(ctx, &b, entry); err == nil {
+				return b.Bytes(), nil
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	return nil, storeFault("read the document "+d.Name, err)
+}
+
+// DeleteDocuments removes documents by their ids or names: all of them or, with
+// an error, none. RestoreDocuments brings them back for DocumentKept. Messages
+// that named them keep what they held.
+func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Document, error) {
+	if len(refs) > MaxDocuments {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("%d documents are too many at once; %d are allowed", len(refs), MaxDocuments))
+	}
+	var docs []Document
+	for _, ref := range refs {
+		d, err := e.FindDocument(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(docs, func(o Document) bool { return o.ID == d.ID }) {
+			docs = append(docs, d)
+		}
+	}
+	now := e.o.Now()
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		for i := range docs {
+			docs[i].DeletedAt = &now
+			if err := e.tables.documents.Put(tx, &docs[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, e.storeTrouble(err)
+	}
+	return docs, nil
+}
+
+// RestoreDocuments brings back documents that were removed, by their ids or
+// names: all of them or, with an error, none. Of several that had a name it is
+// the one that was removed last.
+func (e *Engine) RestoreDocuments(ctx context.Context, refs ...string) ([]Document, error) {
+	removed, err := e.Documents(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	var back []Document
+	for _, ref := range refs {
+		i := slices.IndexFunc(removed, func(d Document) bool { return d.ID == ref || d.Name == ref })
+		if i < 0 {
+			return nil, fault.New(fault.NotFound, "there is no document "+cutRunes(cleanLine(ref), maxDocumentName)+" to restore",
+				"fettle docs list --deleted")
+		}
+		d := removed[i]
+		if d.DeletedAt = nil; !slices.ContainsFunc(back, func(o Document) bool { return o.ID == d.ID }) {
+			back = append(back, d)
+		}
+	}
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		for i := range back {
+			if _, err := e.tables.documents.Find(tx, "name", kv.Str(back[i].Name)); err == nil {
+				return fault.New(fault.Usage, "another document is called "+back[i].Name+" by now", "fettle docs rm "+back[i].Name+"   first")
+			} else if !errors.Is(err, kv.ErrNotFound) {
+				return err
+			}
+			if err := e.tables.documents.Put(tx, &back[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, e.documentTrouble(err)
+	}
+	return back, nil
+}
+
+// purgeDocuments forgets the documents whose time to be brought back is over;
+// the collection that follows takes their contents.
+func (e *Engine) purgeDocuments(ctx context.Context) error {
+	removed, err := e.Documents(ctx, true)
+	if err != nil || len(removed) == 0 {
+		return err
+	}
+	before := e.o.Now().Add(-DocumentKept)
+	return e.store.Update(ctx, func(tx *kv.Tx) error {
+		for _, d := range removed {
+			if d.DeletedAt.After(before) {
+				continue
+			}
+			if err := e.tables.documents.Delete(tx, kv.Str(d.ID)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// documentStates are the states that documents need, also removed ones.
+func (e *Engine) documentStates(ctx context.Context, need map[string]bool) error {
+	for _, removed := range []bool{false, true} {
+		docs, err := e.Documents(ctx, removed)
+		if err != nil {
+			return err
+		}
+		for _, d := range docs {
+			need[d.ManifestID] = true
+		}
+	}
+	return nil
+}

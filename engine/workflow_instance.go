@@ -1,0 +1,263 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// WorkflowInstance is a workflow that was started: document 000's
+// workflow_instances record. It follows from the workflow events of its turns;
+// the record is what was known of it when its last turn began, or later.
+type WorkflowInstance struct {
+	ID string `json:"id"`
+	// Workflow is as it was when the instance was begun: an update of its
+	// toolset changes none that is under way.
+	Workflow Workflow        `json:"workflow"`
+	Input    json.RawMessage `json:"input"`
+	State    WorkflowState   `json:"state"`
+	Steps    []StepState     `json:"steps"`
+	ChatID   string          `json:"chat_id"`
+	// Chat is the chat's number; 0 where it is gone.
+	Chat int64 `json:"chat,omitempty"`
+	// TurnID is the last turn that ran steps.
+	TurnID    TurnID    `json:"turn_id"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// WorkflowState is how far an instance is.
+type WorkflowState string
+
+// The states of an instance. All but the last two can be gone on from.
+const (
+	WorkflowRunning     WorkflowState = "running"
+	WorkflowWaiting     WorkflowState = "waiting" // behind a checkpoint, for a person
+	WorkflowFailed      WorkflowState = "failed"
+	WorkflowInterrupted WorkflowState = "interrupted" // by a cancel or a crash
+	WorkflowComplete    WorkflowState = "complete"
+	WorkflowCancelled   WorkflowState = "cancelled"
+)
+
+// StepState is one step of an instance.
+type StepState struct {
+	ID    string `json:"id"`
+	Name  string `json:"name,omitempty"`
+	State string `json:"state"`
+	// Result is what the step gave: a tool's data, or {"text": …}.
+	Result     json.RawMessage `json:"result,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	TurnID     TurnID          `json:"turn_id,omitempty"`
+	StartedAt  *time.Time      `json:"started_at,omitempty"`
+	FinishedAt *time.Time      `json:"finished_at,omitempty"`
+}
+
+// The states of a step. Workflow events also have an instance's waiting and
+// complete.
+const (
+	StepPending     = "pending"
+	StepRunning     = "running"
+	StepDone        = "done"
+	StepFailed      = "failed"
+	StepInterrupted = "interrupted"
+)
+
+func workflowsTable() *kv.Table[WorkflowInstance] {
+	return kv.NewTable("workflow_instances", func(i *WorkflowInstance) kv.Key { return kv.Str(i.ChatID).Str(i.ID) },
+		kv.UniqueOn("id", func(i *WorkflowInstance) kv.Key { return kv.Str(i.ID) }))
+}
+
+// title is what people call it.
+func (i *WorkflowInstance) title() string {
+	if i.Workflow.Name != "" {
+		return i.Workflow.Name
+	}
+	return i.Workflow.ID
+}
+
+// next is the first step that isn't done; -1 where all are.
+func (i *WorkflowInstance) next() int {
+	return slices.IndexFunc(i.Steps, func(s StepState) bool { return s.State != StepDone })
+}
+
+// apply takes the next event of the turn that runs the instance.
+func (i *WorkflowInstance) apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Workflow:
+		if b.Instance == i.ID {
+			i.applyStep(e, b)
+		}
+	case event.Cancelled:
+		i.stop(WorkflowInterrupted, "", e.Time)
+	case event.Error:
+		if b.Code == string(fault.Interrupted) {
+			i.stop(WorkflowInterrupted, "", e.Time)
+		} else {
+			i.stop(WorkflowFailed, b.Message, e.Time)
+		}
+	}
+}
+
+func (i *WorkflowInstance) applyStep(e event.Event, b event.Workflow) {
+	i.UpdatedAt = e.Time
+	if b.State == string(WorkflowWaiting) || b.State == string(WorkflowComplete) {
+		i.State = WorkflowState(b.State)
+		return
+	}
+	n := slices.IndexFunc(i.Steps, func(s StepState) bool { return s.ID == b.Step })
+	if n < 0 {
+		return
+	}
+	at := e.Time
+	switch s := &i.Steps[n]; b.State {
+	case StepRunning:
+		i.State = WorkflowRunning
+		*s = StepState{ID: s.ID, Name: s.Name, State: StepRunning, TurnID: TurnID(e.TurnID), StartedAt: &at}
+	case StepDone:
+		s.State, s.Result, s.FinishedAt = StepDone, b.Data, &at
+	case StepFailed:
+		var why struct {
+			Error string `json:"error"`
+		}
+		_ = json.Unmarshal(b.Data, &why) // without it the turn's end says more
+		i.stop(WorkflowFailed, why.Error, at)
+	}
+}
+
+// stop ends the step that runs, and the run. One that has ended stays so.
+func (i *WorkflowInstance) stop(state WorkflowState, why string, at time.Time) {
+	if i.State != WorkflowRunning {
+		return
+	}
+	i.State, i.UpdatedAt = state, at
+	for n := range i.Steps {
+		if s := &i.Steps[n]; s.State == StepRunning {
+			s.State, s.Error, s.FinishedAt = string(state), why, &at
+		}
+	}
+}
+
+func (e *Engine) saveWorkflow(ctx context.Context, i *WorkflowInstance) error {
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.tables.workflows.Put(tx, i) })
+	if err != nil {
+		return e.storeTrouble(err)
+	}
+	return nil
+}
+
+// settleWorkflows brings instances up to what their turns have done, and leaves
+// out those whose start came to nothing. Where nobody is at its chat any more,
+// what a crash has left running is interrupted, and that is kept.
+func (e *Engine) settleWorkflows(ctx context.Context, all []WorkflowInstance) ([]WorkflowInstance, error) {
+	var out []WorkflowInstance
+	ids := make([]string, 0, len(all))
+	for _, i := range all {
+		if i.State == WorkflowRunning {
+			there, err := e.settleWorkflow(ctx, &i)
+			if err != nil {
+				return nil, err
+			}
+			if !there {
+				continue
+			}
+		}
+		out, ids = append(out, i), append(ids, i.ChatID)
+	}
+	chats, err := e.ChatsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for n := range out {
+		if number := chats[out[n].ChatID].Number; number > 0 {
+			out[n].Chat = number
+		}
+	}
+	return out, nil
+}
+
+func (e *Engine) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
+	unlock, err := e.tryChat(Chat{ID: i.ChatID})
+	if fault.CodeOf(err) == fault.Busy { // somebody is at it
+		_, err := e.readSteps(ctx, i)
+		return true, err
+	}
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	// It may have been settled, and gone on with, since it was read.
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		now, err := e.tables.workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))
+		if err == nil {
+			*i = *now
+		}
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || i.State != WorkflowRunning {
+		return err == nil, err
+	}
+	known, err := e.readSteps(ctx, i)
+	if err != nil {
+		return false, err
+	}
+	if !known && !slices.ContainsFunc(i.Steps, func(s StepState) bool { return s.TurnID != "" }) {
+		return false, e.dropWorkflow(ctx, i) // its turn was never accepted: nothing was done
+	}
+	i.stop(WorkflowInterrupted, "", e.o.Now())
+	return true, e.saveWorkflow(ctx, i)
+}
+
+func (e *Engine) dropWorkflow(ctx context.Context, i *WorkflowInstance) error {
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return e.tables.workflows.Delete(tx, kv.Str(i.ChatID).Str(i.ID))
+	})
+	if err != nil {
+		return e.storeTrouble(err)
+	}
+	return nil
+}
+
+// readSteps applies what the instance's last turn has done so far, from its
+// journal or, once that is folded, from the store, and tells whether there is
+// such a turn.
+func (e *Engine) readSteps(ctx context.Context, i *WorkflowInstance) (known bool, err error) {
+	fresh := *i
+	fresh.Steps = slices.Clone(i.Steps)
+	r, err := e.journals.Read(string(i.TurnID))
+	if err == nil {
+		defer r.Close()
+		for line, err := range r.Events() {
+			if err != nil {
+				break // the last line is being written, or was torn
+			}
+			fresh.apply(line.Event)
+		}
+		*i = fresh
+		return true, nil
+	}
+	if !errors.Is(err, journal.ErrNoJournal) && !errors.Is(err, journal.ErrDamaged) {
+		return false, storeFault("read the steps of the workflow "+i.ID, err)
+	}
+	err = e.replay(ctx, i.TurnID, 0, func(ev event.Event, _ error) bool {
+		fresh.apply(ev)
+		return true
+	})
+	switch fault.CodeOf(err) {
+	case fault.NotFound, fault.Busy:
+		return false, nil
+	}
+	if err == nil {
+		*i = fresh
+	}
+	return err == nil, err
+}
