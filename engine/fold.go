@@ -218,6 +218,8 @@ type folding struct {
 	recorded bool  // its turn is in the store already
 	// brought are the messages that a fork brings along.
 	brought []Message
+	// summaries are those that the turn has made of older messages.
+	summaries []event.Summary
 }
 
 func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
@@ -263,6 +265,7 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 	}
 	f.answer, f.calls = red.message(), red.calls
 	f.finished, f.lastSeq = red.last.Time, red.last.Seq
+	f.summaries = red.summaries
 	return f, nil
 }
 

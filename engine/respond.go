@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -27,6 +28,10 @@ type choice struct {
 	// since is the step from which on this model has answered. The reasoning
 	// of another one is never sent to it.
 	since int
+	// learnt is what earlier answers told of the model, and ratios its part
+	// that estimates are corrected by.
+	learnt learnt
+	ratios budget.Ratios
 }
 
 // choose resolves a Ref and learns what the model can do.
@@ -46,7 +51,9 @@ func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*ch
 	if m.Images == provider.No {
 		without[provider.FeatureImages] = true
 	}
-	return &choice{ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback, without: without}, nil
+	c := &choice{ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback, without: without}
+	c.recall(e.learntOf(c.ref))
+	return c, nil
 }
 
 // maxReply bounds one response; no model gives as much in a day. It ends one
@@ -129,6 +136,9 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 	for {
 		t.shown = false
 		r, err := t.stream(extra)
+		if err == nil {
+			t.fit.guard.Answered()
+		}
 		if err == nil || t.ctx.Err() != nil || t.broken != nil {
 			return r, err
 		}
@@ -140,6 +150,9 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 			if err := t.emit(event.Footnote{Text: note}); err != nil {
 				return r, err
 			}
+			continue
+		}
+		if t.refused(err) {
 			continue
 		}
 		if again, note = t.otherModel(err); !again {
@@ -158,6 +171,7 @@ func (t *turn) withLess(err error) (bool, string) {
 		return false, ""
 	}
 	t.model.without[pe.Feature] = true
+	t.model.learnt.lacks(pe.Feature, t.eng.o.Now())
 	return true, withoutNote(pe.Feature, t.model.ref)
 }
 
@@ -208,7 +222,7 @@ func (t *turn) otherModel(err error) (bool, string) {
 		}
 		note := t.model.ref + " can't answer (" + firstLine(err) + "); " + c.ref + " takes over"
 		c.since = t.red.step
-		t.model = c
+		t.useModel(c)
 		return true, note
 	}
 	return false, ""
@@ -221,9 +235,12 @@ func firstLine(err error) string {
 
 // stream sends one request and turns the response into events as it comes.
 func (t *turn) stream(extra []provider.Message) (*reply, error) {
-	req := t.request(extra)
-	p := provider.Retry(t.model.prov, t.retryOptions())
 	r := &reply{}
+	req, err := t.fitted(extra)
+	if err != nil {
+		return r, err
+	}
+	p := provider.Retry(t.model.prov, t.retryOptions())
 	for batch, err := range p.Stream(t.ctx, req) {
 		if err != nil {
 			return r, err
@@ -244,6 +261,7 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 			Kind: provider.Broken, Provider: t.model.prov.Name(), Model: t.model.model.Name, Err: provider.ErrCut,
 		}
 	}
+	t.observe(r.meta.Usage)
 	bodies := []event.Body{*r.meta}
 	if r.dropped > 0 {
 		bodies = append(bodies, event.Footnote{Text: fmt.Sprintf(
@@ -263,12 +281,13 @@ func (t *turn) retryOptions() provider.RetryOptions {
 	return o
 }
 
-// request assembles what is sent.
-func (t *turn) request(extra []provider.Message) *provider.Request {
+// assembly is what the next request is made of.
+func (t *turn) assembly(extra []provider.Message) assembly {
+	path := t.path[t.fit.begin:len(t.path):len(t.path)]
 	a := assembly{
 		model: t.model.model.Name, ref: t.model.ref, system: t.accept.Chat.System,
-		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
-		tools:   append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
+		history: append(path, t.accept.question()), fit: &t.fit,
+		tools: append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
 		agent: t.agent,
 	}
 	if t.red.step > 0 {
@@ -279,9 +298,7 @@ func (t *turn) request(extra []provider.Message) *provider.Request {
 	if t.answers() {
 		a.schema = t.req.Schema
 	}
-	req := assemble(a)
-	req.Temperature, req.MaxTokens = t.req.Temperature, t.req.MaxTokens
-	return req
+	return a
 }
 
 // nameFor is what the model knows a tool of the conversation by. One that isn't

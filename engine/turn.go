@@ -65,6 +65,9 @@ type turn struct {
 	// shown is set once a retry would repeat what was shown of a response.
 	shown     bool
 	model     *choice
+	fit       fitting // what gives way in its requests
+	asked     int     // the estimate of the last request
+	learning  []*choice
 	denied    int
 	nextIndex int // of the next call in tool_history
 	useIDs    map[string]bool
@@ -263,6 +266,9 @@ func (t *turn) end(err error) {
 	t.letGo(discard)
 	t.feed.show(append(t.unshown, events...))
 	t.feed.end()
+	if !t.req.Ephemeral {
+		t.eng.keepLearnt(append(t.learning, t.model))
+	}
 	t.forget()
 }
 
@@ -321,6 +327,7 @@ func (t *turn) forget() {
 	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
 	t.unshown, t.model, t.allTools, t.box = nil, nil, nil, nil
+	t.fit, t.learning = fitting{}, nil
 }
 
 func errorBody(err error) event.Error {
