@@ -136,3 +136,24 @@ func (c *choice) hasLearnt(kept learnt) bool {
 	}
 	return was.Samples == 0 || math.Abs(now.Ratio-was.Ratio) > driftKept*was.Ratio || math.Abs(now.Spread-was.Spread) > driftKept
 }
+
+// wants tells whether the turn would have asked the model for a feature, so that
+// a person misses it: tools that nobody named are missed only where a refusal is
+// all that is known of the model, or where an agent has them.
+func (t *turn) wants(f provider.Feature) bool {
+	isImage := func(p provider.Part) bool { return p.Kind == provider.ImagePart }
+	switch f {
+	case provider.FeatureImages:
+		return slices.ContainsFunc(t.req.Parts, isImage) ||
+			slices.ContainsFunc(t.path, func(m Message) bool { return slices.ContainsFunc(m.Parts, isImage) })
+	case provider.FeatureTools:
+		_, refused := t.model.learnt.Lacks[f]
+		return t.req.Workspace != "" || len(t.req.Tools) > 0 || refused && t.offer.Len() > 0 ||
+			t.agent != nil && len(t.agent.Tools)+len(t.agent.Handoffs) > 0
+	case provider.FeatureThinking:
+		return t.req.Think != nil && *t.req.Think
+	case provider.FeatureSchema:
+		return t.req.Schema != nil
+	}
+	return false
+}

@@ -179,12 +179,10 @@ func (t *turn) withLess(err error) (bool, string) {
 // known before it is asked, can't take.
 func (t *turn) noteLeftOut() error {
 	var notes []event.Body
-	isImage := func(p provider.Part) bool { return p.Kind == provider.ImagePart }
-	if t.model.without[provider.FeatureImages] && slices.ContainsFunc(t.req.Parts, isImage) {
-		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureImages, t.model.ref)})
-	}
-	if t.model.without[provider.FeatureTools] && (t.req.Workspace != "" || len(t.req.Tools) > 0) {
-		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureTools, t.model.ref)})
+	for _, f := range []provider.Feature{provider.FeatureImages, provider.FeatureTools, provider.FeatureThinking, provider.FeatureSchema} {
+		if t.model.without[f] && t.wants(f) {
+			notes = append(notes, event.Footnote{Text: withoutNote(f, t.model.ref)})
+		}
 	}
 	if len(notes) == 0 {
 		return nil // and nothing is waited for
