@@ -68,6 +68,7 @@ type turn struct {
 	fit       fitting // what gives way in its requests
 	asked     int     // the estimate of the last request
 	learning  []*choice
+	progress  progress
 	denied    int
 	nextIndex int // of the next call in tool_history
 	useIDs    map[string]bool
@@ -166,6 +167,9 @@ func (t *turn) loop() error {
 				"fettle ask -c --max-turns "+itoa(2*limit)+" \"go on\"")
 		}
 		if err := t.runCalls(calls); err != nil {
+			return err
+		}
+		if err := t.progress.look(t.red.calls, &t.req); err != nil {
 			return err
 		}
 		if next != nil {
