@@ -98,7 +98,8 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 	}
 	req := engine.TurnRequest{
 		Chat: o.chat, Agent: o.agent, Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
-		Policy: engine.Policy{AllowAll: o.yes}, MaxSteps: cfg.Limits.MaxTurns, Timeout: cfg.Limits.Timeout,
+		Policy: engine.Policy{AllowAll: o.yes}, MaxSteps: cfg.Limits.MaxTurns,
+		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true,
 		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
 		OnWait:     func(what string) { rt.notice("waiting: " + what) },

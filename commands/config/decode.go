@@ -89,7 +89,7 @@ func (d *decoder) entry(f field) {
 		d.models(f, "", d.part.data)
 	case "prices":
 		d.prices(f)
-	case "ollama", "limits", "run_command", "search":
+	case "ollama", "limits", "run_command", "search", "compact":
 		d.mapping(f, section(f.name), d.setting)
 	default:
 		d.setting(f)

@@ -160,6 +160,21 @@ func (c *Config) setting(key string) any {
 		return c.Search.Address
 	case "limits.max_turns":
 		return c.Limits.MaxTurns
+	case "limits.max_handoffs":
+		return c.Limits.MaxHandoffs
+	case "limits.max_repeats":
+		return c.Limits.MaxRepeats
+	case "limits.max_failures":
+		return c.Limits.MaxFailures
+	case "compact.auto":
+		if c.Compact.Off {
+			return "off"
+		}
+		return "on"
+	case "compact.percent":
+		return c.Compact.Percent
+	case "compact.model":
+		return c.Compact.Model
 	case "limits.timeout":
 		return c.Limits.Timeout
 	case "limits.first_byte":

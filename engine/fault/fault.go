@@ -62,7 +62,7 @@ func table(c Code) row {
 	case TurnLimit:
 		return row{9, http.StatusUnprocessableEntity, "the turn limit was reached"}
 	case NoProgress:
-		return row{9, http.StatusUnprocessableEntity, "the model got nowhere: it repeated a call, or all of its calls failed"}
+		return row{9, http.StatusUnprocessableEntity, "the model got nowhere: calls repeated or failed"}
 	case Store:
 		return row{10, http.StatusServiceUnavailable, "the data directory is in trouble"}
 	case Timeout:
