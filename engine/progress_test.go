@@ -23,7 +23,9 @@ func TestAModelThatGetsNowhere(t *testing.T) {
 	broken := tool("broken", func(context.Context, toolset.Call) (toolset.Result, error) {
 		return toolset.Result{}, toolset.Errorf("the disk is on fire")
 	})
-	steady := tool("steady", func(context.Context, toolset.Call) (toolset.Result, error) { return toolset.Result{Text: "waiting"}, nil })
+	steady := tool("steady", func(context.Context, toolset.Call) (toolset.Result, error) {
+		return toolset.Result{Text: "waiting"}, nil
+	})
 	for name, c := range map[string]struct {
 		call     func(step int) provider.Delta
 		change   func(*TurnRequest)
