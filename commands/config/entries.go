@@ -117,6 +117,9 @@ func (c *Config) entry(key string, value any) Entry {
 
 // setting is a value of the table, by its key.
 func (c *Config) setting(key string) any {
+	if strings.HasPrefix(key, "limits.") {
+		return c.Limits.setting(key)
+	}
 	switch key {
 	case "model":
 		return c.Model
@@ -158,14 +161,6 @@ func (c *Config) setting(key string) any {
 		return c.Search.Provider
 	case "search.address":
 		return c.Search.Address
-	case "limits.max_turns":
-		return c.Limits.MaxTurns
-	case "limits.max_handoffs":
-		return c.Limits.MaxHandoffs
-	case "limits.max_repeats":
-		return c.Limits.MaxRepeats
-	case "limits.max_failures":
-		return c.Limits.MaxFailures
 	case "compact.auto":
 		if c.Compact.Off {
 			return "off"
@@ -175,22 +170,6 @@ func (c *Config) setting(key string) any {
 		return c.Compact.Percent
 	case "compact.model":
 		return c.Compact.Model
-	case "limits.timeout":
-		return c.Limits.Timeout
-	case "limits.first_byte":
-		return c.Limits.FirstByte
-	case "limits.between_chunks":
-		return c.Limits.BetweenChunks
-	case "limits.stdin_bytes":
-		return c.Limits.StdinBytes
-	case "limits.kept_file":
-		return c.Limits.KeptFile
-	case "limits.chat_files":
-		return c.Limits.ChatFiles
-	case "limits.all_files":
-		return c.Limits.AllFiles
-	case "limits.file_bytes":
-		return c.Limits.FileBytes
 	case "retries":
 		return c.Retries
 	case "python":
@@ -281,4 +260,35 @@ func plainText(v any) string {
 		return strings.Join(list, ", ")
 	}
 	return fmt.Sprint(v)
+}
+
+// setting is a value of the section limits.
+func (l Limits) setting(key string) any {
+	switch key {
+	case "limits.max_turns":
+		return l.MaxTurns
+	case "limits.max_handoffs":
+		return l.MaxHandoffs
+	case "limits.max_repeats":
+		return l.MaxRepeats
+	case "limits.max_failures":
+		return l.MaxFailures
+	case "limits.timeout":
+		return l.Timeout
+	case "limits.first_byte":
+		return l.FirstByte
+	case "limits.between_chunks":
+		return l.BetweenChunks
+	case "limits.stdin_bytes":
+		return l.StdinBytes
+	case "limits.kept_file":
+		return l.KeptFile
+	case "limits.chat_files":
+		return l.ChatFiles
+	case "limits.all_files":
+		return l.AllFiles
+	case "limits.file_bytes":
+		return l.FileBytes
+	}
+	return nil
 }
