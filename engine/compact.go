@@ -100,6 +100,9 @@ func (s *summariser) sumBatches(ctx context.Context, messages []provider.Message
 		s.skipped = batches[n].From
 		batches = batches[n:]
 		before = []provider.Message{userText(fmt.Sprintf("[%d messages before this one were left out to make room]", s.skipped))}
+		if first := messages[0]; first.Role == provider.User && len(first.Parts) == 1 && strings.HasPrefix(first.Parts[0].Text, "<summary") {
+			before = append([]provider.Message{first}, before...) // of what was before them
+		}
 	}
 	text := ""
 	for i, r := range batches {

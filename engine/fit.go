@@ -149,8 +149,11 @@ func (t *turn) fitted(extra []provider.Message) (*provider.Request, error) {
 		if err != nil && t.trimWork(p) {
 			continue
 		}
-		if err != nil || plan.Empty() {
-			return nil, t.tooLong(budget.ErrTooLarge, plan.Tokens)
+		switch {
+		case err != nil:
+			return nil, t.tooLong(err, plan.Tokens)
+		case plan.Empty(): // told in words it is a little longer than the sizes say
+			return req, nil
 		}
 		if err := t.giveWay(plan, way{a, p, all}); err != nil {
 			return nil, err

@@ -89,7 +89,7 @@ func (c *choice) recall(l learnt) {
 // keepLearnt writes what the models of a turn have told, where it changes
 // anything. It may fail: it would be learnt again.
 func (e *Engine) keepLearnt(models []*choice) {
-	models = slices.DeleteFunc(models, func(c *choice) bool { return c == nil || !c.hasLearnt(e.learntOf(c.ref)) })
+	models = slices.DeleteFunc(models, func(c *choice) bool { return c == nil || c.ratios == nil || !c.hasLearnt(e.learntOf(c.ref)) })
 	if len(models) == 0 {
 		return
 	}
