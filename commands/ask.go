@@ -101,7 +101,8 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 	}
 	req := engine.TurnRequest{
 		Chat: o.chat, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
-		Policy: engine.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns, Timeout: cfg.Limits.Timeout,
+		Policy: engine.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns,
+		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true,
 		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
 		TextAlone:  o.page == "" && (o.extract || o.output == "text" && !rt.streams.Out.IsTerminal()),

@@ -34,7 +34,7 @@ has. rm can be taken back for 30 days; purge can't.`,
 		UsageText: "fettle chats list\nfettle chats show 1\nfettle chats search sky",
 		Subcommands: []*cli.Command{
 			newChatsList(rt), newChatsShow(rt), newChatsSearch(rt),
-			newChatsBranches(rt), newChatsSwitch(rt), newChatsRename(rt), newChatsFork(rt), newChatsExport(rt), newChatsImport(rt),
+			newChatsBranches(rt), newChatsSwitch(rt), newChatsRename(rt), newChatsFork(rt), newChatsCompact(rt), newChatsExport(rt), newChatsImport(rt),
 			newChatsRm(rt), newChatsRestore(rt), newChatsPurge(rt),
 		},
 	}

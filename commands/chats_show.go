@@ -43,6 +43,10 @@ func showChat(out *term.Output, conv engine.Conversation) {
 		}
 		out.Printf("\n%s %s%s\n", style.Dim("──"), who, when)
 		showMessage(out, m)
+		if m.Summary != nil {
+			out.WriteString("\n")
+			showLabel(out, summaryLine(m.Summary))
+		}
 	}
 }
 

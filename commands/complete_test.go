@@ -73,7 +73,7 @@ func TestCompleteCommandsAndFlags(t *testing.T) {
 		"fettle man --all ":                    ":dirs",
 		"fettle ask ":                          "",
 		"fettle help exi":                      "exit-codes",
-		"fettle help chats ":                   "list show search branches switch rename fork export import rm restore purge",
+		"fettle help chats ":                   "list show search branches switch rename fork compact export import rm restore purge",
 		"fettle help nosuch ":                  "",
 		"fettle man models ":                   "list show pull rm",
 		"fettle completion ":                   "bash zsh fish powershell",

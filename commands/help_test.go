@@ -128,6 +128,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"undo":    restoredJSON{},
 		"ways":    branchesJSON{},
 		"switch":  switchedJSON{},
+		"compact": compactJSON{},
 		"stats":   statsJSON{},
 		"verify":  verifyJSON{},
 		"gc":      gcJSON{},
@@ -171,7 +172,7 @@ func eventBodies() []event.Body {
 	return []event.Body{
 		event.Status{}, event.AgentStart{}, event.Handoff{}, event.Reasoning{}, event.TextDelta{}, event.ToolStart{},
 		event.ConfirmRequest{}, event.ConfirmResult{}, event.ToolProgress{}, event.ToolComplete{}, event.Payload{},
-		event.Workflow{}, event.Annotations{}, event.Meta{}, event.Footnote{}, event.Complete{}, event.Error{}, event.Cancelled{},
+		event.Workflow{}, event.Annotations{}, event.Meta{}, event.Footnote{}, event.Summary{}, event.Complete{}, event.Error{}, event.Cancelled{},
 	}
 }
 

@@ -26,7 +26,7 @@ func writing() map[string]struct {
 		"config get": {args: "model"}, "config set": {args: "color never", silent: true},
 		"config unset": {args: "retries", silent: true}, "config check": {silent: true},
 		"keys set": {args: "mistral", silent: true}, "keys rm": {args: "openai", silent: true}, "trust": {args: "--list"},
-		"chats search": {args: "hi"}, "chats branches": {args: "2"}, "chats switch": {args: "2 1"}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
+		"chats search": {args: "hi"}, "chats branches": {args: "2"}, "chats switch": {args: "2 1"}, "chats compact": {args: "2 --keep 0", silent: true}, "undo": {args: "--dry-run --chat 2"}, "redo": {args: "--dry-run --chat 3"},
 		"agents show": {args: "interface"}, "payloads list": {args: "--chat 4"}, "payloads show": {args: "1 --chat 4"},
 		"payloads accept": {args: "1 --chat 4"}, "payloads reject": {args: "1 --chat 5"}, "tool call": {args: "list_files"}, "workspace files": {args: "2"}, "workspace log": {args: "2"}, "workspace show": {args: "2"},
 		"toolset import": {args: "csv-tools.zip --yes"}, "toolset update": {args: "csv-tools"}, "toolset show": {args: "csv-tools"},

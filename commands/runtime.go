@@ -169,10 +169,11 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	}
 	rt.engine = engine.New(engine.Options{
 		DataDir: dirs.Data, Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner,
-		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
-		Policy: engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
-		Retry:  provider.RetryOptions{Attempts: cfg.Retries + 1},
-		Notice: rt.notice,
+		States:  cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
+		Policy:  engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
+		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
+		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
+		Notice:  rt.notice,
 		Collect: func(ctx context.Context) error {
 			_, err := rt.prunePackages(ctx, rt.engine, packagesIdle)
 			return err

@@ -39,6 +39,8 @@ type assembly struct {
 	since int
 	// cards tells of payloads that were shown, and of what became of them.
 	cards cardsTold
+	// fit is what gave way so that the request fits; nil where nothing did.
+	fit *fitting
 }
 
 // assemble puts a request together in document 002's order: the system
@@ -49,21 +51,8 @@ func assemble(a assembly) *provider.Request {
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}
-	for i, m := range a.seen() {
-		last := i == len(a.seen())-1
-		switch {
-		case m.Role != provider.User && hasAgents(m):
-			req.Messages = append(req.Messages, a.answerAlone(m)...)
-		case m.Role != provider.User:
-			req.Messages = append(req.Messages, a.answered(m, false)...)
-		case last:
-			req.Messages = append(append(req.Messages, a.work()...), a.asked(m)...)
-		default:
-			req.Messages = append(req.Messages, a.asked(m)...)
-		}
-	}
-	if a.answer != nil {
-		req.Messages = append(req.Messages, a.answered(a.own(), true)...)
+	for _, m := range a.place() {
+		req.Messages = append(req.Messages, m.Message)
 	}
 	req.Messages = append(req.Messages, a.extra...)
 	if !a.without[provider.FeatureTools] {
@@ -81,6 +70,63 @@ func assemble(a assembly) *provider.Request {
 	}
 	req.Tokens = estimate(req)
 	return req
+}
+
+// placed is a message of a request with what it was made of.
+type placed struct {
+	provider.Message
+	// from is the place in the history of what it is, or one of the others.
+	from int
+	// step is the step of the answer that it is of, where it is of that.
+	step int
+}
+
+// What a placed message is of beside the history.
+const (
+	ofSummary = -1 - iota // what stands for older messages
+	ofWork                // what other agents have done
+	ofAnswer              // what the turn has answered so far
+	ofSince               // what stands for the first steps of that
+)
+
+// place gives the messages of a request, all but the extra ones.
+func (a assembly) place() []placed {
+	var out []placed
+	add := func(from int, messages ...provider.Message) {
+		for _, m := range messages {
+			out = append(out, placed{Message: m, from: from})
+		}
+	}
+	seen := a.seen()
+	if !a.seesTurn() {
+		add(ofSummary, a.fit.summaryMessage()...)
+	}
+	for i, m := range seen {
+		switch {
+		case m.Role != provider.User && hasAgents(m):
+			add(i, a.answerAlone(m)...)
+		case m.Role != provider.User:
+			add(i, a.answered(m)...)
+		case i == len(seen)-1:
+			add(ofWork, a.work()...)
+			add(i, a.asked(m)...)
+		default:
+			add(i, a.asked(m)...)
+		}
+	}
+	if a.answer == nil {
+		return out
+	}
+	own := a.own()
+	since, left := a.fit.sinceMessage(own)
+	add(ofSince, since...)
+	own.Parts = left
+	for _, parts := range byStep(own.Parts) {
+		for _, m := range a.stepMessages(parts, true) {
+			out = append(out, placed{m, ofAnswer, parts[0].Step})
+		}
+	}
+	return out
 }
 
 // asked gives a person's message: files in a message of their own before it,
@@ -143,14 +189,23 @@ func fileBlock(p provider.Part) string {
 // said and called, then the results. Reasoning is handed back within the turn
 // it belongs to; what the model signed, in later turns too: it goes on from its
 // own thoughts, and a cached prefix stays the same. Another model gets neither.
-func (a assembly) answered(m Message, live bool) []provider.Message {
+func (a assembly) answered(m Message) []provider.Message {
 	var out []provider.Message
-	for start := 0; start < len(m.Parts); {
+	for _, parts := range byStep(m.Parts) {
+		out = append(out, a.stepMessages(parts, false)...)
+	}
+	return out
+}
+
+// byStep splits the parts of an answer into those of each response.
+func byStep(parts []provider.Part) [][]provider.Part {
+	var out [][]provider.Part
+	for start := 0; start < len(parts); {
 		end := start
-		for end < len(m.Parts) && m.Parts[end].Step == m.Parts[start].Step {
+		for end < len(parts) && parts[end].Step == parts[start].Step {
 			end++
 		}
-		out = append(out, a.stepMessages(m.Parts[start:end], live)...)
+		out = append(out, parts[start:end])
 		start = end
 	}
 	return out
@@ -205,6 +260,7 @@ func (a assembly) call(c provider.ToolCall) provider.Part {
 
 func (a assembly) result(r provider.ToolResult) provider.Part {
 	r.Name = a.name(r.Name)
+	r.Text = a.fit.trimmed(r)
 	if a.without[provider.FeatureTools] {
 		return provider.Part{Kind: provider.TextPart, Text: "[" + r.Name + " gave]\n" + r.Text}
 	}
@@ -230,37 +286,4 @@ func onlyReasoning(parts []provider.Part) bool {
 		}
 	}
 	return true
-}
-
-// What the estimate counts. Four bytes a token holds for English and code; the
-// fixed parts are what chat templates and image encoders commonly take.
-const (
-	bytesPerToken   = 4
-	messageOverhead = 8
-	imageTokens     = 1200
-)
-
-// estimate guesses how many tokens a request holds. It sizes Ollama's context
-// and is never shown as a count.
-func estimate(req *provider.Request) int {
-	bytes, tokens := len(req.System), messageOverhead
-	for _, m := range req.Messages {
-		tokens += messageOverhead
-		for _, p := range m.Parts {
-			bytes += len(p.Text) + len(p.Details)
-			switch {
-			case p.Kind == provider.ImagePart:
-				tokens += imageTokens
-			case p.Call != nil:
-				bytes += len(p.Call.Name) + len(p.Call.Args)
-			case p.Result != nil:
-				bytes += len(p.Result.Text)
-			}
-		}
-	}
-	for _, t := range req.Tools {
-		bytes += len(t.Name) + len(t.Description) + len(t.InputSchema)
-		tokens += messageOverhead
-	}
-	return tokens + (bytes+len(req.Schema))/bytesPerToken
 }

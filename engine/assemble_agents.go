@@ -13,9 +13,12 @@ func (a assembly) agentSystem() string {
 	return strings.Trim(a.agent.Prompt+"\n\n"+a.system, "\n")
 }
 
+// seesTurn tells whether the agent sees the question alone.
+func (a assembly) seesTurn() bool { return a.agent != nil && a.agent.History == HistoryTurn }
+
 // seen are the messages of the conversation that the agent sees.
 func (a assembly) seen() []Message {
-	if a.agent != nil && a.agent.History == HistoryTurn && len(a.history) > 0 {
+	if a.seesTurn() && len(a.history) > 0 {
 		return a.history[len(a.history)-1:]
 	}
 	return a.history
@@ -100,7 +103,7 @@ func (a assembly) work() []provider.Message {
 		case provider.TextPart, provider.AgentTextPart:
 			fmt.Fprintf(&b, "%s said:\n%s\n\n", p.Agent, strings.TrimSpace(p.Text))
 		case provider.ToolCallPart:
-			fmt.Fprintf(&b, "%s called %s with %s:\n%s\n\n", p.Agent, bareID(p.Call.Name), p.Call.Args, strings.TrimSpace(results[p.Call.ID].Text))
+			fmt.Fprintf(&b, "%s called %s with %s:\n%s\n\n", p.Agent, bareID(p.Call.Name), p.Call.Args, strings.TrimSpace(a.fit.trimmed(results[p.Call.ID])))
 		case provider.HandoffPart:
 			fmt.Fprintf(&b, "%s handed over to %s", p.Agent, p.Name)
 			if p.Text != "" {

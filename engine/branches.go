@@ -18,9 +18,13 @@ import (
 // loadFor reads the chat and the way to where the request's turn begins.
 func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
 	if !req.Chat.beside() {
-		return e.load(ctx, chatID, req.Chat.Parent)
+		return e.loadBy(ctx, chatID, req.Chat.Parent, 0)
 	}
-	conv, err := e.load(ctx, chatID, req.Chat.Instead)
+	least := 2 // the question and its answer
+	if req.Chat.At > 0 {
+		least = wholeWay // places count from the root
+	}
+	conv, err := e.loadBy(ctx, chatID, req.Chat.Instead, least)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +49,7 @@ func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*
 		conv.again = &question
 	}
 	conv.state, err = e.stateOfQuestion(ctx, conv)
+	conv.cutSummed()
 	return conv, err
 }
 

@@ -290,6 +290,7 @@ func (d *ChatDocument) settle() (notes []string) {
 
 func (m *Message) settle() {
 	m.Pieces, m.ManifestID, m.LeftManifestID, m.ChatID = 0, "", "", ""
+	m.Summary = nil // a model would be told what nobody sees in the messages
 	m.Model, m.StopReason = cleanLine(m.Model), cleanLine(m.StopReason)
 	for i := range m.Parts {
 		p := &m.Parts[i]

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,14 +17,17 @@ import (
 // message it goes on from.
 type conversation struct {
 	chat   Chat
-	path   []Message // from the root to parent
+	path   []Message // from the root to parent, or from after summed
 	parent string
 	state  string // the manifest of the workspace at parent
 	isNew  bool
 	// again is the question that is asked again, instead of is the one that a
 	// branch is begun beside; nil without such.
 	again, instead *Message
-	unlock         func()
+	// summed is the message whose summary stands for what is before path; nil
+	// where path begins at the root.
+	summed *Message
+	unlock func()
 }
 
 // converse finds or begins the chat, waits for its live turn, and holds its
@@ -91,7 +95,7 @@ func (e *Engine) forkOf(ctx context.Context, from *conversation, req TurnRequest
 	if err != nil {
 		return nil, err
 	}
-	conv.path, conv.parent, conv.state = from.path, from.parent, from.state
+	conv.path, conv.parent, conv.state, conv.summed = from.path, from.parent, from.state, from.summed
 	conv.chat.System, conv.chat.Model = from.chat.System, from.chat.Model
 	conv.chat.Agent, conv.chat.AgentMode = from.chat.Agent, from.chat.AgentMode
 	if conv.chat.Workspace == "" {
@@ -219,9 +223,15 @@ func (e *Engine) lookUp(ctx context.Context, ref ChatRef) (Chat, error) {
 	return *chat, chat.usable()
 }
 
-// load reads the chat anew, now that its lock is held, and the way to the
+// load reads the chat anew, now that its lock is held, and the whole way to the
 // message that the turn goes on from.
 func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation, error) {
+	return e.loadBy(ctx, chatID, parent, wholeWay)
+}
+
+// loadBy is load with as much of the way as a request needs, and the last least
+// messages at any rate.
+func (e *Engine) loadBy(ctx context.Context, chatID, parent string, least int) (*conversation, error) {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
@@ -238,7 +248,7 @@ func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation
 		if parent == "" {
 			conv.parent = chat.ActiveLeaf
 		}
-		conv.path, err = e.pathTo(tx, chatID, conv.parent)
+		conv.path, conv.summed, err = e.wayTo(tx, chatID, conv.parent, least)
 		conv.state = conv.stateAt()
 		return err
 	})
@@ -268,6 +278,18 @@ func (c *conversation) stateAt() string {
 		if m.ManifestID != "" {
 			return m.ManifestID
 		}
+	}
+	if c.summed != nil { // each message has the state, once there is one
+		return cmp.Or(c.leftAt(c.summed), c.summed.ManifestID)
+	}
+	return ""
+}
+
+// leftAt is the state that a message's branch was left with, if the turn goes
+// on from that message.
+func (c *conversation) leftAt(m *Message) string {
+	if c.parent == m.ID {
+		return m.LeftManifestID
 	}
 	return ""
 }

@@ -49,6 +49,8 @@ type Options struct {
 	Policy Policy
 	// Retry is how often and how long a failed request is tried again.
 	Retry provider.RetryOptions
+	// Compact is how requests are made to fit.
+	Compact Compaction
 	// States bound what is kept of workspaces.
 	States cas.Limits
 	// Collect is called after a collection that nobody asked for, to remove

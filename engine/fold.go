@@ -220,6 +220,8 @@ type folding struct {
 	brought []Message
 	// decided are the decisions about their payloads.
 	decided []PayloadDecision
+	// summaries are those that the turn has made of older messages.
+	summaries []event.Summary
 }
 
 func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
@@ -265,6 +267,7 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 	}
 	f.answer, f.calls = red.message(), red.calls
 	f.finished, f.lastSeq = red.last.Time, red.last.Seq
+	f.summaries = red.summaries
 	return f, nil
 }
 

@@ -71,6 +71,8 @@ type catalog struct {
 	PurgeDue *time.Time `json:"purge_due,omitempty"`
 	// CollectDue is when a command that has answered may collect garbage.
 	CollectDue *time.Time `json:"collect_due,omitempty"`
+	// Models is what was learnt of models, by Ref. It is in no store.
+	Models map[string]learnt `json:"models,omitempty"`
 }
 
 const catalogVersion = 1
@@ -91,6 +93,9 @@ func (e *Engine) mirror(ctx context.Context) error {
 	}
 	defer release()
 	c := catalog{Version: catalogVersion}
+	if old, err := e.readCatalog(); err == nil {
+		c.Models = old.Models
+	}
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		c.Grants = nil
 		for g, err := range e.tables.grants.Scan(tx, kv.Range{}) {

@@ -172,6 +172,6 @@ func (t *turn) agentModel() error {
 		return Explain(ref, err)
 	}
 	c.since = t.red.step
-	t.model = c
+	t.useModel(c)
 	return t.noteLeftOut()
 }

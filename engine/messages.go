@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -82,19 +83,37 @@ func (e *Engine) loadParts(tx *kv.Tx, m *Message) error {
 
 // pathTo gives the messages from the root to one, following parents.
 func (e *Engine) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
-	var path []Message
+	path, _, err := e.wayTo(tx, chatID, id, wholeWay)
+	return path, err
+}
+
+// wholeWay asks wayTo for all messages.
+const wholeWay = math.MaxInt
+
+// wayTo gives the end of the way to a message: all behind the last one that has
+// a summary, which it gives too, without its parts. The last least messages are
+// given whatever has a summary. What it costs is what a request sends of it.
+func (e *Engine) wayTo(tx *kv.Tx, chatID, id string, least int) (path []Message, summed *Message, err error) {
 	seen := map[string]bool{}
 	for id != "" && !seen[id] {
 		seen[id] = true // a loop of parents would be damage; don't follow it for ever
-		m, err := e.message(tx, chatID, id)
+		m, err := e.tables.messages.Get(tx, kv.Str(chatID).Str(id))
+		if err == nil && m.Summary != nil && len(path) >= least {
+			m.Parts = nil
+			summed = m
+			break
+		}
+		if err == nil {
+			err = e.loadParts(tx, m)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("read message %s: %w", id, err)
+			return nil, nil, fmt.Errorf("read message %s: %w", id, err)
 		}
 		path = append(path, *m)
 		id = m.ParentID
 	}
 	slices.Reverse(path)
-	return path, nil
+	return path, summed, nil
 }
 
 // bounded is the record without what is too long for one.

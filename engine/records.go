@@ -85,9 +85,22 @@ type Message struct {
 	// LeftManifestID is the workspace as it was when the chat went on in
 	// another branch than the one that ended with this message.
 	LeftManifestID string `json:"left_manifest_id,omitempty"`
+	// Summary stands in requests for this message and all on the way to it;
+	// nil where none was needed.
+	Summary *Summary `json:"summary,omitempty"`
 	// Pieces is how many pieces hold the parts where they are too long for
 	// the record; 0 in a message that has been read.
 	Pieces int `json:"pieces,omitempty"`
+}
+
+// Summary is what a model is told in the place of a chat's first messages,
+// where they are too many for it. The messages stay as they are.
+type Summary struct {
+	Text string `json:"text"`
+	// Messages is how many it stands for.
+	Messages  int       `json:"messages"`
+	Model     string    `json:"model"` // who wrote it
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Text is the message's own text, without reasoning, files and results.

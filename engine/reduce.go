@@ -25,6 +25,8 @@ type reducer struct {
 	byUse  map[string]int // tool_use_id → place in calls
 	answer Message
 	last   event.Event
+	// summaries are those that the turn has made of the messages before it.
+	summaries []event.Summary
 }
 
 func newReducer(a *acceptance) *reducer {
@@ -61,6 +63,11 @@ func (r *reducer) add(e event.Event) {
 		r.answer.Citations = append(r.answer.Citations, b.Annotations...)
 	case event.Footnote:
 		r.answer.Notes = append(r.answer.Notes, b.Text)
+	case event.Summary:
+		r.answer.Usage = r.answer.Usage.Add(b.Usage)
+		if b.Text != "" && b.MessageID != "" {
+			r.summaries = append(r.summaries, b)
+		}
 	case event.Meta:
 		r.answer.Usage = r.answer.Usage.Add(b.Usage)
 		r.answer.StopReason = b.StopReason

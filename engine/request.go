@@ -85,6 +85,10 @@ type TurnRequest struct {
 	// MaxSteps bounds the model's responses in this turn (document 000's
 	// max_iterations); 0 means DefaultMaxSteps.
 	MaxSteps int
+	// MaxRepeats bounds how often the same calls may give the same results in a
+	// row; 0 means DefaultMaxRepeats. MaxFailures bounds how many calls in a row
+	// may fail; 0 means DefaultMaxFailures.
+	MaxRepeats, MaxFailures int
 	// Timeout bounds the whole turn; 0 is no bound.
 	Timeout time.Duration
 	// Ephemeral leaves nothing behind: the journal is removed at the end

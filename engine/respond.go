@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -27,6 +28,10 @@ type choice struct {
 	// since is the step from which on this model has answered. The reasoning
 	// of another one is never sent to it.
 	since int
+	// learnt is what earlier answers told of the model, and ratios its part
+	// that estimates are corrected by.
+	learnt learnt
+	ratios budget.Ratios
 }
 
 // choose resolves a Ref and learns what the model can do.
@@ -46,7 +51,9 @@ func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*ch
 	if m.Images == provider.No {
 		without[provider.FeatureImages] = true
 	}
-	return &choice{ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback, without: without}, nil
+	c := &choice{ref: p.Name() + "/" + name, prov: p, model: m, fallback: fallback, without: without}
+	c.recall(e.learntOf(c.ref))
+	return c, nil
 }
 
 // maxReply bounds one response; no model gives as much in a day. It ends one
@@ -129,6 +136,9 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 	for {
 		t.shown = false
 		r, err := t.stream(extra)
+		if err == nil {
+			t.fit.guard.Answered()
+		}
 		if err == nil || t.ctx.Err() != nil || t.broken != nil {
 			return r, err
 		}
@@ -140,6 +150,9 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 			if err := t.emit(event.Footnote{Text: note}); err != nil {
 				return r, err
 			}
+			continue
+		}
+		if t.refused(err) {
 			continue
 		}
 		if again, note = t.otherModel(err); !again {
@@ -158,6 +171,7 @@ func (t *turn) withLess(err error) (bool, string) {
 		return false, ""
 	}
 	t.model.without[pe.Feature] = true
+	t.model.learnt.lacks(pe.Feature, t.eng.o.Now())
 	return true, withoutNote(pe.Feature, t.model.ref)
 }
 
@@ -165,12 +179,10 @@ func (t *turn) withLess(err error) (bool, string) {
 // known before it is asked, can't take.
 func (t *turn) noteLeftOut() error {
 	var notes []event.Body
-	isImage := func(p provider.Part) bool { return p.Kind == provider.ImagePart }
-	if t.model.without[provider.FeatureImages] && slices.ContainsFunc(t.req.Parts, isImage) {
-		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureImages, t.model.ref)})
-	}
-	if t.model.without[provider.FeatureTools] && (t.req.Workspace != "" || len(t.req.Tools) > 0) {
-		notes = append(notes, event.Footnote{Text: withoutNote(provider.FeatureTools, t.model.ref)})
+	for _, f := range []provider.Feature{provider.FeatureImages, provider.FeatureTools, provider.FeatureThinking, provider.FeatureSchema} {
+		if t.model.without[f] && t.wants(f) {
+			notes = append(notes, event.Footnote{Text: withoutNote(f, t.model.ref)})
+		}
 	}
 	if !t.agentMode() && len(t.req.Tools) > 0 {
 		notes = append(notes, event.Footnote{Text: "tools were left out: agent mode is off in this chat"})
@@ -211,7 +223,7 @@ func (t *turn) otherModel(err error) (bool, string) {
 		}
 		note := t.model.ref + " can't answer (" + firstLine(err) + "); " + c.ref + " takes over"
 		c.since = t.red.step
-		t.model = c
+		t.useModel(c)
 		return true, note
 	}
 	return false, ""
@@ -224,9 +236,12 @@ func firstLine(err error) string {
 
 // stream sends one request and turns the response into events as it comes.
 func (t *turn) stream(extra []provider.Message) (*reply, error) {
-	req := t.request(extra)
-	p := provider.Retry(t.model.prov, t.retryOptions())
 	r := &reply{}
+	req, err := t.fitted(extra)
+	if err != nil {
+		return r, err
+	}
+	p := provider.Retry(t.model.prov, t.retryOptions())
 	for batch, err := range p.Stream(t.ctx, req) {
 		if err != nil {
 			return r, errors.Join(err, t.emit(t.heldBack()...))
@@ -248,6 +263,7 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 			Kind: provider.Broken, Provider: t.model.prov.Name(), Model: t.model.model.Name, Err: provider.ErrCut,
 		}, t.emit(held...))
 	}
+	t.observe(r.meta.Usage)
 	bodies := append(held, *r.meta)
 	if r.dropped > 0 {
 		bodies = append(bodies, event.Footnote{Text: fmt.Sprintf(
@@ -267,17 +283,13 @@ func (t *turn) retryOptions() provider.RetryOptions {
 	return o
 }
 
-// request assembles what is sent.
-func (t *turn) request(extra []provider.Message) *provider.Request {
-	return assemble(t.assembly(extra))
-}
-
 // assembly is what the next request is made of.
 func (t *turn) assembly(extra []provider.Message) assembly {
+	path := t.path[t.fit.begin:len(t.path):len(t.path)]
 	a := assembly{
 		model: t.model.model.Name, ref: t.model.ref, system: t.withCards(t.accept.Chat.System),
-		history: append(t.path[:len(t.path):len(t.path)], t.accept.question()),
-		tools:   append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
+		history: append(path, t.accept.question()), fit: &t.fit,
+		tools: append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
 		agent: t.agent, cards: t.cards.told(),
 	}
 	if !t.agentMode() {

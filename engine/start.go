@@ -94,6 +94,9 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		return nil, nil, err
 	}
 	t.path = conv.path
+	if conv.summed != nil {
+		t.fit.summary = conv.summed.Summary
+	}
 	if conv.again != nil {
 		t.req.Parts = conv.again.Parts
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata

@@ -71,6 +71,10 @@ type turn struct {
 	// shown is set once a retry would repeat what was shown of a response.
 	shown     bool
 	model     *choice
+	fit       fitting // what gives way in its requests
+	asked     int     // the estimate of the last request
+	learning  []*choice
+	progress  progress
 	denied    int
 	nextIndex int // of the next call in tool_history
 	useIDs    map[string]bool
@@ -177,6 +181,9 @@ func (t *turn) rounds(limit int) error {
 		if on, err := t.useCalls(calls, next); err != nil || !on {
 			return err
 		}
+		if err := t.progress.look(t.red.calls, &t.req); err != nil {
+			return err
+		}
 		if next != nil {
 			if err := t.handOff(next); err != nil {
 				return err
@@ -275,6 +282,9 @@ func (t *turn) end(err error) {
 	t.letGo(discard)
 	t.feed.show(append(t.unshown, events...))
 	t.feed.end()
+	if !t.req.Ephemeral {
+		t.eng.keepLearnt(append(t.learning, t.model))
+	}
 	t.forget()
 }
 
@@ -334,6 +344,7 @@ func (t *turn) forget() {
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
 	t.unshown, t.model, t.allTools, t.box, t.cards = nil, nil, nil, nil, nil
 	t.native, t.req.workflow = nil, nil
+	t.fit, t.learning = fitting{}, nil
 }
 
 func errorBody(err error) event.Error {

@@ -105,8 +105,15 @@ func (e *Engine) countTurn(tx *kv.Tx, f *folding, chat *Chat) error {
 type tokensOf map[string]*event.Usage
 
 func (t tokensOf) add(e event.Event) {
-	if m, ok := e.Body.(event.Meta); ok && m.Usage != nil {
-		t[m.Model] = t[m.Model].Add(m.Usage)
+	switch b := e.Body.(type) {
+	case event.Meta:
+		if b.Usage != nil {
+			t[b.Model] = t[b.Model].Add(b.Usage)
+		}
+	case event.Summary:
+		if b.Usage != nil {
+			t[b.Model] = t[b.Model].Add(b.Usage)
+		}
 	}
 }
 

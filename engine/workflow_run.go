@@ -286,4 +286,9 @@ func (w *workflowRun) ofStep(a *assembly) {
 		a.answer = nil // nothing of the step yet
 	}
 	a.history = slices.Clip(a.history)
+	if a.fit != nil && a.fit.summary != nil { // of messages that a step doesn't see
+		alone := *a.fit
+		alone.summary = nil
+		a.fit = &alone
+	}
 }

@@ -28,6 +28,7 @@ type Config struct {
 	RunCommand RunCommand
 	Search     Search
 	Limits     Limits
+	Compact    Compact
 	Retries    int // after the first attempt
 	// Python is the interpreter of Python tools; empty looks on the PATH.
 	Python string
@@ -180,6 +181,9 @@ const (
 // Limits bound a question.
 type Limits struct {
 	MaxTurns      int
+	MaxHandoffs   int
+	MaxRepeats    int           // of the same calls with the same results in a row
+	MaxFailures   int           // of calls in a row
 	Timeout       time.Duration // 0: none
 	FirstByte     time.Duration
 	BetweenChunks time.Duration
@@ -188,6 +192,13 @@ type Limits struct {
 	// AllFiles bound what states add to the store, 0 is no bound.
 	KeptFile, ChatFiles, AllFiles int64
 	FileBytes                     int64
+}
+
+// Compact is how a conversation is made to fit a model's context.
+type Compact struct {
+	Off     bool
+	Percent int    // of the context that a question with its answer may take
+	Model   string // provider/model that sums up; empty for the one that is asked
 }
 
 // ModelSettings is what is configured for one model: its entry in Models, and

@@ -120,6 +120,9 @@ func (c *Config) entry(key string, value any) Entry {
 
 // setting is a value of the table, by its key.
 func (c *Config) setting(key string) any {
+	if strings.HasPrefix(key, "limits.") {
+		return c.Limits.setting(key)
+	}
 	switch key {
 	case "model":
 		return c.Model
@@ -161,24 +164,15 @@ func (c *Config) setting(key string) any {
 		return c.Search.Provider
 	case "search.address":
 		return c.Search.Address
-	case "limits.max_turns":
-		return c.Limits.MaxTurns
-	case "limits.timeout":
-		return c.Limits.Timeout
-	case "limits.first_byte":
-		return c.Limits.FirstByte
-	case "limits.between_chunks":
-		return c.Limits.BetweenChunks
-	case "limits.stdin_bytes":
-		return c.Limits.StdinBytes
-	case "limits.kept_file":
-		return c.Limits.KeptFile
-	case "limits.chat_files":
-		return c.Limits.ChatFiles
-	case "limits.all_files":
-		return c.Limits.AllFiles
-	case "limits.file_bytes":
-		return c.Limits.FileBytes
+	case "compact.auto":
+		if c.Compact.Off {
+			return "off"
+		}
+		return "on"
+	case "compact.percent":
+		return c.Compact.Percent
+	case "compact.model":
+		return c.Compact.Model
 	case "retries":
 		return c.Retries
 	case "python":
@@ -270,4 +264,35 @@ func plainText(v any) string {
 		return strings.Join(list, ", ")
 	}
 	return fmt.Sprint(v)
+}
+
+// setting is a value of the section limits.
+func (l Limits) setting(key string) any {
+	switch key {
+	case "limits.max_turns":
+		return l.MaxTurns
+	case "limits.max_handoffs":
+		return l.MaxHandoffs
+	case "limits.max_repeats":
+		return l.MaxRepeats
+	case "limits.max_failures":
+		return l.MaxFailures
+	case "limits.timeout":
+		return l.Timeout
+	case "limits.first_byte":
+		return l.FirstByte
+	case "limits.between_chunks":
+		return l.BetweenChunks
+	case "limits.stdin_bytes":
+		return l.StdinBytes
+	case "limits.kept_file":
+		return l.KeptFile
+	case "limits.chat_files":
+		return l.ChatFiles
+	case "limits.all_files":
+		return l.AllFiles
+	case "limits.file_bytes":
+		return l.FileBytes
+	}
+	return nil
 }

@@ -31,9 +31,10 @@ func TestDefaults(t *testing.T) {
 		RunCommand: RunCommand{Sandbox: "reduced", Git: "read", Timeout: 2 * time.Minute},
 		Search:     Search{Provider: "searxng"},
 		Limits: Limits{
-			MaxTurns: 50, FirstByte: 10 * time.Minute, BetweenChunks: 2 * time.Minute,
+			MaxTurns: 50, MaxHandoffs: 16, MaxRepeats: 5, MaxFailures: 12, FirstByte: 10 * time.Minute, BetweenChunks: 2 * time.Minute,
 			StdinBytes: 16 << 20, FileBytes: 16 << 20, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,
 		},
+		Compact: Compact{Percent: 100},
 		Retries: 3,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{}), cmpopts.EquateEmpty()); diff != "" {
@@ -119,7 +120,7 @@ func TestEverything(t *testing.T) {
 		Search: Search{Provider: "brave", Address: "http://127.0.0.1:8888"},
 		Allow:  []string{"read_file"}, Deny: []string{"run_command(rm *)"}, Ask: []string{"write_*"},
 		Limits: Limits{
-			MaxTurns: 7, Timeout: 90 * time.Minute, FirstByte: 30 * time.Second, BetweenChunks: 5 * time.Second,
+			MaxTurns: 7, MaxHandoffs: 16, MaxRepeats: 5, MaxFailures: 12, Timeout: 90 * time.Minute, FirstByte: 30 * time.Second, BetweenChunks: 5 * time.Second,
 			StdinBytes: 64 << 20, FileBytes: 500_000, KeptFile: 256 << 20, ChatFiles: 8 << 30, AllFiles: 32 << 30,
 		},
 		Providers: map[string]Provider{
@@ -137,7 +138,8 @@ func TestEverything(t *testing.T) {
 			"openrouter/meta-llama/Llama-3.1:free": {Schema: provider.No},
 			"123/456":                              {ContextLength: 10},
 		},
-		Files: []string{file},
+		Compact: Compact{Percent: 100},
+		Files:   []string{file},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the file's configuration (-want +got):\n%s", diff)

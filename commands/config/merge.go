@@ -103,6 +103,9 @@ func settingsOf(v *viper.Viper) *Config {
 		},
 		Limits: Limits{
 			MaxTurns:      v.GetInt("limits.max_turns"),
+			MaxHandoffs:   v.GetInt("limits.max_handoffs"),
+			MaxRepeats:    v.GetInt("limits.max_repeats"),
+			MaxFailures:   v.GetInt("limits.max_failures"),
 			Timeout:       v.GetDuration("limits.timeout"),
 			FirstByte:     v.GetDuration("limits.first_byte"),
 			BetweenChunks: v.GetDuration("limits.between_chunks"),
@@ -111,6 +114,11 @@ func settingsOf(v *viper.Viper) *Config {
 			ChatFiles:     v.GetInt64("limits.chat_files"),
 			AllFiles:      v.GetInt64("limits.all_files"),
 			FileBytes:     v.GetInt64("limits.file_bytes"),
+		},
+		Compact: Compact{
+			Off:     v.GetString("compact.auto") == "off",
+			Percent: v.GetInt("compact.percent"),
+			Model:   v.GetString("compact.model"),
 		},
 		Retries: v.GetInt("retries"),
 		Python:  v.GetString("python"), RequireSandbox: v.GetString("require_sandbox") == "on",

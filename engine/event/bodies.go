@@ -216,6 +216,22 @@ type Footnote struct {
 	Text string `json:"text"`
 }
 
+// Summary stands for messages that a request to the model no longer has room
+// for. The chat keeps them, and shows them as before.
+type Summary struct {
+	// Text is empty where the model was asked for one and gave none.
+	Text string `json:"text"`
+	// MessageID is the last message that it stands for, of all on the way there
+	// from the chat's first; empty where it stands for the first steps of the
+	// turn's own answer.
+	MessageID string `json:"message_id,omitempty"`
+	// Messages is how many it stands for.
+	Messages int `json:"messages"`
+	// Model wrote it, and Usage is what that took.
+	Model string `json:"model"`
+	Usage *Usage `json:"usage,omitempty"`
+}
+
 // Complete ends a turn that was answered.
 type Complete struct {
 	Payload ResponsePayload `json:"payload"`
@@ -296,6 +312,7 @@ const (
 	TypeAnnotations    Type = "annotations"
 	TypeMeta           Type = "meta"
 	TypeFootnote       Type = "footnote"
+	TypeSummary        Type = "summary"
 	TypeComplete       Type = "complete"
 	TypeError          Type = "error"
 	TypeCancelled      Type = "cancelled"
@@ -317,6 +334,7 @@ func (Workflow) Type() Type       { return TypeWorkflow }
 func (Annotations) Type() Type    { return TypeAnnotations }
 func (Meta) Type() Type           { return TypeMeta }
 func (Footnote) Type() Type       { return TypeFootnote }
+func (Summary) Type() Type        { return TypeSummary }
 func (Complete) Type() Type       { return TypeComplete }
 func (Error) Type() Type          { return TypeError }
 func (Cancelled) Type() Type      { return TypeCancelled }

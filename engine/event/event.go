@@ -159,6 +159,8 @@ func decodeBody(t Type, data []byte) (Body, error) {
 		return into[Meta](data)
 	case TypeFootnote:
 		return into[Footnote](data)
+	case TypeSummary:
+		return into[Summary](data)
 	case TypeComplete:
 		return into[Complete](data)
 	case TypeError:

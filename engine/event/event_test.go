@@ -37,6 +37,7 @@ func bodies() []Body {
 		Annotations{[]json.RawMessage{raw}},
 		Meta{Model: "ollama/x", Usage: &Usage{1, 2, 3, 4, 5}, StopReason: "stop", ContextLength: 4096},
 		Footnote{"note"},
+		Summary{Text: "s", MessageID: "m", Messages: 4, Model: "x/y", Usage: &Usage{InputTokens: 1}},
 		Complete{ResponsePayload{
 			Message: "m", ConversationID: 12, SuggestedValues: []json.RawMessage{raw}, SuggestedActions: []json.RawMessage{raw},
 			CustomPayload: &CustomPayload{"tool_history", raw}, WorkspacePayload: raw, ChatID: "c", MessageID: "m",

@@ -24,6 +24,7 @@ const (
 	Context      Code = "context"       // 7: the conversation doesn't fit the model's context
 	Approval     Code = "approval"      // 8: a tool call needed an approval that nobody could give
 	TurnLimit    Code = "turn_limit"    // 9: the model went on calling tools past the limit
+	NoProgress   Code = "no_progress"   // 9: the model repeated itself, or nothing that it called worked
 	Store        Code = "store"         // 10: the data directory is in trouble
 	Timeout      Code = "timeout"       // 124: the turn took longer than it may
 	Interrupted  Code = "interrupted"   // 130: stopped by a signal, a cancel or a crash
@@ -60,6 +61,8 @@ func table(c Code) row {
 		return row{8, http.StatusForbidden, "a tool call needed an approval that nobody could give"}
 	case TurnLimit:
 		return row{9, http.StatusUnprocessableEntity, "the turn limit was reached"}
+	case NoProgress:
+		return row{9, http.StatusUnprocessableEntity, "the model got nowhere: calls repeated or failed"}
 	case Store:
 		return row{10, http.StatusServiceUnavailable, "the data directory is in trouble"}
 	case Timeout:
@@ -84,7 +87,7 @@ func (c Code) Meaning() string { return table(c).meaning }
 func Codes() []Code {
 	return []Code{
 		Failed, InvalidReply, NotFound, Busy, Usage, Config, Unavailable, Unauthorised,
-		Overloaded, Context, Approval, TurnLimit, Store, Timeout, Interrupted,
+		Overloaded, Context, Approval, TurnLimit, NoProgress, Store, Timeout, Interrupted,
 	}
 }
 

@@ -4,6 +4,7 @@
 // whoever changes a hot path runs this before and after.
 //
 //	go run ./internal/bench ask      one question, streaming, opening the store
+//	go run ./internal/bench chat     the next question of a long chat (fills stores for some minutes)
 //	go run ./internal/bench chats    searching ten thousand chats (fills a store for some minutes)
 //	go run ./internal/bench cas      snapshots and restores, beside git
 //	go run ./internal/bench tools    importing and validating bundles

@@ -15,6 +15,7 @@ type bench struct {
 func benches() []bench {
 	return []bench{
 		{"ask", "one question, streaming, opening the store", runAsk},
+		{"chat", "the next question of a chat of ten thousand messages beside a hundred", runChat},
 		{"chats", "searching ten thousand chats beside a hundred", runChats},
 		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
 		{"tools", "importing and validating bundles, refusing hostile ones, calling Python tools", runTools},

@@ -65,3 +65,25 @@ func (s *sizing) grow(n int) bool {
 	s.need, s.loaded = 2*n, 0
 	return true
 }
+
+// ContextLimit is the longest context that a request to the model can get.
+func (p *Provider) ContextLimit(m provider.Model) int {
+	if m.Remote { // its context is not ours to size
+		return m.ContextLength
+	}
+	limit := m.ContextLength
+	if most := p.o.MaxCtx; most > 0 && (limit <= 0 || most < limit) {
+		limit = most
+	}
+	if limit <= 0 {
+		limit = mostCtx
+	}
+	fixed := p.o.NumCtx
+	if fixed == 0 {
+		fixed = p.o.ContextLength
+	}
+	if fixed > 0 {
+		limit = min(limit, fixed)
+	}
+	return limit
+}

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// Compaction is how requests are made to fit a model's context. The zero value
+// does it, as late as it can.
+type Compaction struct {
+	// Off leaves requests as they are; one that doesn't fit ends its turn.
+	Off bool
+	// Percent is the part of the context that a request and its answer may
+	// take before older messages give way; 0 is all of it.
+	Percent int
+	// Model is the Ref of the model that sums up; empty is the one that is asked.
+	Model string
+}
+
+// fitting is what of a conversation gives way in a turn's requests. The store
+// and the events have it all. The zero value leaves nothing out; a nil one too.
+type fitting struct {
+	// trims are results of tools by their id: how many tokens stay of each, 0
+	// for a line in its place.
+	trims map[string]int
+	// summary stands for what is before the turn's path from the place begin on.
+	summary *Summary
+	begin   int
+	// since stands for the first steps of the answer, as one agent gave it.
+	since *sinceSummary
+	guard budget.Guard
+	// told is the context that a refusal named, and most the estimate that the
+	// next request has to stay below after one; 0 is none.
+	told, most int
+	trimNoted  bool
+}
+
+// sinceSummary stands for the steps of an answer up to one.
+type sinceSummary struct {
+	text  string
+	n     int // messages
+	first int // the step at which the agent began
+	last  int // the last one that it stands for
+}
+
+// summaryMessage is what stands for older messages; none where none do.
+func (f *fitting) summaryMessage() []provider.Message {
+	if f == nil || f.summary == nil {
+		return nil
+	}
+	return []provider.Message{userText(budget.Message(f.summary.Text, f.summary.Messages, budget.BeforeQuestion))}
+}
+
+// sinceMessage is what stands for the first steps of an answer, and the parts
+// that are left of it. What another agent's steps were summed up to is of no use
+// to the one that speaks now.
+func (f *fitting) sinceMessage(own Message) ([]provider.Message, []provider.Part) {
+	if f == nil || f.since == nil || len(own.Parts) == 0 || own.Parts[0].Step != f.since.first {
+		return nil, own.Parts
+	}
+	left := own.Parts
+	for len(left) > 0 && left[0].Step <= f.since.last {
+		left = left[1:]
+	}
+	return []provider.Message{userText(budget.Message(f.since.text, f.since.n, budget.SinceQuestion))}, left
+}
+
+// trimmed is what a model is told of a result.
+func (f *fitting) trimmed(r provider.ToolResult) string {
+	if f == nil {
+		return r.Text
+	}
+	switch keep, ok := f.trims[r.ID]; {
+	case !ok:
+		return r.Text
+	case keep > 0:
+		return budget.Shorten(r.Text, keep)
+	}
+	return budget.LeftOut(r.Name, len(r.Text))
+}
+
+func userText(text string) provider.Message {
+	return provider.Message{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}
+}
+
+// contextLimit is the longest context that the model can be asked with; 0 where
+// nobody knows.
+func (c *choice) contextLimit() int {
+	if p, ok := provider.As[interface{ ContextLimit(provider.Model) int }](c.prov); ok {
+		return p.ContextLimit(c.model)
+	}
+	return c.model.ContextLength
+}
+
+// room is what the next request has to keep to, in tokens of the estimate;
+// ok is false where it goes as it is.
+func (t *turn) room() (p budget.Policy, ok bool) {
+	limit := t.model.contextLimit()
+	if t.fit.told > 0 && (limit <= 0 || t.fit.told < limit) {
+		limit = t.fit.told
+	}
+	c := t.eng.o.Compact
+	if c.Off || limit <= 0 && t.fit.most == 0 {
+		return p, false
+	}
+	if c.Percent > 0 && limit > 0 {
+		limit = max(int(int64(limit)*int64(c.Percent)/100), 1)
+	}
+	if limit <= 0 {
+		limit = t.fit.most + t.fit.most/7 // a reserve is an eighth
+	} else {
+		limit = t.model.ratios.Estimated(t.model.ref, limit)
+	}
+	p = budget.PolicyFor(limit, t.req.MaxTokens)
+	if most := t.fit.most; most > 0 && p.Limit-p.Reserve > most {
+		p.Limit = most + p.Reserve
+	}
+	return p, true
+}
+
+// fitted assembles the next request, and lets as much of it give way as it takes
+// to fit: old results of tools first, then old messages. Each round makes it
+// smaller, or is the last.
+func (t *turn) fitted(extra []provider.Message) (*provider.Request, error) {
+	for {
+		a := t.assembly(extra)
+		req := assemble(a)
+		est := req.Tokens
+		req.Tokens = t.model.ratios.Tokens(t.model.ref, est)
+		p, ok := t.room()
+		if t.asked = est; !ok || est <= p.Limit-p.Reserve {
+			return req, nil
+		}
+		if err := t.fit.guard.Round(est); err != nil {
+			return nil, t.tooLong(err, est)
+		}
+		sizes, all := a.sized(req)
+		plan, err := budget.Fit(sizes, p)
+		if err != nil && t.trimWork(p) {
+			continue
+		}
+		switch {
+		case err != nil:
+			return nil, t.tooLong(err, plan.Tokens)
+		case plan.Empty(): // told in words it is a little longer than the sizes say
+			return req, nil
+		}
+		if err := t.giveWay(plan, way{a, p, all}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// way is a request with what it has to keep to.
+type way struct {
+	a      assembly
+	policy budget.Policy
+	all    []placed
+}
+
+// giveWay carries out a plan.
+func (t *turn) giveWay(plan budget.Plan, w way) error {
+	for _, trim := range plan.Trims {
+		t.trim(w.all[trim.Message].Parts[trim.Result].Result.ID, trim.Keep)
+	}
+	if len(plan.Trims) > 0 {
+		if err := t.noteTrims(); err != nil {
+			return err
+		}
+	}
+	for _, r := range plan.Replace {
+		if err := t.sumUp(r, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *turn) trim(id string, keep int) {
+	if t.fit.trims == nil {
+		t.fit.trims = map[string]int{}
+	}
+	t.fit.trims[id] = keep
+}
+
+// noteTrims says once a turn that outputs are left out.
+func (t *turn) noteTrims() error {
+	if t.fit.trimNoted {
+		return nil
+	}
+	t.fit.trimNoted = true
+	return t.emit(event.Footnote{Text: "older outputs of tools were left out, so that the request fits the context of " + t.model.ref})
+}
+
+// trimWork shortens the results of what other agents have done in this turn,
+// which goes with the question. It tells whether that changed anything.
+func (t *turn) trimWork(p budget.Policy) bool {
+	if t.agent == nil {
+		return false
+	}
+	done := false
+	for _, part := range t.red.parts[:lastStart(t.red.parts)] {
+		if part.Result == nil {
+			continue
+		}
+		keep := max(p.MinResult, workResult)
+		if _, ok := t.fit.trims[part.Result.ID]; !ok && budget.Tokens(part.Result.Text) > keep {
+			t.trim(part.Result.ID, keep)
+			done = true
+		}
+	}
+	return done && t.noteTrims() == nil
+}
+
+// workResult is what stays of a result that another agent got, where all of them
+// are too much, in tokens.
+const workResult = 200
+
+// tooLong is the end of a turn whose request can't be made to fit.
+func (t *turn) tooLong(err error, tokens int) error {
+	limit := t.model.contextLimit()
+	if t.fit.told > 0 {
+		limit = t.fit.told
+	}
+	msg := "the conversation doesn't fit the context of " + t.model.ref
+	if errors.Is(err, budget.ErrCannotShrink) {
+		msg += ", and summing it up no longer makes it smaller"
+	} else {
+		msg += ", whatever is left out of it"
+	}
+	msg += fmt.Sprintf(": about %d tokens", t.model.ratios.Tokens(t.model.ref, tokens))
+	if limit > 0 {
+		msg += fmt.Sprintf(", and with the answer %d fit", limit)
+	}
+	f := fault.New(fault.Context, msg, "fettle ask -c -m MODEL …   with a model of a longer context",
+		"fettle ask …   begins a new chat, with a shorter question or smaller files")
+	f.Err = err
+	return f
+}
+
+// refused learns from a refusal that says that the request is too long, and
+// tells whether a smaller one is worth a try.
+func (t *turn) refused(err error) bool {
+	var pe *provider.Error
+	if t.eng.o.Compact.Off || !errors.As(err, &pe) || pe.Kind != provider.ContextFull || t.asked == 0 {
+		return false
+	}
+	limit := t.model.contextLimit()
+	if named := contextNamed(pe.Message); named > 0 && (limit <= 0 || named < limit) {
+		t.fit.told, limit = named, named
+		t.model.learnt.Context = named
+	}
+	t.model.ratios.Refused(t.model.ref, t.asked, limit)
+	// Whatever that has taught, the next request is smaller.
+	if most := t.asked - t.asked/10; t.fit.most == 0 || most < t.fit.most {
+		t.fit.most = most
+	}
+	return true
+}
+
+// contextWords are how providers name a model's context in a refusal, the surest
+// first.
+var contextWords = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		regexp.MustCompile(`> ([\d,]{3,12})\b`),
+		regexp.MustCompile(`(?i)(?:maximum context length|context limit|context length|context size|context window)\D{0,24}?([\d,]{3,12})\b`),
+		regexp.MustCompile(`(?i)\b([\d,]{3,12}) maximum context`),
+	}
+})
+
+// contextNamed is the context that a refusal names, in tokens; 0 where it names
+// none.
+func contextNamed(message string) int {
+	for _, words := range contextWords() {
+		for _, m := range words.FindAllStringSubmatch(message, 4) {
+			n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+			if err == nil && n >= leastContext && n <= mostContext {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// A number outside of these is no context of a model.
+const (
+	leastContext = 512
+	mostContext  = 1 << 24
+)
+
+// useModel lets another model go on. What refusals told is about the one before.
+func (t *turn) useModel(c *choice) {
+	t.learning = append(t.learning, t.model)
+	t.model = c
+	t.fit.told, t.fit.most, t.fit.guard = 0, 0, budget.Guard{}
+}
+
+// observe corrects the estimate by what the provider counted.
+func (t *turn) observe(u *event.Usage) {
+	if u != nil {
+		t.model.ratios.Observe(t.model.ref, t.asked, u.InputTokens)
+	}
+}

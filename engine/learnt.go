@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/budget"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+const (
+	// lackBelieved is how long a refusal of a feature is believed: long enough
+	// to cost a request seldom, and short enough for a server that was updated.
+	lackBelieved = 7 * 24 * time.Hour
+	// maxLearnt bounds the models that something is kept of; who was asked
+	// longest ago goes first.
+	maxLearnt = 200
+	// driftKept is how far a ratio has to move for it to be written again: a
+	// write is a sync, and a few percent decide nothing.
+	driftKept = 0.05
+	// learntTime bounds the wait for the catalogue's lock: what is learnt can be
+	// learnt again.
+	learntTime = time.Second
+)
+
+// learnt is what answers and refusals have told of a model. Its JSON is a part
+// of catalog.json.
+type learnt struct {
+	// Tokens is what the model's tokens are to the estimate.
+	Tokens budget.Ratio `json:"tokens,omitzero"`
+	// Context is the context that a refusal named; 0 where none did.
+	Context int `json:"context,omitempty"`
+	// Lacks are features that were refused, with when.
+	Lacks map[provider.Feature]time.Time `json:"lacks,omitempty"`
+	// At is when something of it changed last.
+	At time.Time `json:"at"`
+}
+
+// lacks notes a refusal.
+func (l *learnt) lacks(f provider.Feature, at time.Time) {
+	l.Lacks = maps.Clone(l.Lacks)
+	if l.Lacks == nil {
+		l.Lacks = map[provider.Feature]time.Time{}
+	}
+	l.Lacks[f] = at
+}
+
+// learntOf is what is known of a model; a catalogue that can't be read knows
+// nothing.
+func (e *Engine) learntOf(ref string) learnt {
+	c, err := e.readCatalog()
+	if err != nil {
+		return learnt{}
+	}
+	l := c.Models[ref]
+	maps.DeleteFunc(l.Lacks, func(_ provider.Feature, at time.Time) bool {
+		age := e.o.Now().Sub(at)
+		return age > lackBelieved || age < -lackBelieved
+	})
+	return l
+}
+
+// recall takes in what is known of the model. What provider or configuration
+// say of it comes first.
+func (c *choice) recall(l learnt) {
+	c.learnt, c.ratios = l, budget.Ratios{}
+	if l.Tokens.Samples > 0 {
+		c.ratios[c.ref] = l.Tokens
+	}
+	if l.Context >= leastContext && l.Context <= mostContext && c.model.ContextLength == 0 {
+		c.model.ContextLength = l.Context
+	}
+	for f := range l.Lacks {
+		known := map[provider.Feature]provider.Known{
+			provider.FeatureTools: c.model.Tools, provider.FeatureImages: c.model.Images,
+			provider.FeatureThinking: c.model.Thinking, provider.FeatureSchema: c.model.Schema,
+		}
+		if known[f] == provider.Unknown {
+			c.without[f] = true
+		}
+	}
+}
+
+// keepLearnt writes what the models of a turn have told, where it changes
+// anything. It may fail: it would be learnt again.
+func (e *Engine) keepLearnt(models []*choice) {
+	models = slices.DeleteFunc(models, func(c *choice) bool { return c == nil || c.ratios == nil || !c.hasLearnt(e.learntOf(c.ref)) })
+	if len(models) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), learntTime)
+	defer cancel()
+	release, err := e.lock(ctx, "catalog", nil)
+	if err != nil {
+		return
+	}
+	defer release()
+	c, err := e.readCatalog()
+	if err != nil {
+		return // a newer fettle's, or damage that whoever uses it tells of
+	}
+	c.Version = catalogVersion
+	c.Models = maps.Clone(c.Models)
+	if c.Models == nil {
+		c.Models = map[string]learnt{}
+	}
+	for _, m := range models {
+		l := m.learnt
+		l.Tokens, l.At = m.ratios[m.ref], e.o.Now()
+		c.Models[m.ref] = l
+	}
+	for len(c.Models) > maxLearnt {
+		oldest := slices.MinFunc(slices.Sorted(maps.Keys(c.Models)), func(a, b string) int {
+			return cmp.Or(c.Models[a].At.Compare(c.Models[b].At), cmp.Compare(a, b))
+		})
+		delete(c.Models, oldest)
+	}
+	if data, err := json.Marshal(c); err == nil {
+		_ = replaceFile(e.catalogFile(), data)
+	}
+}
+
+// hasLearnt tells whether the model's answers told more than is kept.
+func (c *choice) hasLearnt(kept learnt) bool {
+	now, was := c.ratios[c.ref], kept.Tokens
+	switch {
+	case c.learnt.Context != kept.Context, !maps.EqualFunc(c.learnt.Lacks, kept.Lacks, time.Time.Equal):
+		return true
+	case now.Samples == 0:
+		return false
+	}
+	return was.Samples == 0 || math.Abs(now.Ratio-was.Ratio) > driftKept*was.Ratio || math.Abs(now.Spread-was.Spread) > driftKept
+}
+
+// wants tells whether the turn would have asked the model for a feature, so that
+// a person misses it: tools that nobody named are missed only where a refusal is
+// all that is known of the model, or where an agent has them.
+func (t *turn) wants(f provider.Feature) bool {
+	isImage := func(p provider.Part) bool { return p.Kind == provider.ImagePart }
+	switch f {
+	case provider.FeatureImages:
+		return slices.ContainsFunc(t.req.Parts, isImage) ||
+			slices.ContainsFunc(t.path, func(m Message) bool { return slices.ContainsFunc(m.Parts, isImage) })
+	case provider.FeatureTools:
+		_, refused := t.model.learnt.Lacks[f]
+		return t.req.Workspace != "" || len(t.req.Tools) > 0 || refused && t.offer.Len() > 0 ||
+			t.agent != nil && len(t.agent.Tools)+len(t.agent.Handoffs) > 0
+	case provider.FeatureThinking:
+		return t.req.Think != nil && *t.req.Think
+	case provider.FeatureSchema:
+		return t.req.Schema != nil
+	}
+	return false
+}
