@@ -37,6 +37,7 @@ type runtime struct {
 	engine     *engine.Engine
 	toolbox    *toolbox // of the engine
 	oneCall    bool     // of a tool; no second one follows
+	hold       bool     // the store, for the engine's whole life
 	dirs       func() (paths.Dirs, error)
 }
 
@@ -166,7 +167,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
 		Policy: engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:  provider.RetryOptions{Attempts: cfg.Retries + 1},
-		Notice: rt.notice,
+		Hold:   rt.hold, Notice: rt.notice,
 	})
 	return rt.engine, nil
 }

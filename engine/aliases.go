@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -12,32 +11,28 @@ import (
 type (
 	// Manifest is a state of a workspace.
 	Manifest = cas.Manifest
-	// FileEntry is one name in a state, FileAt one with its path, FileChange a
-	// path that differs between two states.
-	FileEntry  = cas.Entry
-	FileAt     = cas.Located
+	// FileEntry is one name in a state.
+	FileEntry = cas.Entry
+	// FileAt is an entry with its path.
+	FileAt = cas.Located
+	// FileChange is a path that differs between two states.
 	FileChange = cas.Change
-	// LeftPath is a path that was left alone, BlockedPath one that keeps a
-	// restore from being done, FileConflict an error that lists such paths.
-	LeftPath     = cas.Left
-	BlockedPath  = cas.Blocked
+	// FileConflict is an error that lists what keeps a restore from being done.
 	FileConflict = cas.ConflictError
-	// Tool is what a model may call.
-	Tool = toolset.Tool
-	// InstalledSet is an installed toolset with all that belongs to it, SetRecord
-	// its record alone.
+	// InstalledSet is an installed toolset with all that belongs to it.
 	InstalledSet = registry.Info
-	SetRecord    = registry.Toolset
-	// ImportPlan is a bundle that can be imported; PlanOptions and ApplyOptions
-	// say how it is looked at and carried out.
-	ImportPlan   = registry.Plan
-	PlanOptions  = registry.PlanOptions
+	// SetRecord is the record of an installed toolset.
+	SetRecord = registry.Toolset
+	// ImportPlan is a bundle that can be imported.
+	ImportPlan = registry.Plan
+	// PlanOptions say how a bundle is looked at.
+	PlanOptions = registry.PlanOptions
+	// ApplyOptions say how a plan is carried out.
 	ApplyOptions = registry.ApplyOptions
-	// ExportOptions and ExportedSet are of a toolset that is written as a ZIP,
-	// RemovedSet of one that is uninstalled.
+	// ExportOptions say how a toolset is written as a ZIP.
 	ExportOptions = registry.ExportOptions
-	ExportedSet   = registry.Exported
-	RemovedSet    = registry.Removed
-	// ToolRenderer is one way to show a tool's calls.
-	ToolRenderer = registry.RenderConfig
+	// ExportedSet is what such a ZIP holds.
+	ExportedSet = registry.Exported
+	// RemovedSet is what an uninstalled toolset took with it.
+	RemovedSet = registry.Removed
 )
