@@ -12,7 +12,6 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
-	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
@@ -21,13 +20,13 @@ import (
 
 // serveOptions are the flags of `serve`.
 type serveOptions struct {
-	listen, behind, trust string
-	cert, key             string
-	logs                  string
-	printURL, demo        bool
-	drain                 time.Duration
-	model                 string
-	token                 string // as it was found or made
+	listen, behind string
+	cert, key      string
+	logs           string
+	printURL, demo bool
+	drain          time.Duration
+	model          string
+	token          string // as it was found or made
 }
 
 // defaultListen is where pages and editors look: an address of this machine alone,
@@ -57,7 +56,6 @@ has one, named by --behind. Standard output has the address alone, with
 			&cli.StringFlag{Name: "tls-cert", Usage: "speak TLS with the certificate in `FILE`"},
 			&cli.StringFlag{Name: "tls-key", Usage: "with its key in `FILE`"},
 			&cli.StringFlag{Name: "behind", Usage: "be reached by the reverse proxy at `URL` alone, which has a certificate"},
-			&cli.StringFlag{Name: "trust-origin", Usage: "let pages of this origin (`URL`, on this machine) ask agents without the token"},
 			&cli.DurationFlag{Name: "drain", Value: server.DrainTime, Usage: "give running turns `TIME` to end when fettle is told to"},
 			&cli.StringFlag{Name: "log", Value: "text", Usage: "write the log as `FORMAT`: text, json or off"},
 			rt.inProfile(""),
@@ -67,7 +65,7 @@ has one, named by --behind. Standard output has the address alone, with
 				return err
 			}
 			o := serveOptions{
-				listen: c.String("listen"), behind: c.String("behind"), trust: c.String("trust-origin"),
+				listen: c.String("listen"), behind: c.String("behind"),
 				cert: c.String("tls-cert"), key: c.String("tls-key"), logs: c.String("log"),
 				printURL: c.Bool("print-url"), demo: c.Bool("demo"), drain: c.Duration("drain"), model: c.String("model"),
 			}
@@ -146,11 +144,11 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 		return nil, nil, err
 	}
 	s, err := server.New(server.Options{
-		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, TrustOrigin: o.trust, Version: buildVersion().Version,
+		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: buildVersion().Version,
 		Prepare: prepareTurn(cfg), Log: rt.logger(o.logs), Env: os.LookupEnv,
 	})
 	if err != nil {
-		return nil, nil, usagef("fettle serve --trust-origin http://localhost:5173", "--trust-origin: %s", err)
+		return nil, nil, err
 	}
 	l, err := server.Listen(server.ListenOptions{
 		Address: o.listen, DataDir: dirs.Data, RuntimeDir: dirs.Runtime, TLS: o.cert != "", Behind: o.behind,
@@ -216,9 +214,6 @@ func (o serveOptions) certificate() (*tls.Certificate, error) {
 
 // serving says where, once requests are answered.
 func (rt *runtime) serving(l *server.Listening, o serveOptions) {
-	if o.trust != "" {
-		rt.notice("pages of " + term.Clean(o.trust) + " may ask agents without the token")
-	}
 	if o.printURL {
 		rt.streams.Out.Printf("%s/#token=%s\n", l.URL(), o.token)
 		return

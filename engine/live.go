@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -17,10 +18,18 @@ func (e *Engine) Live(id TurnID) bool {
 }
 
 // Open opens the store now, and makes it where there is none, for an Engine that
-// holds it: from then on no other process has it.
+// holds it: from then on no other process has it. What others need without it is
+// written: the counter of numbers, and toolsets.json.
 func (e *Engine) Open(ctx context.Context) error {
-	if err := e.store.UpdateSync(ctx, func(*kv.Tx) error { return nil }); err != nil && ctx.Err() == nil {
+	err := e.store.UpdateSync(ctx, func(*kv.Tx) error { return nil })
+	if err == nil {
+		err = e.counter.Raise(ctx, journal.Numbers{Turn: 1}) // a counter of 0 counts as a lost one
+	}
+	if err != nil && ctx.Err() == nil {
 		return e.storeTrouble(err)
 	}
-	return ctx.Err()
+	if err == nil {
+		err = e.toolsetFault("write toolsets.json", e.installed().Refresh(ctx))
+	}
+	return err
 }
