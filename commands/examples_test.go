@@ -38,7 +38,10 @@ type example struct{ where, line string }
 // notRun are the examples that can't be run here, each with the reason. One
 // that no page has any more is an error.
 func notRun() map[string]string {
-	return map[string]string{}
+	const runs = "it runs until a signal ends it; TestServe runs it so"
+	return map[string]string{
+		"fettle serve": runs, "fettle serve --print-url --listen 127.0.0.1:0": runs, "fettle serve --demo": runs,
+	}
 }
 
 // Every command of the README, of every help text and of the page of recipes is

@@ -39,6 +39,7 @@ type runtime struct {
 	toolbox    *toolbox // of the engine
 	oneCall    bool     // of a tool; no second one follows
 	scratch    string   // a folder to remove at the end; "" where there is none
+	hold       bool     // the store, for the engine's whole life
 	dirs       func() (paths.Dirs, error)
 }
 
@@ -173,6 +174,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		Policy:  engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
+		Hold:    rt.hold,
 		Notice:  rt.notice,
 		Collect: func(ctx context.Context) error {
 			_, err := rt.prunePackages(ctx, rt.engine, packagesIdle)

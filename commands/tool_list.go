@@ -12,29 +12,14 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/nearest"
-	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // toolJSON is a tool as commands print it.
-type toolJSON struct {
-	toolset.Tool
-	Problem string `json:"problem,omitempty"`
-	// Renderers are all there are for it, the one that counts first.
-	Renderers []registry.RenderConfig `json:"renderers"`
-}
+type toolJSON = engine.ListedTool
 
 // toolGroupJSON are the tools that belong together.
-type toolGroupJSON struct {
-	Kind    string     `json:"kind"` // builtin, toolset or mcp_server
-	ID      string     `json:"id"`
-	Name    string     `json:"name"`
-	Enabled bool       `json:"enabled"`
-	Problem string     `json:"problem,omitempty"`
-	Tools   []toolJSON `json:"tools"`
-}
+type toolGroupJSON = engine.ToolGroup
 
 // toolsJSON is what `tool list --output json` prints.
 type toolsJSON struct {
@@ -51,59 +36,6 @@ type toolShowJSON struct {
 
 func toToolJSON(t registry.ToolInfo) toolJSON {
 	return toolJSON{Tool: t.Tool, Problem: t.Problem, Renderers: orEmpty(t.Renderers)}
-}
-
-// allTools gathers all tools: builtin ones, those of toolsets, and those that
-// MCP servers had when they were last looked at.
-func allTools(ctx context.Context, eng *engine.Engine) ([]toolGroupJSON, error) {
-	m, err := eng.ToolsetMirror(ctx)
-	if err != nil {
-		return nil, err
-	}
-	builtins := toolGroupJSON{Kind: "builtin", ID: "builtin", Name: "builtin", Enabled: true, Tools: []toolJSON{}}
-	for e := range eng.Tools().All() {
-		if e.Tool.ToolsetID != "" {
-			continue
-		}
-		t := toolJSON{Tool: e.Tool, Renderers: []registry.RenderConfig{}}
-		change := m.Builtins[t.ID]
-		t.Enabled = t.Enabled && !change.Disabled
-		if t.Renderer != nil {
-			t.Renderers = append(t.Renderers, registry.RenderConfig{ToolID: t.ID, Renderer: t.Renderer.Type, Config: t.Renderer.Config()})
-		}
-		if change.Renderer != nil {
-			t.Renderer = change.Renderer
-		}
-		builtins.Tools = append(builtins.Tools, t)
-	}
-	groups := []toolGroupJSON{builtins}
-	sets, err := eng.InstalledToolsets(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, info := range sets {
-		g := toolGroupJSON{
-			Kind: "toolset", ID: info.Toolset.ID, Name: info.Toolset.Name + " " + info.Toolset.Version,
-			Enabled: info.Toolset.Enabled, Problem: info.Problem, Tools: []toolJSON{},
-		}
-		for _, t := range info.Tools {
-			g.Tools = append(g.Tools, toToolJSON(t))
-		}
-		if len(g.Tools) > 0 || len(info.Servers) == 0 {
-			groups = append(groups, g)
-		}
-	}
-	for _, s := range m.Servers {
-		g := toolGroupJSON{Kind: "mcp_server", ID: s.ID, Name: s.ID, Enabled: s.Enabled, Problem: s.Problem, Tools: []toolJSON{}}
-		if g.Problem == "" && s.Enabled {
-			g.Problem = s.Unusable
-		}
-		for _, t := range s.Tools {
-			g.Tools = append(g.Tools, toolJSON{Tool: t.Tool, Renderers: []registry.RenderConfig{}})
-		}
-		groups = append(groups, g)
-	}
-	return groups, nil
 }
 
 func newToolList(rt *runtime) *cli.Command {
@@ -133,7 +65,7 @@ func runToolList(ctx context.Context, rt *runtime, output string) error {
 	if err != nil {
 		return err
 	}
-	groups, err := allTools(ctx, eng)
+	groups, err := eng.ToolGroups(ctx)
 	if err != nil {
 		return err
 	}
@@ -266,11 +198,11 @@ func runToolShow(ctx context.Context, rt *runtime, id, output string) error {
 	if err != nil {
 		return err
 	}
-	groups, err := allTools(ctx, eng)
+	groups, err := eng.ToolGroups(ctx)
 	if err != nil {
 		return err
 	}
-	g, t, err := findTool(groups, id)
+	g, t, err := engine.FindTool(groups, id)
 	if err != nil {
 		return err
 	}
@@ -305,40 +237,6 @@ func runToolShow(ctx context.Context, rt *runtime, id, output string) error {
 	}
 	printArguments(v, t.InputSchema)
 	return out.Err()
-}
-
-// findTool finds a tool by its id, or by its bare id where one tool has it.
-func findTool(groups []toolGroupJSON, id string) (toolGroupJSON, toolJSON, error) {
-	type hit struct {
-		g toolGroupJSON
-		t toolJSON
-	}
-	var bare []hit
-	var known []string
-	for _, g := range groups {
-		for _, t := range g.Tools {
-			known = append(known, t.ID)
-			if t.ID == id {
-				return g, t, nil
-			}
-			if t.BareID() == id {
-				bare = append(bare, hit{g, t})
-			}
-		}
-	}
-	if len(bare) == 1 {
-		return bare[0].g, bare[0].t, nil
-	}
-	f := fault.New(fault.NotFound, "there is no tool "+id, "fettle tool list")
-	if len(bare) > 1 {
-		f.Msg = "several tools are called " + id
-		for _, h := range bare {
-			f.Detail = append(f.Detail, h.t.ID)
-		}
-	} else if near := nearest.Of(id, known); near != "" {
-		f.Msg += " (did you mean " + near + "?)"
-	}
-	return toolGroupJSON{}, toolJSON{}, f
 }
 
 // printArguments shows what a tool takes, an argument a line.

@@ -122,8 +122,14 @@ func checkClosed(t *testing.T, b *bench, id TurnID, err error) {
 	if got := outline(other.follow(id)); got != outline(before) {
 		t.Errorf("shown:\n%s\nkept:\n%s", outline(before), got)
 	}
-	if typ := before[len(before)-1].Type(); typ != event.TypeCancelled && typ != event.TypeComplete {
-		t.Errorf("ended with %+v", before[len(before)-1].Body)
+	switch end := before[len(before)-1].Body.(type) {
+	case event.Complete:
+	case event.Error:
+		if end.Code != string(fault.Interrupted) || !end.Retryable {
+			t.Errorf("ended with %+v", end)
+		}
+	default:
+		t.Errorf("ended with %+v", end)
 	}
 	req := ask("on")
 	req.Chat.Number, req.Model = 1, "script/m.yaml"

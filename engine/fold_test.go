@@ -283,7 +283,7 @@ func TestCloseEndsLiveTurns(t *testing.T) {
 	if _, err := b.Start(t.Context(), ask("more")); fault.CodeOf(err) != fault.Interrupted {
 		t.Errorf("a closed engine: %v", err)
 	}
-	if m := b.reopen().chat(1).Messages[1]; m.Status != Stopped || m.Text() != "Half" {
+	if m := b.reopen().chat(1).Messages[1]; m.Status != CutShort || m.Text() != "Half" {
 		t.Errorf("kept %+v", m)
 	}
 }

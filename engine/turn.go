@@ -311,8 +311,10 @@ func (t *turn) lastBody(err error) event.Body {
 	case errors.Is(cause, errTimedOut):
 		return errorBody(fault.New(fault.Timeout, "the time limit of "+t.req.Timeout.String()+" was reached",
 			"--timeout 10m gives it longer"))
-	case errors.Is(cause, errCancelled), errors.Is(cause, errClosed):
+	case errors.Is(cause, errCancelled):
 		return event.Cancelled{}
+	case errors.Is(cause, errClosed): // nobody wanted it stopped: whoever reads it may ask again
+		return errorBody(fault.New(fault.Interrupted, "fettle ended before the answer was complete"))
 	}
 	return errorBody(t.explain(err))
 }

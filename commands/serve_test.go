@@ -1,0 +1,135 @@
+package commands_test
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// serving is a running `fettle serve`.
+type serving struct {
+	w      *world
+	cmd    *exec.Cmd
+	out    *bufio.Reader
+	errs   *bytes.Buffer
+	url    string
+	token  string
+	client *http.Client
+}
+
+func (w *world) serve(args ...string) *serving {
+	w.t.Helper()
+	s := &serving{w: w, errs: new(bytes.Buffer), client: &http.Client{Transport: &http.Transport{}}}
+	s.cmd = w.command(append([]string{"serve", "--print-url", "--listen", "127.0.0.1:0"}, args...)...)
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s.cmd.Stderr = s.errs
+	if err := s.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	w.t.Cleanup(s.client.CloseIdleConnections)
+	s.out = bufio.NewReader(out)
+	line, err := s.out.ReadString('\n')
+	if err != nil {
+		_ = s.cmd.Wait()
+		w.t.Fatalf("serve printed %q and %v\n%s", line, err, s.errs)
+	}
+	s.url, s.token, _ = strings.Cut(strings.TrimSpace(line), "/#token=")
+	return s
+}
+
+// get asks for a path, with the token in it, and gives status and body.
+func (s *serving) get(path string) (int, string) {
+	s.w.t.Helper()
+	res, err := s.client.Get(s.url + "/t/" + s.token + path)
+	if err != nil {
+		s.w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.w.t.Fatal(err)
+	}
+	return res.StatusCode, string(raw)
+}
+
+// ask sends a question, and gives the whole stream.
+func (s *serving) ask(body string) string {
+	s.w.t.Helper()
+	res, err := s.client.Post(s.url+"/t/"+s.token+"/api/stream", "application/json", strings.NewReader(body))
+	if err != nil {
+		s.w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.w.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// A person serves the recorded model and ends it again.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "responses: [{when: \"\", text: From the script.}]")
+	s := w.serve("--demo", "--log", "json")
+	if got := s.ask(`{"message":"hi"}`); !strings.Contains(got, `"type":"complete"`) || !strings.Contains(got, "recording") {
+		t.Errorf("the demo says %s", got)
+	}
+	if status, body := s.get("/api/chats"); status != 200 || !strings.Contains(body, `"title":"hi"`) {
+		t.Errorf("chats: %d %s", status, body)
+	}
+	_, said := w.run(1, "serve", "--listen", "127.0.0.1:0")
+	if !strings.Contains(said, "fettle serve runs already") || !strings.Contains(said, s.url) {
+		t.Errorf("a second one says %s", said)
+	}
+	if runtime.GOOS == "windows" {
+		return // no signal ends it in order there
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(s.out)
+	if err != nil || len(rest) != 0 {
+		t.Errorf("it printed more than its address: %q, %v", rest, err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, s.errs)
+	}
+	if strings.Contains(s.errs.String(), s.token) {
+		t.Error("the token is in the log")
+	}
+	if _, err := os.Stat(w.dir + "/data/serve.json"); !os.IsNotExist(err) {
+		t.Errorf("serve.json is left behind: %v", err)
+	}
+}
+
+// A question beside a running server has the answer that it has without one, and
+// the server has its chat soon.
+func TestAskBesideServe(t *testing.T) {
+	t.Parallel()
+	const script = "responses: [{when: \"\", text: The same answer.}]"
+	alone, _ := newWorld(t, script).run(0, "ask", "--no-stdin", "why?")
+	w := newWorld(t, script)
+	s := w.serve("--log", "off")
+	for range 3 {
+		beside, said := w.run(0, "ask", "--no-stdin", "why?")
+		if beside != alone {
+			t.Errorf("beside the server %q, without it %q\n%s", beside, alone, said)
+		}
+	}
+	status, body := s.get("/api/chats")
+	if status != 200 || strings.Count(body, `"title":"why?"`) != 3 {
+		t.Errorf("the server has %d %s", status, body)
+	}
+}

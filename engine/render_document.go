@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset/registry"
+	"github.com/fettle-cli/fettle/toolset/render"
+)
+
+// RenderedCall is how a call is shown.
+type RenderedCall struct {
+	ChatID string          `json:"chat_id"`
+	ToolID string          `json:"tool_id"`
+	Plan   json.RawMessage `json:"render_plan"`
+	// Document is the page of a plan for the html renderer, with its data in it
+	// (document 004, §5.4); nil for other renderers.
+	Document []byte `json:"-"`
+}
+
+// RenderDocument gives the render plan of a tool call that has ended, and the
+// page that an html plan asks for. The page is a stranger's: whoever shows it
+// keeps it away from everything else.
+func (e *Engine) RenderDocument(ctx context.Context, callID string) (*RenderedCall, error) {
+	call, err := e.toolCall(ctx, callID)
+	if err != nil {
+		return nil, err
+	}
+	out := &RenderedCall{ChatID: call.ChatID, ToolID: call.ToolID, Plan: call.RenderPlan}
+	if len(call.RenderPlan) == 0 {
+		return nil, fault.New(fault.NotFound, "call "+callID+" of "+call.ToolID+" has no render plan")
+	}
+	var plan render.Plan
+	var config struct {
+		Artifact string          `json:"artifact"`
+		Data     json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(call.RenderPlan, &plan); err != nil {
+		return nil, fault.Wrap(fault.Store, "read the render plan of call "+callID, err)
+	}
+	if plan.Renderer != "html" || plan.Error != nil {
+		return out, nil
+	}
+	if err := json.Unmarshal(plan.Config, &config); err != nil {
+		return nil, fault.Wrap(fault.Store, "read the render plan of call "+callID, err)
+	}
+	page, err := e.artifact(config.Artifact)
+	if err != nil {
+		return nil, fault.Wrap(fault.NotFound, "show call "+callID, err)
+	}
+	if len(config.Data) == 0 {
+		config.Data = json.RawMessage("null")
+	}
+	if out.Document, err = render.Inject(page, config.Data); err != nil {
+		return nil, fault.Wrap(fault.Failed, "show call "+callID, err)
+	}
+	return out, nil
+}
+
+// foldWait bounds the wait for the record of a call that has just ended: its
+// turn may still run, and is folded only at its end.
+const foldWait = 2 * time.Second
+
+// toolCall reads the record of a call.
+func (e *Engine) toolCall(ctx context.Context, id string) (*ToolCall, error) {
+	ctx, cancel := context.WithTimeout(ctx, foldWait)
+	defer cancel()
+	var call *ToolCall
+	read := func() error {
+		return e.view(ctx, func(tx *kv.Tx) (err error) {
+			call, err = e.tables.calls.Get(tx, kv.Str(id))
+			return err
+		})
+	}
+	err := read()
+	if errors.Is(err, kv.ErrNotFound) {
+		if _, err := e.Fold(ctx, FoldAll); err != nil {
+			return nil, err
+		}
+		err = read()
+	}
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, fault.New(fault.NotFound, "no tool call "+id+" in a turn that has ended")
+	}
+	return call, err
+}
+
+var errNoArtifact = errors.New("the page belongs to no installed toolset any more")
+
+// artifact reads a page of an installed toolset. A plan is data, so its path is
+// believed only where it lies in the files of a revision.
+func (e *Engine) artifact(file string) ([]byte, error) {
+	base := filepath.Join(e.o.DataDir, "toolsets")
+	rel, err := filepath.Rel(base, filepath.FromSlash(file))
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, errNoArtifact
+	}
+	parts := strings.SplitN(filepath.ToSlash(rel), "/", 3)
+	if len(parts) != 3 {
+		return nil, errNoArtifact
+	}
+	dir, release, err := registry.Use(e.o.DataDir, parts[0], parts[1])
+	if errors.Is(err, registry.ErrGone) {
+		return nil, errNoArtifact
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, errNoArtifact
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	f, err := root.Open(filepath.FromSlash(parts[2]))
+	if err != nil {
+		return nil, errNoArtifact
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errNoArtifact
+	}
+	return io.ReadAll(io.LimitReader(f, render.MaxArtifact+1)) // Inject refuses what is larger
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/nearest"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// ListedTool is a tool as lists show it.
+type ListedTool struct {
+	toolset.Tool
+	Problem string `json:"problem,omitempty"`
+	// Renderers are all there are for it, the one that counts first.
+	Renderers []registry.RenderConfig `json:"renderers"`
+}
+
+// ToolGroup are the tools that belong together.
+type ToolGroup struct {
+	Kind    string       `json:"kind"` // builtin, toolset or mcp_server
+	ID      string       `json:"id"`
+	Name    string       `json:"name"`
+	Enabled bool         `json:"enabled"`
+	Problem string       `json:"problem,omitempty"`
+	Tools   []ListedTool `json:"tools"`
+}
+
+// ToolGroups gathers all tools: builtin ones, those of toolsets, and those that
+// MCP servers had when they were last looked at.
+func (e *Engine) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
+	m, err := e.ToolsetMirror(ctx)
+	if err != nil {
+		return nil, err
+	}
+	groups := []ToolGroup{e.builtinGroup(m)}
+	sets, err := e.InstalledToolsets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range sets {
+		g := ToolGroup{
+			Kind: "toolset", ID: info.Toolset.ID, Name: info.Toolset.Name + " " + info.Toolset.Version,
+			Enabled: info.Toolset.Enabled, Problem: info.Problem, Tools: []ListedTool{},
+		}
+		for _, t := range info.Tools {
+			renderers := t.Renderers
+			if renderers == nil {
+				renderers = []registry.RenderConfig{}
+			}
+			g.Tools = append(g.Tools, ListedTool{Tool: t.Tool, Problem: t.Problem, Renderers: renderers})
+		}
+		if len(g.Tools) > 0 || len(info.Servers) == 0 {
+			groups = append(groups, g)
+		}
+	}
+	for _, s := range m.Servers {
+		g := ToolGroup{Kind: "mcp_server", ID: s.ID, Name: s.ID, Enabled: s.Enabled, Problem: s.Problem, Tools: []ListedTool{}}
+		if g.Problem == "" && s.Enabled {
+			g.Problem = s.Unusable
+		}
+		for _, t := range s.Tools {
+			g.Tools = append(g.Tools, ListedTool{Tool: t.Tool, Renderers: []registry.RenderConfig{}})
+		}
+		groups = append(groups, g)
+	}
+	return groups, nil
+}
+
+// builtinGroup are the tools of the program as the user has set them.
+func (e *Engine) builtinGroup(m *registry.Mirror) ToolGroup {
+	g := ToolGroup{Kind: "builtin", ID: "builtin", Name: "builtin", Enabled: true, Tools: []ListedTool{}}
+	for entry := range e.Tools().All() {
+		if entry.Tool.ToolsetID != "" {
+			continue
+		}
+		t := ListedTool{Tool: entry.Tool, Renderers: []registry.RenderConfig{}}
+		change := m.Builtins[t.ID]
+		t.Enabled = t.Enabled && !change.Disabled
+		if t.Renderer != nil {
+			t.Renderers = append(t.Renderers, registry.RenderConfig{ToolID: t.ID, Renderer: t.Renderer.Type, Config: t.Renderer.Config()})
+		}
+		if change.Renderer != nil {
+			t.Renderer = change.Renderer
+		}
+		g.Tools = append(g.Tools, t)
+	}
+	return g
+}
+
+// FindTool finds a tool by its id, or by its bare id where one tool has it.
+func FindTool(groups []ToolGroup, id string) (ToolGroup, ListedTool, error) {
+	type hit struct {
+		g ToolGroup
+		t ListedTool
+	}
+	var bare []hit
+	var known []string
+	for _, g := range groups {
+		for _, t := range g.Tools {
+			known = append(known, t.ID)
+			if t.ID == id {
+				return g, t, nil
+			}
+			if t.BareID() == id {
+				bare = append(bare, hit{g, t})
+			}
+		}
+	}
+	if len(bare) == 1 {
+		return bare[0].g, bare[0].t, nil
+	}
+	f := fault.New(fault.NotFound, "there is no tool "+id, "fettle tool list")
+	if len(bare) > 1 {
+		f.Msg = "several tools are called " + id
+		for _, h := range bare {
+			f.Detail = append(f.Detail, h.t.ID)
+		}
+	} else if near := nearest.Of(id, known); near != "" {
+		f.Msg += " (did you mean " + near + "?)"
+	}
+	return ToolGroup{}, ListedTool{}, f
+}

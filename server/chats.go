@@ -1,0 +1,382 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/engine/search"
+)
+
+// The sizes of pages: what is shown without asking for more, and at most.
+const (
+	pageChats, maxChats       = 50, 500
+	pageMessages, maxMessages = 100, 1000
+)
+
+// chatsJSON is a page of chats; next goes into the query's after.
+type chatsJSON struct {
+	Chats []engine.Chat `json:"chats"`
+	Next  string        `json:"next,omitempty"`
+}
+
+// chatJSON is one chat.
+type chatJSON struct {
+	Chat engine.Chat `json:"chat"`
+	// TurnID is the turn that runs in it.
+	TurnID string `json:"turn_id,omitempty"`
+}
+
+// messagesJSON is a page of a chat's active branch, oldest first; before goes
+// into the query for those before them.
+type messagesJSON struct {
+	Chat     engine.Chat      `json:"chat"`
+	Messages []engine.Message `json:"messages"`
+	Total    int              `json:"total"`
+	Before   string           `json:"before,omitempty"`
+	TurnID   string           `json:"turn_id,omitempty"`
+}
+
+func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
+	limit, err := intParam(r, "limit", maxChats)
+	if err != nil {
+		return err
+	}
+	since, err := timeParam(r, "since")
+	if err != nil {
+		return err
+	}
+	before, err := timeParam(r, "before")
+	if err != nil {
+		return err
+	}
+	var after []byte
+	if text := r.URL.Query().Get("after"); text != "" {
+		if after, err = base64.RawURLEncoding.DecodeString(text); err != nil {
+			return fault.New(fault.Usage, "after is not the next of a page")
+		}
+	}
+	if limit == 0 {
+		limit = pageChats
+	}
+	page, err := s.chats.Chats(r.Context(), engine.ListChats{
+		Limit: int(limit), After: after, Model: r.URL.Query().Get("model"), Since: since, Before: before,
+	})
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, chatsJSON{Chats: orEmpty(page.Chats), Next: base64.RawURLEncoding.EncodeToString(page.Next)})
+	return nil
+}
+
+// orEmpty makes a list of none out of nil: clients iterate.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// titleBody is a title.
+type titleBody struct {
+	Title string `json:"title,omitempty"`
+}
+
+func createChat(s *Server, w http.ResponseWriter, r *http.Request) error {
+	var body titleBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if s.draining.Load() {
+		return errDraining
+	}
+	chat, err := s.chats.NewChat(r.Context(), body.Title)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, chatJSON{Chat: chat})
+	return nil
+}
+
+func getChat(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	chat, err := s.chats.FindChat(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, chatJSON{Chat: chat, TurnID: s.turnIn(ref)})
+	return nil
+}
+
+func (s *Server) turnIn(ref engine.ChatRef) string {
+	id, _ := s.live.of(ref)
+	return string(id)
+}
+
+func listMessages(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	limit, err := intParam(r, "limit", maxMessages)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = pageMessages
+	}
+	ref.Parent = r.URL.Query().Get("leaf")
+	conv, err := s.chats.Chat(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	ref.Parent = ""
+	out := messagesJSON{Chat: conv.Chat, Total: len(conv.Messages), TurnID: s.turnIn(ref)}
+	list := conv.Messages
+	if before := r.URL.Query().Get("before"); before != "" {
+		at := slices.IndexFunc(list, func(m engine.Message) bool { return m.ID == before })
+		if at < 0 {
+			return fault.New(fault.NotFound, "no message "+clean(before)+" in this branch of the chat")
+		}
+		list = list[:at]
+	}
+	if cut := len(list) - int(limit); cut > 0 {
+		list = list[cut:]
+		out.Before = list[0].ID
+	}
+	out.Messages = orEmpty(list)
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+func renameChat(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	var body titleBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	chat, err := s.chats.RenameChat(r.Context(), ref, body.Title)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, chatJSON{Chat: chat})
+	return nil
+}
+
+func deleteChat(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	chat, err := s.chats.FindChat(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	if err := s.bin.DeleteChats(r.Context(), chat); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func listDeleted(s *Server, w http.ResponseWriter, r *http.Request) error {
+	chats, err := s.bin.DeletedChats(r.Context())
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, chatsJSON{Chats: orEmpty(chats)})
+	return nil
+}
+
+func restoreChat(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	if ref.Number == 0 {
+		return fault.New(fault.Usage, "a deleted chat is named by its number")
+	}
+	chat, _, err := s.bin.RestoreChat(r.Context(), ref.Number)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, chatJSON{Chat: chat})
+	return nil
+}
+
+// forkBody says where a fork begins; nothing is the chat's last message.
+type forkBody struct {
+	MessageID string `json:"message_id,omitempty"`
+	Place     int    `json:"place,omitempty"`
+}
+
+func forkChat(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	var body forkBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if body.Place < 0 || body.Place > engine.MaxPlace {
+		return fault.New(fault.Usage, "place counts from 1")
+	}
+	ref.Parent = body.MessageID
+	chat, err := s.chats.ForkChat(r.Context(), ref, body.Place)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, chatJSON{Chat: chat})
+	return nil
+}
+
+// branchesJSON are a chat's branches.
+type branchesJSON struct {
+	Chat     engine.Chat     `json:"chat"`
+	Branches []engine.Branch `json:"branches"`
+}
+
+func listBranches(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	chat, branches, err := s.branches.Branches(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, branchesJSON{chat, orEmpty(branches)})
+	return nil
+}
+
+// switchBody names a branch by one of its messages.
+type switchBody struct {
+	MessageID string `json:"message_id"`
+	Overwrite bool   `json:"overwrite,omitempty"`
+}
+
+func switchBranch(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	var body switchBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	return s.restoring(w, r, func(ctx context.Context, req engine.RestoreRequest) (*engine.Restored, error) {
+		return s.branches.Switch(ctx, engine.SwitchRequest{
+			Chat: ref, Message: body.MessageID, Overwrite: body.Overwrite, OnWait: req.OnWait,
+		})
+	})
+}
+
+// againBody asks a question of a chat in other words, or again.
+type againBody struct {
+	MessageID string `json:"message_id"`
+	Message   string `json:"message,omitempty"`
+	turnChoices
+}
+
+func editMessage(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.again(w, r, true)
+}
+
+func retryMessage(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.again(w, r, false)
+}
+
+// again starts a turn beside another one.
+func (s *Server) again(w http.ResponseWriter, r *http.Request, edited bool) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	var body againBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	switch {
+	case body.MessageID == "":
+		return fault.New(fault.Usage, "message_id names the question, or its answer")
+	case edited && body.Message == "":
+		return fault.New(fault.Usage, "message is empty")
+	case !edited && body.Message != "":
+		return fault.New(fault.Usage, "a retry asks the same words again; edit_message takes others")
+	}
+	ref.Instead = body.MessageID
+	req := engine.TurnRequest{Chat: ref, Title: body.Message}
+	if edited {
+		req.Parts = []provider.Part{{Kind: provider.TextPart, Text: body.Message}}
+	}
+	if err := body.choose(&req); err != nil {
+		return err
+	}
+	return s.accepted(w, r, req)
+}
+
+// foundJSON is a page of what a search found; next goes into after.
+type foundJSON struct {
+	Chats []foundChatJSON `json:"chats"`
+	Next  int64           `json:"next,omitempty"`
+}
+
+type foundChatJSON struct {
+	Chat    engine.Chat `json:"chat"`
+	TitleAt [][2]int    `json:"title_at,omitempty"` // places of the words, in characters
+	Matches []matchJSON `json:"matches"`
+}
+
+type matchJSON struct {
+	MessageID string            `json:"message_id"`
+	Role      provider.Role     `json:"role"`
+	Model     string            `json:"model,omitempty"`
+	CreatedAt time.Time         `json:"created_at"`
+	In        provider.PartKind `json:"in"`
+	Excerpt   string            `json:"excerpt"`
+	At        [][2]int          `json:"at"`
+}
+
+func searchChats(s *Server, w http.ResponseWriter, r *http.Request) error {
+	limit, err := intParam(r, "limit", maxChats)
+	if err != nil {
+		return err
+	}
+	after, err := intParam(r, "after", 1<<53)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = pageChats
+	}
+	q, err := search.Parse(r.URL.Query().Get("q"))
+	if err != nil {
+		return fault.Wrap(fault.Usage, "q", err)
+	}
+	page, err := s.chats.SearchChats(r.Context(), engine.SearchChats{Query: q, Limit: int(limit), After: after, Model: r.URL.Query().Get("model")})
+	if err != nil {
+		return err
+	}
+	out := foundJSON{Chats: []foundChatJSON{}, Next: page.Next}
+	for _, c := range page.Chats {
+		found := foundChatJSON{Chat: c.Chat, TitleAt: c.TitleAt, Matches: []matchJSON{}}
+		for _, m := range c.Matches {
+			found.Matches = append(found.Matches, matchJSON{m.MessageID, m.Role, m.Model, m.CreatedAt, m.In, m.Excerpt, orEmpty(m.At)})
+		}
+		out.Chats = append(out.Chats, found)
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}

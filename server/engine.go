@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+// turnsAPI is what handlers of turns need.
+type turnsAPI interface {
+	Start(context.Context, engine.TurnRequest) (engine.TurnID, error)
+	Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error]
+	Cancel(context.Context, engine.TurnID) error
+	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
+	TurnChat(engine.TurnID) (engine.Chat, bool)
+	Live(engine.TurnID) bool
+}
+
+// chatsAPI is what handlers of chats need.
+type chatsAPI interface {
+	Chats(context.Context, engine.ListChats) (engine.ChatPage, error)
+	FindChat(context.Context, engine.ChatRef) (engine.Chat, error)
+	Chat(context.Context, engine.ChatRef) (engine.Conversation, error)
+	NewChat(ctx context.Context, title string) (engine.Chat, error)
+	RenameChat(ctx context.Context, ref engine.ChatRef, title string) (engine.Chat, error)
+	ForkChat(ctx context.Context, ref engine.ChatRef, place int) (engine.Chat, error)
+	SearchChats(context.Context, engine.SearchChats) (engine.FoundPage, error)
+}
+
+// binAPI is what handlers of deleted chats need.
+type binAPI interface {
+	DeleteChats(context.Context, ...engine.Chat) error
+	DeletedChats(context.Context) ([]engine.Chat, error)
+	RestoreChat(ctx context.Context, number int64) (engine.Chat, bool, error)
+}
+
+// branchesAPI is what handlers of a chat's branches need.
+type branchesAPI interface {
+	Branches(context.Context, engine.ChatRef) (engine.Chat, []engine.Branch, error)
+	Switch(context.Context, engine.SwitchRequest) (*engine.Restored, error)
+}
+
+// filesAPI is what handlers of a workspace's files need.
+type filesAPI interface {
+	State(ctx context.Context, chat engine.Chat, name string) (*engine.Manifest, error)
+	FolderState(context.Context, engine.RestoreRequest) (engine.Chat, *engine.Manifest, error)
+	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
+	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
+	ReadFile(context.Context, io.Writer, engine.FileEntry) error
+	PutFile(ctx context.Context, req engine.RestoreRequest, name string, content io.Reader) (*engine.Restored, error)
+	WriteManifest(context.Context, io.Writer, *engine.Manifest) error
+	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
+}
+
+// statesAPI is what handlers of a workspace's states need.
+type statesAPI interface {
+	States(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
+	StateBefore(context.Context, *engine.Manifest) (*engine.Manifest, error)
+	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
+	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
+	RestoreState(ctx context.Context, manifest string, req engine.RestoreRequest) (*engine.Restored, error)
+}
+
+// toolsetsAPI is what handlers of installed toolsets need.
+type toolsetsAPI interface {
+	InstalledToolsets(context.Context) ([]engine.InstalledSet, error)
+	InstalledToolset(ctx context.Context, id string) (*engine.InstalledSet, error)
+	PlanToolset(ctx context.Context, ref string, o engine.PlanOptions) (*engine.ImportPlan, error)
+	ImportToolset(context.Context, *engine.ImportPlan, engine.ApplyOptions) (*engine.SetRecord, error)
+	ExportToolset(ctx context.Context, id string, w io.Writer, o engine.ExportOptions) (*engine.ExportedSet, error)
+	SwitchToolset(ctx context.Context, id string, on bool) (bool, error)
+	RemoveToolset(ctx context.Context, id string) (*engine.RemovedSet, error)
+}
+
+// toolsAPI is what handlers of tools and agents need.
+type toolsAPI interface {
+	ToolGroups(context.Context) ([]engine.ToolGroup, error)
+	SwitchTool(ctx context.Context, toolID string, on bool) (bool, error)
+	AllAgents(context.Context) (*engine.Agents, error)
+	RenderDocument(ctx context.Context, callID string) (*engine.RenderedCall, error)
+}
+
+// Models lists what models there are.
+type Models interface {
+	// List asks the providers of a query, each with a deadline of its own.
+	List(context.Context, engine.ModelQuery) ([]engine.ModelList, error)
+}
+
+// storeAPI is what the server itself needs of the data directory.
+type storeAPI interface {
+	Open(context.Context) error
+	Fold(ctx context.Context, budget time.Duration) (int, error)
+	Close() error
+}
+
+// Engine is all of it; *engine.Engine is one.
+type Engine interface {
+	turnsAPI
+	chatsAPI
+	binAPI
+	branchesAPI
+	filesAPI
+	statesAPI
+	toolsetsAPI
+	toolsAPI
+	storeAPI
+}
+
+var _ Engine = (*engine.Engine)(nil)

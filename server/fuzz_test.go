@@ -1,0 +1,83 @@
+package server
+
+import (
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// FuzzBodies reads anything as each body that there is: it is refused or taken, by
+// an error of ours.
+func FuzzBodies(f *testing.F) {
+	for _, seed := range []string{
+		``, `{}`, `null`, `[]`, `{"message":"hi","conversation_id":1,"context":{"page":"a","x":[1]},"tools":null}`,
+		`{"message":"x","interaction_type":"value_selected","action_metadata":{"a":1},"files":[{"name":"a","data":"eA=="}]}`,
+		`{"enabled":true}`, `{"tool_use_id":"a","nonce":"b","decision":"allow"}`, `{"steps":1,"paths":["a"]}`, strings.Repeat("[", 100), `{"a":"\"["}`, `{} {}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	var types []reflect.Type
+	for _, r := range routes() {
+		if r.body != nil {
+			types = append(types, reflect.TypeOf(r.body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, typ := range types {
+			v := reflect.New(typ)
+			if err := decodeJSON(raw, v.Interface()); err != nil {
+				if status, body := explain(err); status != 400 || body.Message == "" || strings.Contains(body.Message, "server.") {
+					t.Errorf("%s: %d %q", typ, status, body.Message)
+				}
+				continue
+			}
+			if b, ok := v.Interface().(*turnBody); ok {
+				if req, err := b.request(); err == nil && len(req.Parts) == 0 {
+					t.Error("a turn without a question")
+				}
+			}
+		}
+	})
+}
+
+// FuzzRange asks for parts of files of any size: a part is never outside of one.
+func FuzzRange(f *testing.F) {
+	f.Add("bytes=0-5", int64(10))
+	f.Add("bytes=-5", int64(0))
+	f.Add("bytes=9223372036854775807-", int64(1))
+	f.Fuzz(func(t *testing.T, header string, size int64) {
+		if size < 0 {
+			return
+		}
+		s, part, ok := rangeOf(header, size)
+		if ok && (s.from < 0 || s.size < 0 || s.from+s.size > size || !part && s.size != size) {
+			t.Errorf("%q of %d: %+v", header, size, s)
+		}
+	})
+}
+
+// FuzzPath sends any path through the gate: it is let to a route, or refused.
+func FuzzPath(f *testing.F) {
+	for _, seed := range []string{"/", "/t/x/api/chats", "/api/chats/1/workspace/files/a%2f..%2fb", "/%2e%2e/", "//x", "/t//", "/api/../metrics"} {
+		f.Add(seed)
+	}
+	s, err := New(Options{Token: strings.Repeat("t", 40)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(s.endStreams)
+	s.gate.addHost("http", "127.0.0.1:1")
+	f.Fuzz(func(t *testing.T, target string) {
+		if !strings.HasPrefix(target, "/") || strings.ContainsAny(target, " \x00\r\n\t\x7f") {
+			return
+		}
+		defer func() { _ = recover() }() // httptest panics where a path is none
+		r := httptest.NewRequest("GET", target, nil)
+		r.Host = "127.0.0.1:1"
+		c, err := s.gate.admit(r, s.table)
+		if err == nil && !c.route.public {
+			t.Errorf("%q got in without a token, to %s", target, c.route.op)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package server
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// The bounds of a request. A body's own bound is its route's.
+const (
+	// maxHeader bounds all header lines of a request: browsers and clients send
+	// some kilobytes.
+	maxHeader = 32 << 10
+	// maxPath bounds a path; the longest are names of files, which systems bound
+	// by 4 KB.
+	maxPath = 8 << 10
+	// headerTime bounds the reading of a header, jsonTime that of a body which
+	// is JSON, fileTime that of a file and of an answer that is one.
+	headerTime = 10 * time.Second
+	jsonTime   = 30 * time.Second
+	fileTime   = 30 * time.Minute
+	// idleTime is how long a connection may wait for its next request.
+	idleTime = 2 * time.Minute
+)
+
+// tokenPrefix begins a path that carries the token, for clients that can't send
+// a header: /t/TOKEN/v1/models.
+const tokenPrefix = "/t/"
+
+// caller is what the gate learnt of who sent a request.
+type caller struct {
+	route *route // nil where no route has the path
+	// owner came by the Unix socket.
+	owner bool
+	// trusted came from the one origin that needs no token.
+	trusted bool
+	token   string
+}
+
+type ownerKey struct{}
+
+// gate is what all requests pass. It knows nothing of what they are for.
+type gate struct {
+	token   secret
+	hosts   map[string]bool // what the Host header may be, in lower case
+	origins map[string]bool // what Origin may be
+	trust   string          // the origin of --trust-origin; empty without one
+	rate    *bucket         // of all requests
+	wrong   *bucket         // of wrong tokens
+}
+
+// addHost allows an address under which the server is reached.
+func (g *gate) addHost(scheme, host string) {
+	host = strings.ToLower(host)
+	g.hosts[host] = true
+	g.origins[scheme+"://"+host] = true
+}
+
+// admit lets a request through, or says why not. It takes the token's prefix off
+// the path.
+func (g *gate) admit(r *http.Request, t *table) (caller, error) {
+	c := caller{owner: r.Context().Value(ownerKey{}) != nil}
+	if err := g.plainPath(r); err != nil {
+		return c, err
+	}
+	c.token = takeToken(r)
+	c.route = t.find(r)
+	if err := framing(r, c.route); err != nil {
+		return c, err
+	}
+	if err := g.sameOrigin(r, &c); err != nil {
+		return c, err
+	}
+	if c.route != nil && r.ContentLength > c.route.limit() {
+		return c, tooLarge(c.route.limit())
+	}
+	if !g.rate.take() {
+		return c, slowDown("there are more requests than are taken at once")
+	}
+	if c.route == nil {
+		return c, t.missing(r)
+	}
+	if err := g.authorise(c); err != nil {
+		return c, err
+	}
+	return c, contentType(r, c.route)
+}
+
+// plainPath refuses paths that are written so that one reader takes them for
+// another than the next one does.
+func (g *gate) plainPath(r *http.Request) error {
+	p := r.URL.EscapedPath()
+	switch {
+	case r.Method == http.MethodConnect, !strings.HasPrefix(p, "/"):
+		return refuse(http.StatusBadRequest, "bad_request", "the request names no path of this server")
+	case len(p) > maxPath:
+		return refuse(http.StatusRequestURITooLong, "too_large", "the path is too long")
+	case path.Clean(p) != p && path.Clean(p)+"/" != p, strings.ContainsAny(r.URL.Path, "\\\x00"):
+		return notFound()
+	}
+	for part := range strings.SplitSeq(r.URL.Path, "/") {
+		if part == ".." || part == "." {
+			return notFound()
+		}
+	}
+	return nil
+}
+
+func notFound() error {
+	return refuse(http.StatusNotFound, "not_found", "there is nothing at this address", "GET /openapi.json lists what there is")
+}
+
+// takeToken takes the token off the path or out of the header.
+func takeToken(r *http.Request) string {
+	if rest, ok := strings.CutPrefix(r.URL.Path, tokenPrefix); ok {
+		token, after, _ := strings.Cut(rest, "/")
+		// The token has no characters that are escaped, so both forms have the
+		// same prefix; a path that hasn't matches no route.
+		if raw, ok := strings.CutPrefix(r.URL.EscapedPath(), tokenPrefix+token); ok && isToken(token) {
+			u := *r.URL
+			u.Path, u.RawPath = "/"+after, "/"+strings.TrimPrefix(raw, "/")
+			if u.RawPath == u.Path {
+				u.RawPath = ""
+			}
+			r.URL, r.RequestURI = &u, u.RequestURI()
+		}
+		return token
+	}
+	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(kind, "bearer") {
+		return strings.TrimSpace(token)
+	}
+	return ""
+}
+
+// framing refuses bodies whose length isn't told, where a route doesn't take
+// streams: what two readers could cut at different places is no JSON of ours.
+func framing(r *http.Request, to *route) error {
+	if len(r.TransferEncoding) > 0 && (to == nil || !to.chunks) {
+		return refuse(http.StatusBadRequest, "bad_request", "the body has no Content-Length")
+	}
+	if r.Header.Get("Upgrade") != "" {
+		return refuse(http.StatusBadRequest, "bad_request", "there is no protocol to upgrade to here")
+	}
+	return nil
+}
+
+// sameOrigin refuses what a browser sent for another site, whatever the method:
+// DNS rebinding by the Host, forms and scripts by Origin and Sec-Fetch-Site.
+func (g *gate) sameOrigin(r *http.Request, c *caller) error {
+	if c.owner { // no browser reaches the socket
+		return nil
+	}
+	if !g.hosts[strings.ToLower(r.Host)] {
+		return refuse(http.StatusForbidden, "forbidden", "the server doesn't go by the name "+quoted(r.Host))
+	}
+	origin, sent := "", len(r.Header["Origin"]) > 0
+	if sent {
+		origin = r.Header.Get("Origin")
+	}
+	if sent && g.trust != "" && origin == g.trust && c.route != nil && c.route.trusted {
+		c.trusted = true
+		return nil
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	switch {
+	case sent && !g.origins[origin], len(r.Header["Origin"]) > 1,
+		site != "" && site != "same-origin" && site != "none":
+		return refuse(http.StatusForbidden, "forbidden", "the request was made for another site than this server's own")
+	case r.Method == http.MethodOptions && sent:
+		return refuse(http.StatusForbidden, "forbidden", "other origins get no permission here")
+	}
+	return nil
+}
+
+// authorise looks at the token.
+func (g *gate) authorise(c caller) error {
+	if c.owner || c.trusted || c.route.public {
+		return nil
+	}
+	if c.token != "" && g.token.is(c.token) {
+		return nil
+	}
+	if c.token != "" && !g.wrong.take() {
+		return slowDown("there were too many wrong tokens")
+	}
+	if c.route.hidden { // who has no token learns nothing of what there is
+		return notFound()
+	}
+	if c.token != "" {
+		return refuse(http.StatusUnauthorized, "unauthorized", "the token is not this server's")
+	}
+	return refuse(http.StatusUnauthorized, "unauthorized", "the request has no token",
+		"send the header Authorization: Bearer TOKEN, with what is in "+TokenFile+" of the data directory")
+}
+
+// contentType refuses a body of another type than the route takes.
+func contentType(r *http.Request, to *route) error {
+	if to.takes == nil || r.Body == nil || r.ContentLength == 0 && r.Header.Get("Content-Type") == "" {
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	for _, want := range to.takes {
+		if err == nil && kind == want || want == anyType {
+			return nil
+		}
+	}
+	return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type",
+		"the body has to be "+strings.Join(to.takes, " or ")+", and the header Content-Type to say so")
+}
+
+func tooLarge(limit int64) error {
+	return &http.MaxBytesError{Limit: limit}
+}
+
+func slowDown(why string) error {
+	return &refusal{status: http.StatusTooManyRequests, code: "overloaded", msg: why, retry: 1}
+}
+
+func quoted(s string) string { return `"` + clean(s) + `"` }
+
+// originOf is the origin of an http address that may be trusted: of this machine
+// alone, since whoever can stand between could be any page.
+func originOf(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", refuse(http.StatusBadRequest, "usage", quoted(address)+" is no origin such as http://localhost:5173")
+	}
+	if !isLoopbackHost(u.Hostname()) {
+		return "", refuse(http.StatusBadRequest, "usage", quoted(address)+" is not on this machine")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}
+
+// withOwner marks the requests of a connection as the owner's.
+func withOwner(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ownerKey{}, true)
+}

@@ -1,0 +1,228 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/lockfile"
+)
+
+// ListenOptions say where a server is reached.
+type ListenOptions struct {
+	// Address is host:port; port 0 takes any that is free.
+	Address string
+	// DataDir is whose server it is: there is one at a time.
+	DataDir string
+	// RuntimeDir is the folder of the Unix socket; empty has none.
+	RuntimeDir string
+	// TLS says that Run is given a certificate, Behind the address of a reverse
+	// proxy that has one. An address that others than this machine reach needs
+	// one of the two.
+	TLS    bool
+	Behind string
+}
+
+// Listening are the listeners of one server, and the right to be it.
+type Listening struct {
+	TCP net.Listener
+	// Unix is nil where there is no socket; NoUnix is why.
+	Unix   net.Listener
+	NoUnix error
+	// Shows is the listener of tools' pages; nil where the server is reached by
+	// others than this machine.
+	Shows  net.Listener
+	tls    bool
+	behind *url.URL
+	let    func()
+	folder string // to be removed with the socket; empty where it stays
+}
+
+// Listen takes the addresses. They are let go of by Run, or by Close.
+func Listen(o ListenOptions) (l *Listening, err error) {
+	l = &Listening{tls: o.TLS}
+	if o.Behind != "" {
+		if l.behind, err = proxyURL(o.Behind); err != nil {
+			return nil, err
+		}
+	}
+	host, _, err := net.SplitHostPort(o.Address)
+	if err != nil {
+		return nil, fault.New(fault.Usage, quoted(o.Address)+" is no address to listen on", "fettle serve --listen 127.0.0.1:0")
+	}
+	if !isLoopbackHost(host) && !o.TLS && l.behind == nil {
+		return nil, fault.New(fault.Usage, "others than this machine can reach "+clean(o.Address)+", and the token would go over the network unencrypted",
+			"fettle serve --listen 127.0.0.1:0", "fettle serve --listen "+clean(o.Address)+" --tls-cert FILE --tls-key FILE",
+			"fettle serve --listen "+clean(o.Address)+" --behind https://HOST, where a reverse proxy has the certificate")
+	}
+	if l.let, err = takeServing(o.DataDir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if l.TCP, err = net.Listen("tcp", o.Address); err != nil {
+		return l, listenFault(o.Address, err)
+	}
+	if isLoopbackHost(host) && l.behind == nil && !o.TLS {
+		if l.Shows, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
+			return l, listenFault(host, err)
+		}
+	}
+	if o.RuntimeDir != "" {
+		l.NoUnix = l.socket(o)
+	}
+	return l, nil
+}
+
+func listenFault(address string, err error) error {
+	return fault.Wrap(fault.Failed, "listen on "+clean(address), err, "fettle serve --listen 127.0.0.1:0   takes a free port")
+}
+
+// takeServing makes sure that a data directory has one server.
+func takeServing(dataDir string) (func(), error) {
+	dir := filepath.Join(dataDir, "locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fault.Wrap(fault.Store, "make the folder of locks", err)
+	}
+	let, ok, err := lockfile.Try(filepath.Join(dir, "serve"))
+	if err != nil {
+		return nil, fault.Wrap(fault.Store, "take the lock of fettle serve", err)
+	}
+	if !ok {
+		f := fault.New(fault.Busy, "fettle serve runs already", "export FETTLE_DATA=DIR   for one with other data")
+		if note, err := ReadNote(dataDir); err == nil {
+			f.Msg = fmt.Sprintf("fettle serve runs already, pid %d, at %s", note.PID, clean(note.Address))
+		}
+		return nil, f
+	}
+	return let, nil
+}
+
+// maxSocketPath is the shortest of the systems' bounds for a socket's path.
+const maxSocketPath = 100
+
+// socket makes the Unix socket: in a folder that only the user can enter.
+func (l *Listening) socket(o ListenOptions) error {
+	if runtime.GOOS == "windows" {
+		return errors.New("the permissions of a socket keep nobody out on Windows")
+	}
+	sum := sha256.Sum256([]byte(o.DataDir))
+	path := filepath.Join(o.RuntimeDir, "serve-"+hex.EncodeToString(sum[:4])+".sock")
+	if err := os.MkdirAll(o.RuntimeDir, 0o700); err != nil {
+		return err
+	}
+	if len(path) > maxSocketPath {
+		dir, err := os.MkdirTemp("", "fettle-") // 0700
+		if err != nil {
+			return err
+		}
+		l.folder, path = dir, filepath.Join(dir, "s")
+	} else if err := private(o.RuntimeDir); err != nil {
+		return err
+	}
+	// Whoever had it is dead: this process holds the lock of servers.
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	unix, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	l.Unix = unix
+	return os.Chmod(path, 0o600)
+}
+
+// private takes the access of others from a folder of ours.
+func private(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return os.Chmod(dir, 0o700)
+}
+
+// Close lets go of what Run was not given.
+func (l *Listening) Close() error {
+	var errs []error
+	for _, each := range []net.Listener{l.TCP, l.Unix, l.Shows} {
+		if each != nil {
+			if err := each.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if l.folder != "" {
+		errs = append(errs, os.RemoveAll(l.folder))
+	}
+	l.let()
+	return errors.Join(errs...)
+}
+
+// scheme is how a client of the address speaks.
+func (l *Listening) scheme() string {
+	if l.tls {
+		return "https"
+	}
+	return "http"
+}
+
+// URL is the address of the server, without its token: that which a proxy
+// publishes, else its own.
+func (l *Listening) URL() string {
+	if l.behind != nil {
+		return l.behind.String()
+	}
+	return l.local()
+}
+
+// local is the address on this machine.
+func (l *Listening) local() string { return l.scheme() + "://" + l.TCP.Addr().String() }
+
+// name tells the gate under which names the server is reached.
+func (l *Listening) name(g *gate) {
+	address := l.TCP.Addr().String()
+	_, port, _ := net.SplitHostPort(address) // of a listener, so it has both
+	names := []string{address}
+	if host, _, _ := net.SplitHostPort(address); isLoopbackHost(host) {
+		names = append(names, "127.0.0.1:"+port, "localhost:"+port, "[::1]:"+port)
+	}
+	for _, name := range names {
+		g.addHost(l.scheme(), name)
+		if standard := map[string]string{"http": "80", "https": "443"}; standard[l.scheme()] == port {
+			g.addHost(l.scheme(), strings.TrimSuffix(name, ":"+port))
+		}
+	}
+	if l.behind != nil {
+		g.addHost(l.behind.Scheme, l.behind.Host)
+	}
+}
+
+func proxyURL(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fault.New(fault.Usage, quoted(address)+" is no address of a reverse proxy", "fettle serve --behind https://fettle.example.org")
+	}
+	u.Path = ""
+	return u, nil
+}
+
+// isLoopbackHost tells whether only this machine reaches a host.
+func isLoopbackHost(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,189 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// liveTurns are the turns that were begun here and have not ended: by chat, and
+// with the approvals that they wait for.
+type liveTurns struct {
+	mu      sync.Mutex
+	turns   map[engine.TurnID]*liveTurn
+	byChat  map[string]engine.TurnID
+	numbers map[int64]engine.TurnID
+	started int // being started, so that the bound holds
+	// gone is closed and replaced when one ends.
+	gone chan struct{}
+}
+
+// liveTurn is one of them.
+type liveTurn struct {
+	id   engine.TurnID
+	chat engine.Chat
+	asks map[string]*approval // by tool_use_id
+}
+
+func newLiveTurns() *liveTurns {
+	return &liveTurns{
+		turns: map[engine.TurnID]*liveTurn{}, byChat: map[string]engine.TurnID{}, numbers: map[int64]engine.TurnID{},
+		gone: make(chan struct{}),
+	}
+}
+
+// reserve takes a place for a turn that is about to start.
+func (l *liveTurns) reserve() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.turns)+l.started >= maxTurns {
+		return false
+	}
+	l.started++
+	return true
+}
+
+// add takes the place for a turn, or gives it back where id is empty.
+func (l *liveTurns) add(id engine.TurnID, chat engine.Chat) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started--
+	if id == "" {
+		l.wake()
+		return
+	}
+	l.turns[id] = &liveTurn{id: id, chat: chat, asks: map[string]*approval{}}
+	l.byChat[chat.ID] = id
+	if chat.Number != 0 {
+		l.numbers[chat.Number] = id
+	}
+}
+
+func (l *liveTurns) remove(id engine.TurnID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.turns[id]
+	if t == nil {
+		return
+	}
+	delete(l.turns, id)
+	if l.byChat[t.chat.ID] == id { // the chat's next one may be there already
+		delete(l.byChat, t.chat.ID)
+	}
+	if l.numbers[t.chat.Number] == id {
+		delete(l.numbers, t.chat.Number)
+	}
+	for _, a := range t.asks {
+		a.close()
+	}
+	l.wake()
+}
+
+// wake tells who waits for turns to end. The caller has l.mu.
+func (l *liveTurns) wake() {
+	close(l.gone)
+	l.gone = make(chan struct{})
+}
+
+// of gives the live turn of a chat.
+func (l *liveTurns) of(ref engine.ChatRef) (engine.TurnID, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id, ok := l.byChat[ref.ID]
+	if ref.Number != 0 {
+		id, ok = l.numbers[ref.Number]
+	}
+	return id, ok
+}
+
+// all are the ids of the live turns, and news is closed when one has ended.
+func (l *liveTurns) all() (ids []engine.TurnID, starting int, news <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.turns {
+		ids = append(ids, id)
+	}
+	return ids, l.started, l.gone
+}
+
+// start begins a turn and looks after it to its end.
+func (s *Server) start(ctx context.Context, req engine.TurnRequest) (engine.TurnID, engine.Chat, error) {
+	if s.draining.Load() {
+		return "", engine.Chat{}, errDraining
+	}
+	if !s.live.reserve() {
+		return "", engine.Chat{}, slowDown("there are as many turns as may run at once")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	req.OnWait = busyNow(cancel)
+	id, err := s.turns.Start(ctx, req)
+	if err != nil {
+		s.live.add("", engine.Chat{})
+		var busy *fault.Fault
+		if errors.As(context.Cause(ctx), &busy) { // rather than that its context ended
+			err = busy
+		}
+		return "", engine.Chat{}, err
+	}
+	chat, _ := s.turns.TurnChat(id)
+	s.live.add(id, chat)
+	s.count.turnsBegun.Add(1)
+	s.watching.Add(1)
+	go s.watch(id)
+	return id, chat, nil
+}
+
+var errDraining = &refusal{status: 503, code: "draining", msg: "fettle is about to end and begins nothing more", retry: 5}
+
+// watch follows a turn for the server itself: approvals run out, and counters
+// hear of its end. It ends with the turn, which the engine ends at the latest
+// when it is closed.
+func (s *Server) watch(id engine.TurnID) {
+	defer s.watching.Done()
+	defer s.live.remove(id)
+	began := s.now()
+	for e, err := range s.turns.Follow(context.Background(), id, 0) {
+		if err != nil {
+			s.log.Error("a turn can't be followed", "turn", string(id), "error", clean(err.Error()))
+			return
+		}
+		switch b := e.Body.(type) {
+		case event.ConfirmRequest:
+			s.ask(id, b)
+		case event.ConfirmResult:
+			s.settled(id, b.ToolUseID)
+		case event.ToolComplete:
+			s.count.call(b)
+		}
+		if e.Ends() {
+			s.count.turn(e, s.now().Sub(began))
+			s.log.Info("turn ended", "turn", string(id), "end", string(e.Type()), "events", int64(e.Seq))
+		}
+	}
+}
+
+// waitTurns waits for all live turns to end, for a time at most, and tells how
+// many have not.
+func (s *Server) waitTurns(ctx context.Context, most time.Duration) int {
+	limit := time.NewTimer(most)
+	defer limit.Stop()
+	for {
+		ids, starting, news := s.live.all()
+		if len(ids)+starting == 0 {
+			return 0
+		}
+		select {
+		case <-news:
+		case <-limit.C:
+			return len(ids) + starting
+		case <-ctx.Done():
+			return len(ids) + starting
+		}
+	}
+}

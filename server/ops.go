@@ -1,0 +1,85 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+)
+
+// mediaSSE is the content type of streams.
+const mediaSSE = "text/event-stream"
+
+// healthJSON tells that the process answers.
+type healthJSON struct {
+	Status string `json:"status"`
+}
+
+func getHealth(_ *Server, w http.ResponseWriter, _ *http.Request) error {
+	writeJSON(w, http.StatusOK, healthJSON{"ok"})
+	return nil
+}
+
+// readyJSON tells whether turns can begin. It names nothing of the machine: no
+// token is needed to read it.
+type readyJSON struct {
+	Status string `json:"status"` // ok, draining or store
+}
+
+func getReady(s *Server, w http.ResponseWriter, r *http.Request) error {
+	switch {
+	case s.draining.Load():
+		writeJSON(w, http.StatusServiceUnavailable, readyJSON{"draining"})
+	case !s.storeReady(r):
+		writeJSON(w, http.StatusServiceUnavailable, readyJSON{"store"})
+	default:
+		writeJSON(w, http.StatusOK, readyJSON{"ok"})
+	}
+	return nil
+}
+
+// storeReady looks whether the store answers: by folding, which is what a store
+// does here anyway.
+func (s *Server) storeReady(r *http.Request) bool {
+	_, err := s.store.Fold(r.Context(), foldTime)
+	return err == nil
+}
+
+func getMetrics(s *Server, w http.ResponseWriter, _ *http.Request) error {
+	var b bytes.Buffer
+	ids, _, _ := s.live.all()
+	s.count.write(&b, len(ids))
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write(b.Bytes())
+	return nil
+}
+
+func getOpenAPI(s *Server, w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(s.openapi())
+	return nil
+}
+
+// frontPage is what a person finds at the address: that it is the right one.
+const frontPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>fettle</title>
+<style>
+:root { color-scheme: light dark }
+body { font: 16px/1.6 system-ui, sans-serif; max-width: 36rem; margin: 15vh auto; padding: 0 1rem }
+code { font: 14px/1.6 ui-monospace, monospace }
+</style>
+<h1>fettle serves here</h1>
+<p>Programs reach chats, files, tools and models at this address.
+<code>/openapi.json</code> tells how; each request needs the token, as
+<code>Authorization: Bearer TOKEN</code> or before the path as <code>/t/TOKEN/…</code>.
+<p><code>fettle serve --help</code> says where the token is.
+`
+
+func getFrontPage(_ *Server, w http.ResponseWriter, _ *http.Request) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	_, _ = w.Write([]byte(frontPage))
+	return nil
+}

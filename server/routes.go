@@ -1,0 +1,184 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine"
+)
+
+func jsonBody() []string { return []string{"application/json"} }
+
+// routes is the table of all operations: the mux and /openapi.json are made of
+// it. Names are those of document 004, §7, where it has one.
+func routes() []route {
+	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), opsRoutes())
+}
+
+func turnRoutes() []route {
+	const tag = "turns"
+	after := []param{{"after", "the id of the last event that the client has, where it can't send Last-Event-ID", ""}}
+	return []route{
+		{
+			op: "start_turn", method: http.MethodPost, path: "/api/turns", tag: tag, do: startTurn,
+			summary: "Ask something; the answer's stream is at its own address",
+			body:    turnBody{}, takes: jsonBody(), max: maxTurn, status: http.StatusAccepted, gives: turnJSON{},
+		},
+		{
+			op: "stream", method: http.MethodPost, path: "/api/stream", tag: tag, do: streamTurn,
+			summary: "Ask something, and follow the answer; the turn goes on if the client goes away",
+			body:    turnBody{}, takes: jsonBody(), max: maxTurn, gives: eventJSON{}, media: mediaSSE,
+		},
+		{
+			op: "follow_turn", method: http.MethodGet, path: "/api/turns/{turn}/events", tag: tag, do: followTurn,
+			summary: "Follow a turn, live or ended, after Last-Event-ID",
+			query:   after, gives: eventJSON{}, media: mediaSSE, maybe: []int{http.StatusNoContent}, hidden: true,
+		},
+		{
+			op: "cancel_turn", method: http.MethodPost, path: "/api/turns/{turn}/cancel", tag: tag, do: cancelTurn,
+			summary: "Stop a turn; a second time waits for no tool", status: http.StatusNoContent,
+		},
+		{
+			op: "list_approvals", method: http.MethodGet, path: "/api/turns/{turn}/approvals", tag: tag, do: listApprovals,
+			summary: "The calls of a turn that wait for an approval", gives: approvalsJSON{},
+		},
+		{
+			op: "confirm_turn", method: http.MethodPost, path: "/api/turns/{turn}/confirm", tag: tag, do: confirmTurn,
+			summary: "Allow or deny a call, once, with the nonce that it was shown with",
+			body:    confirmBody{}, takes: jsonBody(), status: http.StatusNoContent,
+		},
+	}
+}
+
+func chatRoutes() []route {
+	const tag = "chats"
+	number := "integer"
+	return []route{
+		{
+			op: "list_chats", method: http.MethodGet, path: "/api/chats", tag: tag, do: listChats, gives: chatsJSON{},
+			summary: "Chats, the last used first",
+			query: []param{
+				{"limit", "how many; 50 unless it is given, 500 at most", number}, {"after", "the next of the page before", ""},
+				{"model", "a part of the model's name", ""}, {"since", "used at or after this time", ""}, {"before", "used before this time", ""},
+			},
+		},
+		{
+			op: "create_chat", method: http.MethodPost, path: "/api/chats", tag: tag, do: createChat,
+			summary: "Make a chat before anything is asked in it", body: titleBody{}, takes: jsonBody(), status: http.StatusCreated, gives: chatJSON{},
+		},
+		{
+			op: "search_chats", method: http.MethodGet, path: "/api/search", tag: tag, do: searchChats, gives: foundJSON{},
+			summary: "Chats in which words occur",
+			query: []param{
+				{"q", "words, \"phrases\", begin*, -without", ""}, {"limit", "how many; 50 unless it is given", number},
+				{"after", "the next of the page before", number}, {"model", "a pattern of the model's name", ""},
+			},
+		},
+		{op: "list_deleted_chats", method: http.MethodGet, path: "/api/deleted-chats", tag: tag, do: listDeleted, gives: chatsJSON{}, summary: "Chats that can be brought back"},
+		{op: "get_chat", method: http.MethodGet, path: "/api/chats/{chat}", tag: tag, do: getChat, gives: chatJSON{}, summary: "A chat, by number or id, and the turn that runs in it"},
+		{
+			op: "list_messages", method: http.MethodGet, path: "/api/chats/{chat}/messages", tag: tag, do: listMessages, gives: messagesJSON{},
+			summary: "The last messages of the active branch, oldest first",
+			query: []param{
+				{"limit", "how many; 100 unless it is given, 1000 at most", number}, {"before", "only those before this message", ""},
+				{"leaf", "the branch that ends with this message", ""},
+			},
+		},
+		{
+			op: "follow_chat", method: http.MethodGet, path: "/api/chats/{chat}/events", tag: tag, do: followChat,
+			summary: "Follow the turn that runs in a chat; the ids of events name it, so that a client comes back to the same one",
+			gives:   eventJSON{}, media: mediaSSE, maybe: []int{http.StatusNoContent}, hidden: true,
+			query: []param{{"after", "the id of the last event that the client has, where it can't send Last-Event-ID", ""}},
+		},
+		{op: "rename_chat", method: http.MethodPatch, path: "/api/chats/{chat}", tag: tag, do: renameChat, body: titleBody{}, takes: jsonBody(), gives: chatJSON{}, summary: "Give a chat another title"},
+		{op: "delete_chat", method: http.MethodDelete, path: "/api/chats/{chat}", tag: tag, do: deleteChat, status: http.StatusNoContent, summary: "Delete a chat; it can be brought back for 30 days"},
+		{op: "restore_chat", method: http.MethodPost, path: "/api/chats/{chat}/restore", tag: tag, do: restoreChat, gives: chatJSON{}, summary: "Bring a deleted chat back, by its number"},
+		{op: "fork_chat", method: http.MethodPost, path: "/api/chats/{chat}/fork", tag: tag, do: forkChat, body: forkBody{}, takes: jsonBody(), status: http.StatusCreated, gives: chatJSON{}, summary: "Make a chat that begins with the messages of another"},
+		{
+			op: "edit_message", method: http.MethodPost, path: "/api/chats/{chat}/edit", tag: tag, do: editMessage,
+			summary: "Ask a question in other words, as another branch", body: againBody{}, takes: jsonBody(), max: maxTurn, status: http.StatusAccepted, gives: turnJSON{},
+		},
+		{
+			op: "retry_message", method: http.MethodPost, path: "/api/chats/{chat}/retry", tag: tag, do: retryMessage,
+			summary: "Ask a question again, as another branch", body: againBody{}, takes: jsonBody(), status: http.StatusAccepted, gives: turnJSON{},
+		},
+		{op: "list_branches", method: http.MethodGet, path: "/api/chats/{chat}/branches", tag: tag, do: listBranches, gives: branchesJSON{}, summary: "The branches of a chat"},
+		{op: "switch_branch", method: http.MethodPost, path: "/api/chats/{chat}/switch", tag: tag, do: switchBranch, body: switchBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Go on in another branch, with its files"},
+	}
+}
+
+func workspaceRoutes() []route {
+	const tag = "workspace"
+	state := []param{
+		{"manifest", "a state: its id, @ for the active one, @-1 for the one before it", ""},
+		{"message_id", "the state after this message", ""}, {"tool_call_id", "the state after this call", ""},
+	}
+	return []route{
+		{op: "get_workspace_files", method: http.MethodGet, path: "/api/chats/{chat}/workspace/files", tag: tag, do: getWorkspaceFiles, query: state, gives: filesJSON{}, summary: "The files of a chat"},
+		{
+			op: "get_workspace_file", method: http.MethodGet, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: getWorkspaceFile,
+			summary: "The content of a file, or the part of it that Range asks for", query: state, media: anyType, slow: true,
+			maybe: []int{http.StatusPartialContent, http.StatusNotModified},
+		},
+		{
+			op: "put_workspace_file", method: http.MethodPut, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: putWorkspaceFile,
+			summary: "Write a file; undo takes it back", takes: []string{anyType}, max: maxUpload, chunks: true, slow: true, gives: restoredJSON{},
+		},
+		{op: "get_workspace_manifest", method: http.MethodGet, path: "/api/chats/{chat}/workspace/manifest", tag: tag, do: getWorkspaceManifest, query: state, gives: manifestJSON{}, summary: "A state as {path: sha256}"},
+		{
+			op: "list_workspace_states", method: http.MethodGet, path: "/api/chats/{chat}/workspace/states", tag: tag, do: listStates, gives: statesJSON{},
+			summary: "The states of a chat's files, the latest first", query: []param{{"limit", "how many; 100 unless it is given", "integer"}},
+		},
+		{
+			op: "diff_workspace", method: http.MethodGet, path: "/api/chats/{chat}/workspace/diff", tag: tag, do: diffWorkspace, gives: diffJSON{},
+			summary: "What differs between two states", query: []param{{"from", "a state; the one before, unless it is given", ""}, {"to", "a state; the active one, unless it is given", ""}},
+		},
+		{op: "restore_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/restore", tag: tag, do: restoreWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Bring a state back"},
+		{op: "undo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/undo", tag: tag, do: undoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Take back what the last steps did to files"},
+		{op: "redo_workspace", method: http.MethodPost, path: "/api/chats/{chat}/workspace/redo", tag: tag, do: redoWorkspace, body: restoreBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Bring back what undo has taken away"},
+	}
+}
+
+func toolsetRoutes() []route {
+	const tag = "toolsets"
+	bundles := []string{"application/zip", "application/gzip", "application/x-gzip", "application/x-tar"}
+	return []route{
+		{op: "list_toolsets", method: http.MethodGet, path: "/api/toolsets", tag: tag, do: listToolsets, gives: toolsetsJSON{}, summary: "The installed toolsets"},
+		{op: "get_toolset", method: http.MethodGet, path: "/api/toolsets/{toolset}", tag: tag, do: getToolset, gives: toolsetDetailJSON{}, summary: "A toolset with its tools"},
+		{
+			op: "import_toolset", method: http.MethodPost, path: "/api/toolsets", tag: tag, do: importToolset, slow: true,
+			summary: "Look at a bundle; with `approve` install it", takes: bundles, max: maxBundle, gives: importJSON{},
+			maybe: []int{http.StatusCreated}, query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the bundle wants", ""}},
+		},
+		{op: "export_toolset", method: http.MethodGet, path: "/api/toolsets/{toolset}/export", tag: tag, do: exportToolset, media: "application/zip", slow: true, summary: "A toolset as a ZIP"},
+		{op: "enable_toolset", method: http.MethodPost, path: "/api/toolsets/{toolset}/enable", tag: tag, do: enableToolset, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a toolset on or off"},
+		{op: "uninstall_toolset", method: http.MethodPost, path: "/api/toolsets/{toolset}/uninstall", tag: tag, do: uninstallToolset, gives: uninstalledJSON{}, summary: "Remove a toolset"},
+	}
+}
+
+func toolRoutes() []route {
+	return []route{
+		{op: "list_tools", method: http.MethodGet, path: "/api/tools", tag: "tools", do: listTools, gives: toolsJSON{}, summary: "All tools: builtin, of toolsets, of MCP servers"},
+		{op: "get_available_tools", method: http.MethodGet, path: "/api/available-tools", tag: "tools", do: getAvailableTools, gives: toolsJSON{}, summary: "The tools that a turn can be offered now"},
+		{op: "get_tool", method: http.MethodGet, path: "/api/tools/{tool}", tag: "tools", do: getTool, gives: toolJSON{}, summary: "A tool, and how its calls are shown"},
+		{op: "enable_tool", method: http.MethodPost, path: "/api/tools/{tool}/enable", tag: "tools", do: enableTool, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a tool on or off"},
+		{op: "get_render_document", method: http.MethodGet, path: "/api/tool-calls/{call}/render", tag: "tools", do: getRenderDocument, gives: renderJSON{}, summary: "How a call is shown; a page of its own, where it has one"},
+		{
+			op: "list_models", method: http.MethodGet, path: "/api/models", tag: "models", do: listModels, gives: modelsJSON{}, summary: "What each provider offers",
+			query: []param{{"provider", "only this one; may be repeated", ""}, {"refresh", "ask all of them now", "boolean"}},
+		},
+		{op: "list_agents", method: http.MethodGet, path: "/api/agents", tag: "agents", do: listAgents, gives: agentsJSON{}, summary: "The agents that a turn can enter by"},
+		{op: "get_agent", method: http.MethodGet, path: "/api/agents/{agent}", tag: "agents", do: getAgent, gives: engine.Agent{}, summary: "An agent with its prompt"},
+	}
+}
+
+func opsRoutes() []route {
+	const tag = "operation"
+	return []route{
+		{op: "get_front_page", method: http.MethodGet, path: "/{$}", tag: tag, do: getFrontPage, public: true, media: "text/html", summary: "A page that says what this is"},
+		{op: "get_health", method: http.MethodGet, path: "/healthz", tag: tag, do: getHealth, public: true, gives: healthJSON{}, summary: "Whether the process answers"},
+		{op: "get_ready", method: http.MethodGet, path: "/readyz", tag: tag, do: getReady, public: true, gives: readyJSON{}, maybe: []int{http.StatusServiceUnavailable}, summary: "Whether turns can begin"},
+		{op: "get_metrics", method: http.MethodGet, path: "/metrics", tag: tag, do: getMetrics, media: "text/plain", summary: "Counters in Prometheus' text format"},
+		{op: "get_openapi", method: http.MethodGet, path: "/openapi.json", tag: tag, do: getOpenAPI, media: "application/json", summary: "This description"},
+	}
+}

@@ -1,0 +1,186 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+)
+
+const (
+	// foldTime bounds one fold of a server: others may write journals beside it
+	// all the time.
+	foldTime = 500 * time.Millisecond
+	// foldEvery is how often journals of others are looked for, so that a chat
+	// of `fettle ask` is in the list soon.
+	foldEvery = 2 * time.Second
+	// DrainTime is how long live turns get to end when the server is told to.
+	DrainTime = 20 * time.Second
+	// endTime bounds the rest: turns that are ended get to write their end, and
+	// answers to be taken.
+	endTime = 10 * time.Second
+)
+
+// RunOptions are how a server runs.
+type RunOptions struct {
+	// Certificate is set where clients speak TLS.
+	Certificate *tls.Certificate
+	// Drain is how long live turns get to end; less than 0 is not at all, 0 is
+	// DrainTime.
+	Drain time.Duration
+	// Ready is called once requests are answered.
+	Ready func()
+}
+
+// Run serves until ctx ends, then lets turns end, and closes the engine: a turn
+// that is not done by then ends as interrupted, which its followers still see. It
+// returns at the latest endTime after Drain.
+func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error) {
+	defer func() { err = errors.Join(err, l.Close()) }()
+	err = s.store.Open(ctx)
+	if err == nil {
+		_, err = s.store.Fold(ctx, engine.FoldAll)
+	}
+	if err != nil {
+		return errors.Join(err, s.store.Close())
+	}
+	l.name(s.gate)
+	if l.Shows != nil {
+		s.shows.base = "http://" + l.Shows.Addr().String()
+	}
+	if err := s.note(l); err != nil {
+		return errors.Join(err, s.store.Close())
+	}
+	defer func() { err = errors.Join(err, removeNote(s.o.DataDir)) }()
+	main, pages := s.httpServer(s), s.httpServer(s.shows)
+	failed := make(chan error, 3)
+	running := 0
+	serve := func(h *http.Server, on net.Listener) {
+		running++
+		go func() { failed <- h.Serve(on) }()
+	}
+	tcp := l.TCP
+	if o.Certificate != nil {
+		tcp = tls.NewListener(tcp, &tls.Config{
+			Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		})
+	}
+	serve(main, tcp)
+	if l.Unix != nil {
+		serve(main, l.Unix)
+	}
+	if l.Shows != nil {
+		serve(pages, l.Shows)
+	}
+	s.log.Info("serving", "address", l.URL(), "pid", os.Getpid(), "version", s.o.Version)
+	if l.NoUnix != nil {
+		s.log.Warn("there is no Unix socket", "error", clean(l.NoUnix.Error()))
+	}
+	if o.Ready != nil {
+		o.Ready()
+	}
+	err = s.until(ctx, failed, &running)
+	err = errors.Join(err, s.drain(o.Drain, main, pages))
+	for range running {
+		<-failed
+	}
+	return err
+}
+
+// until folds what others leave until ctx ends or a listener fails.
+func (s *Server) until(ctx context.Context, failed <-chan error, running *int) error {
+	tick := time.NewTicker(foldEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			*running--
+			return err
+		case <-tick.C:
+			if _, err := s.store.Fold(ctx, foldTime); err != nil && ctx.Err() == nil {
+				s.log.Error("journals of other processes can't be taken into the store", "error", clean(err.Error()))
+			}
+		}
+	}
+}
+
+// drain ends the server: nothing new, then the turns, then the followers.
+func (s *Server) drain(most time.Duration, servers ...*http.Server) error {
+	if most == 0 {
+		most = DrainTime
+	}
+	s.draining.Store(true)
+	ids, _, _ := s.live.all()
+	s.log.Info("ending", "live_turns", len(ids), "drain_seconds", most.Seconds())
+	ctx, cancel := context.WithTimeout(context.Background(), max(most, 0)+endTime)
+	defer cancel()
+	if left := s.waitTurns(ctx, max(most, 0)); left > 0 {
+		s.log.Warn("turns are interrupted", "turns", left)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.store.Close() }() // followers see the ends of turns meanwhile
+	s.watching.Wait()
+	end, stop := context.WithTimeout(context.Background(), endTime)
+	defer stop()
+	var errs []error
+	// Answers that are being written get their time; followers end with their
+	// turns, and those that take nothing are cut off.
+	early := time.AfterFunc(followersTime, s.endStreams)
+	for _, h := range servers {
+		if err := h.Shutdown(end); err != nil {
+			errs = append(errs, h.Close())
+		}
+	}
+	early.Stop()
+	s.endStreams()
+	s.uploading.Wait()
+	errs = append(errs, <-closed)
+	s.log.Info("ended")
+	return errors.Join(errs...)
+}
+
+// followersTime is how long followers get to take the end of their turns.
+const followersTime = 2 * time.Second
+
+// note says where the server is.
+func (s *Server) note(l *Listening) error {
+	n := Note{
+		SchemaVersion: noteVersion, PID: os.Getpid(), Version: s.o.Version, Address: l.local(), StartedAt: s.now().UTC(),
+	}
+	if l.Unix != nil {
+		n.Socket = l.Unix.Addr().String()
+	}
+	return writeNote(s.o.DataDir, n)
+}
+
+// httpServer is net/http's with our limits. Bodies and answers have their own.
+func (s *Server) httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(quietHandler{s.log.Handler()}, slog.LevelDebug),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if _, ok := c.(*net.UnixConn); ok {
+				return withOwner(ctx)
+			}
+			return ctx
+		},
+	}
+}
+
+// quietHandler keeps net/http's own words at the level that they are given: they
+// may quote what a client sent.
+type quietHandler struct{ slog.Handler }
+
+// Handle passes a record on without control characters.
+func (q quietHandler) Handle(ctx context.Context, r slog.Record) error {
+	r.Message = clean(r.Message)
+	return q.Handler.Handle(ctx, r)
+}

@@ -1,0 +1,264 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+)
+
+// Options make a Server.
+type Options struct {
+	Engine Engine
+	Models Models
+	// Prepare fills in what the configuration says of a turn: the model of a new
+	// chat, limits, and which tools are offered. nil leaves a request as it is.
+	Prepare func(*engine.TurnRequest)
+	// Token is what every request over TCP has to bring.
+	Token string
+	// DataDir is where uploads wait to be looked at.
+	DataDir string
+	// TrustOrigin is an origin of this machine that may ask agents without a
+	// token; empty is none.
+	TrustOrigin string
+	// Version is fettle's own, for /openapi.json.
+	Version string
+	// Log hears of every request; nil hears nothing.
+	Log *slog.Logger
+	// Env looks up the variables that a bundle may want; nil has none.
+	Env func(string) (string, bool)
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// ApprovalTime is how long an approval waits for an answer; 0 is ten
+	// minutes. StallTime is how long a stream's client may take nothing; 0 is ten
+	// seconds. KeepAlive is how long a stream may be silent; 0 is fifteen
+	// seconds.
+	ApprovalTime, StallTime, KeepAlive time.Duration
+}
+
+// The times that Options leave out.
+const (
+	// approvalTime is long enough to read a diff, and short enough that a page
+	// which was closed doesn't hold a chat for ever.
+	approvalTime = 10 * time.Minute
+	// stallTime is far more than any network needs for a few kilobytes.
+	stallTime = 10 * time.Second
+	// keepAlive is less than what proxies commonly wait, which is 30 s or 60 s.
+	keepAlive = 15 * time.Second
+)
+
+// Server answers requests. Make it with New, and serve it with Run.
+type Server struct {
+	o     Options
+	log   *slog.Logger
+	now   func() time.Time
+	gate  *gate
+	table *table
+
+	turns     turnsAPI
+	chats     chatsAPI
+	bin       binAPI
+	branches  branchesAPI
+	files     filesAPI
+	states    statesAPI
+	toolsets  toolsetsAPI
+	tools     toolsAPI
+	models    Models
+	store     storeAPI
+	live      *liveTurns
+	shows     *shows
+	count     counters
+	draining  atomic.Bool
+	uploading sync.WaitGroup // of bundles: those that run have files to remove
+
+	// streams ends all followers; watching are the goroutines that look after
+	// turns.
+	streams    context.Context
+	endStreams context.CancelFunc
+	watching   sync.WaitGroup
+	openapi    func() []byte
+}
+
+// New makes a Server that no address names yet: Run gives it some.
+func New(o Options) (*Server, error) {
+	s := &Server{
+		o: o, log: o.Log, now: o.Now,
+		turns: o.Engine, chats: o.Engine, bin: o.Engine, branches: o.Engine, files: o.Engine, states: o.Engine,
+		toolsets: o.Engine, tools: o.Engine, store: o.Engine, models: o.Models,
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	s.o.ApprovalTime = cmp.Or(o.ApprovalTime, approvalTime)
+	s.o.StallTime = cmp.Or(o.StallTime, stallTime)
+	s.o.KeepAlive = cmp.Or(o.KeepAlive, keepAlive)
+	if s.o.Prepare == nil {
+		s.o.Prepare = func(*engine.TurnRequest) {}
+	}
+	s.gate = &gate{
+		token: newSecret(o.Token), hosts: map[string]bool{}, origins: map[string]bool{},
+		rate: newBucket(requestsAtOnce, requestsPerSecond, s.now), wrong: newBucket(wrongAtOnce, wrongPerSecond, s.now),
+	}
+	if o.TrustOrigin != "" {
+		var err error
+		if s.gate.trust, err = originOf(o.TrustOrigin); err != nil {
+			return nil, err
+		}
+	}
+	s.live, s.shows = newLiveTurns(), newShows(s.now)
+	s.streams, s.endStreams = context.WithCancel(context.Background())
+	list := routes()
+	s.openapi = sync.OnceValue(func() []byte { return openAPI(list, o.Version) })
+	s.table = newTable(list, func(to *route) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := to.do(s, w, r); err != nil {
+				s.failed(w, r, err)
+			}
+		})
+	})
+	return s, nil
+}
+
+// state is what is known of a request while it is answered.
+type state struct {
+	id    string
+	route *route
+	begun time.Time
+	err   error
+}
+
+type stateKey struct{}
+
+func stateOf(r *http.Request) *state {
+	if st, ok := r.Context().Value(stateKey{}).(*state); ok {
+		return st
+	}
+	return &state{}
+}
+
+func requestID(r *http.Request) string { return stateOf(r).id }
+
+// ServeHTTP answers one request: the gate, the route, and what is told of it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	st := &state{id: idFor(r), begun: s.now()}
+	answer := &recorder{ResponseWriter: w}
+	// A copy: the gate takes a token off the path.
+	r = r.WithContext(context.WithValue(r.Context(), stateKey{}, st))
+	setSafety(answer.Header())
+	answer.Header().Set("X-Request-Id", st.id)
+	defer s.finish(answer, r, st)
+	c, err := s.gate.admit(r, s.table)
+	st.route = c.route
+	if err != nil {
+		s.failed(answer, r, err)
+		return
+	}
+	if c.trusted {
+		s.allowOrigin(answer.Header())
+		if r.Method == http.MethodOptions {
+			answer.WriteHeader(http.StatusNoContent)
+			return
+		}
+	}
+	s.bound(answer, r, c.route)
+	s.table.mux.ServeHTTP(answer, r)
+}
+
+// allowOrigin writes the only CORS headers that there are.
+func (s *Server) allowOrigin(h http.Header) {
+	h.Set("Access-Control-Allow-Origin", s.gate.trust)
+	h.Set("Access-Control-Allow-Methods", "POST")
+	h.Set("Access-Control-Allow-Headers", "*")
+	h.Set("Vary", "Origin")
+}
+
+// bound sets the limits of body and time.
+func (s *Server) bound(w http.ResponseWriter, r *http.Request, to *route) {
+	r.Body = http.MaxBytesReader(w, r.Body, to.limit())
+	limit := jsonTime
+	if to.slow {
+		limit = fileTime
+	}
+	// Streams set their own. A server that can't has none to set.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit + requestTime))
+}
+
+// requestTime is what the engine may take before it is answered, such as a first
+// snapshot of a folder.
+const requestTime = 5 * time.Minute
+
+// setSafety sets the headers that keep an answer from being taken for anything
+// else than what it is.
+func setSafety(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	h.Set("Cache-Control", "no-store")
+}
+
+// idFor is the request's id: the client's own, where it is a plain word.
+func idFor(r *http.Request) string {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 64 && strings.Trim(id, plain) == "" {
+		return id
+	}
+	return rand.Text()
+}
+
+// recorder knows what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// Unwrap lets a ResponseController find the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader notes the status.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write notes how much was written.
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// failed answers with an error, or notes it where the answer has begun.
+func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) {
+	st := stateOf(r)
+	st.err = err
+	if answer, ok := w.(*recorder); ok && answer.status != 0 {
+		cutOff(w)
+		return
+	}
+	s.fail(w, r, err)
+}
+
+// cutOff makes the rest of an answer fail, so that half of one doesn't look
+// whole: what ends it can't be written any more.
+func cutOff(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0)) // a server that can't has nothing to cut
+}

@@ -1,0 +1,285 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// toolsetJSON is an installed toolset in a list.
+type toolsetJSON struct {
+	engine.SetRecord
+	Problem string `json:"problem,omitempty"`
+	// Pending counts what waits for the user's approval.
+	Pending int `json:"pending_approvals,omitempty"`
+	Tools   int `json:"tool_count"`
+	Servers int `json:"mcp_server_count"`
+}
+
+func toToolset(i engine.InstalledSet) toolsetJSON {
+	return toolsetJSON{
+		SetRecord: i.Toolset, Problem: i.Problem, Pending: len(i.Pending), Tools: len(i.Tools), Servers: len(i.Servers),
+	}
+}
+
+type toolsetsJSON struct {
+	Toolsets []toolsetJSON `json:"toolsets"`
+}
+
+func listToolsets(s *Server, w http.ResponseWriter, r *http.Request) error {
+	sets, err := s.toolsets.InstalledToolsets(r.Context())
+	if err != nil {
+		return err
+	}
+	out := toolsetsJSON{Toolsets: []toolsetJSON{}}
+	for _, i := range sets {
+		out.Toolsets = append(out.Toolsets, toToolset(i))
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// toolsetDetailJSON is a toolset with its tools.
+type toolsetDetailJSON struct {
+	Toolset toolsetJSON         `json:"toolset"`
+	Tools   []engine.ListedTool `json:"tools"`
+}
+
+func getToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
+	info, err := s.toolsets.InstalledToolset(r.Context(), r.PathValue("toolset"))
+	if err != nil {
+		return err
+	}
+	out := toolsetDetailJSON{Toolset: toToolset(*info), Tools: []engine.ListedTool{}}
+	for _, t := range info.Tools {
+		out.Tools = append(out.Tools, engine.ListedTool{Tool: t.Tool, Problem: t.Problem, Renderers: orEmpty(t.Renderers)})
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// importJSON is what a bundle contains and wants. Installed tells that it is
+// there now; where it isn't, it is once the same bundle is sent again with
+// `approve` as the query.
+type importJSON struct {
+	ID        string             `json:"id"`
+	Name      string             `json:"name"`
+	Version   string             `json:"version"`
+	Installed bool               `json:"installed"`
+	Same      bool               `json:"same,omitempty"` // was installed already, with these contents
+	Approve   string             `json:"approve"`
+	Items     []importItemJSON   `json:"items"` // the most dangerous first
+	Variables []importVarJSON    `json:"variables"`
+	Tools     []string           `json:"tools"`
+	Notes     []string           `json:"notes,omitempty"`
+	Warnings  []string           `json:"warnings,omitempty"`
+	Replaces  string             `json:"replaces,omitempty"` // the version that is installed
+	Record    *engine.SetRecord  `json:"toolset,omitempty"`
+	Files     []importedFileJSON `json:"files"`
+}
+
+type importItemJSON struct {
+	Kind   string            `json:"kind"`
+	Name   string            `json:"name"`
+	Fields []importFieldJSON `json:"fields,omitempty"`
+}
+
+type importFieldJSON struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type importVarJSON struct {
+	Name    string `json:"name"`
+	Missing bool   `json:"missing,omitempty"`
+}
+
+type importedFileJSON struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+}
+
+func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
+	if s.draining.Load() {
+		return errDraining
+	}
+	s.uploading.Add(1)
+	defer s.uploading.Done()
+	file, err := s.receive(w, r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file) }() // it was a copy
+	plan, err := s.toolsets.PlanToolset(r.Context(), file, engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
+	if err != nil {
+		return &withStatus{err, http.StatusUnprocessableEntity}
+	}
+	defer func() { _ = plan.Close() }() // what it unpacked, which nobody needs any more
+	out := planJSON(plan)
+	approved := r.URL.Query().Get("approve")
+	if approved != "" && approved != out.Approve {
+		return fault.New(fault.Busy, "the bundle is not the one that was approved", "look at what this one wants")
+	}
+	if approved == "" && !plan.Same {
+		writeJSON(w, http.StatusOK, out)
+		return nil
+	}
+	out.Record, err = s.toolsets.ImportToolset(r.Context(), plan, engine.ApplyOptions{Approved: approved != ""})
+	if err != nil {
+		return &withStatus{err, http.StatusUnprocessableEntity}
+	}
+	out.Installed = true
+	status := http.StatusCreated
+	if out.Same {
+		status = http.StatusOK
+	}
+	writeJSON(w, status, out)
+	return nil
+}
+
+// receive keeps an uploaded bundle as a file of its own.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request) (name string, err error) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // the gate has looked at it
+	pattern := "upload-*.zip"
+	if strings.Contains(kind, "gzip") || strings.Contains(kind, "tar") {
+		pattern = "upload-*.tar.gz"
+	}
+	dir := filepath.Join(s.o.DataDir, "cache", "uploads")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return "", err
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
+	n, err := io.Copy(f, r.Body)
+	_ = rc.SetReadDeadline(time.Time{})
+	if err != nil {
+		var large *http.MaxBytesError
+		if !errors.As(err, &large) {
+			err = refuse(http.StatusBadRequest, "bad_request", "the bundle came only in part")
+		}
+	} else if n == 0 {
+		err = fault.New(fault.Usage, "the bundle is empty")
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+func planJSON(p *engine.ImportPlan) importJSON {
+	out := importJSON{
+		ID: p.Manifest.ID, Name: p.Manifest.Name, Version: p.Manifest.Version, Same: p.Same,
+		// The contents and what they want are what is approved.
+		Approve: p.Hash, Items: []importItemJSON{}, Variables: []importVarJSON{}, Tools: []string{},
+		Notes: p.Notes, Warnings: p.Warnings, Files: []importedFileJSON{},
+	}
+	for _, i := range p.Items {
+		item := importItemJSON{Kind: i.Kind, Name: i.Name}
+		for _, f := range i.Fields {
+			item.Fields = append(item.Fields, importFieldJSON{f.Name, f.Value})
+		}
+		out.Items = append(out.Items, item)
+	}
+	for _, v := range p.Variables {
+		out.Variables = append(out.Variables, importVarJSON{v.Name, v.Missing})
+	}
+	for _, t := range p.Manifest.Tools {
+		out.Tools = append(out.Tools, t.ID)
+	}
+	for _, f := range p.Files {
+		out.Files = append(out.Files, importedFileJSON{f.Path, f.Size})
+	}
+	if p.Installed != nil {
+		out.Replaces = p.Installed.Version
+	}
+	return out
+}
+
+func exportToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("toolset")
+	if _, err := s.toolsets.InstalledToolset(r.Context(), id); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/zip")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": id + ".zip"}))
+	out := &lateHeader{w: w, status: http.StatusOK}
+	_, err := s.toolsets.ExportToolset(r.Context(), id, out, engine.ExportOptions{})
+	return err
+}
+
+// enableBody switches something on or off.
+type enableBody struct {
+	Enabled *bool `json:"enabled"`
+}
+
+// enabledJSON tells whether that changed anything.
+type enabledJSON struct {
+	ID      string `json:"id"`
+	Enabled bool   `json:"enabled"`
+	Changed bool   `json:"changed"`
+}
+
+func enableToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("toolset")
+	return s.enable(w, r, id, func(on bool) (bool, error) { return s.toolsets.SwitchToolset(r.Context(), id, on) })
+}
+
+func enableTool(s *Server, w http.ResponseWriter, r *http.Request) error {
+	groups, err := s.tools.ToolGroups(r.Context())
+	if err != nil {
+		return err
+	}
+	_, t, err := engine.FindTool(groups, r.PathValue("tool"))
+	if err != nil {
+		return err
+	}
+	return s.enable(w, r, t.ID, func(on bool) (bool, error) { return s.tools.SwitchTool(r.Context(), t.ID, on) })
+}
+
+func (s *Server) enable(w http.ResponseWriter, r *http.Request, id string, do func(bool) (bool, error)) error {
+	var body enableBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if body.Enabled == nil {
+		return fault.New(fault.Usage, "enabled has to be true or false")
+	}
+	changed, err := do(*body.Enabled)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, enabledJSON{id, *body.Enabled, changed})
+	return nil
+}
+
+// uninstalledJSON is what went.
+type uninstalledJSON struct {
+	ID            string   `json:"id"`
+	Tools         int      `json:"tools"`
+	Servers       []string `json:"mcp_servers"`
+	SharedServers []string `json:"shared_mcp_servers"` // stay, since others declare them
+	InUse         bool     `json:"in_use,omitempty"`
+}
+
+func uninstallToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("toolset")
+	gone, err := s.toolsets.RemoveToolset(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, uninstalledJSON{id, gone.Tools, orEmpty(gone.Servers), orEmpty(gone.Shared), gone.InUse})
+	return nil
+}

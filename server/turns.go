@@ -1,0 +1,345 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// turnBody is what a turn is started with (document 000's request).
+type turnBody struct {
+	// Message is the person's words.
+	Message string `json:"message,omitempty"`
+	// ConversationID is the chat's number, ChatID its id; neither begins a chat.
+	ConversationID int64  `json:"conversation_id,omitempty"`
+	ChatID         string `json:"chat_id,omitempty"`
+	// ParentID is the message to go on from, where it isn't the chat's last.
+	ParentID string `json:"parent_id,omitempty"`
+	// Fork begins a chat that has the messages up to that one.
+	Fork    bool        `json:"fork,omitempty"`
+	Context turnContext `json:"context,omitzero"`
+	// InteractionType says what the person did: wrote, or used a suggestion.
+	// ActionMetadata is what belongs to that.
+	InteractionType string          `json:"interaction_type,omitempty"`
+	ActionMetadata  json.RawMessage `json:"action_metadata,omitempty"`
+	turnChoices
+	// Files and Images come before the message.
+	Files  []turnFile `json:"files,omitempty"`
+	Images []turnFile `json:"images,omitempty"`
+	// Uploads are put into the workspace before the model is asked.
+	Uploads []turnFile `json:"uploads,omitempty"`
+}
+
+// turnChoices are what a turn that is asked again may choose anew.
+type turnChoices struct {
+	Model  string `json:"model,omitempty"`
+	Agent  string `json:"agent,omitempty"`
+	System string `json:"system,omitempty"`
+	// Tools are globs over tool ids; an empty list offers none, null all that
+	// fit.
+	Tools *[]string `json:"tools,omitempty"`
+	// Allow are rules of calls that need no approval in this turn.
+	Allow []string `json:"allow,omitempty"`
+	// Confirm says that the client answers approvals.
+	Confirm     bool            `json:"confirm,omitempty"`
+	Think       *bool           `json:"think,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	MaxTokens   int             `json:"max_tokens,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+}
+
+// turnContext is where the person is. Fields that a page adds are its own.
+type turnContext struct {
+	Page string `json:"page,omitempty"`
+	Tab  string `json:"tab,omitempty"`
+	// rest is all of it, for the model's eyes.
+	rest json.RawMessage
+}
+
+// UnmarshalJSON keeps what it doesn't know.
+func (c *turnContext) UnmarshalJSON(raw []byte) error {
+	var known struct{ Page, Tab string }
+	if err := json.Unmarshal(raw, &known); err != nil {
+		return err
+	}
+	c.Page, c.Tab, c.rest = known.Page, known.Tab, bytes.Clone(raw)
+	return nil
+}
+
+// turnFile is a file that comes with a turn: text, or base64 of any bytes.
+type turnFile struct {
+	Name string `json:"name"`
+	MIME string `json:"mime,omitempty"`
+	Text string `json:"text,omitempty"`
+	Data string `json:"data,omitempty"`
+}
+
+func (f turnFile) bytes() ([]byte, error) {
+	if f.Data == "" {
+		return []byte(f.Text), nil
+	}
+	raw, err := base64.StdEncoding.DecodeString(f.Data)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "the data of "+quoted(f.Name)+" is no base64")
+	}
+	return raw, nil
+}
+
+// turnJSON is what start_turn gives.
+type turnJSON struct {
+	TurnID         string `json:"turn_id"`
+	ChatID         string `json:"chat_id"`
+	ConversationID int64  `json:"conversation_id,omitempty"`
+	Events         string `json:"events"` // where its stream is
+}
+
+// maxContext bounds what a page tells of where the person is.
+const maxContext = 64 << 10
+
+// request makes the engine's request of a body.
+func (b *turnBody) request() (engine.TurnRequest, error) {
+	req := engine.TurnRequest{Page: b.Context.Page, Tab: b.Context.Tab}
+	if b.ConversationID != 0 && b.ChatID != "" {
+		return req, fault.New(fault.Usage, "conversation_id and chat_id name a chat twice")
+	}
+	if b.ChatID != "" && !isID(b.ChatID) {
+		return req, fault.New(fault.NotFound, "no chat "+clean(b.ChatID))
+	}
+	req.Chat = engine.ChatRef{Number: b.ConversationID, ID: b.ChatID, Parent: b.ParentID, Fork: b.Fork}
+	switch b.InteractionType {
+	case "", "text_input", "value_selected", "action_executed":
+	default:
+		return req, fault.New(fault.Usage, "interaction_type has to be text_input, value_selected or action_executed, not "+quoted(b.InteractionType))
+	}
+	if len(b.ActionMetadata)+len(b.Context.rest) > maxContext {
+		return req, fault.New(fault.Usage, "context and action_metadata are too large")
+	}
+	if err := b.parts(&req); err != nil {
+		return req, err
+	}
+	return req, b.choose(&req)
+}
+
+// parts are files first, then images, then one text.
+func (b *turnBody) parts(req *engine.TurnRequest) error {
+	for _, f := range b.Files {
+		raw, err := f.bytes()
+		if err != nil {
+			return err
+		}
+		req.Parts = append(req.Parts, provider.Part{
+			Kind: provider.FilePart, Name: clean(f.Name), Text: strings.ToValidUTF8(string(raw), "\ufffd"),
+		})
+	}
+	for _, f := range b.Images {
+		raw, err := f.bytes()
+		if err != nil {
+			return err
+		}
+		kind := cmp.Or(f.MIME, http.DetectContentType(raw))
+		if !strings.HasPrefix(kind, "image/") {
+			return fault.New(fault.Usage, quoted(f.Name)+" is no image")
+		}
+		req.Parts = append(req.Parts, provider.Part{Kind: provider.ImagePart, Name: clean(f.Name), MIME: clean(kind), Data: raw})
+	}
+	for _, f := range b.Uploads {
+		raw, err := f.bytes()
+		if err != nil {
+			return err
+		}
+		req.Uploads = append(req.Uploads, engine.Upload{Name: f.Name, Data: raw})
+	}
+	text := b.text()
+	if strings.TrimSpace(text) == "" && len(req.Parts) == 0 {
+		return fault.New(fault.Usage, "message is empty")
+	}
+	if text != "" {
+		req.Parts = append(req.Parts, provider.Part{Kind: provider.TextPart, Text: text})
+	}
+	req.Title = strings.TrimSpace(b.Message)
+	return nil
+}
+
+// text is the message. Where the person used a suggestion instead of writing, the
+// model is told what that was.
+func (b *turnBody) text() string {
+	text := strings.ToValidUTF8(b.Message, "\ufffd")
+	if b.InteractionType == "" || b.InteractionType == "text_input" || len(b.ActionMetadata) == 0 {
+		return text
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, b.ActionMetadata) != nil {
+		return text
+	}
+	return strings.TrimSpace(text + fmt.Sprintf("\n\n(%s: %s)", b.InteractionType, compact.String()))
+}
+
+// choose takes over what a turn may choose.
+func (c *turnChoices) choose(req *engine.TurnRequest) error {
+	req.Model, req.Agent, req.System = c.Model, c.Agent, c.System
+	if c.Tools != nil {
+		req.Tools = append([]string{}, *c.Tools...)
+	}
+	if c.MaxTokens < 0 {
+		return fault.New(fault.Usage, "max_tokens can't be less than 0")
+	}
+	req.Policy = engine.Policy{Allow: c.Allow}
+	req.CanConfirm, req.Think, req.Temperature, req.MaxTokens = c.Confirm, c.Think, c.Temperature, c.MaxTokens
+	if len(c.Schema) > 0 && string(c.Schema) != "null" {
+		req.Schema = c.Schema
+	}
+	return nil
+}
+
+// begin starts the turn of a body, and gives a chat without a title its own.
+func (s *Server) begin(r *http.Request, req engine.TurnRequest) (engine.TurnID, engine.Chat, error) {
+	s.o.Prepare(&req)
+	id, chat, err := s.start(r.Context(), req)
+	if err != nil {
+		return "", engine.Chat{}, err
+	}
+	if chat.Title == engine.NewTitle && chat.Messages == 0 && req.Title != "" {
+		if _, err := s.chats.RenameChat(r.Context(), engine.ChatRef{ID: chat.ID}, req.Title); err != nil {
+			s.log.Warn("a chat keeps its first title", "chat", chat.ID, "error", clean(err.Error()))
+		}
+	}
+	s.log.Info("turn begun", "turn", string(id), "chat", chat.Number, "request_id", requestID(r))
+	return id, chat, nil
+}
+
+func (s *Server) turnJSON(id engine.TurnID, chat engine.Chat) turnJSON {
+	return turnJSON{
+		TurnID: string(id), ChatID: chat.ID, ConversationID: chat.Number, Events: "/api/turns/" + string(id) + "/events",
+	}
+}
+
+func startTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
+	var body turnBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	req, err := body.request()
+	if err != nil {
+		return err
+	}
+	return s.accepted(w, r, req)
+}
+
+// accepted starts a turn and says where its stream is.
+func (s *Server) accepted(w http.ResponseWriter, r *http.Request, req engine.TurnRequest) error {
+	id, chat, err := s.begin(r, req)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/api/turns/"+string(id)+"/events")
+	writeJSON(w, http.StatusAccepted, s.turnJSON(id, chat))
+	return nil
+}
+
+// streamTurn is start_turn whose answer is the stream itself.
+func streamTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
+	var body turnBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	req, err := body.request()
+	if err != nil {
+		return err
+	}
+	id, chat, err := s.begin(r, req)
+	if err != nil {
+		return err
+	}
+	head := eventStream()
+	head["X-Fettle-Turn"], head["X-Fettle-Chat"] = string(id), chat.ID
+	return s.stream(w, r, following{turn: id, enc: chatFrames{}, approvals: true, header: head})
+}
+
+func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id, err := turnOf(r)
+	if err != nil {
+		return err
+	}
+	turn, after, err := resumeFrom(r)
+	if err != nil {
+		return err
+	}
+	if turn != "" && turn != id {
+		return badEventID(string(turn))
+	}
+	return s.stream(w, r, following{turn: id, after: after, enc: chatFrames{}, approvals: true, header: eventStream()})
+}
+
+// followChat follows the turn that runs in a chat, or the one that a client
+// comes back to.
+func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	turn, after, err := resumeFrom(r)
+	if err != nil {
+		return err
+	}
+	if turn != "" {
+		if err := s.belongs(r, turn, ref); err != nil {
+			return err
+		}
+		return s.stream(w, r, following{turn: turn, after: after, enc: chatFrames{turn}, approvals: true, header: eventStream()})
+	}
+	id, ok := s.live.of(ref)
+	if !ok {
+		if _, err := s.chats.FindChat(r.Context(), ref); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return s.stream(w, r, following{turn: id, enc: chatFrames{id}, approvals: true, header: eventStream()})
+}
+
+// belongs refuses the turn of another chat.
+func (s *Server) belongs(r *http.Request, turn engine.TurnID, ref engine.ChatRef) error {
+	if id, ok := s.live.of(ref); ok && id == turn {
+		return nil
+	}
+	conv, err := s.chats.Chat(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	for _, m := range conv.Messages {
+		if m.TurnID == string(turn) {
+			return nil
+		}
+	}
+	return fault.New(fault.NotFound, "no turn "+string(turn)+" in this chat")
+}
+
+func cancelTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id, err := turnOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.turns.Cancel(r.Context(), id); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// eventJSON is what a stream's data is, for /openapi.json.
+type eventJSON struct {
+	Type   event.Type `json:"type"`
+	TurnID string     `json:"turn_id"`
+	Seq    event.Seq  `json:"seq"`
+	Time   string     `json:"time"`
+}

@@ -1,0 +1,383 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// maxListed bounds the paths of one answer; a state has them all.
+const maxListed = 100_000
+
+// fileJSON is a path of a state.
+type fileJSON struct {
+	Path   string `json:"path"`
+	Kind   string `json:"kind"` // file, executable, link, folder, special, failed or omitted
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256,omitempty"`
+	Target string `json:"target,omitempty"` // of a link
+	Reason string `json:"reason,omitempty"` // of what isn't kept
+}
+
+func toFile(path string, e engine.FileEntry) fileJSON {
+	f := fileJSON{Path: path, Kind: e.Kind.String(), Size: e.Size}
+	switch {
+	case isFile(e):
+		f.SHA256 = e.Digest.String()
+	case f.Kind == "link":
+		f.Target = e.Text
+	default:
+		f.Reason = e.Text
+	}
+	return f
+}
+
+func isFile(e engine.FileEntry) bool {
+	kind := e.Kind.String()
+	return kind == "file" || kind == "executable"
+}
+
+// filesJSON lists a state.
+type filesJSON struct {
+	ChatID    string           `json:"chat_id"`
+	Manifest  *engine.Manifest `json:"manifest"` // null where the chat has no files yet
+	Files     []fileJSON       `json:"files"`
+	Truncated bool             `json:"truncated,omitempty"`
+}
+
+// stateOfChat is the chat of a path, and a state of it: that of a name such as @-1,
+// of a manifest, of a message or of a tool call. nil is a chat without any.
+func (s *Server) stateOfChat(r *http.Request, name string) (engine.Chat, *engine.Manifest, error) {
+	ref, err := chatOf(r)
+	if err != nil {
+		return engine.Chat{}, nil, err
+	}
+	chat, err := s.chats.FindChat(r.Context(), ref)
+	if err != nil {
+		return engine.Chat{}, nil, err
+	}
+	if name == "" && chat.ActiveManifest == "" {
+		return chat, nil, nil
+	}
+	if name == "" {
+		name = "@"
+	}
+	m, err := s.files.State(r.Context(), chat, name)
+	return chat, m, err
+}
+
+// stateName is the state that a query names.
+func stateName(r *http.Request) (string, error) {
+	name := ""
+	for _, key := range []string{"manifest", "message_id", "tool_call_id"} {
+		value := r.URL.Query().Get(key)
+		if value != "" && name != "" {
+			return "", fault.New(fault.Usage, "the query names a state twice")
+		}
+		if value != "" {
+			name = value
+		}
+	}
+	return name, nil
+}
+
+func getWorkspaceFiles(s *Server, w http.ResponseWriter, r *http.Request) error {
+	name, err := stateName(r)
+	if err != nil {
+		return err
+	}
+	chat, m, err := s.stateOfChat(r, name)
+	if err != nil {
+		return err
+	}
+	out := filesJSON{ChatID: chat.ID, Manifest: m, Files: []fileJSON{}}
+	if m == nil {
+		writeJSON(w, http.StatusOK, out)
+		return nil
+	}
+	for f, err := range s.files.Files(r.Context(), m) {
+		if err != nil {
+			return err
+		}
+		if len(out.Files) == maxListed {
+			out.Truncated = true
+			break
+		}
+		out.Files = append(out.Files, toFile(f.Path, f.Entry))
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// manifestJSON is a state as document 004 has it: {path: sha256}.
+type manifestJSON struct {
+	*engine.Manifest
+	Files json.RawMessage `json:"files"`
+	// Entries are what isn't a regular file.
+	Entries []fileJSON `json:"entries"`
+}
+
+func getWorkspaceManifest(s *Server, w http.ResponseWriter, r *http.Request) error {
+	name, err := stateName(r)
+	if err != nil {
+		return err
+	}
+	_, m, err := s.stateOfChat(r, name)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return fault.New(fault.NotFound, "the chat has no files yet: none of its tools has run")
+	}
+	var files bytes.Buffer
+	if err := s.files.WriteManifest(r.Context(), &files, m); err != nil {
+		return err
+	}
+	out := manifestJSON{Manifest: m, Files: bytes.TrimSpace(files.Bytes()), Entries: []fileJSON{}}
+	for f, err := range s.files.Files(r.Context(), m) {
+		if err != nil {
+			return err
+		}
+		if !isFile(f.Entry) && len(out.Entries) < maxListed {
+			out.Entries = append(out.Entries, toFile(f.Path, f.Entry))
+		}
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// stateJSON is a state with what made it.
+type workspaceStateJSON struct {
+	*engine.Manifest
+	Tool   string          `json:"tool,omitempty"`
+	Args   json.RawMessage `json:"args,omitempty"`
+	Active bool            `json:"active,omitempty"`
+	Undone bool            `json:"undone,omitempty"`
+}
+
+func toState(i engine.StateInfo) workspaceStateJSON {
+	return workspaceStateJSON{i.Manifest, i.Tool, i.Args, i.Active, i.Undone}
+}
+
+// statesJSON are the states of a chat, the latest first.
+type statesJSON struct {
+	ChatID string               `json:"chat_id"`
+	States []workspaceStateJSON `json:"states"`
+	More   bool                 `json:"more,omitempty"`
+}
+
+func listStates(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	limit, err := intParam(r, "limit", maxMessages)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = pageMessages
+	}
+	chat, states, more, err := s.states.States(r.Context(), ref, int(limit))
+	if err != nil {
+		return err
+	}
+	out := statesJSON{ChatID: chat.ID, States: []workspaceStateJSON{}, More: more}
+	for _, st := range states {
+		out.States = append(out.States, toState(st))
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// diffJSON is what differs between two states.
+type diffJSON struct {
+	From      string           `json:"from,omitempty"` // manifest ids
+	To        string           `json:"to"`
+	Changes   []fileChangeJSON `json:"changes"`
+	Truncated bool             `json:"truncated,omitempty"`
+}
+
+type fileChangeJSON struct {
+	Path   string    `json:"path"`
+	Change string    `json:"change"` // added, modified or removed
+	Old    *fileJSON `json:"old,omitempty"`
+	New    *fileJSON `json:"new,omitempty"`
+}
+
+func toChange(c engine.FileChange) fileChangeJSON {
+	out := fileChangeJSON{Path: c.Path, Change: "modified"}
+	if c.Old != nil {
+		f := toFile(c.Path, *c.Old)
+		out.Old = &f
+	} else {
+		out.Change = "added"
+	}
+	if c.New != nil {
+		f := toFile(c.Path, *c.New)
+		out.New = &f
+	} else {
+		out.Change = "removed"
+	}
+	return out
+}
+
+// diffWorkspace compares two states; without `from` a state is compared with the
+// one that it came after.
+func diffWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
+	chat, to, err := s.stateOfChat(r, r.URL.Query().Get("to"))
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		return fault.New(fault.NotFound, "the chat has no files yet: none of its tools has run")
+	}
+	var from *engine.Manifest
+	if name := r.URL.Query().Get("from"); name != "" {
+		from, err = s.files.State(r.Context(), chat, name)
+	} else {
+		from, err = s.states.StateBefore(r.Context(), to)
+	}
+	if err != nil {
+		return err
+	}
+	out := diffJSON{To: to.ID, Changes: []fileChangeJSON{}}
+	if from != nil {
+		out.From = from.ID
+	}
+	for c, err := range s.files.DiffStates(r.Context(), from, to) {
+		if err != nil {
+			return err
+		}
+		if len(out.Changes) == maxListed {
+			out.Truncated = true
+			break
+		}
+		out.Changes = append(out.Changes, toChange(c))
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// restoreBody says how files are brought back.
+type restoreBody struct {
+	// Manifest is the state to bring back, by any of its names; undo and redo
+	// take Steps instead.
+	Manifest  string   `json:"manifest,omitempty"`
+	Steps     int      `json:"steps,omitempty"`
+	Paths     []string `json:"paths,omitempty"`
+	Keep      []string `json:"keep,omitempty"`
+	Overwrite bool     `json:"overwrite,omitempty"`
+	DryRun    bool     `json:"dry_run,omitempty"`
+}
+
+// restoredJSON is what was, or would be, brought back.
+type restoredJSON struct {
+	Chat    engine.Chat          `json:"chat"`
+	Steps   []workspaceStateJSON `json:"steps"`
+	Before  string               `json:"before,omitempty"` // manifest ids
+	After   string               `json:"after,omitempty"`
+	Changes []fileChangeJSON     `json:"changes"`
+	Left    []pathReasonJSON     `json:"left"`
+	Blocked []pathReasonJSON     `json:"blocked"`
+}
+
+type pathReasonJSON struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// restoring runs what writes into a workspace, and tells at once where somebody
+// else is at it. It goes on when the client goes away: half of it helps nobody.
+func (s *Server) restoring(w http.ResponseWriter, r *http.Request, do func(context.Context, engine.RestoreRequest) (*engine.Restored, error)) error {
+	if s.draining.Load() {
+		return errDraining
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer cancel(nil)
+	done, err := do(ctx, engine.RestoreRequest{OnWait: busyNow(cancel)})
+	if err != nil {
+		var busy *fault.Fault
+		if errors.As(context.Cause(ctx), &busy) {
+			return busy
+		}
+		return err
+	}
+	writeJSON(w, http.StatusOK, toRestored(done))
+	return nil
+}
+
+func toRestored(d *engine.Restored) restoredJSON {
+	out := restoredJSON{
+		Chat: d.Chat, Steps: []workspaceStateJSON{}, Changes: []fileChangeJSON{}, Left: []pathReasonJSON{}, Blocked: []pathReasonJSON{},
+	}
+	for _, st := range d.Steps {
+		out.Steps = append(out.Steps, toState(st))
+	}
+	if d.Before != nil {
+		out.Before = d.Before.ID
+	}
+	if d.After != nil {
+		out.After = d.After.ID
+	}
+	for _, c := range d.Changes {
+		out.Changes = append(out.Changes, toChange(c))
+	}
+	for _, l := range d.Left {
+		out.Left = append(out.Left, pathReasonJSON{l.Path, l.Reason})
+	}
+	for _, b := range d.Blocked {
+		out.Blocked = append(out.Blocked, pathReasonJSON{b.Path, b.Reason})
+	}
+	return out
+}
+
+// howRestore reads a body and the chat.
+func (s *Server) howRestore(w http.ResponseWriter, r *http.Request, do func(context.Context, engine.RestoreRequest, restoreBody) (*engine.Restored, error)) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	var body restoreBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if body.Steps < 0 {
+		return fault.New(fault.Usage, "steps count from 1")
+	}
+	if slices.Contains(body.Paths, "") || slices.Contains(body.Keep, "") {
+		return fault.New(fault.Usage, "a path is empty")
+	}
+	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
+		q.Chat, q.Steps, q.Paths, q.Keep = ref, body.Steps, body.Paths, body.Keep
+		q.Overwrite, q.Plan = body.Overwrite, body.DryRun
+		return do(ctx, q, body)
+	})
+}
+
+func restoreWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, body restoreBody) (*engine.Restored, error) {
+		if body.Manifest == "" {
+			return nil, fault.New(fault.Usage, "manifest names the state to bring back")
+		}
+		return s.states.RestoreState(ctx, body.Manifest, q)
+	})
+}
+
+func undoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, _ restoreBody) (*engine.Restored, error) {
+		return s.states.Undo(ctx, q)
+	})
+}
+
+func redoWorkspace(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.howRestore(w, r, func(ctx context.Context, q engine.RestoreRequest, _ restoreBody) (*engine.Restored, error) {
+		return s.states.Redo(ctx, q)
+	})
+}
