@@ -37,8 +37,8 @@ func writing() map[string]struct {
 		"tool renderer set": {args: "edit_file code --show-file $args.path", silent: true},
 		"toolset validate":  {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
 		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
-		"workflows start": {args: "plain", silent: true}, "workflows show": {args: "plain"}, "workflows act": {args: "4 continue", silent: true},
-		"workflows cancel": {args: "5", silent: true}, "workflows list": {args: "--instances"},
+		"workflows start": {args: "plain", silent: true}, "workflows show": {args: "plain"}, "workflows act": {args: "6 continue", silent: true},
+		"workflows cancel": {args: "7", silent: true}, "workflows list": {args: "--instances"},
 		"docs add": {args: "kept.md", silent: true}, "docs show": {args: "kept.md"}, "docs rm": {args: "gone.md", silent: true},
 		"store backup": {args: "out.tar.zst", silent: true}, "store restore": {args: "kept.tar.zst --dry-run", silent: true},
 	}
@@ -128,7 +128,7 @@ func outputWorld(t *testing.T) *world {
 	}
 	put(t, filepath.Join(w.dir, "flows", "toolset.yaml"), flowsManifest)
 	w.run(0, "toolset", "import", "flows", "--yes")
-	for range 2 { // chats 4 and 5, in which one waits
+	for range 2 { // chats 6 and 7, in which one waits
 		w.run(0, "workflows", "start", "plain")
 	}
 	w.run(0, "tool", "renderer", "set", "read_file", "code", "--show-file", "$args.path")

@@ -187,8 +187,8 @@ func requestsJSON(t *testing.T, all []*provider.Request) []byte {
 		Temperature *float64        `json:"temperature,omitempty"`
 		Think       *bool           `json:"think,omitempty"`
 	}
-	if n := reflect.TypeFor[provider.Request]().NumField(); n != 9 {
-		t.Errorf("a request has %d fields; the golden files show 8 and leave out Tokens", n)
+	if n := reflect.TypeFor[provider.Request]().NumField(); n != 10 {
+		t.Errorf("a request has %d fields; the golden files show 8 and leave out Tokens and Native, which tells the same agents", n)
 	}
 	out := make([]request, len(all))
 	for i, r := range all {

@@ -55,7 +55,11 @@ func newNarrow(t testing.TB, n *narrow, known bool, tools ...toolset.Entry) *ben
 			return
 		}
 		answers++
-		yield(append(n.answer(answers, req), end), nil)
+		deltas := n.answer(answers, req)
+		if slices.ContainsFunc(deltas, func(d provider.Delta) bool { return d.Kind == provider.CallDelta }) {
+			end.Meta.StopReason = provider.StopToolUse
+		}
+		yield(append(deltas, end), nil)
 	}
 	b, n.rogue = newRogue(t, stream, tools...)
 	if known {

@@ -469,8 +469,7 @@ func TestAWorkflowSurvivesACrash(t *testing.T) {
 	id, turn := f.begin("plain", ``)
 	events := f.follow(turn)
 	whole := f.instance(id)
-	var record WorkflowInstance // as it was when the turn began
-	record = whole
+	record := whole // as it was when the turn began
 	record.State = WorkflowRunning
 	record.Steps = []StepState{{ID: "one", State: StepPending}, {ID: "two", State: StepPending}}
 	ends := map[int]string{}

@@ -284,22 +284,20 @@ func (s *stream) close() { _ = s.res.Body.Close() }
 // next gives the next event; ok is false at the end.
 func (s *stream) next() (e doc, ok bool) {
 	s.t.Helper()
-	for {
-		raw, err := s.in.Next()
-		if err == io.EOF {
-			return nil, false
-		}
-		if err != nil {
-			s.t.Fatalf("read the stream: %v", err)
-		}
-		if raw.HasID {
-			s.last = raw.ID
-		}
-		if err := json.Unmarshal(raw.Data, &e); err != nil {
-			s.t.Fatalf("%v: %s", err, raw.Data)
-		}
-		return e, true
+	raw, err := s.in.Next()
+	if err == io.EOF {
+		return nil, false
 	}
+	if err != nil {
+		s.t.Fatalf("read the stream: %v", err)
+	}
+	if raw.HasID {
+		s.last = raw.ID
+	}
+	if err := json.Unmarshal(raw.Data, &e); err != nil {
+		s.t.Fatalf("%v: %s", err, raw.Data)
+	}
+	return e, true
 }
 
 // until reads up to an event of a type.
