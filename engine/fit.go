@@ -41,7 +41,9 @@ type fitting struct {
 	// told is the context that a refusal named, and most the estimate that the
 	// next request has to stay below after one; 0 is none.
 	told, most int
-	trimNoted  bool
+	// said are the words of the last refusal.
+	said      string
+	trimNoted bool
 }
 
 // sinceSummary stands for the steps of an answer up to one.
@@ -237,13 +239,17 @@ func (t *turn) tooLong(err error, tokens int) error {
 	} else {
 		msg += ", whatever is left out of it"
 	}
-	msg += fmt.Sprintf(": about %d tokens", t.model.ratios.Tokens(t.model.ref, tokens))
-	if limit > 0 {
-		msg += fmt.Sprintf(", and with the answer %d fit", limit)
+	if t.fit.said == "" { // a provider knows its own numbers better
+		msg += fmt.Sprintf(": about %d tokens", t.model.ratios.Tokens(t.model.ref, tokens))
+		if limit > 0 {
+			msg += fmt.Sprintf(", and with the answer %d fit", limit)
+		}
 	}
 	f := fault.New(fault.Context, msg, "fettle ask -c -m MODEL …   with a model of a longer context",
 		"fettle ask …   begins a new chat, with a shorter question or smaller files")
-	f.Err = err
+	if f.Err = err; t.fit.said != "" {
+		f.Detail = []string{t.fit.said}
+	}
 	return f
 }
 
@@ -254,6 +260,7 @@ func (t *turn) refused(err error) bool {
 	if t.eng.o.Compact.Off || !errors.As(err, &pe) || pe.Kind != provider.ContextFull || t.asked == 0 {
 		return false
 	}
+	t.fit.said = pe.Message
 	limit := t.model.contextLimit()
 	if named := contextNamed(pe.Message); named > 0 && (limit <= 0 || named < limit) {
 		t.fit.told, limit = named, named
@@ -301,7 +308,7 @@ const (
 func (t *turn) useModel(c *choice) {
 	t.learning = append(t.learning, t.model)
 	t.model = c
-	t.fit.told, t.fit.most, t.fit.guard = 0, 0, budget.Guard{}
+	t.fit.told, t.fit.most, t.fit.said, t.fit.guard = 0, 0, "", budget.Guard{}
 }
 
 // observe corrects the estimate by what the provider counted.
