@@ -259,9 +259,9 @@ func streamTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	head := eventStream()
-	head["X-Fettle-Turn"], head["X-Fettle-Chat"] = string(id), chat.ID
-	return s.stream(w, r, following{turn: id, enc: chatFrames{}, approvals: true, header: head})
+	f := chatStream(id, 0, false)
+	f.header["X-Fettle-Turn"], f.header["X-Fettle-Chat"] = string(id), chat.ID
+	return s.stream(w, r, f)
 }
 
 func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -276,7 +276,7 @@ func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if turn != "" && turn != id {
 		return badEventID(string(turn))
 	}
-	return s.stream(w, r, following{turn: id, after: after, enc: chatFrames{}, approvals: true, header: eventStream()})
+	return s.stream(w, r, chatStream(id, after, false))
 }
 
 // followChat follows the turn that runs in a chat, or the one that a client
@@ -294,7 +294,7 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if err := s.belongs(r, turn, ref); err != nil {
 			return err
 		}
-		return s.stream(w, r, following{turn: turn, after: after, enc: chatFrames{turn}, approvals: true, header: eventStream()})
+		return s.stream(w, r, chatStream(turn, after, true))
 	}
 	id, ok := s.live.of(ref)
 	if !ok {
@@ -304,7 +304,7 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return s.stream(w, r, following{turn: id, enc: chatFrames{id}, approvals: true, header: eventStream()})
+	return s.stream(w, r, chatStream(id, 0, true))
 }
 
 // belongs refuses the turn of another chat.
