@@ -107,6 +107,7 @@ type Engine interface {
 	statesAPI
 	toolsetsAPI
 	toolsAPI
+	threadsAPI
 	storeAPI
 }
 

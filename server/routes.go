@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/server/dialect"
 )
 
 func jsonBody() []string { return []string{"application/json"} }
@@ -12,7 +13,7 @@ func jsonBody() []string { return []string{"application/json"} }
 // routes is the table of all operations: the mux and /openapi.json are made of
 // it. Names are those of document 004, §7, where it has one.
 func routes() []route {
-	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), opsRoutes())
+	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), wireRoutes(), opsRoutes())
 }
 
 func turnRoutes() []route {
@@ -169,6 +170,17 @@ func toolRoutes() []route {
 		},
 		{op: "list_agents", method: http.MethodGet, path: "/api/agents", tag: "agents", do: listAgents, gives: agentsJSON{}, summary: "The agents that a turn can enter by"},
 		{op: "get_agent", method: http.MethodGet, path: "/api/agents/{agent}", tag: "agents", do: getAgent, gives: engine.Agent{}, summary: "An agent with its prompt"},
+	}
+}
+
+// wireRoutes are those that speak another program's dialect.
+func wireRoutes() []route {
+	const tag = "dialects"
+	return []route{
+		{
+			op: "chat", method: http.MethodPost, path: "/chat", tag: tag, do: chatAgents, speaks: dialect.Agents, trusted: true,
+			summary: "A message of a session, answered as a stream (document 003)", body: agentsBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
+		},
 	}
 }
 

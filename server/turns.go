@@ -297,7 +297,7 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return s.stream(w, r, chatStream(turn, after, true))
 	}
 	id, ok := s.live.of(ref)
-	if !ok {
+	if !ok || !s.turns.Live(id) { // one that ended a moment ago may still be listed
 		if _, err := s.chats.FindChat(r.Context(), ref); err != nil {
 			return err
 		}
