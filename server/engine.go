@@ -108,6 +108,9 @@ type Engine interface {
 	toolsetsAPI
 	toolsAPI
 	threadsAPI
+	payloadsAPI
+	documentsAPI
+	workflowsAPI
 	storeAPI
 }
 

@@ -72,6 +72,9 @@ type Server struct {
 	tools     toolsAPI
 	models    Models
 	threads   threadsAPI
+	payloads  payloadsAPI
+	documents documentsAPI
+	workflows workflowsAPI
 	naming    naming
 	store     storeAPI
 	live      *liveTurns
@@ -94,6 +97,7 @@ func New(o Options) (*Server, error) {
 		o: o, log: o.Log, now: o.Now,
 		turns: o.Engine, chats: o.Engine, bin: o.Engine, branches: o.Engine, files: o.Engine, states: o.Engine,
 		toolsets: o.Engine, tools: o.Engine, store: o.Engine, models: o.Models,
+		payloads: o.Engine, documents: o.Engine, workflows: o.Engine,
 		threads: o.Engine, naming: naming{names: map[string]bool{}},
 	}
 	if s.log == nil {

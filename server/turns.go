@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -107,7 +106,7 @@ const maxContext = 64 << 10
 
 // request makes the engine's request of a body.
 func (b *turnBody) request() (engine.TurnRequest, error) {
-	req := engine.TurnRequest{Page: b.Context.Page, Tab: b.Context.Tab}
+	req := engine.TurnRequest{Page: b.Context.Page, Tab: b.Context.Tab, Context: b.Context.rest}
 	if b.ConversationID != 0 && b.ChatID != "" {
 		return req, fault.New(fault.Usage, "conversation_id and chat_id name a chat twice")
 	}
@@ -116,7 +115,12 @@ func (b *turnBody) request() (engine.TurnRequest, error) {
 	}
 	req.Chat = engine.ChatRef{Number: b.ConversationID, ID: b.ChatID, Parent: b.ParentID, Fork: b.Fork}
 	switch b.InteractionType {
-	case "", "text_input", "value_selected", "action_executed":
+	case "", "text_input": // they wrote, as ever
+	case "value_selected", "action_executed":
+		req.InteractionType = b.InteractionType
+		if string(b.ActionMetadata) != "null" {
+			req.ActionMetadata = b.ActionMetadata
+		}
 	default:
 		return req, fault.New(fault.Usage, "interaction_type has to be text_input, value_selected or action_executed, not "+quoted(b.InteractionType))
 	}
@@ -169,18 +173,14 @@ func (b *turnBody) parts(req *engine.TurnRequest) error {
 	return nil
 }
 
-// text is the message. Where the person used a suggestion instead of writing, the
-// model is told what that was.
+// text is the message. Where the person used a suggestion and wrote nothing, it is
+// what they did: the engine tells the model the rest.
 func (b *turnBody) text() string {
 	text := strings.ToValidUTF8(b.Message, "\ufffd")
-	if b.InteractionType == "" || b.InteractionType == "text_input" || len(b.ActionMetadata) == 0 {
-		return text
+	if strings.TrimSpace(text) == "" && (b.InteractionType == "value_selected" || b.InteractionType == "action_executed") {
+		return b.InteractionType
 	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, b.ActionMetadata) != nil {
-		return text
-	}
-	return strings.TrimSpace(text + fmt.Sprintf("\n\n(%s: %s)", b.InteractionType, compact.String()))
+	return text
 }
 
 // choose takes over what a turn may choose.
