@@ -25,11 +25,12 @@ func threadsTable() *kv.Table[thread] {
 		kv.On("chat", func(t *thread) kv.Key { return kv.Str(t.ChatID) }))
 }
 
-// ThreadChat gives the chat that a client's name means. ok is false for a name
-// that means none, or one that was deleted.
-func (e *Engine) ThreadChat(ctx context.Context, name string) (chat Chat, ok bool, err error) {
+// ThreadChat gives the id of the chat that a client's name means, also where its
+// first turn still runs. ok is false for a name that means none, or one that was
+// deleted.
+func (e *Engine) ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error) {
 	if err := checkThread(name); err != nil {
-		return Chat{}, false, err
+		return "", false, err
 	}
 	var t *thread
 	err = e.view(ctx, func(tx *kv.Tx) (err error) {
@@ -37,16 +38,19 @@ func (e *Engine) ThreadChat(ctx context.Context, name string) (chat Chat, ok boo
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {
-		return Chat{}, false, nil
+		return "", false, nil
 	}
 	if err != nil {
-		return Chat{}, false, err
+		return "", false, err
 	}
-	chat, err = e.FindChat(ctx, ChatRef{ID: t.ChatID})
-	if fault.CodeOf(err) == fault.NotFound {
-		return Chat{}, false, nil
+	_, err = e.FindChat(ctx, ChatRef{ID: t.ChatID})
+	switch {
+	case err == nil || fault.CodeOf(err) == fault.Busy:
+		return t.ChatID, true, nil
+	case fault.CodeOf(err) == fault.NotFound:
+		return "", false, nil
 	}
-	return chat, err == nil, err
+	return "", false, err
 }
 
 // NameThread has a client's name mean a chat from now on, whatever it meant

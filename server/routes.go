@@ -222,6 +222,18 @@ func wireRoutes() []route {
 			op: "chat", method: http.MethodPost, path: "/chat", tag: tag, do: chatAgents, speaks: dialect.Agents, trusted: true,
 			summary: "A message of a session, answered as a stream (document 003)", body: agentsBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
 		},
+		{
+			op: "aisdk_chat", method: http.MethodPost, path: "/aisdk", tag: tag, do: chatAISDK, speaks: dialect.AISDK,
+			summary: "The last message of a conversation, answered as a UI message stream of the AI SDK", body: aisdkBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
+		},
+		{
+			op: "aisdk_resume", method: http.MethodGet, path: "/aisdk/{thread}/stream", tag: tag, do: resumeAISDK, speaks: dialect.AISDK,
+			summary: "Follow the turn that runs in a conversation, from its beginning", media: mediaSSE, maybe: []int{http.StatusNoContent},
+		},
+		{
+			op: "agui_run", method: http.MethodPost, path: "/agui", tag: tag, do: chatAGUI, speaks: dialect.AGUI,
+			summary: "A run of AG-UI: the last message of a thread, answered as its events", body: aguiBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
+		},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // threadsAPI is what handlers need where a client has its own name for a
 // conversation.
 type threadsAPI interface {
-	ThreadChat(ctx context.Context, name string) (engine.Chat, bool, error)
+	ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error)
 	NameThread(ctx context.Context, name, chatID string) error
 }
 
@@ -77,7 +77,7 @@ func chatAgents(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.stream(w, r, wireStream(id, chat, in))
+	return s.stream(w, r, wireStream(id, chat.ID, in))
 }
 
 // beginThread begins a turn in the chat that a client's own name means, or makes
@@ -88,15 +88,15 @@ func (s *Server) beginThread(r *http.Request, name string, req engine.TurnReques
 		return "", engine.Chat{}, fault.New(fault.Busy, "another message of this conversation is being begun")
 	}
 	defer done()
-	chat, known, err := s.threads.ThreadChat(r.Context(), name)
+	known, ok, err := s.threads.ThreadChat(r.Context(), name)
 	if err != nil {
 		return "", engine.Chat{}, err
 	}
-	if known {
-		req.Chat = engine.ChatRef{ID: chat.ID}
+	if ok {
+		req.Chat.ID = known
 	}
 	id, chat, err := s.begin(r, req)
-	if err != nil || known {
+	if err != nil || ok {
 		return id, chat, err
 	}
 	// The turn runs whatever becomes of the client.
@@ -145,11 +145,11 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 }
 
 // wireStream follows a turn in the dialect that it was asked for in.
-func wireStream(id engine.TurnID, chat engine.Chat, in *dialect.Request) following {
+func wireStream(id engine.TurnID, chatID string, in *dialect.Request) following {
 	f := following{
 		turn: id, enc: dialect.NewEncoder(in.Dialect, in.Options()), header: headerOf(in.Dialect),
 	}
-	f.header["X-Fettle-Turn"], f.header["X-Fettle-Chat"] = string(id), chat.ID
+	f.header["X-Fettle-Turn"], f.header["X-Fettle-Chat"] = string(id), chatID
 	return f
 }
 
