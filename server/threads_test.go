@@ -2,10 +2,13 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/server"
 )
 
 const threadScript = `
@@ -162,4 +165,39 @@ func read(t *testing.T, res *http.Response) string {
 	raw, err := io.ReadAll(res.Body)
 	must(t, err)
 	return string(raw)
+}
+
+// Where the server is reached through a proxy there is no other origin for a page
+// of a tool: its plan is given, with the reason and without an address.
+func TestAPageWithoutAnOriginOfItsOwn(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{
+		script: `
+responses:
+  - {when: "", step: 0, text: I show it., calls: [{name: page, args: {}}]}
+  - {when: "", text: Shown.}
+`,
+		listen: func(o *server.ListenOptions) { o.Behind = "https://fettle.example.org" },
+	})
+	zipped := []string{"Content-Type", "application/zip"}
+	one := bundle(t, "1.0.0")
+	var looked struct{ Approve string }
+	h.call("POST", "/api/toolsets", one, zipped...).is(200, &looked)
+	h.call("POST", "/api/toolsets?approve="+looked.Approve, one, zipped...).is(201, nil)
+	events, _ := h.finish(doc{"message": "show"})
+	for _, e := range events {
+		if e["type"] != "tool_complete" {
+			continue
+		}
+		var shown struct {
+			Plan         json.RawMessage `json:"render_plan"`
+			URL, Problem string
+		}
+		a := h.call("GET", "/api/tool-calls/"+fmt.Sprint(e["tool_call_id"])+"/render", nil).is(200, &shown)
+		if shown.URL != "" || shown.Problem == "" || len(shown.Plan) == 0 {
+			t.Errorf("it is shown as %s", a.body)
+		}
+		return
+	}
+	t.Errorf("no call: %s", kinds(events))
 }
