@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"log/slog"
@@ -25,7 +26,8 @@ type serveOptions struct {
 	logs           string
 	printURL, demo bool
 	drain          time.Duration
-	model          string
+	model, agent   string
+	trustOrigin    string
 	token          string // as it was found or made
 }
 
@@ -44,6 +46,10 @@ TOKEN", or before the path as /t/TOKEN/. A Unix socket beside it needs none;
 serve.json in the data directory says where it is. /openapi.json tells what can
 be asked.
 
+POST /chat takes document 003's requests. --trust-origin lets the pages of one
+origin of this machine use that without a token: whatever such a page asks, fettle
+does, as far as no approval is needed.
+
 An address that other machines reach needs a certificate, or a reverse proxy that
 has one, named by --behind. Standard output has the address alone, with
 --print-url; the log is on standard error.`,
@@ -53,6 +59,8 @@ has one, named by --behind. Standard output has the address alone, with
 			&cli.BoolFlag{Name: "print-url", Usage: "print the address with the token on standard output"},
 			&cli.BoolFlag{Name: "demo", Usage: "answer with the recorded model of fettle demo, with nothing set up"},
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` where a request names none"},
+			&cli.StringFlag{Name: "agent", Usage: "begin chats with the agent `ID` where a request names none"},
+			&cli.StringFlag{Name: "trust-origin", Usage: "let pages at `URL` on this machine post to /chat without a token"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "speak TLS with the certificate in `FILE`"},
 			&cli.StringFlag{Name: "tls-key", Usage: "with its key in `FILE`"},
 			&cli.StringFlag{Name: "behind", Usage: "be reached by the reverse proxy at `URL` alone, which has a certificate"},
@@ -68,6 +76,7 @@ has one, named by --behind. Standard output has the address alone, with
 				listen: c.String("listen"), behind: c.String("behind"),
 				cert: c.String("tls-cert"), key: c.String("tls-key"), logs: c.String("log"),
 				printURL: c.Bool("print-url"), demo: c.Bool("demo"), drain: c.Duration("drain"), model: c.String("model"),
+				agent: c.String("agent"), trustOrigin: c.String("trust-origin"),
 			}
 			if err := o.check(); err != nil {
 				return err
@@ -145,7 +154,7 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 	}
 	s, err := server.New(server.Options{
 		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: buildVersion().Version,
-		Prepare: prepareTurn(cfg), Log: rt.logger(o.logs), Env: os.LookupEnv,
+		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.logger(o.logs), Env: os.LookupEnv,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -169,7 +178,7 @@ func (rt *runtime) modelIndex(cfg *config.Config, ring *keys.Keys, cache string)
 }
 
 // prepareTurn fills in what the configuration says of a turn, as ask does.
-func prepareTurn(cfg *config.Config) func(*engine.TurnRequest) {
+func prepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
 	return func(req *engine.TurnRequest) {
 		begins := req.Chat == (engine.ChatRef{})
 		if req.Model == "" && begins {
@@ -177,6 +186,9 @@ func prepareTurn(cfg *config.Config) func(*engine.TurnRequest) {
 		}
 		if req.System == "" && begins {
 			req.System = cfg.System
+		}
+		if req.Agent == "" && begins {
+			req.Agent = cmp.Or(agent, cfg.EntryAgent())
 		}
 		switch {
 		case req.Tools != nil:
@@ -186,6 +198,7 @@ func prepareTurn(cfg *config.Config) func(*engine.TurnRequest) {
 			req.Tools = cfg.Tools.Globs
 		}
 		req.Fallback, req.MaxSteps, req.Timeout = cfg.Fallback, cfg.Limits.MaxTurns, cfg.Limits.Timeout
+		req.MaxHandoffs, req.MaxRepeats, req.MaxFailures = cfg.Limits.MaxHandoffs, cfg.Limits.MaxRepeats, cfg.Limits.MaxFailures
 	}
 }
 
@@ -214,6 +227,9 @@ func (o serveOptions) certificate() (*tls.Certificate, error) {
 
 // serving says where, once requests are answered.
 func (rt *runtime) serving(l *server.Listening, o serveOptions) {
+	if o.trustOrigin != "" {
+		rt.notice("every page at " + o.trustOrigin + " can ask here without a token; end fettle serve when you don't need that")
+	}
 	if o.printURL {
 		rt.streams.Out.Printf("%s/#token=%s\n", l.URL(), o.token)
 		return

@@ -177,7 +177,7 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 	}
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		return errors.Join(e.tables.chats.Delete(tx, kv.Str(d.ChatID)), e.tables.deleted.Delete(tx, kv.Str(d.ChatID)),
-			e.tables.moves.Delete(tx, kv.Str(d.ChatID)),
+			e.tables.moves.Delete(tx, kv.Str(d.ChatID)), e.dropThreads(tx, d.ChatID),
 			e.noteDropped(tx))
 	})
 	if err == nil && !d.Making {

@@ -31,6 +31,7 @@ type tables struct {
 
 	documents *kv.Table[Document]
 	workflows *kv.Table[WorkflowInstance]
+	threads   *kv.Table[thread]
 }
 
 func newTables() *tables {
@@ -52,6 +53,7 @@ func newTables() *tables {
 
 		documents: documentsTable(),
 		workflows: workflowsTable(),
+		threads:   threadsTable(),
 
 		moves:   kv.NewTable("branch_moves", func(m *branchMove) kv.Key { return kv.Str(m.ChatID) }),
 		upkeep:  kv.NewTable("upkeep", func(u *Upkeep) kv.Key { return kv.Str(u.ID) }),

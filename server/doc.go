@@ -1,7 +1,7 @@
 // Package server is the engine over HTTP: for pages, editors and other
 // programs. It adds nothing to what a turn is. A handler reads a request,
 // calls the engine through one small interface of its resource, and writes what
-// came back; a stream is engine.Follow as frames.
+// came back; a stream is engine.Follow as frames, written by a dialect of server/dialect.
 //
 // # Vocabulary
 //
@@ -12,6 +12,8 @@
 //   - Follower: one client of one turn's stream (stream.go).
 //   - Approval: a confirm_request of a live turn with the nonce that answers it
 //     (approvals.go).
+//   - Thread: a conversation by the name that a client has for it (wire.go,
+//     threads.go). Its chat is found by that.
 //   - Owner: whoever comes by the Unix socket. Its file lets only the user in, so
 //     no token is asked there, and no browser reaches it.
 //

@@ -107,6 +107,10 @@ type Engine interface {
 	statesAPI
 	toolsetsAPI
 	toolsAPI
+	threadsAPI
+	payloadsAPI
+	documentsAPI
+	workflowsAPI
 	storeAPI
 }
 

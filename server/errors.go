@@ -102,6 +102,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	for _, name := range []string{"Content-Length", "Content-Disposition", "ETag", "Accept-Ranges", "Last-Modified"} {
 		h.Del(name) // of the answer that it was going to be
 	}
+	if to := stateOf(r).route; to != nil && to.speaks != "" {
+		_, kind, raw := to.speaks.Failure(wireFault(status, body, err))
+		writeRaw(w, status, kind, raw)
+		return
+	}
 	writeJSON(w, status, errorJSON{body})
 }
 
@@ -111,11 +116,15 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	if err != nil {
 		status, raw = http.StatusInternalServerError, []byte(`{"error":{"code":"failed","message":"the answer can't be written as JSON"}}`)
 	}
+	writeRaw(w, status, "application/json; charset=utf-8", append(raw, '\n'))
+}
+
+func writeRaw(w http.ResponseWriter, status int, kind string, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(raw)+1))
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(append(raw, '\n'))
+	_, _ = w.Write(body)
 }
 
 // clean keeps control characters of a request out of messages and logs.

@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // The bounds of a request. A body's own bound is its route's.
@@ -69,6 +71,9 @@ func (g *gate) admit(r *http.Request, t *table) (caller, error) {
 	}
 	c.token = takeToken(r)
 	c.route = t.find(r)
+	if to := t.asked(r); c.route == nil && to != nil && to.trusted && g.fromTrusted(r) {
+		c.route = to
+	}
 	if err := framing(r, c.route); err != nil {
 		return c, err
 	}
@@ -158,11 +163,8 @@ func (g *gate) sameOrigin(r *http.Request, c *caller) error {
 	if !g.hosts[strings.ToLower(r.Host)] {
 		return refuse(http.StatusForbidden, "forbidden", "the server doesn't go by the name "+quoted(r.Host))
 	}
-	origin, sent := "", len(r.Header["Origin"]) > 0
-	if sent {
-		origin = r.Header.Get("Origin")
-	}
-	if sent && g.trust != "" && origin == g.trust && c.route != nil && c.route.trusted {
+	origin, sent := r.Header.Get("Origin"), len(r.Header["Origin"]) > 0
+	if c.route != nil && c.route.trusted && g.fromTrusted(r) {
 		c.trusted = true
 		return nil
 	}
@@ -175,6 +177,12 @@ func (g *gate) sameOrigin(r *http.Request, c *caller) error {
 		return refuse(http.StatusForbidden, "forbidden", "other origins get no permission here")
 	}
 	return nil
+}
+
+// fromTrusted tells whether a request comes from the one origin that is trusted.
+func (g *gate) fromTrusted(r *http.Request) bool {
+	sent := r.Header["Origin"]
+	return g.trust != "" && len(sent) == 1 && sent[0] == g.trust
 }
 
 // authorise looks at the token.
@@ -229,10 +237,10 @@ func originOf(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
 		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", refuse(http.StatusBadRequest, "usage", quoted(address)+" is no origin such as http://localhost:5173")
+		return "", fault.New(fault.Usage, quoted(address)+" is no origin", "fettle serve --trust-origin http://localhost:5173")
 	}
 	if !isLoopbackHost(u.Hostname()) {
-		return "", refuse(http.StatusBadRequest, "usage", quoted(address)+" is not on this machine")
+		return "", fault.New(fault.Usage, quoted(address)+" is not on this machine", "fettle serve --trust-origin http://localhost:5173")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }

@@ -65,6 +65,9 @@ type plan struct {
 	run    server.RunOptions
 	dir    string // an old one
 	narrow bool   // connections hold little
+	// runs are what tools of toolsets do, by tool id; others say that they ran,
+	// and parsers take data that is whole.
+	runs map[string]toolset.RunnerFunc
 }
 
 const helloScript = `
@@ -119,7 +122,19 @@ func open(t testing.TB, p plan) *house {
 func (h *house) build(p plan) (*server.Server, *server.Listening) {
 	h.t.Helper()
 	data := filepath.Join(h.dir, "data")
-	h.eng = engine.New(engineOptions(h.t, h.dir, p.tools))
+	eo := engineOptions(h.t, h.dir, p.tools)
+	usual := eo.Runner
+	eo.Runner = func(set *registry.MirrorToolset, m *registry.MirrorTool) (toolset.Runner, error) {
+		if f := p.runs[m.Tool.ID]; f != nil {
+			return f, nil
+		}
+		if m.Parser {
+			_, kind, _ := strings.Cut(m.Tool.ID, ":")
+			return toolset.RunnerFunc(func(_ context.Context, c toolset.Call) (toolset.Result, error) { return parsed(kind, c) }), nil
+		}
+		return usual(set, m)
+	}
+	h.eng = engine.New(eo)
 	var err error
 	h.token, err = server.Token(data)
 	must(h.t, err)

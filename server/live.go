@@ -113,6 +113,17 @@ func (l *liveTurns) all() (ids []engine.TurnID, starting int, news <-chan struct
 
 // start begins a turn and looks after it to its end.
 func (s *Server) start(ctx context.Context, req engine.TurnRequest) (engine.TurnID, engine.Chat, error) {
+	return s.startBy(ctx, func(ctx context.Context, onWait func(string)) (engine.TurnID, error) {
+		req.OnWait = onWait
+		return s.turns.Start(ctx, req)
+	})
+}
+
+// startBy is start for what begins a turn by another way. begin may begin none,
+// and gives an empty id then. It has onWait told of what it has to wait for.
+func (s *Server) startBy(
+	ctx context.Context, begin func(ctx context.Context, onWait func(string)) (engine.TurnID, error),
+) (engine.TurnID, engine.Chat, error) {
 	if s.draining.Load() {
 		return "", engine.Chat{}, errDraining
 	}
@@ -121,12 +132,11 @@ func (s *Server) start(ctx context.Context, req engine.TurnRequest) (engine.Turn
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	req.OnWait = busyNow(cancel)
-	id, err := s.turns.Start(ctx, req)
-	if err != nil {
+	id, err := begin(ctx, busyNow(cancel))
+	if err != nil || id == "" {
 		s.live.add("", engine.Chat{})
 		var busy *fault.Fault
-		if errors.As(context.Cause(ctx), &busy) { // rather than that its context ended
+		if err != nil && errors.As(context.Cause(ctx), &busy) { // rather than that its context ended
 			err = busy
 		}
 		return "", engine.Chat{}, err

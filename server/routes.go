@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/server/dialect"
 )
 
 func jsonBody() []string { return []string{"application/json"} }
@@ -12,7 +13,7 @@ func jsonBody() []string { return []string{"application/json"} }
 // routes is the table of all operations: the mux and /openapi.json are made of
 // it. Names are those of document 004, §7, where it has one.
 func routes() []route {
-	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), opsRoutes())
+	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), payloadRoutes(), documentRoutes(), workflowRoutes(), wireRoutes(), opsRoutes())
 }
 
 func turnRoutes() []route {
@@ -169,6 +170,70 @@ func toolRoutes() []route {
 		},
 		{op: "list_agents", method: http.MethodGet, path: "/api/agents", tag: "agents", do: listAgents, gives: agentsJSON{}, summary: "The agents that a turn can enter by"},
 		{op: "get_agent", method: http.MethodGet, path: "/api/agents/{agent}", tag: "agents", do: getAgent, gives: engine.Agent{}, summary: "An agent with its prompt"},
+	}
+}
+
+func payloadRoutes() []route {
+	const tag, path = "payloads", "/api/chats/{chat}/payloads"
+	return []route{
+		{op: "list_payloads", method: http.MethodGet, path: path, tag: tag, do: listPayloads, gives: payloadsJSON{}, summary: "The payloads that were shown in a chat, and what became of them"},
+		{op: "get_payload", method: http.MethodGet, path: path + "/{payload}", tag: tag, do: getPayload, gives: payloadJSON{}, summary: "A payload, and how it is shown"},
+		{op: "accept_payload", method: http.MethodPost, path: path + "/{payload}/accept", tag: tag, do: acceptPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Accept a payload, once; a tool that its type names runs then"},
+		{op: "reject_payload", method: http.MethodPost, path: path + "/{payload}/reject", tag: tag, do: rejectPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Reject a payload, once"},
+	}
+}
+
+func documentRoutes() []route {
+	const tag, path = "documents", "/api/documents"
+	return []route{
+		{
+			op: "list_documents", method: http.MethodGet, path: path, tag: tag, do: listDocuments, gives: documentsJSON{},
+			summary: "The stored documents", query: []param{{"deleted", "those that were removed and can be brought back", "boolean"}},
+		},
+		{op: "get_document", method: http.MethodGet, path: path + "/{document}", tag: tag, do: getDocument, gives: engine.Document{}, summary: "A document, by its id or name"},
+		{op: "get_document_content", method: http.MethodGet, path: path + "/{document}/content", tag: tag, do: getDocumentContent, media: anyType, slow: true, summary: "What a document holds"},
+		{
+			op: "put_document", method: http.MethodPut, path: path + "/{document}", tag: tag, do: putDocument, takes: []string{anyType}, max: engine.MaxDocumentSize,
+			summary: "Store a text or an image under a name", status: http.StatusCreated, maybe: []int{http.StatusOK}, gives: engine.AddedDocument{},
+		},
+		{op: "delete_document", method: http.MethodDelete, path: path + "/{document}", tag: tag, do: deleteDocument, status: http.StatusNoContent, summary: "Remove a document; it can be brought back for 30 days"},
+		{op: "restore_document", method: http.MethodPost, path: path + "/{document}/restore", tag: tag, do: restoreDocument, gives: engine.Document{}, summary: "Bring a removed document back"},
+	}
+}
+
+func workflowRoutes() []route {
+	const tag, path = "workflows", "/api/workflow-instances"
+	return []route{
+		{op: "list_workflows", method: http.MethodGet, path: "/api/workflows", tag: tag, do: listWorkflows, gives: workflowsJSON{}, summary: "The workflows that can be started"},
+		{op: "get_workflow", method: http.MethodGet, path: "/api/workflows/{workflow}", tag: tag, do: getWorkflow, gives: engine.Workflow{}, summary: "A workflow with its steps"},
+		{op: "start_workflow", method: http.MethodPost, path: "/api/workflows/{workflow}/start", tag: tag, do: startWorkflow, body: workflowBody{}, takes: jsonBody(), status: http.StatusAccepted, gives: instanceJSON{}, summary: "Start a workflow; its turn is followed like any other"},
+		{op: "list_workflow_instances", method: http.MethodGet, path: path, tag: tag, do: listInstances, gives: instancesJSON{}, summary: "The workflows that were started, the last one first"},
+		{op: "get_workflow_instance", method: http.MethodGet, path: path + "/{instance}", tag: tag, do: getInstance, gives: engine.WorkflowInstance{}, summary: "How far a workflow is"},
+		{op: "act_workflow", method: http.MethodPost, path: path + "/{instance}/act", tag: tag, do: actWorkflow, body: actBody{}, takes: jsonBody(), status: http.StatusAccepted, gives: instanceJSON{}, summary: "Go on with a workflow that waits, or do the step again that failed"},
+		{op: "cancel_workflow", method: http.MethodPost, path: path + "/{instance}/cancel", tag: tag, do: cancelWorkflow, gives: engine.WorkflowInstance{}, summary: "End a workflow for good"},
+	}
+}
+
+// wireRoutes are those that speak another program's dialect.
+func wireRoutes() []route {
+	const tag = "dialects"
+	return []route{
+		{
+			op: "chat", method: http.MethodPost, path: "/chat", tag: tag, do: chatAgents, speaks: dialect.Agents, trusted: true,
+			summary: "A message of a session, answered as a stream (document 003)", body: agentsBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
+		},
+		{
+			op: "aisdk_chat", method: http.MethodPost, path: "/aisdk", tag: tag, do: chatAISDK, speaks: dialect.AISDK,
+			summary: "The last message of a conversation, answered as a UI message stream of the AI SDK", body: aisdkBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
+		},
+		{
+			op: "aisdk_resume", method: http.MethodGet, path: "/aisdk/{thread}/stream", tag: tag, do: resumeAISDK, speaks: dialect.AISDK,
+			summary: "Follow the turn that runs in a conversation, from its beginning", media: mediaSSE, maybe: []int{http.StatusNoContent},
+		},
+		{
+			op: "agui_run", method: http.MethodPost, path: "/agui", tag: tag, do: chatAGUI, speaks: dialect.AGUI,
+			summary: "A run of AG-UI: the last message of a thread, answered as its events", body: aguiBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
+		},
 	}
 }
 

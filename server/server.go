@@ -71,6 +71,11 @@ type Server struct {
 	toolsets  toolsetsAPI
 	tools     toolsAPI
 	models    Models
+	threads   threadsAPI
+	payloads  payloadsAPI
+	documents documentsAPI
+	workflows workflowsAPI
+	naming    naming
 	store     storeAPI
 	live      *liveTurns
 	shows     *shows
@@ -92,6 +97,8 @@ func New(o Options) (*Server, error) {
 		o: o, log: o.Log, now: o.Now,
 		turns: o.Engine, chats: o.Engine, bin: o.Engine, branches: o.Engine, files: o.Engine, states: o.Engine,
 		toolsets: o.Engine, tools: o.Engine, store: o.Engine, models: o.Models,
+		payloads: o.Engine, documents: o.Engine, workflows: o.Engine,
+		threads: o.Engine, naming: naming{names: map[string]bool{}},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -159,16 +166,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.finish(answer, r, st)
 	c, err := s.gate.admit(r, s.table)
 	st.route = c.route
+	if c.trusted { // also of a failure, which the page could not read otherwise
+		s.allowOrigin(answer.Header())
+	}
 	if err != nil {
 		s.failed(answer, r, err)
 		return
 	}
-	if c.trusted {
-		s.allowOrigin(answer.Header())
-		if r.Method == http.MethodOptions {
-			answer.WriteHeader(http.StatusNoContent)
-			return
-		}
+	if c.trusted && r.Method == http.MethodOptions {
+		answer.WriteHeader(http.StatusNoContent)
+		return
 	}
 	s.bound(answer, r, c.route)
 	s.table.mux.ServeHTTP(answer, r)

@@ -101,6 +101,8 @@ type renderJSON struct {
 	Plan      json.RawMessage `json:"render_plan"`
 	URL       string          `json:"url,omitempty"`
 	ExpiresAt *time.Time      `json:"expires_at,omitempty"`
+	// Problem is why there is no URL, where there should be one.
+	Problem string `json:"problem,omitempty"`
 }
 
 func getRenderDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -113,7 +115,12 @@ func getRenderDocument(s *Server, w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	out := renderJSON{ChatID: shown.ChatID, ToolID: shown.ToolID, Plan: shown.Plan}
-	if shown.Document != nil {
+	switch {
+	case shown.Document == nil:
+	case s.shows.base == "":
+		// The page would have to be on this origin, where its scripts reach all.
+		out.Problem = "the page of this call is shown where fettle serve is reached over plain HTTP on its own machine; here it has no address of its own"
+	default:
 		address, expires := s.shows.add(shown.Document)
 		out.URL, out.ExpiresAt = address, &expires
 	}

@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,23 +14,14 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/dialect"
 )
-
-// encoder turns the events of one turn, in order and from the first, into the
-// frames of a stream.
-type encoder interface {
-	Append(dst []byte, e event.Event) ([]byte, error)
-	// End appends what a stream needs that ends before its turn.
-	End(dst []byte) []byte
-	// KeepAlive appends what may stand between two frames.
-	KeepAlive(dst []byte) []byte
-}
 
 // following is one stream to one client.
 type following struct {
 	turn  engine.TurnID
 	after event.Seq // what the client has
-	enc   encoder
+	enc   dialect.Encoder
 	// fromStart feeds the encoder what the client has already, for encoders that
 	// have to know what is open.
 	fromStart bool
@@ -141,7 +134,7 @@ type frames struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter
 	rc     *http.ResponseController
-	enc    encoder
+	enc    dialect.Encoder
 	stall  time.Duration
 	stop   context.CancelCauseFunc
 	header map[string]string
@@ -242,14 +235,31 @@ func (f *frames) keepAlive(ctx context.Context, every time.Duration) <-chan stru
 	return gone
 }
 
-// eventStream is the header of a stream of events. no-transform keeps proxies
-// from compressing, which holds frames back; nginx buffers unless it is told
-// not to.
-func eventStream() map[string]string {
-	return map[string]string{
-		"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache, no-transform",
-		"X-Accel-Buffering": "no",
+// headerOf is the header of a dialect's streams.
+func headerOf(n dialect.Name) map[string]string {
+	f := n.Form()
+	out := map[string]string{"Content-Type": f.ContentType}
+	maps.Copy(out, f.Header)
+	return out
+}
+
+// chatStream follows a turn in the dialect of this API, which document 000 has.
+// long puts the turn's id before the number in the ids of frames: in the streams
+// of chats a client may come back when another turn runs.
+func chatStream(turn engine.TurnID, after event.Seq, long bool) following {
+	return following{
+		turn: turn, after: after, approvals: true, header: headerOf(dialect.Chat),
+		enc: dialect.NewEncoder(dialect.Chat, dialect.Options{LongIDs: long}),
 	}
+}
+
+// appendData appends a frame that has no place in the turn, and so no id.
+func appendData(dst []byte, v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil { // strings and valid JSON can't fail
+		return dst
+	}
+	return append(append(append(dst, "data: "...), raw...), "\n\n"...)
 }
 
 // resumeFrom reads Last-Event-ID, or `after` for clients that can't send it: a

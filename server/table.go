@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/fettle-cli/fettle/server/dialect"
 )
 
 // anyType is the entry of takes that lets every content type in.
@@ -52,6 +54,8 @@ type route struct {
 	hidden  bool // without a token, there is nothing
 	trusted bool // may be used from the origin that is trusted, without a token
 	slow    bool // reads or writes files: longer time limits
+	// speaks is the dialect of the failures; empty is this API's own.
+	speaks dialect.Name
 }
 
 // param is a parameter of a query.
@@ -92,6 +96,17 @@ func newTable(list []route, serve func(*route) http.Handler) *table {
 func (t *table) find(r *http.Request) *route {
 	_, pattern := t.mux.Handler(r)
 	return t.routes[pattern]
+}
+
+// asked gives the route that a browser asks permission for before it sends the
+// request itself; nil where r is no such question.
+func (t *table) asked(r *http.Request) *route {
+	if r.Method != http.MethodOptions {
+		return nil
+	}
+	probe := *r
+	probe.Method = r.Header.Get("Access-Control-Request-Method")
+	return t.find(&probe)
 }
 
 // missing tells a path that nothing has from a method that it doesn't take.

@@ -24,7 +24,6 @@ func TestATrustedOrigin(t *testing.T) {
 	}
 	s.table = newTable([]route{
 		{op: "open", method: http.MethodPost, path: "/open", do: answer, takes: jsonBody(), trusted: true},
-		{op: "preflight", method: http.MethodOptions, path: "/open", do: answer, trusted: true},
 		{op: "closed", method: http.MethodPost, path: "/closed", do: answer, takes: jsonBody()},
 	}, func(to *route) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _ = to.do(s, w, r) })
@@ -38,6 +37,7 @@ func TestATrustedOrigin(t *testing.T) {
 		"its preflight":           {"OPTIONS", "/open", trusted, 204, true},
 		"elsewhere":               {"POST", "/closed", trusted, 403, false},
 		"another port":            {"POST", "/open", "http://localhost:5174", 403, false},
+		"preflight elsewhere":     {"OPTIONS", "/closed", trusted, 403, false},
 		"another preflight":       {"OPTIONS", "/open", "http://localhost:5174", 403, false},
 		"another name of it":      {"POST", "/open", "http://127.0.0.1:5173", 403, false},
 		"null":                    {"POST", "/open", "null", 403, false},
@@ -49,6 +49,9 @@ func TestATrustedOrigin(t *testing.T) {
 		if c.origin != "" {
 			r.Header.Set("Origin", c.origin)
 			r.Header.Set("Sec-Fetch-Site", "same-site")
+			if c.method == "OPTIONS" {
+				r.Header.Set("Access-Control-Request-Method", "POST")
+			}
 			if c.origin == "http://127.0.0.1:1" {
 				r.Header.Set("Sec-Fetch-Site", "same-origin")
 			}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -107,7 +106,7 @@ const maxContext = 64 << 10
 
 // request makes the engine's request of a body.
 func (b *turnBody) request() (engine.TurnRequest, error) {
-	req := engine.TurnRequest{Page: b.Context.Page, Tab: b.Context.Tab}
+	req := engine.TurnRequest{Page: b.Context.Page, Tab: b.Context.Tab, Context: b.Context.rest}
 	if b.ConversationID != 0 && b.ChatID != "" {
 		return req, fault.New(fault.Usage, "conversation_id and chat_id name a chat twice")
 	}
@@ -116,7 +115,12 @@ func (b *turnBody) request() (engine.TurnRequest, error) {
 	}
 	req.Chat = engine.ChatRef{Number: b.ConversationID, ID: b.ChatID, Parent: b.ParentID, Fork: b.Fork}
 	switch b.InteractionType {
-	case "", "text_input", "value_selected", "action_executed":
+	case "", "text_input": // they wrote, as ever
+	case "value_selected", "action_executed":
+		req.InteractionType = b.InteractionType
+		if string(b.ActionMetadata) != "null" {
+			req.ActionMetadata = b.ActionMetadata
+		}
 	default:
 		return req, fault.New(fault.Usage, "interaction_type has to be text_input, value_selected or action_executed, not "+quoted(b.InteractionType))
 	}
@@ -169,18 +173,14 @@ func (b *turnBody) parts(req *engine.TurnRequest) error {
 	return nil
 }
 
-// text is the message. Where the person used a suggestion instead of writing, the
-// model is told what that was.
+// text is the message. Where the person used a suggestion and wrote nothing, it is
+// what they did: the engine tells the model the rest.
 func (b *turnBody) text() string {
 	text := strings.ToValidUTF8(b.Message, "\ufffd")
-	if b.InteractionType == "" || b.InteractionType == "text_input" || len(b.ActionMetadata) == 0 {
-		return text
+	if strings.TrimSpace(text) == "" && (b.InteractionType == "value_selected" || b.InteractionType == "action_executed") {
+		return b.InteractionType
 	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, b.ActionMetadata) != nil {
-		return text
-	}
-	return strings.TrimSpace(text + fmt.Sprintf("\n\n(%s: %s)", b.InteractionType, compact.String()))
+	return text
 }
 
 // choose takes over what a turn may choose.
@@ -259,9 +259,9 @@ func streamTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	head := eventStream()
-	head["X-Fettle-Turn"], head["X-Fettle-Chat"] = string(id), chat.ID
-	return s.stream(w, r, following{turn: id, enc: chatFrames{}, approvals: true, header: head})
+	f := chatStream(id, 0, false)
+	f.header["X-Fettle-Turn"], f.header["X-Fettle-Chat"] = string(id), chat.ID
+	return s.stream(w, r, f)
 }
 
 func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -276,7 +276,7 @@ func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if turn != "" && turn != id {
 		return badEventID(string(turn))
 	}
-	return s.stream(w, r, following{turn: id, after: after, enc: chatFrames{}, approvals: true, header: eventStream()})
+	return s.stream(w, r, chatStream(id, after, false))
 }
 
 // followChat follows the turn that runs in a chat, or the one that a client
@@ -294,17 +294,17 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if err := s.belongs(r, turn, ref); err != nil {
 			return err
 		}
-		return s.stream(w, r, following{turn: turn, after: after, enc: chatFrames{turn}, approvals: true, header: eventStream()})
+		return s.stream(w, r, chatStream(turn, after, true))
 	}
 	id, ok := s.live.of(ref)
-	if !ok {
+	if !ok || !s.turns.Live(id) { // one that ended a moment ago may still be listed
 		if _, err := s.chats.FindChat(r.Context(), ref); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return s.stream(w, r, following{turn: id, enc: chatFrames{id}, approvals: true, header: eventStream()})
+	return s.stream(w, r, chatStream(id, 0, true))
 }
 
 // belongs refuses the turn of another chat.

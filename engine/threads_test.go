@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// A client's name means a chat until that is deleted, or the name means another
+// one; of a chat that is purged no name is left.
+func TestNamesOfThreads(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, toolScript)
+	ctx := t.Context()
+	means := func(name string) string {
+		t.Helper()
+		id, ok, err := b.ThreadChat(ctx, name)
+		if err != nil || ok != (id != "") {
+			t.Fatalf("%q, %v, %v", id, ok, err)
+		}
+		return id
+	}
+	var ids []string
+	for range 2 {
+		chat, err := b.NewChat(ctx, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, chat.ID)
+	}
+	if got := means("agents:one"); got != "" {
+		t.Errorf("a new name means %q", got)
+	}
+	for _, id := range ids {
+		if err := b.NameThread(ctx, "agents:one", id); err != nil {
+			t.Fatal(err)
+		}
+		if got := means("agents:one"); got != id {
+			t.Errorf("the name means %q, not %q", got, id)
+		}
+	}
+	chat, err := b.FindChat(ctx, ChatRef{ID: ids[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DeleteChats(ctx, chat); err != nil {
+		t.Fatal(err)
+	}
+	if got := means("agents:one"); got != "" {
+		t.Errorf("the name of a deleted chat means %q", got)
+	}
+	if _, err := b.PurgeChats(ctx, Purge{Chats: []string{ids[1]}}); err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	err = b.store.View(ctx, func(tx *kv.Tx) (err error) {
+		left, err = b.tables.threads.Count(tx, kv.Range{})
+		return err
+	})
+	if err != nil || left != 0 {
+		t.Errorf("%d names are left of a purged chat, %v", left, err)
+	}
+	for _, name := range []string{"", strings.Repeat("x", MaxThreadName+1)} {
+		if _, _, err := b.ThreadChat(ctx, name); fault.CodeOf(err) != fault.Usage {
+			t.Errorf("a name of %d bytes: %v", len(name), err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// documentsAPI is what handlers of documents need.
+type documentsAPI interface {
+	Documents(ctx context.Context, removed bool) ([]engine.Document, error)
+	FindDocument(ctx context.Context, ref string) (engine.Document, error)
+	DocumentContent(context.Context, engine.Document) ([]byte, error)
+	AddDocuments(context.Context, ...engine.NewDocument) ([]engine.AddedDocument, error)
+	DeleteDocuments(ctx context.Context, refs ...string) ([]engine.Document, error)
+	RestoreDocuments(ctx context.Context, refs ...string) ([]engine.Document, error)
+}
+
+// documentsJSON are the stored documents.
+type documentsJSON struct {
+	Documents []engine.Document `json:"documents"`
+}
+
+func listDocuments(s *Server, w http.ResponseWriter, r *http.Request) error {
+	removed, err := boolParam(r, "deleted")
+	if err != nil {
+		return err
+	}
+	all, err := s.documents.Documents(r.Context(), removed)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, documentsJSON{orEmpty(all)})
+	return nil
+}
+
+func getDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
+	d, err := s.documents.FindDocument(r.Context(), r.PathValue("document"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, d)
+	return nil
+}
+
+// getDocumentContent gives a document to be downloaded: its text was written by
+// anybody, and no browser is to take it for a page of this origin.
+func getDocumentContent(s *Server, w http.ResponseWriter, r *http.Request) error {
+	d, err := s.documents.FindDocument(r.Context(), r.PathValue("document"))
+	if err != nil {
+		return err
+	}
+	raw, err := s.documents.DocumentContent(r.Context(), d)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", d.MIME)
+	if d.MIME == "text/plain" {
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	h.Set("Content-Disposition", "attachment")
+	h.Set("Content-Length", strconv.Itoa(len(raw)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(raw)
+	return nil
+}
+
+// putDocument stores a document under a name. One of the same name and content is
+// left as it is; another content under a name that is taken is refused.
+func putDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("document")
+	if err := engine.CheckDocumentName(name); err != nil {
+		return fault.Wrap(fault.Usage, "the document's name", err)
+	}
+	raw, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	kind := http.DetectContentType(raw)
+	switch {
+	case strings.HasPrefix(kind, "image/"):
+	case strings.HasPrefix(kind, "text/"):
+		kind = "text/plain"
+	default:
+		return fault.New(fault.Usage, "a document is text or an image, and this is "+kind)
+	}
+	added, err := s.documents.AddDocuments(r.Context(), engine.NewDocument{Name: name, MIME: kind, Data: raw})
+	if err != nil {
+		return err
+	}
+	status := http.StatusCreated
+	if added[0].Same {
+		status = http.StatusOK
+	}
+	writeJSON(w, status, added[0])
+	return nil
+}
+
+func deleteDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.documents.DeleteDocuments(r.Context(), r.PathValue("document")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func restoreDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
+	back, err := s.documents.RestoreDocuments(r.Context(), r.PathValue("document"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, back[0])
+	return nil
+}

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// payloadsAPI is what handlers of payloads need.
+type payloadsAPI interface {
+	Payloads(context.Context, engine.ChatRef) (engine.Chat, []engine.ShownPayload, error)
+	Payload(context.Context, engine.Deciding) (engine.Chat, engine.ShownPayload, error)
+	PayloadPlan(context.Context, engine.Chat, provider.Payload) json.RawMessage
+	Decide(context.Context, engine.Deciding) (engine.Decided, error)
+}
+
+// payloadsJSON are the payloads of a chat's active branch.
+type payloadsJSON struct {
+	Chat     engine.Chat           `json:"chat"`
+	Payloads []engine.ShownPayload `json:"payloads"`
+}
+
+func listPayloads(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	chat, all, err := s.payloads.Payloads(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, payloadsJSON{chat, orEmpty(all)})
+	return nil
+}
+
+// payloadJSON is a payload, and how it is shown where its type has a renderer.
+type payloadJSON struct {
+	Payload engine.ShownPayload `json:"payload"`
+	Plan    json.RawMessage     `json:"render_plan,omitempty"`
+}
+
+func getPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
+	d, err := decidingOf(r)
+	if err != nil {
+		return err
+	}
+	chat, p, err := s.payloads.Payload(r.Context(), d)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, payloadJSON{p, s.payloads.PayloadPlan(r.Context(), chat, p.Payload)})
+	return nil
+}
+
+// decisionBody is what a person says to a payload.
+type decisionBody struct {
+	Remark string `json:"remark,omitempty"`
+	// Allow are rules of calls that need no approval, for the turn of a tool that
+	// is told. Confirm says that the client answers approvals.
+	Allow   []string `json:"allow,omitempty"`
+	Confirm bool     `json:"confirm,omitempty"`
+}
+
+// decidedJSON is what came of it. Turn is that of the tool which is told, to be
+// followed; a client action in the decision's reaction is the client's to do.
+type decidedJSON struct {
+	Payload engine.ShownPayload `json:"payload"`
+	Again   bool                `json:"again"`
+	Turn    *turnJSON           `json:"turn,omitempty"`
+}
+
+func acceptPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.decide(w, r, true)
+}
+
+func rejectPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.decide(w, r, false)
+}
+
+func (s *Server) decide(w http.ResponseWriter, r *http.Request, accept bool) error {
+	var body decisionBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	d, err := decidingOf(r)
+	if err != nil {
+		return err
+	}
+	d.Accept, d.Remark, d.Policy, d.CanConfirm = accept, body.Remark, engine.Policy{Allow: body.Allow}, body.Confirm
+	var decided engine.Decided
+	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (engine.TurnID, error) {
+		d.OnWait = onWait
+		var err error
+		decided, err = s.payloads.Decide(ctx, d)
+		return decided.Turn, err
+	})
+	if err != nil {
+		return err
+	}
+	out := decidedJSON{Payload: decided.Payload, Again: decided.Again}
+	if id != "" {
+		turn := s.turnJSON(id, chat)
+		out.Turn = &turn
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// decidingOf names the payload of a path, by its id.
+func decidingOf(r *http.Request) (engine.Deciding, error) {
+	ref, err := chatOf(r)
+	return engine.Deciding{Chat: ref, Payload: r.PathValue("payload")}, err
+}

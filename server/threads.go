@@ -1,0 +1,133 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/server/dialect"
+)
+
+// aisdkBody is what the AI SDK's transport posts, for /openapi.json; the messages
+// are its UI messages.
+type aisdkBody struct {
+	ID        string           `json:"id"`
+	Messages  []map[string]any `json:"messages"`
+	Trigger   string           `json:"trigger,omitempty"`
+	MessageID string           `json:"messageId,omitempty"`
+	Model     string           `json:"model,omitempty"`
+}
+
+// aguiBody is AG-UI's RunAgentInput, for /openapi.json.
+type aguiBody struct {
+	ThreadID       string           `json:"threadId"`
+	RunID          string           `json:"runId"`
+	Messages       []map[string]any `json:"messages"`
+	Tools          []map[string]any `json:"tools,omitempty"`
+	Context        []map[string]any `json:"context,omitempty"`
+	ForwardedProps map[string]any   `json:"forwardedProps,omitempty"`
+}
+
+func chatAISDK(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.chatThread(w, r, dialect.AISDK)
+}
+
+func chatAGUI(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.chatThread(w, r, dialect.AGUI)
+}
+
+// chatThread answers the last message of a thread whose client tells the whole
+// conversation each time. What was said is known here, so only the place of the
+// message is taken from it.
+func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Name) error {
+	in, err := readWire(w, r, n)
+	if err != nil {
+		return err
+	}
+	switch {
+	case in.ThreadID == "":
+		return fault.New(fault.Usage, "the id of the conversation is missing")
+	case len(in.Tools) > 0:
+		return fault.New(fault.Usage, "tools that the client runs can't be offered to the model here yet; send none")
+	case len(in.Answers) > 0 || in.Confirm:
+		return fault.New(fault.Usage, "approvals can't be answered in this format yet; POST /api/turns/{turn}/confirm answers them")
+	}
+	req, err := wireRequest(in)
+	if err != nil {
+		return err
+	}
+	if err := s.place(r, in, &req); err != nil {
+		return err
+	}
+	id, chat, err := s.beginThread(r, string(n)+":"+in.ThreadID, req)
+	if err != nil {
+		return err
+	}
+	return s.stream(w, r, wireStream(id, chat.ID, in))
+}
+
+// place finds where the last message of a thread belongs: behind what is known of
+// the conversation, or in the place of a question that is asked again.
+func (s *Server) place(r *http.Request, in *dialect.Request, req *engine.TurnRequest) error {
+	questions := 0
+	for _, m := range in.Messages {
+		switch m.Role {
+		case dialect.User:
+			questions++
+		case dialect.System:
+			for _, p := range m.Parts {
+				req.System += p.Text
+			}
+		}
+	}
+	var notes []provider.Part
+	for _, n := range in.Notes {
+		notes = append(notes, provider.Part{Kind: provider.FilePart, Name: clean(n.Name), Text: n.Text})
+	}
+	req.Parts = append(notes, req.Parts...)
+	chat, known, err := s.threads.ThreadChat(r.Context(), string(in.Dialect)+":"+in.ThreadID)
+	if err != nil {
+		return err
+	}
+	var asked []string
+	if known {
+		if id, ok := s.live.of(engine.ChatRef{ID: chat}); ok && s.turns.Live(id) {
+			return fault.New(fault.Busy, "the conversation's last message is still being answered")
+		}
+		conv, err := s.chats.Chat(r.Context(), engine.ChatRef{ID: chat})
+		if err != nil {
+			return err
+		}
+		for _, m := range conv.Messages {
+			if m.Role == provider.User {
+				asked = append(asked, m.ID)
+			}
+		}
+	}
+	// Some clients send the last message alone.
+	again := in.Trigger == "regenerate-message" || in.MessageID != "" || in.Dialect == dialect.AGUI && questions > 1
+	switch {
+	case questions > len(asked)+1:
+		return fault.New(fault.Usage, "what the client tells of this conversation was not said here; begin another one")
+	case again && questions <= len(asked):
+		req.Chat.Instead = asked[questions-1]
+	}
+	return nil
+}
+
+// resumeAISDK follows the turn that runs in a thread, from its beginning: that is
+// what the AI SDK's transport asks for when a page is opened again. 204 says that
+// nothing runs.
+func resumeAISDK(s *Server, w http.ResponseWriter, r *http.Request) error {
+	chat, known, err := s.threads.ThreadChat(r.Context(), string(dialect.AISDK)+":"+r.PathValue("thread"))
+	if err != nil {
+		return err
+	}
+	id, live := s.live.of(engine.ChatRef{ID: chat})
+	if !known || !live || !s.turns.Live(id) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return s.stream(w, r, wireStream(id, chat, &dialect.Request{Dialect: dialect.AISDK}))
+}

@@ -1,0 +1,182 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/server/dialect"
+)
+
+// threadsAPI is what handlers need where a client has its own name for a
+// conversation.
+type threadsAPI interface {
+	ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error)
+	NameThread(ctx context.Context, name, chatID string) error
+}
+
+// naming are the threads whose first turn is being begun, so that two requests
+// don't make two chats of one.
+type naming struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+// take gives the right to name a thread, until done is called.
+func (n *naming) take(name string) (done func(), ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.names[name] {
+		return nil, false
+	}
+	n.names[name] = true
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.names, name)
+	}, true
+}
+
+// readWire reads the body of a request in a dialect.
+func readWire(w http.ResponseWriter, r *http.Request, n dialect.Name) (*dialect.Request, error) {
+	raw, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	in, wrong := dialect.Decode(n, raw)
+	if wrong != nil {
+		return nil, wrong
+	}
+	return in, nil
+}
+
+// agentsBody is document 003's request, for /openapi.json.
+type agentsBody struct {
+	SessionID string `json:"session_id"`
+	Message   string `json:"message"`
+}
+
+// chatAgents is document 003's POST /chat: a message of a session, and the turn
+// that answers it. Nobody can be asked for an approval there, so a call that
+// needs one is denied.
+func chatAgents(s *Server, w http.ResponseWriter, r *http.Request) error {
+	in, err := readWire(w, r, dialect.Agents)
+	if err != nil {
+		return err
+	}
+	req, err := wireRequest(in)
+	if err != nil {
+		return err
+	}
+	id, chat, err := s.beginThread(r, string(dialect.Agents)+":"+in.ThreadID, req)
+	if err != nil {
+		return err
+	}
+	return s.stream(w, r, wireStream(id, chat.ID, in))
+}
+
+// beginThread begins a turn in the chat that a client's own name means, or makes
+// the chat. The name is kept before the turn is shown.
+func (s *Server) beginThread(r *http.Request, name string, req engine.TurnRequest) (engine.TurnID, engine.Chat, error) {
+	done, ok := s.naming.take(name)
+	if !ok {
+		return "", engine.Chat{}, fault.New(fault.Busy, "another message of this conversation is being begun")
+	}
+	defer done()
+	known, ok, err := s.threads.ThreadChat(r.Context(), name)
+	if err != nil {
+		return "", engine.Chat{}, err
+	}
+	if ok {
+		req.Chat.ID = known
+	}
+	id, chat, err := s.begin(r, req)
+	if err != nil || ok {
+		return id, chat, err
+	}
+	// The turn runs whatever becomes of the client.
+	if err := s.threads.NameThread(context.WithoutCancel(r.Context()), name, chat.ID); err != nil {
+		return "", chat, errors.Join(err, s.turns.Cancel(context.WithoutCancel(r.Context()), id))
+	}
+	return id, chat, nil
+}
+
+// wireRequest makes the engine's request of the last message of a dialect's.
+func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
+	req := engine.TurnRequest{
+		Model: in.Model, Think: in.Think, Temperature: in.Temperature, MaxTokens: in.MaxTokens,
+	}
+	last := in.Messages[len(in.Messages)-1]
+	if last.Role != dialect.User {
+		return req, fault.New(fault.Usage, "the last message has to be the user's")
+	}
+	var words []string
+	var files, images []provider.Part
+	for _, p := range last.Parts {
+		switch p.Kind {
+		case dialect.Text:
+			words = append(words, strings.ToValidUTF8(p.Text, "\ufffd"))
+		case dialect.Image, dialect.File:
+			if p.URL != "" {
+				return req, fault.New(fault.Usage, "files have to come with the message; no address is fetched")
+			}
+			if p.Kind == dialect.Image {
+				images = append(images, provider.Part{Kind: provider.ImagePart, Name: clean(p.Name), MIME: clean(p.MIME), Data: p.Data})
+				continue
+			}
+			files = append(files, provider.Part{Kind: provider.FilePart, Name: clean(p.Name), Text: strings.ToValidUTF8(string(p.Data), "\ufffd")})
+		}
+	}
+	text := strings.Join(words, "\n\n")
+	if strings.TrimSpace(text) == "" && len(files)+len(images) == 0 {
+		return req, fault.New(fault.Usage, "message is empty")
+	}
+	req.Parts = append(files, images...)
+	if text != "" {
+		req.Parts = append(req.Parts, provider.Part{Kind: provider.TextPart, Text: text})
+	}
+	req.Title = strings.TrimSpace(text)
+	return req, nil
+}
+
+// wireStream follows a turn in the dialect that it was asked for in.
+func wireStream(id engine.TurnID, chatID string, in *dialect.Request) following {
+	f := following{
+		turn: id, enc: dialect.NewEncoder(in.Dialect, in.Options()), header: headerOf(in.Dialect),
+	}
+	f.header["X-Fettle-Turn"], f.header["X-Fettle-Chat"] = string(id), chatID
+	return f
+}
+
+// wireFault is an error as a dialect's Failure takes it. What the gate refuses
+// has no kind of its own there, so the status chooses one.
+func wireFault(status int, body errorBody, err error) *fault.Fault {
+	f := &fault.Fault{Code: fault.Code(body.Code), Msg: body.Message, Hints: body.Hints}
+	var field *dialect.FieldError
+	if errors.As(err, &field) {
+		f.Err = field
+	}
+	for _, c := range fault.Codes() {
+		if c == f.Code {
+			return f
+		}
+	}
+	switch {
+	case status == http.StatusNotFound:
+		f.Code = fault.NotFound
+	case status == http.StatusTooManyRequests:
+		f.Code = fault.Overloaded
+	case status == http.StatusServiceUnavailable:
+		f.Code = fault.Unavailable
+	case status < http.StatusInternalServerError:
+		f.Code = fault.Usage
+	default:
+		f.Code = fault.Failed
+	}
+	return f
+}
