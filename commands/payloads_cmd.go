@@ -211,9 +211,14 @@ func becameOf(p engine.ShownPayload, chat int64) string {
 		}
 		return foot
 	}
+	return decisionWords(*d)
+}
+
+// decisionWords are a decision in words.
+func decisionWords(d engine.PayloadDecision) string {
 	text := string(d.Decision) + " " + term.Ago(time.Now(), d.At)
 	if d.Remark != "" {
-		text += ": " + d.Remark
+		text += ": " + term.Clean(d.Remark)
 	}
 	return text
 }

@@ -181,7 +181,7 @@ func (t *turn) rounds(limit int) error {
 		if on, err := t.useCalls(calls, next); err != nil || !on {
 			return err
 		}
-		if err := t.progress.look(t.red.calls, &t.req); err != nil {
+		if err := t.progress.look(t.red.calls, &t.req, t.denied); err != nil {
 			return err
 		}
 		if next != nil {
