@@ -81,6 +81,7 @@ type turn struct {
 	ws        *toolset.Workspace
 	states    states
 	cards     *cards
+	older     older    // what is before path
 	made      string   // a workspace to remove at the end
 	put       []string // the uploads that are in the workspace
 
