@@ -115,7 +115,7 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 	}
 	if set.set.SourceType == bundle.FromProgram {
 		return nil, &StateError{
-			ID: id, Msg: id + " came with fettle itself, and has no file to be updated from",
+			ID: id, Msg: "it came with fettle itself, and has no file to be updated from",
 			Hint: set.set.BringsBack() + "   installs what this fettle holds",
 		}
 	}
