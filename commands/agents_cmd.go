@@ -92,10 +92,14 @@ func runAgentsList(ctx context.Context, rt *runtime, output string) error {
 		return nil
 	}
 	out := rt.streams.Out
-	table := term.NewTable(out, term.Column{Title: "agent"}, term.Column{Title: "purpose", Cut: true},
-		term.Column{Title: "hands over to", Style: out.Style().Dim}, term.Column{Title: "from", Cut: true, Style: out.Style().Dim})
+	columns := []term.Column{{Title: "agent"}, {Title: "purpose", Cut: true, Prose: true}, {Title: "hands over to", Style: out.Style().Dim}}
+	if !out.IsTerminal() { // there its id tells, and the purpose needs the room
+		columns = append(columns, term.Column{Title: "from"})
+	}
+	table := term.NewTable(out, columns...)
 	for _, a := range all {
-		table.Row(a.ID, oneLine(a.Purpose), strings.Join(a.Handoffs, ", "), oneLine(a.Source))
+		row := []string{a.ID, oneLine(a.Purpose), strings.Join(a.Handoffs, ", "), oneLine(a.Source)}
+		table.Row(row[:len(columns)]...)
 	}
 	return table.Flush()
 }
@@ -119,6 +123,9 @@ func newAgentsShow(rt *runtime) *cli.Command {
 		},
 	}
 }
+
+// agentColumn is where the facts of an agent begin.
+const agentColumn = 11
 
 func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
 	eng, err := rt.storeEngine()
@@ -146,7 +153,9 @@ func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
 		{"hands to", strings.Join(a.Handoffs, ", ")}, {"history", a.History}, {"from", a.Source},
 	} {
 		if f.value != "" {
-			out.Printf("%-10s %s\n", f.name, oneLine(f.value))
+			for i, line := range term.Wrap(oneLine(f.value), max(out.Width()-agentColumn, 0)) {
+				out.Printf("%-*s%s\n", agentColumn, []string{f.name, ""}[min(i, 1)], line)
+			}
 		}
 	}
 	out.WriteString("\n")

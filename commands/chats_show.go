@@ -34,6 +34,10 @@ func showChat(out *term.Output, conv engine.Conversation) {
 		facts = append(facts, fmt.Sprintf("forked from chat %d", c.ForkedFrom.Number))
 	}
 	showLabel(out, strings.Join(facts, " · "))
+	decided := map[string]engine.PayloadDecision{}
+	for _, d := range conv.Decisions {
+		decided[d.PayloadID] = d
+	}
 	for _, m := range conv.Messages {
 		who, when := style.Cyan("you"), ""
 		if m.Role != provider.User {
@@ -42,7 +46,7 @@ func showChat(out *term.Output, conv engine.Conversation) {
 			when = style.Dim(", " + term.Ago(now, m.CreatedAt))
 		}
 		out.Printf("\n%s %s%s\n", style.Dim("──"), who, when)
-		showMessage(out, m)
+		showMessage(out, m, decided)
 		if m.Summary != nil {
 			out.WriteString("\n")
 			showLabel(out, summaryLine(m.Summary))
@@ -50,7 +54,7 @@ func showChat(out *term.Output, conv engine.Conversation) {
 	}
 }
 
-func showMessage(out *term.Output, m engine.Message) {
+func showMessage(out *term.Output, m engine.Message, decided map[string]engine.PayloadDecision) {
 	results := map[string]*provider.ToolResult{}
 	for _, p := range m.Parts {
 		if p.Result != nil {
@@ -79,7 +83,11 @@ func showMessage(out *term.Output, m engine.Message) {
 			showLabel(out, "⇒ handing off to "+p.Name)
 		case provider.PayloadPart:
 			if p.Payload != nil {
-				card{payload: *p.Payload, lines: cardLines}.print(out)
+				c := card{payload: *p.Payload, lines: cardLines}
+				if d, ok := decided[p.Payload.ID]; ok {
+					c.foot = decisionWords(d)
+				}
+				c.print(out)
 			}
 		case provider.ToolCallPart:
 			showCall(out, *p.Call, results[p.Call.ID])

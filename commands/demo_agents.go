@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/python"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -85,7 +86,9 @@ func (d *demo) install(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	if p.Installed != nil && !p.Same {
+	// the folder goes with the demo; the program can unpack another one
+	p.Source = bundle.Source{Type: bundle.FromProgram, Ref: "fettle demo --keep"}
+	if p.Installed != nil && !p.Same && p.Installed.SourceType != bundle.FromProgram {
 		return fault.New(fault.Failed, "another "+demoToolset+" is installed, and the demo leaves it alone", "fettle demo")
 	}
 	if _, err := d.eng.ImportToolset(ctx, p, registry.ApplyOptions{Approved: true}); err != nil {

@@ -124,6 +124,7 @@ func storeShapes() []shape {
 			{"schema_version", "1"},
 			{"chat", "a chat as above"},
 			{"messages", "on the way to the last one, each a message as below"},
+			{"payload_decisions", "what was accepted or rejected of them: payload_id, message_id, payload_type, decision, remark, decided_at, reaction, turn_id"},
 		}},
 		{"a message", []field{
 			{"id, chat_id, turn_id", "its ids"},

@@ -8,7 +8,7 @@ func toolsetShapes() []shape {
 			version,
 			{"id, name, version", "and description: of the toolset"},
 			{"kind", "what the bundle is: toolset, mcpb or skill"},
-			{"source_type, source_ref", "zip, local or url; the path or address"},
+			{"source_type, source_ref", "zip, local, url or program (fettle itself); the path, address or command"},
 			{"bundle_sha256, hash", "of the files as they came, and as they are installed"},
 			{"installed", "whether it is now"},
 			{"same", "whether these contents were installed before"},

@@ -30,7 +30,27 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runEnv) != "" {
 		fettle()
 	}
-	testscript.Main(m, map[string]func(){"fettle": fettle})
+	testscript.Main(isolated{m}, map[string]func(){"fettle": fettle})
+}
+
+// isolated runs the tests with a data directory and a configuration of their
+// own: what runs in this process must not look at those of whoever runs them.
+type isolated struct{ *testing.M }
+
+func (i isolated) Run() int {
+	dir, err := os.MkdirTemp("", "fettle-commands-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	for name, sub := range map[string]string{"FETTLE_DATA": "data", "FETTLE_CONFIG": "config", "XDG_RUNTIME_DIR": "run"} {
+		if err := os.Setenv(name, filepath.Join(dir, sub)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return i.M.Run()
 }
 
 // TestScripts runs every script below testdata/script: each is one command, or

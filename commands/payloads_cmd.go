@@ -211,9 +211,14 @@ func becameOf(p engine.ShownPayload, chat int64) string {
 		}
 		return foot
 	}
+	return decisionWords(*d)
+}
+
+// decisionWords are a decision in words.
+func decisionWords(d engine.PayloadDecision) string {
 	text := string(d.Decision) + " " + term.Ago(time.Now(), d.At)
 	if d.Remark != "" {
-		text += ": " + d.Remark
+		text += ": " + term.Clean(d.Remark)
 	}
 	return text
 }
@@ -261,7 +266,7 @@ func runPayloadsTypes(ctx context.Context, rt *runtime, name, output string) err
 	}
 	out := rt.streams.Out
 	table := term.NewTable(out, term.Column{Title: "type"}, term.Column{Title: "toolset", Style: out.Style().Dim},
-		term.Column{Title: "marker"}, term.Column{Title: "label", Cut: true})
+		term.Column{Title: "marker", Cut: true}, term.Column{Title: "label", Cut: true, Prose: true})
 	for _, t := range types {
 		label := ""
 		if t.Style != nil {

@@ -202,7 +202,7 @@ func (s *toolsetShow) run(ctx context.Context) error {
 		return nil
 	}
 	f := fault.New(fault.Failed, term.Count(len(damage), "file", "files")+" of "+s.id+" not as imported",
-		"fettle toolset import "+shellWord(info.Toolset.SourceRef)+"   installs them again")
+		importAgain(info.Toolset)+"   installs them again")
 	for _, d := range damage[:min(len(damage), 20)] {
 		f.Detail = append(f.Detail, d.Path+": "+d.Reason)
 	}

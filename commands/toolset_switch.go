@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -177,10 +178,18 @@ func plural(n int, one, many string) string {
 // bringsBack is the command that installs a toolset again; empty where its
 // source is gone.
 func bringsBack(t registry.Toolset) string {
-	if !strings.Contains(t.SourceRef, "://") {
+	if t.SourceType == bundle.FromArchive || t.SourceType == bundle.FromFolder {
 		if _, err := os.Stat(t.SourceRef); err != nil {
 			return ""
 		}
+	}
+	return importAgain(t)
+}
+
+// importAgain is that command, whether its source is there or not.
+func importAgain(t registry.Toolset) string {
+	if t.SourceType == bundle.FromProgram {
+		return t.SourceRef
 	}
 	return "fettle toolset import " + shellWord(t.SourceRef)
 }

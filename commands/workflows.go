@@ -94,7 +94,7 @@ func runWorkflowsList(ctx context.Context, rt *runtime, output string) error {
 	}
 	out := rt.streams.Out
 	table := term.NewTable(out, term.Column{Title: "workflow"}, term.Column{Title: "steps", Right: true},
-		term.Column{Title: "name"}, term.Column{Title: "about", Cut: true, Style: out.Style().Dim})
+		term.Column{Title: "name"}, term.Column{Title: "about", Cut: true, Prose: true, Style: out.Style().Dim})
 	for _, w := range all {
 		table.Row(w.ID, fmt.Sprint(len(w.Steps)), oneLine(w.Name), term.Clean(w.Description))
 	}

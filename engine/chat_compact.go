@@ -101,7 +101,11 @@ func beforeLast(path []Message, keep int) int {
 // sumUpPath gives a summary of the first n messages of a conversation, and of
 // what a summary stands for before them.
 func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *conversation, n int, status func(string)) (*Summary, *event.Usage, error) {
-	a := assembly{model: c.model.Name, ref: c.ref, history: conv.path[:n], name: bareID, fit: &fitting{}}
+	cards, err := e.cardsOf(ctx, conv, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := assembly{model: c.model.Name, ref: c.ref, history: conv.path[:n], name: bareID, fit: &fitting{}, cards: cards}
 	stands := n
 	if conv.summed != nil {
 		a.fit.summary = conv.summed.Summary
@@ -129,6 +133,27 @@ func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *conversation, n
 	}
 	e.keepLearnt([]*choice{c})
 	return &Summary{Text: text, Messages: stands, Model: c.ref, CreatedAt: e.o.Now()}, s.usage, nil
+}
+
+// cardsOf tells of the payloads in the first n messages of a conversation, and of
+// what became of them before a question among these.
+func (e *Engine) cardsOf(ctx context.Context, conv *conversation, n int) (cardsTold, error) {
+	box, err := e.toolbox(ctx)
+	if err != nil {
+		return cardsTold{}, err
+	}
+	cards := cardsTold{reg: box.shows.reg}
+	decided, err := e.decisions(ctx, conv.chat.ID)
+	if err != nil {
+		return cards, err
+	}
+	untold, err := e.untold(ctx, conv.older(), decided, conv.path)
+	if err != nil {
+		return cards, err
+	}
+	// behind the last question comes one that is told the rest
+	cards.place(decided, untold, append(conv.path[:n:n], Message{Role: provider.User}))
+	return cards, nil
 }
 
 // keepSummary stores a summary and counts what it took, also where there is

@@ -110,6 +110,8 @@ func (c *Chat) visible() bool { return c.DeletedAt == nil }
 type Conversation struct {
 	Chat     Chat      `json:"chat"`
 	Messages []Message `json:"messages"`
+	// Decisions are what the person decided about payloads in the messages.
+	Decisions []PayloadDecision `json:"payload_decisions,omitempty"`
 }
 
 // Chat gives a chat and the messages from its root to its active leaf. It waits
@@ -123,5 +125,15 @@ func (e *Engine) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
 	if err != nil {
 		return Conversation{}, err
 	}
-	return Conversation{Chat: conv.chat, Messages: conv.path}, nil
+	out := Conversation{Chat: conv.chat, Messages: conv.path}
+	decided, err := e.decisions(ctx, chat.ID)
+	if err != nil {
+		return Conversation{}, err
+	}
+	for _, p := range shownIn(conv.path, decided) {
+		if p.Decision != nil {
+			out.Decisions = append(out.Decisions, *p.Decision)
+		}
+	}
+	return out, nil
 }

@@ -126,12 +126,15 @@ func (t *turn) findDoc(ctx context.Context, ref string) (*provider.Part, error) 
 	if p != nil || err != nil {
 		return p, err
 	}
-	for _, m := range slices.Backward(t.path) {
-		for _, p := range slices.Backward(m.Parts) {
-			if isAttachment(p, ref) {
-				return &p, nil
-			}
-		}
+	if p := attachedIn(t.path, ref); p != nil {
+		return p, nil
+	}
+	before, err := t.eng.olderMessages(ctx, t.older)
+	if err != nil {
+		return nil, err
+	}
+	if p := attachedIn(before, ref); p != nil {
+		return p, nil
 	}
 	d, err := t.eng.lookUpDocument(ctx, ref)
 	if err != nil {
@@ -148,6 +151,19 @@ func (t *turn) findDoc(ctx context.Context, ref string) (*provider.Part, error) 
 		return &provider.Part{Kind: provider.ImagePart, Name: d.Name, MIME: d.MIME, Data: data}, nil
 	}
 	return &provider.Part{Kind: provider.FilePart, Name: d.Name, Text: string(data)}, nil
+}
+
+// attachedIn is the last part of messages that a reference names; nil where there
+// is none.
+func attachedIn(path []Message, ref string) *provider.Part {
+	for _, m := range slices.Backward(path) {
+		for _, p := range slices.Backward(m.Parts) {
+			if isAttachment(p, ref) {
+				return &p
+			}
+		}
+	}
+	return nil
 }
 
 // noDoc says that a reference names nothing, and what may have been meant.

@@ -22,16 +22,17 @@ func (c *cards) told() cardsTold { return c.before }
 
 // place finds for each decision the message that it is told with: the first of
 // the person's behind the payload that was written after the decision, so that
-// what was sent once stays as it was.
-func (c *cardsTold) place(decided map[string]PayloadDecision, path []Message, question Message) {
+// what was sent once stays as it was. The last message is told all. untold are
+// those about payloads before the path.
+func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDecision, path []Message) {
 	if len(decided) == 0 {
 		return
 	}
 	c.after = map[string][]PayloadDecision{}
-	var waiting []PayloadDecision
-	for _, m := range append(path[:len(path):len(path)], question) {
+	waiting := untold
+	for i, m := range path {
 		if m.Role == provider.User {
-			last := m.ID == question.ID
+			last := i == len(path)-1
 			var later []PayloadDecision
 			for _, d := range waiting {
 				if last || !m.CreatedAt.Before(d.At) {

@@ -209,18 +209,19 @@ func toolsetOf(toolID string) string {
 // remember takes in what people decided about the chat's payloads. A new chat
 // has none, and opens no store for it.
 func (t *turn) remember(ctx context.Context, conv *conversation) error {
-	if len(conv.path) == 0 {
+	t.older = conv.older()
+	if len(conv.path) == 0 && t.older.leaf == "" {
 		return nil
 	}
-	chat := conv.chat.ID
-	if from := conv.chat.ForkedFrom; conv.isNew && from != nil { // its own come with the fold
-		chat = from.ChatID
-	}
-	decided, err := t.eng.decisions(ctx, chat)
+	decided, err := t.eng.decisions(ctx, conv.recordsOf())
 	if err != nil {
 		return err
 	}
-	t.cards.before.place(decided, conv.path, t.accept.question())
+	untold, err := t.eng.untold(ctx, t.older, decided, conv.path)
+	if err != nil {
+		return err
+	}
+	t.cards.before.place(decided, untold, append(conv.path[:len(conv.path):len(conv.path)], t.accept.question()))
 	return nil
 }
 

@@ -28,22 +28,26 @@ type progress struct {
 	seen     int        // calls that it has looked at
 	rounds   [][32]byte // what each response called and got
 	failures int        // calls that failed, since one that didn't
+	denied   int        // those of them that needed an approval that nobody could give
+	before   int        // how many the turn had denied so, when it last looked
 }
 
 // look takes the calls of a response that have ended since the last look, and
-// gives the fault that ends the turn where they lead nowhere.
-func (p *progress) look(calls []ToolCall, req *TurnRequest) error {
+// gives the fault that ends the turn where they lead nowhere. denied is how many
+// of the turn's calls nobody could approve.
+func (p *progress) look(calls []ToolCall, req *TurnRequest, denied int) error {
 	fresh := calls[p.seen:]
 	p.seen = len(calls)
 	if len(fresh) == 0 {
 		return nil
 	}
+	p.denied, p.before = p.denied+denied-p.before, denied
 	h := sha256.New()
 	for _, c := range fresh {
 		if c.Status == event.CallError {
 			p.failures++
 		} else {
-			p.failures = 0
+			p.failures, p.denied = 0, 0
 		}
 		for _, field := range [][]byte{[]byte(c.ToolID), compactArgs(c.Args), c.Result} {
 			fmt.Fprintf(h, "%d:%s", len(field), field)
@@ -52,10 +56,16 @@ func (p *progress) look(calls []ToolCall, req *TurnRequest) error {
 	p.rounds = append(p.rounds, [32]byte(h.Sum(nil)))
 	last := fresh[len(fresh)-1]
 	if most := orDefault(req.MaxRepeats, DefaultMaxRepeats); p.repeats(most) {
+		if p.failures >= most && p.failures == p.denied {
+			return p.unapproved(last)
+		}
 		return fault.New(fault.NoProgress, fmt.Sprintf("the model called %s %d times in a row with the same result",
 			last.ToolID, most), "fettle ask -c \"…\"   with another hint, or another model with -m")
 	}
 	if most := orDefault(req.MaxFailures, DefaultMaxFailures); p.failures >= most {
+		if p.failures == p.denied {
+			return p.unapproved(last)
+		}
 		f := fault.New(fault.NoProgress, fmt.Sprintf("%d calls in a row failed, the last one of %s", p.failures, last.ToolID),
 			"fettle tool call "+last.ToolID+" …   shows what it says")
 		if last.Error != "" {
@@ -64,6 +74,13 @@ func (p *progress) look(calls []ToolCall, req *TurnRequest) error {
 		return f
 	}
 	return nil
+}
+
+// unapproved is the end where all that failed was in want of an approval: the
+// model can't do better, and who asked can.
+func (p *progress) unapproved(last ToolCall) error {
+	return fault.New(fault.Approval, fmt.Sprintf("%s in a row needed an approval that nobody could give, the last one of %s", plural(p.denied, "call"), last.ToolID),
+		"fettle ask -c --allow "+last.ToolID+" \"go on\"")
 }
 
 // repeats tells whether the responses have been the same so often, or have gone

@@ -61,6 +61,28 @@ func TestAModelThatGetsNowhere(t *testing.T) {
 			change: func(r *TurnRequest) { r.MaxFailures = 3 },
 			code:   fault.NoProgress, says: "3 calls in a row failed", requests: 3,
 		},
+		"calls that nobody can approve": {
+			call:   func(step int) provider.Delta { return calls("c", "count", fmt.Sprintf(`{"a":%d}`, step)) },
+			change: func(r *TurnRequest) { r.Policy.Ask = []string{"count"} },
+			code:   fault.Approval, says: "12 calls in a row needed an approval that nobody could give, the last one of count", requests: 12,
+		},
+		"one call for ever that nobody can approve": {
+			call:   func(int) provider.Delta { return calls("c", "count", `{}`) },
+			change: func(r *TurnRequest) { r.Policy.Ask = []string{"count"} },
+			code:   fault.Approval, says: "5 calls in a row needed an approval", requests: 5,
+		},
+		"a call that is forbidden, for ever": {
+			call:   func(int) provider.Delta { return calls("c", "count", `{}`) },
+			change: func(r *TurnRequest) { r.Policy.Deny = []string{"count"} },
+			code:   fault.NoProgress, says: "5 times in a row", requests: 5,
+		},
+		"failures among those that nobody can approve": {
+			call: func(step int) provider.Delta {
+				return calls("c", []string{"count", "broken"}[step%2], fmt.Sprintf(`{"a":%d}`, step))
+			},
+			change: func(r *TurnRequest) { r.Policy.Ask = []string{"count"} },
+			code:   fault.NoProgress, says: "12 calls in a row failed", requests: 12,
+		},
 		"a call whose result changes": {
 			call: func(int) provider.Delta { return calls("c", "count", `{}`) },
 			code: fault.TurnLimit, says: "25 responses", requests: 25,

@@ -81,6 +81,7 @@ type turn struct {
 	ws        *toolset.Workspace
 	states    states
 	cards     *cards
+	older     older    // what is before path
 	made      string   // a workspace to remove at the end
 	put       []string // the uploads that are in the workspace
 
@@ -181,7 +182,7 @@ func (t *turn) rounds(limit int) error {
 		if on, err := t.useCalls(calls, next); err != nil || !on {
 			return err
 		}
-		if err := t.progress.look(t.red.calls, &t.req); err != nil {
+		if err := t.progress.look(t.red.calls, &t.req, t.denied); err != nil {
 			return err
 		}
 		if next != nil {

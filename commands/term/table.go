@@ -15,6 +15,7 @@ const (
 type Column struct {
 	Title string
 	Cut   bool                // may be cut in the middle where the width wants it
+	Prose bool                // what is cut of it is its end, not its middle
 	Right bool                // numbers: aligned at the right
 	Style func(string) string // colours a cell, once its width is settled
 }
@@ -86,7 +87,11 @@ func (t *Table) draw(b *strings.Builder) {
 func (t *Table) line(b *strings.Builder, widths []int, row []string, style func(int) func(string) string) {
 	pad := 0
 	for i, cell := range row {
-		cell = CutMiddle(cell, widths[i])
+		if t.cols[i].Prose {
+			cell = CutEnd(cell, widths[i])
+		} else {
+			cell = CutMiddle(cell, widths[i])
+		}
 		space := widths[i] - Cells(cell)
 		if cell != "" {
 			if t.cols[i].Right {

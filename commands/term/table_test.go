@@ -51,6 +51,19 @@ func TestTableNeverWrapsOrEndsInSpaces(t *testing.T) {
 	}
 }
 
+func TestTableCutsProseAtItsEnd(t *testing.T) {
+	t.Parallel()
+	s := Test(TestOptions{OutTerminal: true, Width: 30, Env: map[string]string{"NO_COLOR": "1"}})
+	tab := NewTable(s.Out, Column{Title: "agent"}, Column{Title: "purpose", Cut: true, Prose: true})
+	tab.Row("writer", "Puts right what the reviewer found.")
+	if err := tab.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Stdout.String(), "agent   purpose\nwriter  Puts right what the r…\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestTableIsPlainInAPipe(t *testing.T) {
 	t.Parallel()
 	s := Test(TestOptions{})

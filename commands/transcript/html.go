@@ -124,6 +124,9 @@ func (p *pageWriter) message(x *exchange) {
 		p.raw("<p class=\"end\">%s</p>\n", esc(end))
 	}
 	p.raw("</article>\n")
+	if text := x.summed(); text != "" {
+		p.details("summed", text, "", "<div class=\"typed\" dir=\"auto\">"+block(x.Summary.Text)+"</div>")
+	}
 }
 
 func (p *pageWriter) part(x *exchange, part *provider.Part) {
@@ -153,6 +156,9 @@ func (p *pageWriter) part(x *exchange, part *provider.Part) {
 	case provider.PayloadPart:
 		if part.Payload != nil {
 			p.details("file", payloadName(part.Payload), "", "<pre tabindex=\"0\">"+html.EscapeString(indented(part.Payload.Data))+"</pre>")
+			if text := x.verdict(part.Payload); text != "" {
+				p.raw("<p class=\"note\">%s</p>\n", esc(text))
+			}
 		}
 	case provider.ToolCallPart:
 		p.call(part.Call, x.results[part.Call.ID])

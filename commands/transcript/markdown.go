@@ -68,6 +68,9 @@ func (m *mdWriter) message(x *exchange) {
 	if end := x.ending(); end != "" {
 		m.line("**" + mdLine(end) + "**")
 	}
+	if text := x.summed(); text != "" {
+		m.details(text, quoted(m.contained(term.CleanText(x.Summary.Text))))
+	}
 }
 
 func (m *mdWriter) part(x *exchange, p *provider.Part) {
@@ -97,6 +100,9 @@ func (m *mdWriter) part(x *exchange, p *provider.Part) {
 	case provider.PayloadPart:
 		if p.Payload != nil {
 			m.details(payloadName(p.Payload), fence(indented(p.Payload.Data), "json"))
+			if text := x.verdict(p.Payload); text != "" {
+				m.line("*" + mdLine(text) + "*")
+			}
 		}
 	case provider.ToolCallPart:
 		m.call(p.Call, x.results[p.Call.ID])

@@ -26,13 +26,18 @@ type exchange struct {
 	engine.Message
 	number  int
 	results map[string]*provider.ToolResult // by the call's id
+	decided map[string]engine.PayloadDecision
 }
 
 func exchanges(doc *engine.ChatDocument) []exchange {
 	path := doc.Path()
+	decided := map[string]engine.PayloadDecision{}
+	for _, d := range doc.Payloads {
+		decided[d.PayloadID] = d
+	}
 	out := make([]exchange, len(path))
 	for i, m := range path {
-		out[i] = exchange{Message: m, number: i + 1, results: map[string]*provider.ToolResult{}}
+		out[i] = exchange{Message: m, number: i + 1, results: map[string]*provider.ToolResult{}, decided: decided}
 		for _, p := range m.Parts {
 			if p.Result != nil {
 				out[i].results[p.Result.ID] = p.Result
@@ -69,6 +74,31 @@ func (x *exchange) ending() string {
 		return "Interrupted"
 	}
 	return ""
+}
+
+// verdict is what the person decided about a payload; "" where that is nothing.
+func (x *exchange) verdict(p *provider.Payload) string {
+	d, ok := x.decided[p.ID]
+	if !ok {
+		return ""
+	}
+	text := "Accepted " + stamp(d.At)
+	if d.Decision == engine.Rejected {
+		text = "Rejected " + stamp(d.At)
+	}
+	if d.Remark != "" {
+		text += ": " + term.Clean(d.Remark)
+	}
+	return text
+}
+
+// summed says where a summary stands that the model is told; "" where none does.
+func (x *exchange) summed() string {
+	if x.Summary == nil {
+		return ""
+	}
+	return fmt.Sprintf("The model is told a summary of the %s up to here, by %s",
+		term.Count(x.Summary.Messages, "message", "messages"), term.Clean(x.Summary.Model))
 }
 
 // facts are what is said of the chat as a whole.

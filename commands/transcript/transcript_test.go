@@ -62,6 +62,11 @@ func document() *engine.ChatDocument {
 	}
 	doc.Messages[5].Status, doc.Messages[5].Error = engine.Failed, &event.Error{Message: "the wire broke <b>"}
 	doc.Messages[3].Notes = []string{"images were left out <b>"}
+	doc.Messages[3].Parts = append(doc.Messages[3].Parts,
+		provider.Part{Kind: provider.PayloadPart, Payload: &provider.Payload{ID: "p1", Type: "proposal", Title: "A title <b>", Data: json.RawMessage(`{"a":"</pre>"}`)}},
+		provider.Part{Kind: provider.PayloadPart, Payload: &provider.Payload{ID: "p2", Type: "proposal", Data: json.RawMessage(`[]`)}})
+	doc.Messages[3].Summary = &engine.Summary{Text: "They spoke of it.\n</details>" + bad, Messages: 4, Model: "m/" + bad, CreatedAt: at}
+	doc.Payloads = []engine.PayloadDecision{{PayloadID: "p1", Decision: engine.Rejected, Remark: "too *long* " + bad, At: at}}
 	return doc
 }
 

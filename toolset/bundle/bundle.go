@@ -19,9 +19,11 @@ import (
 
 // Source is where a bundle came from, in document 004's words.
 type Source struct {
-	// Type is "zip" for an archive of either kind, "local" for a folder, "url".
+	// Type is "zip" for an archive of either kind, "local" for a folder, "url",
+	// or "program" for what fettle itself holds.
 	Type string `json:"source_type"`
-	// Ref is the path or the address, as it was given, for `update`.
+	// Ref is the path or the address, as it was given, for `update`; of what
+	// fettle holds it is the command that installs it.
 	Ref string `json:"source_ref"`
 }
 
@@ -30,6 +32,7 @@ const (
 	FromArchive = "zip"
 	FromFolder  = "local"
 	FromURL     = "url"
+	FromProgram = "program"
 )
 
 // Options is how a bundle is opened. The zero value is fine.

@@ -42,11 +42,11 @@ func (r *Registry) Export(ctx context.Context, id string, w io.Writer, o ExportO
 		return nil, err
 	}
 	if info.Manifest == nil {
-		return nil, &StateError{ID: id, Msg: "its records are damaged", Hint: "fettle toolset import " + info.Toolset.SourceRef}
+		return nil, &StateError{ID: id, Msg: "its records are damaged", Hint: info.Toolset.BringsBack()}
 	}
 	dir, release, err := Use(r.o.DataDir, id, info.Toolset.Revision)
 	if errors.Is(err, ErrGone) {
-		return nil, &StateError{ID: id, Msg: "its files are not there", Hint: "fettle toolset import " + info.Toolset.SourceRef}
+		return nil, &StateError{ID: id, Msg: "its files are not there", Hint: info.Toolset.BringsBack()}
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (r *Registry) Export(ctx context.Context, id string, w io.Writer, o ExportO
 	if damage := damaged(dir, info.Files); len(damage) > 0 {
 		return nil, &StateError{
 			ID: id, Msg: fmt.Sprintf("%s is not as it was imported: %s", bundle.Printable(damage[0].Path), damage[0].Reason),
-			Hint: "fettle toolset import " + info.Toolset.SourceRef,
+			Hint: info.Toolset.BringsBack(),
 		}
 	}
 	return export(ctx, w, dir, info, o)

@@ -113,6 +113,12 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 	if err != nil {
 		return nil, err
 	}
+	if set.set.SourceType == bundle.FromProgram {
+		return nil, &StateError{
+			ID: id, Msg: "it came with fettle itself, and has no file to be updated from",
+			Hint: set.set.BringsBack() + "   installs what this fettle holds",
+		}
+	}
 	p, err := r.Plan(ctx, set.set.SourceRef, o)
 	if err != nil {
 		return nil, err

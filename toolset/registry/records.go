@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -38,6 +39,14 @@ type Toolset struct {
 	Uncontained bool `json:"uncontained,omitempty"`
 	// Revoked is when the user took the approval back.
 	Revoked *time.Time `json:"revoked_at,omitempty"`
+}
+
+// BringsBack is the command that installs it again from where it came.
+func (t *Toolset) BringsBack() string {
+	if t.SourceType == bundle.FromProgram {
+		return t.SourceRef
+	}
+	return "fettle toolset import " + t.SourceRef
 }
 
 // File is document 004's toolset_files record (§1.2).
