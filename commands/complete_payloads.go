@@ -55,28 +55,12 @@ func (c *completer) payloadTypes() suggestions {
 
 // payloads are those of the last chat.
 func (c *completer) payloads() suggestions {
-	var out suggestions
-	dirs, err := c.rt.dirs()
-	if err != nil {
-		return out
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, glanceTime)
-	defer cancel()
-	found := make(chan []engine.ShownPayload, 1)
-	go func() { // is left behind where it is late
-		eng := engine.New(engine.Options{DataDir: dirs.Data})
+	return c.fromStore(func(ctx context.Context, eng *engine.Engine) (suggestions, error) {
+		var out suggestions
 		all, err := eng.GlancePayloads(ctx)
-		if eng.Close() != nil || err != nil {
-			all = nil
-		}
-		found <- all
-	}()
-	select {
-	case <-ctx.Done():
-	case all := <-found:
 		for _, p := range all {
 			out.add(strconv.Itoa(p.Number), cardName(p.Payload))
 		}
-	}
-	return out
+		return out, err
+	})
 }

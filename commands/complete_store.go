@@ -19,8 +19,9 @@ func (c *completer) documents(removed bool) suggestions {
 	})
 }
 
-// fromStore looks into the store for suggestions; what isn't there in time is
-// left out.
+// fromStore looks into the store for suggestions. The look may take its time, on
+// a slow disk say, and is not waited for then: what isn't there in time is left
+// out, and the program ends, which the store is made for.
 func (c *completer) fromStore(find func(context.Context, *engine.Engine) (suggestions, error)) suggestions {
 	dirs, err := c.rt.dirs()
 	if err != nil {

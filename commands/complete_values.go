@@ -429,32 +429,14 @@ func lastUsed(eng *engine.Engine, ctx context.Context) ([]engine.Chat, error) {
 	return eng.Glance(ctx, mostChats)
 }
 
-// chats gives chats that an engine finds without writing. The look into the store may take its time,
-// on a slow disk say, and is not waited for then: the program ends, which the
-// store is made for.
+// chats gives chats that an engine finds without writing.
 func (c *completer) chats(find func(*engine.Engine, context.Context) ([]engine.Chat, error)) suggestions {
-	var out suggestions
-	dirs, err := c.rt.dirs()
-	if err != nil {
-		return out
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, glanceTime)
-	defer cancel()
-	found := make(chan []engine.Chat, 1)
-	go func() { // is left behind where it is late
-		eng := engine.New(engine.Options{DataDir: dirs.Data})
+	return c.fromStore(func(ctx context.Context, eng *engine.Engine) (suggestions, error) {
+		var out suggestions
 		chats, err := find(eng, ctx)
-		if eng.Close() != nil || err != nil {
-			chats = nil
-		}
-		found <- chats
-	}()
-	select {
-	case <-ctx.Done():
-	case chats := <-found:
 		for _, chat := range chats {
 			out.add(strconv.FormatInt(chat.Number, 10), chat.Title)
 		}
-	}
-	return out
+		return out, err
+	})
 }

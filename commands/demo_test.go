@@ -15,16 +15,24 @@ import (
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
+// needsPython skips a test where there is no Python, or fails it where all that
+// tests need has to be there.
+func needsPython(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err == nil {
+		return
+	}
+	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+		t.Fatal("FETTLE_TEST_REQUIRE=all, and there is no python3")
+	}
+	t.Skip("there is no python3")
+}
+
 // What stands in for the toolset's functions where there is no Python gives what
 // they give.
 func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("python3 is not on the PATH")
-		}
-		t.Skip("python3 is not on the PATH")
-	}
+	needsPython(t)
 	data, err := demoFiles.ReadFile(path.Join(demoDir, demoToolset, "toolset.yaml"))
 	if err != nil {
 		t.Fatal(err)

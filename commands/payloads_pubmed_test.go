@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -85,12 +84,7 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 // PubMed's tools in a turn, from the model's call over the sandbox's network to
 // the payload: document 001's two tool payloads.
 func TestPubMedInATurn(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("FETTLE_TEST_REQUIRE=all, and there is no python3")
-		}
-		t.Skip("there is no python3")
-	}
+	needsPython(t)
 	articles, err := os.ReadFile(filepath.Join("..", "testdata", "toolsets", "research-streams", "assets", "sample", "articles.xml"))
 	if err != nil {
 		t.Fatal(err)

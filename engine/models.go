@@ -60,6 +60,9 @@ func (c *Catalog) Resolve(ref string) (provider.Provider, string, error) {
 		for _, name := range unknown.Nearest {
 			f.Hints = append(f.Hints, "fettle ask -m "+name+"/"+model+" …")
 		}
+		if len(f.Hints) == 0 {
+			f.Hints = []string{"fettle models list   what there is to ask"}
+		}
 		return nil, "", f
 	}
 	return nil, "", fault.Wrap(fault.Config, "find model "+ref, err)

@@ -126,12 +126,9 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	limit, err := intParam(r, "limit", maxMessages)
+	limit, err := pageParam(r)
 	if err != nil {
 		return err
-	}
-	if limit == 0 {
-		limit = pageMessages
 	}
 	ref.Parent = r.URL.Query().Get("leaf")
 	conv, err := s.chats.Chat(r.Context(), ref)

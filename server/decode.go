@@ -145,6 +145,15 @@ func intParam(r *http.Request, name string, most int64) (int64, error) {
 	return min(n, most), nil
 }
 
+// pageParam reads how many entries a list is to have.
+func pageParam(r *http.Request) (int64, error) {
+	limit, err := intParam(r, "limit", maxMessages)
+	if limit == 0 {
+		limit = pageMessages
+	}
+	return limit, err
+}
+
 // timeParam reads a time of the query.
 func timeParam(r *http.Request, name string) (time.Time, error) {
 	text := r.URL.Query().Get(name)

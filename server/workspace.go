@@ -177,12 +177,9 @@ func listStates(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	limit, err := intParam(r, "limit", maxMessages)
+	limit, err := pageParam(r)
 	if err != nil {
 		return err
-	}
-	if limit == 0 {
-		limit = pageMessages
 	}
 	chat, states, more, err := s.states.States(r.Context(), ref, int(limit))
 	if err != nil {
