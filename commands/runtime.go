@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -42,6 +43,7 @@ type runtime struct {
 	oneCall    bool           // of a tool; no second one follows
 	scratch    string         // a folder to remove at the end; "" where there is none
 	hold       bool           // the store, for the engine's whole life
+	log        *slog.Logger   // of a server; nil in other commands
 	dirs       func() (paths.Dirs, error)
 }
 
@@ -140,6 +142,15 @@ func (rt *runtime) notice(text string) {
 	if !rt.quiet {
 		rt.streams.Err.Printf("fettle: %s\n", term.Clean(text))
 	}
+}
+
+// engineNotice passes on what an engine mended or set aside: into a server's log.
+func (rt *runtime) engineNotice(text string) {
+	if rt.log != nil {
+		rt.log.Warn(term.Clean(text))
+		return
+	}
+	rt.notice(text)
 }
 
 // engineFor makes the engine with the providers of the configuration. wrap may

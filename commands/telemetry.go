@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/internal/otlp"
 )
@@ -22,24 +23,39 @@ const flushTime = time.Second
 // variables are every program's.
 func (rt *runtime) tracer() engine.Tracer {
 	c, ok, err := otlp.FromEnv(os.LookupEnv)
-	if err != nil && (rt.verbose || rt.hold) {
-		rt.notice("no spans are sent: " + err.Error())
+	if err != nil {
+		rt.tellOfSpans("no spans are sent", err)
 	}
 	if err != nil || !ok {
 		return nil
 	}
 	rt.spans = otlp.New(otlp.Options{
 		Config: c, Name: "fettle", Version: buildVersion().Version,
-		OnFail: func(err error) {
-			if rt.verbose || rt.hold {
-				rt.notice("spans are not sent: " + err.Error())
-			}
-		},
+		OnFail: func(err error) { rt.tellOfSpans("spans are not sent now", err) },
 	})
-	if rt.verbose || rt.hold {
-		rt.notice("spans go to " + c.Host())
+	if rt.log != nil {
+		rt.log.Info("spans are sent", "receiver", c.Host())
 	}
 	return tracer{rt.spans}
+}
+
+// tellOfSpans tells of trouble where somebody looks for it: in a server's log, and
+// to who wants to know more.
+func (rt *runtime) tellOfSpans(what string, err error) {
+	switch {
+	case rt.log != nil:
+		rt.log.Warn(what, "error", term.Clean(err.Error()))
+	case rt.verbose:
+		rt.notice(what + ": " + err.Error())
+	}
+}
+
+// countSpans counts what became of spans; nil where none are made.
+func (rt *runtime) countSpans() func() (sent, dropped int64) {
+	if rt.spans == nil {
+		return nil
+	}
+	return rt.spans.Counts
 }
 
 // flushSpans sends what is left.
