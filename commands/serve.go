@@ -47,8 +47,9 @@ has ended, whatever happens. /openapi.json tells what can be asked.
 
 Every request needs the token, which is made the first time and is in serve.token
 in the data directory: as the header "Authorization: Bearer TOKEN", or before the
-path as /t/TOKEN/. --open and --print-url bring it along. A Unix socket beside it
-needs none; serve.json in the data directory says where it is.
+path as /t/TOKEN/. --open and --print-url bring it along, and with --check the
+latter prints where the server is that runs already. A Unix socket beside it needs
+no token; serve.json in the data directory says where it is.
 
 --demo answers by the agents of fettle demo and their recorded model, on data that
 goes away with the server. POST /chat takes document 003's requests; --trust-origin
@@ -92,7 +93,7 @@ says so. A socket of systemd's takes the place of --listen.`,
 				return err
 			}
 			if o.check {
-				return runServeCheck(c.Context, rt)
+				return runServeCheck(c.Context, rt, o.printURL)
 			}
 			return runServe(c.Context, rt, o)
 		},

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -20,8 +21,8 @@ import (
 const checkTime = 5 * time.Second
 
 // runServeCheck asks the server of the data directory whether turns can begin, as a
-// container's health check does.
-func runServeCheck(ctx context.Context, rt *runtime) error {
+// container's health check does, and may print its address with its token.
+func runServeCheck(ctx context.Context, rt *runtime, printURL bool) error {
 	dirs, err := rt.dirs()
 	if err != nil {
 		return err
@@ -36,14 +37,23 @@ func runServeCheck(ctx context.Context, rt *runtime) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	status, err := askReady(ctx, note)
-	where := fmt.Sprintf("fettle serve, pid %d, at %s", note.PID, term.Clean(note.Address))
+	at := term.Clean(cmp.Or(note.URL, note.Address))
+	where := fmt.Sprintf("fettle serve, pid %d, at %s", note.PID, at)
 	switch {
 	case err != nil:
 		return fault.Wrap(fault.Unavailable, where+" doesn't answer", err, "fettle serve")
 	case status != http.StatusOK:
 		return fault.New(fault.Unavailable, where+" takes no turns now", "fettle serve --check   a little later")
 	}
-	rt.streams.Out.Printf("%s is ready\n", where)
+	if !printURL {
+		rt.streams.Out.Printf("%s is ready\n", where)
+		return nil
+	}
+	token, err := server.Token(dirs.Data)
+	if err != nil {
+		return fault.Wrap(fault.Store, "read the token", err)
+	}
+	rt.streams.Out.Printf("%s/#token=%s\n", at, token)
 	return nil
 }
 

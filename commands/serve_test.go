@@ -109,6 +109,9 @@ func TestServe(t *testing.T) {
 	if out, _ := w.run(0, "serve", "--check"); !strings.Contains(out, "at "+s.url+" is ready") {
 		t.Errorf("checked, it says %s", out)
 	}
+	if out, _ := w.run(0, "serve", "--check", "--print-url"); out != s.url+"/#token="+s.token+"\n" {
+		t.Errorf("it is said to be at %s", out)
+	}
 	if status, body := s.get("/api/chats"); status != 200 || !strings.Contains(body, `"title":"hi"`) {
 		t.Errorf("chats: %d %s", status, body)
 	}
