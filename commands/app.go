@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -19,6 +20,7 @@ import (
 func Main(ctx context.Context, args []string, streams *term.Streams) int {
 	ctx, stop := withSignals(ctx)
 	defer stop()
+	ctx = engine.WithTraceParent(ctx, os.Getenv(traceParentEnv))
 	rt := newRuntime(streams)
 	app := newApp(rt)
 	err := run(ctx, rt, app, args)

@@ -118,7 +118,7 @@ func (d *demo) open() error {
 		usual := d.rt.dirs
 		d.rt.dirs = func() (paths.Dirs, error) {
 			dirs, err := usual()
-			dirs.Data = d.inScratch("data")
+			dirs.Data, dirs.Runtime = d.inScratch("data"), d.inScratch("run")
 			return dirs, err
 		}
 	}

@@ -75,6 +75,12 @@ func environment() string {
 	var b strings.Builder
 	b.WriteString("Variables:\n\n")
 	vars := append(config.Variables(),
+		config.Variable{Name: "OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+			Meaning: "an OpenTelemetry receiver, such as http://127.0.0.1:4318, that is sent how long turns, models and tools take; no text of yours is"},
+		config.Variable{Name: "OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES",
+			Meaning: "what it is sent along"},
+		config.Variable{Name: "OTEL_SDK_DISABLED", Meaning: "true: it is sent nothing"},
+		config.Variable{Name: traceParentEnv, Meaning: "the span of another program that turns are within"},
 		config.Variable{Name: "PAGER", Meaning: "what chats show and usage go through where they are longer than the terminal; empty or cat is nothing (default less)"},
 		config.Variable{Name: "TERM", Meaning: "dumb means a terminal that takes no colour and no status line"})
 	for _, v := range vars {

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/otlp"
 	"github.com/fettle-cli/fettle/internal/paths"
 )
 
@@ -36,10 +38,12 @@ type runtime struct {
 	profile    *string // of --profile; nil where the flag wasn't given
 	client     *http.Client
 	engine     *engine.Engine
-	toolbox    *toolbox // of the engine
-	oneCall    bool     // of a tool; no second one follows
-	scratch    string   // a folder to remove at the end; "" where there is none
-	hold       bool     // the store, for the engine's whole life
+	spans      *otlp.Exporter // nil where nobody asked for any
+	toolbox    *toolbox       // of the engine
+	oneCall    bool           // of a tool; no second one follows
+	scratch    string         // a folder to remove at the end; "" where there is none
+	hold       bool           // the store, for the engine's whole life
+	log        *slog.Logger   // of a server; nil in other commands
 	dirs       func() (paths.Dirs, error)
 }
 
@@ -140,6 +144,15 @@ func (rt *runtime) notice(text string) {
 	}
 }
 
+// engineNotice passes on what an engine mended or set aside: into a server's log.
+func (rt *runtime) engineNotice(text string) {
+	if rt.log != nil {
+		rt.log.Warn(term.Clean(text))
+		return
+	}
+	rt.notice(text)
+}
+
 // engineFor makes the engine with the providers of the configuration. wrap may
 // put something around each provider, such as a recorder; nil leaves them.
 func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) provider.Provider) (*engine.Engine, error) {
@@ -174,8 +187,8 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		Policy:  engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
-		Hold:    rt.hold,
-		Notice:  rt.notice,
+		Hold:    rt.hold, Tracer: rt.tracer(),
+		Notice: rt.notice,
 		Collect: func(ctx context.Context) error {
 			_, err := rt.prunePackages(ctx, rt.engine, packagesIdle)
 			return err
@@ -200,6 +213,7 @@ func (rt *runtime) finish() {
 	defer cancel()
 	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.close(), rt.removeScratch())
 	rt.client.CloseIdleConnections()
+	rt.flushSpans()
 	if err != nil && rt.verbose {
 		rt.notice("after the answer: " + err.Error())
 	}

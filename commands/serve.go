@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
@@ -24,7 +25,8 @@ type serveOptions struct {
 	listen, behind string
 	cert, key      string
 	logs           string
-	printURL, demo bool
+	printURL, open bool
+	demo, check    bool
 	drain          time.Duration
 	model, agent   string
 	trustOrigin    string
@@ -40,32 +42,41 @@ func newServe(rt *runtime) *cli.Command {
 		Name:  "serve",
 		Usage: "let pages, editors and other programs use the same engine",
 		Description: `Answers over HTTP on this machine, until a signal ends it: turns that run then get
---drain to end. Every request needs the token, which is made the first time and
-is in serve.token in the data directory: as the header "Authorization: Bearer
-TOKEN", or before the path as /t/TOKEN/. A Unix socket beside it needs none;
-serve.json in the data directory says where it is. /openapi.json tells what can
-be asked.
+--drain to end, and are marked as interrupted if they don't; ten seconds later it
+has ended, whatever happens. /openapi.json tells what can be asked.
 
-POST /chat takes document 003's requests. --trust-origin lets the pages of one
-origin of this machine use that without a token: whatever such a page asks, fettle
-does, as far as no approval is needed.
+Every request needs the token, which is made the first time and is in serve.token
+in the data directory: as the header "Authorization: Bearer TOKEN", or before the
+path as /t/TOKEN/. --open and --print-url bring it along, and with --check the
+latter prints where the server is that runs already. A Unix socket beside it needs
+no token; serve.json in the data directory says where it is.
+
+--demo answers by the agents of fettle demo and their recorded model, on data that
+goes away with the server. POST /chat takes document 003's requests; --trust-origin
+lets the pages of one origin of this machine use that without a token: whatever
+such a page asks, fettle does, as far as no approval is needed.
 
 An address that other machines reach needs a certificate, or a reverse proxy that
-has one, named by --behind. Standard output has the address alone, with
---print-url; the log is on standard error.`,
-		UsageText: "fettle serve\nfettle serve --print-url --listen 127.0.0.1:0\nfettle serve --demo",
+has one, named by --behind. In a container that is http://localhost:PORT, with PORT
+published on this machine alone. Standard output has the address alone, with
+--print-url; the log is on standard error, and has no token, no key and nothing
+that was said. Spans go to an OpenTelemetry receiver where fettle help environment
+says so. A socket of systemd's takes the place of --listen.`,
+		UsageText: "fettle serve\nfettle serve --open\nfettle serve --print-url --listen 127.0.0.1:0\nfettle serve --demo --trust-origin http://localhost:5173\nfettle serve --check",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: defaultListen, Usage: "answer at `HOST:PORT`; port 0 is any that is free"},
+			&cli.BoolFlag{Name: "open", Usage: "open the address with the token in a browser"},
 			&cli.BoolFlag{Name: "print-url", Usage: "print the address with the token on standard output"},
-			&cli.BoolFlag{Name: "demo", Usage: "answer with the recorded model of fettle demo, with nothing set up"},
+			&cli.BoolFlag{Name: "demo", Usage: "answer by the recording of fettle demo, with nothing set up or kept"},
+			&cli.BoolFlag{Name: "check", Usage: "ask the server that runs whether it is ready, and end"},
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` where a request names none"},
 			&cli.StringFlag{Name: "agent", Usage: "begin chats with the agent `ID` where a request names none"},
 			&cli.StringFlag{Name: "trust-origin", Usage: "let pages at `URL` on this machine post to /chat without a token"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "speak TLS with the certificate in `FILE`"},
 			&cli.StringFlag{Name: "tls-key", Usage: "with its key in `FILE`"},
-			&cli.StringFlag{Name: "behind", Usage: "be reached by the reverse proxy at `URL` alone, which has a certificate"},
+			&cli.StringFlag{Name: "behind", Usage: "be reached by the reverse proxy at `URL` alone"},
 			&cli.DurationFlag{Name: "drain", Value: server.DrainTime, Usage: "give running turns `TIME` to end when fettle is told to"},
-			&cli.StringFlag{Name: "log", Value: "text", Usage: "write the log as `FORMAT`: text, json or off"},
+			&cli.StringFlag{Name: "log", Value: "auto", Usage: "write the log as `FORMAT`: auto, text, json or off; auto is for people on a terminal"},
 			rt.inProfile(""),
 		},
 		Action: func(c *cli.Context) error {
@@ -73,25 +84,28 @@ has one, named by --behind. Standard output has the address alone, with
 				return err
 			}
 			o := serveOptions{
-				listen: c.String("listen"), behind: c.String("behind"),
+				listen: c.String("listen"), behind: c.String("behind"), open: c.Bool("open"), check: c.Bool("check"),
 				cert: c.String("tls-cert"), key: c.String("tls-key"), logs: c.String("log"),
 				printURL: c.Bool("print-url"), demo: c.Bool("demo"), drain: c.Duration("drain"), model: c.String("model"),
 				agent: c.String("agent"), trustOrigin: c.String("trust-origin"),
 			}
-			if err := o.check(); err != nil {
+			if err := o.validate(); err != nil {
 				return err
+			}
+			if o.check {
+				return runServeCheck(c.Context, rt, o.printURL)
 			}
 			return runServe(c.Context, rt, o)
 		},
 	}
 }
 
-func (o serveOptions) check() error {
+func (o serveOptions) validate() error {
 	switch {
 	case (o.cert == "") != (o.key == ""):
 		return usagef("fettle serve --tls-cert FILE --tls-key FILE", "--tls-cert and --tls-key go together")
-	case o.logs != "text" && o.logs != "json" && o.logs != "off":
-		return usagef("fettle serve --log json", "--log wants text, json or off, not %s", shellWord(o.logs))
+	case !slices.Contains([]string{"auto", "text", "json", "off"}, o.logs):
+		return usagef("fettle serve --log json", "--log wants auto, text, json or off, not %s", shellWord(o.logs))
 	case o.drain < 0:
 		return usagef("fettle serve --drain 20s", "--drain can't be less than 0")
 	case o.demo && o.model != "":
@@ -105,18 +119,12 @@ func runServe(ctx context.Context, rt *runtime, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.demo {
-		o.model = demoModel
-	}
-	if o.model != "" {
-		cfg.Model = o.model
-	}
 	certificate, err := o.certificate()
 	if err != nil {
 		return err
 	}
-	rt.hold = true
-	eng, err := rt.engineFor(cfg, nil)
+	rt.log = rt.logger(o.logs)
+	eng, err := rt.servedEngine(ctx, cfg, &o)
 	if err != nil {
 		return err
 	}
@@ -135,7 +143,35 @@ func runServe(ctx context.Context, rt *runtime, o serveOptions) error {
 	if drain == 0 {
 		drain = -1 // not at all
 	}
-	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { rt.serving(l, o) }})
+	told := context.AfterFunc(ctx, func() { rt.tellSystemd("STOPPING=1") })
+	defer told()
+	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { rt.serving(ctx, l, o) }})
+}
+
+// servedEngine is the engine of the configuration, or that of the demo, which goes
+// away with the program.
+func (rt *runtime) servedEngine(ctx context.Context, cfg *config.Config, o *serveOptions) (*engine.Engine, error) {
+	rt.hold = true
+	if !o.demo {
+		if o.model != "" {
+			cfg.Model = o.model
+		}
+		return rt.engineFor(cfg, nil)
+	}
+	cfg.Model = demoModel
+	o.agent = cmp.Or(o.agent, demoAgent)
+	d := &demo{rt: rt, cfg: cfg, recorded: true}
+	if err := d.open(); err != nil {
+		return nil, err
+	}
+	return d.eng, d.install(ctx)
+}
+
+// tellSystemd notes where that fails: the service is none the worse.
+func (rt *runtime) tellSystemd(state string) {
+	if err := notifySystemd(state); err != nil {
+		rt.log.Warn("systemd can't be told", "state", state, "error", term.Clean(err.Error()))
+	}
 }
 
 // server puts the server of a configuration together, and takes its addresses.
@@ -154,13 +190,17 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 	}
 	s, err := server.New(server.Options{
 		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: buildVersion().Version,
-		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.logger(o.logs), Env: os.LookupEnv,
+		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.log, Env: os.LookupEnv, Spans: rt.countSpans(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
+	passed, err := passedListener()
+	if err != nil {
+		return nil, nil, err
+	}
 	l, err := server.Listen(server.ListenOptions{
-		Address: o.listen, DataDir: dirs.Data, RuntimeDir: dirs.Runtime, TLS: o.cert != "", Behind: o.behind,
+		Address: o.listen, TCP: passed, DataDir: dirs.Data, RuntimeDir: dirs.Runtime, TLS: o.cert != "", Behind: o.behind,
 	})
 	return s, l, err
 }
@@ -202,17 +242,6 @@ func prepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
 	}
 }
 
-// logger writes the log to standard error.
-func (rt *runtime) logger(format string) *slog.Logger {
-	switch format {
-	case "json":
-		return slog.New(slog.NewJSONHandler(rt.streams.Err, nil))
-	case "text":
-		return slog.New(slog.NewTextHandler(rt.streams.Err, nil))
-	}
-	return slog.New(slog.DiscardHandler)
-}
-
 // certificate reads what TLS needs.
 func (o serveOptions) certificate() (*tls.Certificate, error) {
 	if o.cert == "" {
@@ -226,13 +255,33 @@ func (o serveOptions) certificate() (*tls.Certificate, error) {
 }
 
 // serving says where, once requests are answered.
-func (rt *runtime) serving(l *server.Listening, o serveOptions) {
+func (rt *runtime) serving(ctx context.Context, l *server.Listening, o serveOptions) {
+	rt.tellSystemd("READY=1")
 	if o.trustOrigin != "" {
 		rt.notice("every page at " + o.trustOrigin + " can ask here without a token; end fettle serve when you don't need that")
 	}
+	address := l.URL() + "/#token=" + o.token
 	if o.printURL {
-		rt.streams.Out.Printf("%s/#token=%s\n", l.URL(), o.token)
+		rt.streams.Out.Printf("%s\n", address)
+	}
+	if o.printURL && !o.open {
 		return
 	}
-	rt.notice("serving at " + l.URL() + "; --print-url prints the address with its token")
+	rt.notice("serving at " + l.URL() + rt.untilCtrlC())
+	if !o.open {
+		rt.notice("--open opens it in a browser; --print-url prints the address with its token")
+		return
+	}
+	if err := rt.openBrowser(ctx, address); err != nil {
+		rt.notice(err.Error())
+		rt.notice("fettle serve --print-url prints the address with its token")
+	}
+}
+
+// untilCtrlC says how it ends to whoever can end it so.
+func (rt *runtime) untilCtrlC() string {
+	if rt.streams.Err.IsTerminal() {
+		return ", until Ctrl-C"
+	}
+	return ""
 }

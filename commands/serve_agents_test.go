@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -94,10 +96,10 @@ func agentFrames(t *testing.T, stream []byte) (frames []string, tokens int, text
 // agents, and the second one of the session answers from what was said.
 func TestTheDemoScriptOverHTTP(t *testing.T) {
 	t.Parallel()
-	needPython(t)
 	w := newWorld(t, "{}")
-	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
-	s := w.serve("--demo", "--agent", "interface", "--trust-origin", page, "--log", "off")
+	temp := t.TempDir()
+	w.env = append(w.env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp, "XDG_RUNTIME_DIR="+filepath.Join(w.dir, "run"))
+	s := w.serve("--demo", "--trust-origin", page, "--log", "off")
 
 	res, raw := s.chat("7b0d3c9e-0c1c-4a63-9a9b-57f9bb0cfa6b", "I'm starting on the login system. What's the final spec?")
 	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" || res.Header.Get("Access-Control-Allow-Origin") != page {
@@ -131,6 +133,16 @@ func TestTheDemoScriptOverHTTP(t *testing.T) {
 	if status, body := s.get("/api/chats"); status != 200 || strings.Count(body, `"number"`) != 1 {
 		t.Errorf("chats: %d %s", status, body)
 	}
+	defer func() { // nothing of it is kept, and nothing else was touched
+		if !s.end() {
+			return
+		}
+		for _, dir := range []string{temp, filepath.Join(w.dir, "data"), filepath.Join(w.dir, "run")} {
+			if left, err := os.ReadDir(dir); len(left) > 0 || err != nil && !os.IsNotExist(err) {
+				t.Errorf("%s has %v, %v", dir, left, err)
+			}
+		}
+	}()
 	if res, raw := s.chat("", "hi"); res.StatusCode != 400 || !strings.Contains(string(raw), "session_id") || res.Header.Get("Access-Control-Allow-Origin") != page {
 		t.Errorf("without a session: %d %s", res.StatusCode, raw)
 	}

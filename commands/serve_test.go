@@ -78,13 +78,39 @@ func (s *serving) ask(body string) string {
 	return string(raw)
 }
 
-// A person serves the recorded model and ends it again.
+// end ends the server in order, and tells whether it could: no signal does that on
+// Windows. It has to have printed nothing but its address.
+func (s *serving) end() bool {
+	s.w.t.Helper()
+	if runtime.GOOS == "windows" {
+		return false
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.w.t.Fatal(err)
+	}
+	rest, err := io.ReadAll(s.out)
+	if err != nil || len(rest) != 0 {
+		s.w.t.Errorf("it printed more than its address: %q, %v", rest, err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		s.w.t.Errorf("it ended with %v\n%s", err, s.errs)
+	}
+	return true
+}
+
+// A person serves a model and ends it again.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "responses: [{when: \"\", text: From the script.}]")
-	s := w.serve("--demo", "--log", "json")
-	if got := s.ask(`{"message":"hi"}`); !strings.Contains(got, `"type":"complete"`) || !strings.Contains(got, "recording") {
-		t.Errorf("the demo says %s", got)
+	s := w.serve("--log", "json")
+	if got := s.ask(`{"message":"hi"}`); !strings.Contains(got, `"type":"complete"`) || !strings.Contains(got, "From the script.") {
+		t.Errorf("it says %s", got)
+	}
+	if out, _ := w.run(0, "serve", "--check"); !strings.Contains(out, "at "+s.url+" is ready") {
+		t.Errorf("checked, it says %s", out)
+	}
+	if out, _ := w.run(0, "serve", "--check", "--print-url"); out != s.url+"/#token="+s.token+"\n" {
+		t.Errorf("it is said to be at %s", out)
 	}
 	if status, body := s.get("/api/chats"); status != 200 || !strings.Contains(body, `"title":"hi"`) {
 		t.Errorf("chats: %d %s", status, body)
@@ -93,24 +119,17 @@ func TestServe(t *testing.T) {
 	if !strings.Contains(said, "fettle serve runs already") || !strings.Contains(said, s.url) {
 		t.Errorf("a second one says %s", said)
 	}
-	if runtime.GOOS == "windows" {
-		return // no signal ends it in order there
-	}
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	rest, err := io.ReadAll(s.out)
-	if err != nil || len(rest) != 0 {
-		t.Errorf("it printed more than its address: %q, %v", rest, err)
-	}
-	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, s.errs)
+	if !s.end() {
+		return
 	}
 	if strings.Contains(s.errs.String(), s.token) {
 		t.Error("the token is in the log")
 	}
 	if _, err := os.Stat(w.dir + "/data/serve.json"); !os.IsNotExist(err) {
 		t.Errorf("serve.json is left behind: %v", err)
+	}
+	if _, said := w.run(4, "serve", "--check"); !strings.Contains(said, "no fettle serve runs") {
+		t.Errorf("without one, the check says %s", said)
 	}
 }
 

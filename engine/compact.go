@@ -33,6 +33,7 @@ const (
 // summariser has a model sum up messages.
 type summariser struct {
 	model *choice
+	prov  provider.Provider // the model's
 	retry provider.RetryOptions
 	// room is what a request may have, in tokens of the estimate.
 	room   int
@@ -48,7 +49,7 @@ type summariser struct {
 // newSummariser makes one of a model. most bounds its requests, where that is
 // known better than by the model's length; 0 doesn't.
 func newSummariser(c *choice, most int) *summariser {
-	s := &summariser{model: c, room: mostBatch}
+	s := &summariser{model: c, prov: c.prov, room: mostBatch}
 	if limit := c.contextLimit(); limit > 0 {
 		p := budget.PolicyFor(c.ratios.Estimated(c.ref, limit), 0)
 		s.room = p.Limit - p.Reserve
@@ -129,7 +130,7 @@ func (s *summariser) ask(ctx context.Context, messages []provider.Message, token
 	var text strings.Builder
 	var meta *event.Meta
 	size := 0
-	for batch, err := range provider.Retry(s.model.prov, s.retry).Stream(ctx, req) {
+	for batch, err := range provider.Retry(s.prov, s.retry).Stream(ctx, req) {
 		if err != nil {
 			return "", err
 		}

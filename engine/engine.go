@@ -57,6 +57,8 @@ type Options struct {
 	// what lies beside the store and isn't needed; nil is nothing. It ends with
 	// its context, and what it left is for the next time.
 	Collect func(context.Context) error
+	// Tracer is told what turns spend their time with; nil tells nobody.
+	Tracer Tracer
 	// Hold keeps the store open for the Engine's whole life, as serve wants.
 	Hold bool
 	// Notice is told one line about what was mended or set aside on the way,
@@ -115,6 +117,9 @@ func New(o Options) *Engine {
 	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
+	}
+	if o.Tracer == nil {
+		o.Tracer = noTracer{}
 	}
 	if o.Tools == nil {
 		o.Tools, _ = toolset.NewSet() // no entries, nothing to refuse

@@ -84,7 +84,7 @@ func (t *turn) summary(of []placed, tokens int, about event.Summary) (string, er
 		most = t.fit.most
 	}
 	s := newSummariser(c, most)
-	s.status, s.retry = status, t.retryOptions()
+	s.status, s.retry, s.prov = status, t.retryOptions(), t.traced(c.prov)
 	messages := make([]provider.Message, len(of))
 	for i, m := range of {
 		messages[i] = m.Message

@@ -241,7 +241,7 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 	if err != nil {
 		return r, err
 	}
-	p := provider.Retry(t.model.prov, t.retryOptions())
+	p := provider.Retry(t.traced(t.model.prov), t.retryOptions())
 	for batch, err := range p.Stream(t.ctx, req) {
 		if err != nil {
 			return r, errors.Join(err, t.emit(t.heldBack()...))

@@ -110,7 +110,9 @@ func (t *turn) launch(calls []*call, ws *toolset.Workspace) *running {
 	}
 	for _, c := range calls {
 		go func() {
+			endSpan := t.spanOfCall(c)
 			res, err := t.runOne(c, ws, run.progress)
+			endSpan(err)
 			run.ends <- ended{c, res, err}
 		}()
 	}

@@ -46,6 +46,7 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 
 // begin accepts the turn and lets it run, or takes back what was done for it.
 func (t *turn) begin(ctx context.Context, conv *conversation) error {
+	t.beginSpan(ctx)
 	err := t.moveFolder(ctx, conv)
 	if err == nil {
 		err = t.upload(ctx)
@@ -63,6 +64,7 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 	// A turn that ran for a moment has done both already.
 	err = errors.Join(err, t.moveFolderBack(ctx), t.takeBack(), t.unbindWorkflow(ctx))
 	t.unlock()
+	t.span.End(failureOf(err))
 	return err
 }
 
@@ -71,7 +73,7 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversation, error) {
 	t := &turn{
 		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]chan Confirmation{},
-		abandon: make(chan struct{}),
+		abandon: make(chan struct{}), since: e.o.Now(),
 	}
 	var err error
 	if t.box, err = e.toolbox(ctx); err != nil {

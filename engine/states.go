@@ -102,6 +102,7 @@ func (t *turn) stateAfter(c *call, ws *toolset.Workspace) ([]event.Change, error
 // it is where that takes long. The turn's goroutine alone calls it.
 func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.About) (*cas.Snapshot, error) {
 	about.ChatID = t.accept.Chat.ID
+	endSpan := t.spanOfSnapshot(about)
 	var files, bytes atomic.Int64
 	begun := make(chan cas.Estimate, 1)
 	type result struct {
@@ -131,6 +132,7 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 				t.notice(fmt.Sprintf("keeping the state of %s: %d of %s", ws.Path, files.Load(), numbersOf(whole)))
 			}
 		case r := <-done:
+			endSpan(r.snap, r.err)
 			if r.err != nil {
 				return nil, r.err
 			}

@@ -81,7 +81,9 @@ type turn struct {
 	ws        *toolset.Workspace
 	states    states
 	cards     *cards
-	older     older    // what is before path
+	older     older     // what is before path
+	since     time.Time // it was asked for
+	span      Span
 	made      string   // a workspace to remove at the end
 	put       []string // the uploads that are in the workspace
 
@@ -281,6 +283,7 @@ func (t *turn) end(err error) {
 		events[len(events)-1].Body = errorBody(fault.Wrap(fault.Store, "keep the turn", logErr, roomHint))
 	}
 	t.letGo(discard)
+	t.endSpan(events)
 	t.feed.show(append(t.unshown, events...))
 	t.feed.end()
 	if !t.req.Ephemeral {

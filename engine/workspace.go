@@ -65,10 +65,12 @@ func (t *turn) upload(ctx context.Context) error {
 	if !t.keepsStates() {
 		return nil
 	}
+	about := cas.About{ChatID: t.accept.Chat.ID, Source: cas.UserUpload, SourceRef: t.accept.UserMessageID}
+	endSpan := t.spanOfSnapshot(about)
 	snap, err := t.eng.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
-		About:  cas.About{ChatID: t.accept.Chat.ID, Source: cas.UserUpload, SourceRef: t.accept.UserMessageID},
-		Parent: t.states.at, Limits: t.eng.o.States,
+		About: about, Parent: t.states.at, Limits: t.eng.o.States,
 	})
+	endSpan(snap, err)
 	if err != nil {
 		return stateFault("keep the files", err)
 	}
@@ -86,10 +88,12 @@ func (t *turn) stateBeforeUpload(ctx context.Context, ws *toolset.Workspace) err
 	if t.states.suspect {
 		source = cas.Interrupted
 	}
+	about := cas.About{ChatID: t.accept.Chat.ID, Source: source}
+	endSpan := t.spanOfSnapshot(about)
 	snap, err := t.eng.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
-		About:  cas.About{ChatID: t.accept.Chat.ID, Source: source},
-		Parent: t.states.at, Limits: t.eng.o.States,
+		About: about, Parent: t.states.at, Limits: t.eng.o.States,
 	})
+	endSpan(snap, err)
 	if err != nil {
 		return stateFault("look at "+ws.Path, err)
 	}

@@ -88,9 +88,6 @@ func explain(err error) (status int, body errorBody) {
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, body := explain(err)
 	body.RequestID = requestID(r)
-	if status >= http.StatusInternalServerError {
-		s.log.LogAttrs(r.Context(), levelOf(status), "request failed", requestAttrs(r, err)...)
-	}
 	h := w.Header()
 	if method := (*methodError)(nil); errors.As(err, &method) {
 		h.Set("Allow", method.allow)

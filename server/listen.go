@@ -19,14 +19,16 @@ import (
 
 // ListenOptions say where a server is reached.
 type ListenOptions struct {
-	// Address is host:port; port 0 takes any that is free.
+	// Address is host:port; port 0 takes any that is free. TCP is a listener that
+	// is there already, in its place.
 	Address string
+	TCP     net.Listener
 	// DataDir is whose server it is: there is one at a time.
 	DataDir string
 	// RuntimeDir is the folder of the Unix socket; empty has none.
 	RuntimeDir string
 	// TLS says that Run is given a certificate, Behind the address of a reverse
-	// proxy that has one. An address that others than this machine reach needs
+	// proxy that has one, or is on this machine alone. An address that others than this machine reach needs
 	// one of the two.
 	TLS    bool
 	Behind string
@@ -50,6 +52,9 @@ type Listening struct {
 // Listen takes the addresses. They are let go of by Run, or by Close.
 func Listen(o ListenOptions) (l *Listening, err error) {
 	l = &Listening{tls: o.TLS}
+	if o.TCP != nil {
+		o.Address = o.TCP.Addr().String()
+	}
 	if o.Behind != "" {
 		if l.behind, err = proxyURL(o.Behind); err != nil {
 			return nil, err
@@ -72,8 +77,10 @@ func Listen(o ListenOptions) (l *Listening, err error) {
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	if l.TCP, err = net.Listen("tcp", o.Address); err != nil {
-		return l, listenFault(o.Address, err)
+	if l.TCP = o.TCP; l.TCP == nil {
+		if l.TCP, err = net.Listen("tcp", o.Address); err != nil {
+			return l, listenFault(o.Address, err)
+		}
 	}
 	if isLoopbackHost(host) && l.behind == nil && !o.TLS {
 		if l.Shows, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
@@ -196,7 +203,9 @@ func (l *Listening) name(g *gate) {
 	_, port, _ := net.SplitHostPort(address) // of a listener, so it has both
 	names := []string{address}
 	if host, _, _ := net.SplitHostPort(address); isLoopbackHost(host) {
-		names = append(names, "127.0.0.1:"+port, "localhost:"+port, "[::1]:"+port)
+		for _, name := range loopbackNames() {
+			names = append(names, name+":"+port)
+		}
 	}
 	for _, name := range names {
 		g.addHost(l.scheme(), name)
@@ -206,13 +215,27 @@ func (l *Listening) name(g *gate) {
 	}
 	if l.behind != nil {
 		g.addHost(l.behind.Scheme, l.behind.Host)
+		if host := l.behind.Hostname(); isLoopbackHost(host) {
+			for _, name := range loopbackNames() {
+				g.addHost(l.behind.Scheme, strings.TrimSuffix(name+":"+l.behind.Port(), ":"))
+			}
+		}
 	}
 }
 
+// loopbackNames are the names of this machine for itself.
+func loopbackNames() []string { return []string{"127.0.0.1", "localhost", "[::1]"} }
+
+// proxyURL reads the address of a reverse proxy. One that has no certificate may be
+// on this machine alone, as the published port of a container is.
 func proxyURL(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fault.New(fault.Usage, quoted(address)+" is no address of a reverse proxy", "fettle serve --behind https://fettle.example.org")
+	}
+	if u.Scheme == "http" && !isLoopbackHost(u.Hostname()) {
+		return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, and the token would go over the network unencrypted",
+			"fettle serve --behind https://"+clean(u.Host))
 	}
 	u.Path = ""
 	return u, nil

@@ -36,15 +36,23 @@ func levelOf(status int) slog.Level {
 	return slog.LevelInfo
 }
 
-func requestAttrs(r *http.Request, err error) []slog.Attr {
-	st := stateOf(r)
+// requestAttrs tell which request it was. What went wrong with it is told in words
+// where that is the server's own trouble, or the gate's; else by its kind.
+func requestAttrs(req *http.Request, err error) []slog.Attr {
+	st := stateOf(req)
 	op := "none"
 	if st.route != nil {
 		op = st.route.op
 	}
-	attrs := []slog.Attr{slog.String("request_id", st.id), slog.String("method", clean(r.Method)), slog.String("op", op)}
+	attrs := []slog.Attr{slog.String("request_id", st.id), slog.String("method", clean(req.Method)), slog.String("op", op)}
 	if err == nil {
 		return attrs
+	}
+	status, body := explain(err)
+	attrs = append(attrs, slog.String("code", body.Code))
+	var r *refusal
+	if status < http.StatusInternalServerError && (levelOf(status) < slog.LevelWarn || !errors.As(err, &r)) {
+		return attrs // the words are the client's own: they quote what it sent
 	}
 	var f *fault.Fault
 	attrs = append(attrs, slog.String("error", clean(err.Error())))

@@ -21,6 +21,7 @@ type Note struct {
 	PID           int       `json:"pid"`
 	Version       string    `json:"version"`
 	Address       string    `json:"address"`          // its URL, without the token
+	URL           string    `json:"url,omitempty"`    // that a reverse proxy publishes
 	Socket        string    `json:"socket,omitempty"` // path of the Unix socket
 	StartedAt     time.Time `json:"started_at"`
 }

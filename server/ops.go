@@ -47,6 +47,11 @@ func getMetrics(s *Server, w http.ResponseWriter, _ *http.Request) error {
 	var b bytes.Buffer
 	ids, _, _ := s.live.all()
 	s.count.write(&b, len(ids))
+	if s.o.Spans != nil {
+		sent, dropped := s.o.Spans()
+		page{&b}.one("spans_sent_total", "counter", "Spans that their receiver has taken.", sent)
+		page{&b}.one("spans_dropped_total", "counter", "Spans that are lost: refused, or more than the queue holds.", dropped)
+	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(b.Bytes())
 	return nil

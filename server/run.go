@@ -158,6 +158,9 @@ func (s *Server) note(l *Listening) error {
 	if l.Unix != nil {
 		n.Socket = l.Unix.Addr().String()
 	}
+	if l.behind != nil {
+		n.URL = l.URL()
+	}
 	return writeNote(s.o.DataDir, n)
 }
 

@@ -32,6 +32,9 @@ type Options struct {
 	Version string
 	// Log hears of every request; nil hears nothing.
 	Log *slog.Logger
+	// Spans counts those that were sent and those that are lost, for /metrics; nil
+	// where none are made.
+	Spans func() (sent, dropped int64)
 	// Env looks up the variables that a bundle may want; nil has none.
 	Env func(string) (string, bool)
 	// Now is the clock; nil is time.Now.
@@ -160,7 +163,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	st := &state{id: idFor(r), begun: s.now()}
 	answer := &recorder{ResponseWriter: w}
 	// A copy: the gate takes a token off the path.
-	r = r.WithContext(context.WithValue(r.Context(), stateKey{}, st))
+	ctx := engine.WithTraceParent(r.Context(), r.Header.Get("Traceparent"))
+	r = r.WithContext(context.WithValue(ctx, stateKey{}, st))
 	setSafety(answer.Header())
 	answer.Header().Set("X-Request-Id", st.id)
 	defer s.finish(answer, r, st)

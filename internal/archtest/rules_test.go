@@ -200,7 +200,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{
-				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/shellparts/...",
+				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/otlp/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/shellparts/...",
 			}, tests: true, deep: true,
 			forbid: []string{"./..."},
 			why:    "these are leaves",
@@ -222,7 +222,7 @@ func leaves() []rule {
 // exchanged, and its types and faults stay where they are understood.
 func owners() []rule {
 	everybody := []string{"./..."}
-	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/..."}
+	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/otlp/otlptest/..."}
 	return []rule{
 		{
 			rooms: everybody, except: []string{"./internal/kv/..."}, tests: true,
