@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/client"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -191,11 +192,8 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	eng, err := rt.engineFor(cfg, rec.wrap)
+	eng, err := o.turns(ctx, rt, cfg, rec, &req)
 	if err != nil {
-		return err
-	}
-	if err := o.onPage(ctx, eng, &req); err != nil {
 		return rec.close(err)
 	}
 	view := newView(rt, o, cfg.Prices)
@@ -206,4 +204,20 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 		return rec.close(err)
 	}
 	return rec.close(follow(ctx, rt, eng, id, view))
+}
+
+// turns gives who is asked, and completes the request by what only an engine knows.
+func (o askOptions) turns(ctx context.Context, rt *runtime, cfg *config.Config, rec *recording, req *engine.TurnRequest) (client.Turns, error) {
+	if o.record == "" && o.page == "" && o.action == "" {
+		t, err := rt.turnsFor(ctx, cfg, o.allow)
+		if err != nil {
+			return nil, err
+		}
+		return t, o.onPage(ctx, nil, req) // which looks into none without a page and an action
+	}
+	eng, err := rt.engineFor(cfg, rec.wrap)
+	if err != nil {
+		return nil, err
+	}
+	return eng, o.onPage(ctx, eng, req)
 }

@@ -154,6 +154,7 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 	}
 	s, err := server.New(server.Options{
 		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: buildVersion().Version,
+		Build: fullVersion(), Settings: rt.settingsNow(cfg),
 		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.logger(o.logs), Env: os.LookupEnv,
 	})
 	if err != nil {

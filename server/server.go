@@ -30,8 +30,14 @@ type Options struct {
 	TrustOrigin string
 	// Version is fettle's own, for /openapi.json.
 	Version string
+	// Build tells builds of a version apart, for other processes of fettle's;
+	// empty is Version.
+	Build string
 	// Log hears of every request; nil hears nothing.
 	Log *slog.Logger
+	// Settings stands for what decides a turn beside its request, see Info; nil
+	// is like nobody's.
+	Settings func() string
 	// Env looks up the variables that a bundle may want; nil has none.
 	Env func(string) (string, bool)
 	// Now is the clock; nil is time.Now.

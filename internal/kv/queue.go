@@ -108,6 +108,11 @@ func (w *waiting) lock(ctx context.Context) (release func(), err error) {
 			return release, err
 		}
 	}
+	if s.opts.Taken != nil {
+		if err := s.opts.Taken(ctx); err != nil {
+			return nil, err
+		}
+	}
 	leave, err := w.queue(ctx)
 	if err != nil {
 		return nil, err
