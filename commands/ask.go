@@ -36,7 +36,8 @@ fettle ask --retry -m ollama/qwen3
 fettle ask --page edit_research_stream --context '{"stream": {}}' "add topics"
 fettle ask --action 1
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
-fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
+fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"
+fettle ask --server https://fettle.example.com --token-file token "what is new?"`
 
 func newAsk(rt *runtime) *cli.Command {
 	return &cli.Command{
@@ -142,12 +143,30 @@ func (o askOptions) docs() []string {
 
 // toolGlobs are the tools that the model is offered: nil is all.
 func (o askOptions) toolGlobs(cfg *config.Config) ([]string, error) {
+	if o.remote { // askElsewhere has them, by the flags alone
+		return nil, nil
+	}
 	if o.noTools || !cfg.Tools.Enabled && len(o.tools)+len(o.toolsets) == 0 {
 		return []string{}, nil
 	}
 	if err := searchReady(cfg, o.tools); err != nil {
 		return nil, err
 	}
+	globs, err := o.chosenTools()
+	if err != nil {
+		return nil, err
+	}
+	if len(globs) == 0 {
+		globs = cfg.Tools.Globs
+	}
+	if len(globs) == 0 {
+		return nil, nil
+	}
+	return globs, nil
+}
+
+// chosenTools are the globs of --tool and --toolset.
+func (o askOptions) chosenTools() ([]string, error) {
 	globs := o.tools
 	for _, id := range o.toolsets {
 		switch {
@@ -159,12 +178,6 @@ func (o askOptions) toolGlobs(cfg *config.Config) ([]string, error) {
 			globs = append(globs, id+":*")
 		}
 	}
-	if len(globs) == 0 {
-		globs = cfg.Tools.Globs
-	}
-	if len(globs) == 0 {
-		return nil, nil
-	}
 	return globs, nil
 }
 
@@ -175,6 +188,10 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 		return err
 	}
 	cfg, err := rt.config(o.flags())
+	if err != nil {
+		return err
+	}
+	elsewhere, err := o.elsewhere(rt, cfg)
 	if err != nil {
 		return err
 	}
@@ -191,6 +208,9 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	rec, err := openRecord(o.record)
 	if err != nil {
 		return err
+	}
+	if elsewhere != nil {
+		return o.askElsewhere(ctx, rt, elsewhere, req)
 	}
 	eng, err := o.turns(ctx, rt, cfg, rec, &req)
 	if err != nil {
