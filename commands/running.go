@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"slices"
@@ -48,6 +49,21 @@ func (rt *runtime) storeTaken(dirs paths.Dirs) func(context.Context) error {
 		rt.sharing = client.NewSharing(clientOptions(dirs))
 	}
 	return rt.sharing.Taken
+}
+
+// notBesideServe refuses what would take the data away from under a running server.
+func (rt *runtime) notBesideServe(ctx context.Context) error {
+	dirs, err := rt.dirs()
+	if err != nil {
+		return err
+	}
+	local, err := client.Find(ctx, clientOptions(dirs))
+	if local == nil || err != nil {
+		return err
+	}
+	defer local.Close()
+	return fault.New(fault.Busy, fmt.Sprintf("fettle serve, pid %d, works with these data", local.Info.PID),
+		fmt.Sprintf("kill %d   and do it again", local.Info.PID))
 }
 
 // turnsFor gives who begins the turns of a command: a running server where the

@@ -60,7 +60,7 @@ type Options struct {
 	// Hold keeps the store open for the Engine's whole life, as serve wants.
 	Hold bool
 	// StoreTaken is called where another process has the store, before that is
-	// waited for: it may have that process share it. An error, a fault, is why
+	// waited for and now and then while it is: it may have that process share it. An error, a fault, is why
 	// that one doesn't. Nil waits.
 	StoreTaken func(context.Context) error
 	// Notice is told one line about what was mended or set aside on the way,

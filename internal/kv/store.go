@@ -38,7 +38,7 @@ type Options struct {
 	// ("pid 123", or ""). It may be called from several goroutines.
 	OnWait func(owner string)
 	// Taken is called when an operation finds the database with another
-	// process, before it waits: it may ask that process to let go. An error is
+	// process, before it waits and now and then while it does: it may ask that process to let go. An error is
 	// why that one will not, and ends the operation.
 	Taken func(ctx context.Context) error
 }
