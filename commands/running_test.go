@@ -276,20 +276,28 @@ func TestEndingACommandCancelsItsTurnInServe(t *testing.T) {
 func TestServeIsKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	needSocket(t)
-	w := through(t)
-	s := w.serve("--log", "off")
-	r := w.begins("Half an", "ask", "slow")
-	s.kill()
-	got := r.ends()
-	if got.status != 130 || got.out != "Half an answer\n" || !strings.Contains(got.err, "fettle: ") {
-		t.Errorf("%d %q %s", got.status, got.out, got.err)
-	}
-	shown := w.with("", "chats", "show", "1")
-	if !strings.Contains(shown.out, "Half an answer\n") || !strings.HasSuffix(shown.out, "interrupted\n") {
-		t.Errorf("kept: %s%s", shown.out, shown.err)
-	}
-	if after := w.with("", "ask", "-c", "go on?"); after.status != 0 || !strings.HasPrefix(after.out, "Some words") {
-		t.Errorf("beside the note of a dead server: %d %s%s", after.status, after.out, after.err)
+	for name, anew := range map[string]bool{"and stays away": false, "and is started again": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := through(t)
+			s := w.serve("--log", "off")
+			r := w.begins("Half an", "ask", "slow")
+			s.kill()
+			if anew {
+				w.serve("--log", "off")
+			}
+			got := r.ends()
+			if got.status != 130 || got.out != "Half an answer\n" || !strings.Contains(got.err, "fettle: ") {
+				t.Errorf("%d %q %s", got.status, got.out, got.err)
+			}
+			shown := w.with("", "chats", "show", "1")
+			if !strings.Contains(shown.out, "Half an answer\n") || !strings.HasSuffix(shown.out, "interrupted\n") {
+				t.Errorf("kept: %s%s", shown.out, shown.err)
+			}
+			if after := w.with("", "ask", "-c", "go on?"); after.status != 0 || !strings.HasPrefix(after.out, "Some words") {
+				t.Errorf("afterwards: %d %s%s", after.status, after.out, after.err)
+			}
+		})
 	}
 }
 

@@ -20,9 +20,9 @@
 //   - A local server is used only if it is of this version of these operations, of
 //     this program's version, and of this data directory; whether its
 //     configuration is the caller's own is for the caller to see (Info.Settings).
-//   - A stream that breaks is taken up again after the last event, for
-//     ResumeTime; each event is yielded once and in order. [ErrGone] says that
-//     nobody answers any more.
+//   - A stream that breaks is taken up again after the last event, for some
+//     seconds; each event is yielded once and in order. [ErrGone] says that nobody
+//     answers any more.
 //   - A turn that was begun here is cancelled by the server when this process ends.
 //   - No key leaves the process. A token goes to the address that it was given for
 //     and no other: redirects are not followed.

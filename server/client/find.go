@@ -22,9 +22,11 @@ const (
 	// helloTime bounds the first answer of a server on this machine. It takes
 	// less than a millisecond; one that is stopped or swamped is not waited for.
 	helloTime = 3 * time.Second
-	// ResumeTime is how long a broken stream is tried again: a server that is
-	// started anew takes a second or two.
-	ResumeTime = 4 * time.Second
+	// resumeHere and resumeThere are how long a broken stream is tried again: on
+	// this machine a server that is started anew takes a second, and another way
+	// to the answer is its journal; a network may be away for longer.
+	resumeHere  = 2 * time.Second
+	resumeThere = 20 * time.Second
 	// resumePause is the first pause between two tries; each is twice the last.
 	resumePause = 50 * time.Millisecond
 	// maxAnswer bounds an answer that is one JSON object.

@@ -256,7 +256,7 @@ func (c *Remote) Follow(ctx context.Context, id engine.TurnID, after event.Seq) 
 	open := func(ctx context.Context, after event.Seq) (*http.Response, error) {
 		return c.send(ctx, http.MethodGet, eventsPath(id, after), nil)
 	}
-	return follow(ctx, after, source{open: open})
+	return follow(ctx, after, source{open: open, most: resumeThere})
 }
 
 // Cancel stops a turn.

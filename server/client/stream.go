@@ -23,6 +23,8 @@ type source struct {
 	open func(ctx context.Context, after event.Seq) (*http.Response, error)
 	// again is called before each further try; nil has nothing to do.
 	again func(context.Context) error
+	// most is how long it is tried again while nothing comes.
+	most time.Duration
 }
 
 // follow yields the events of a stream that may break.
@@ -61,7 +63,7 @@ func (f *follower) run() error {
 		if f.after > before {
 			since, pause = time.Now(), resumePause
 		}
-		if time.Since(since) > ResumeTime {
+		if time.Since(since) > f.from.most {
 			return fmt.Errorf("%w: %w", ErrGone, err)
 		}
 		select {

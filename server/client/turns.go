@@ -198,7 +198,7 @@ func (l *Local) Follow(ctx context.Context, id engine.TurnID, after event.Seq) i
 	open := func(ctx context.Context, after event.Seq) (*http.Response, error) {
 		return l.send(ctx, http.MethodGet, eventsPath(id, after), nil)
 	}
-	return follow(ctx, after, source{open: open, again: l.again})
+	return follow(ctx, after, source{open: open, again: l.again, most: resumeHere})
 }
 
 func eventsPath(id engine.TurnID, after event.Seq) string {
