@@ -33,7 +33,10 @@ func cut(in net.Conn, socket string, after int64) {
 	}
 	defer out.Close()
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = io.Copy(out, in) })
+	wg.Go(func() {
+		_, _ = io.Copy(out, in)
+		_ = out.Close()
+	})
 	_, _ = io.Copy(in, io.LimitReader(out, after))
 	_ = in.Close()
 	_ = out.Close()
@@ -144,7 +147,7 @@ func TestConfirmThroughAServer(t *testing.T) {
 			}
 			asked++
 			must(t, answering.Confirm(t.Context(), id, engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny, Reason: "no"}))
-			if err := answering.Confirm(t.Context(), id, engine.Confirmation{ToolUseID: "another", Decision: event.Allow}); fault.CodeOf(err) != fault.NotFound {
+			if err := l.Confirm(t.Context(), id, engine.Confirmation{ToolUseID: "another", Decision: event.Allow}); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("%s: a call that nobody asks about: %v", name, err)
 			}
 		}
