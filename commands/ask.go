@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/client"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -35,7 +36,8 @@ fettle ask --retry -m ollama/qwen3
 fettle ask --page edit_research_stream --context '{"stream": {}}' "add topics"
 fettle ask --action 1
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
-fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
+fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"
+fettle ask --server https://fettle.example.com --token-file token "what is new?"`
 
 func newAsk(rt *runtime) *cli.Command {
 	return &cli.Command{
@@ -141,12 +143,30 @@ func (o askOptions) docs() []string {
 
 // toolGlobs are the tools that the model is offered: nil is all.
 func (o askOptions) toolGlobs(cfg *config.Config) ([]string, error) {
+	if o.remote { // askElsewhere has them, by the flags alone
+		return nil, nil
+	}
 	if o.noTools || !cfg.Tools.Enabled && len(o.tools)+len(o.toolsets) == 0 {
 		return []string{}, nil
 	}
 	if err := searchReady(cfg, o.tools); err != nil {
 		return nil, err
 	}
+	globs, err := o.chosenTools()
+	if err != nil {
+		return nil, err
+	}
+	if len(globs) == 0 {
+		globs = cfg.Tools.Globs
+	}
+	if len(globs) == 0 {
+		return nil, nil
+	}
+	return globs, nil
+}
+
+// chosenTools are the globs of --tool and --toolset.
+func (o askOptions) chosenTools() ([]string, error) {
 	globs := o.tools
 	for _, id := range o.toolsets {
 		switch {
@@ -158,12 +178,6 @@ func (o askOptions) toolGlobs(cfg *config.Config) ([]string, error) {
 			globs = append(globs, id+":*")
 		}
 	}
-	if len(globs) == 0 {
-		globs = cfg.Tools.Globs
-	}
-	if len(globs) == 0 {
-		return nil, nil
-	}
 	return globs, nil
 }
 
@@ -174,6 +188,10 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 		return err
 	}
 	cfg, err := rt.config(o.flags())
+	if err != nil {
+		return err
+	}
+	elsewhere, err := o.elsewhere(rt, cfg)
 	if err != nil {
 		return err
 	}
@@ -191,11 +209,11 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	if err != nil {
 		return err
 	}
-	eng, err := rt.engineFor(cfg, rec.wrap)
-	if err != nil {
-		return err
+	if elsewhere != nil {
+		return o.askElsewhere(ctx, rt, elsewhere, req)
 	}
-	if err := o.onPage(ctx, eng, &req); err != nil {
+	eng, err := o.turns(ctx, rt, cfg, rec, &req)
+	if err != nil {
 		return rec.close(err)
 	}
 	view := newView(rt, o, cfg.Prices)
@@ -206,4 +224,20 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 		return rec.close(err)
 	}
 	return rec.close(follow(ctx, rt, eng, id, view))
+}
+
+// turns gives who is asked, and completes the request by what only an engine knows.
+func (o askOptions) turns(ctx context.Context, rt *runtime, cfg *config.Config, rec *recording, req *engine.TurnRequest) (client.Turns, error) {
+	if o.record == "" && o.page == "" && o.action == "" {
+		t, err := rt.turnsFor(ctx, cfg, o.allow)
+		if err != nil {
+			return nil, err
+		}
+		return t, o.onPage(ctx, nil, req) // which looks into none without a page and an action
+	}
+	eng, err := rt.engineFor(cfg, rec.wrap)
+	if err != nil {
+		return nil, err
+	}
+	return eng, o.onPage(ctx, eng, req)
 }

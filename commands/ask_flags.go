@@ -51,6 +51,7 @@ type askOptions struct {
 	record    string
 	color     string
 	pageOptions
+	serverOptions
 
 	// What the named prompt says, once it was read.
 	template    *prompts.Prompt
@@ -100,7 +101,7 @@ func askFlags(rt *runtime) []cli.Flag {
 
 		&cli.IntFlag{Name: "max-turns", Category: limits, Usage: "let the model respond at most `N` times; it does so again after each round of tools"},
 		&cli.DurationFlag{Name: "timeout", Category: limits, Usage: "stop after `TIME`, such as 90s or 5m"},
-	}, pageFlags("page")...)
+	}, append(pageFlags("page"), serverFlags("server")...)...)
 }
 
 // listFlag is a flag that may be repeated; alias may be empty.
@@ -132,6 +133,9 @@ func readAsk(c *cli.Context) (askOptions, error) {
 		return o, err
 	}
 	if err := o.readPage(c); err != nil {
+		return o, err
+	}
+	if err := o.readServer(c); err != nil {
 		return o, err
 	}
 	if err := o.check(c); err != nil {

@@ -31,7 +31,7 @@ func (c *completer) fromStore(find func(context.Context, *engine.Engine) (sugges
 	defer cancel()
 	found := make(chan suggestions, 1)
 	go func() { // is left behind where it is late
-		eng := engine.New(engine.Options{DataDir: dirs.Data})
+		eng := engine.New(engine.Options{DataDir: dirs.Data, StoreTaken: c.rt.storeTaken(dirs)})
 		out, err := find(ctx, eng)
 		if eng.Close() != nil || err != nil {
 			out = suggestions{}

@@ -12,11 +12,12 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/client"
 )
 
 // confirm asks the person at the terminal whether a call may run. Nothing is
 // allowed by a stray Enter, and no answer is a no.
-func confirm(ctx context.Context, rt *runtime, eng *engine.Engine, id engine.TurnID, ask event.ConfirmRequest) error {
+func confirm(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
 	width := rt.promptWidth()
 	text := approvalText(ask, width)
 	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/client"
 )
 
 // view shows a turn's events as one output format wants them.
@@ -38,7 +39,7 @@ func newView(rt *runtime, o askOptions, prices map[string]config.Price) view {
 
 // follow shows a turn to its end. The turn is ours: a signal and a closed pipe
 // cancel it, once. What has come is kept and shown either way.
-func follow(ctx context.Context, rt *runtime, eng *engine.Engine, id engine.TurnID, v view) error {
+func follow(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID, v view) error {
 	alive := context.WithoutCancel(ctx)
 	cancel := sync.OnceFunc(func() {
 		// Only an ended turn can't be cancelled, and then nothing is to do.

@@ -23,6 +23,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/otlp"
 	"github.com/fettle-cli/fettle/internal/paths"
+	"github.com/fettle-cli/fettle/server/client"
 )
 
 // tidyTime bounds what a command does for the store after it has answered.
@@ -44,6 +45,9 @@ type runtime struct {
 	scratch    string         // a folder to remove at the end; "" where there is none
 	hold       bool           // the store, for the engine's whole life
 	log        *slog.Logger   // of a server; nil in other commands
+	sharing    *client.Sharing
+	turns      client.Turns // who was asked last
+	closers    []func()     // of what answers elsewhere
 	dirs       func() (paths.Dirs, error)
 }
 
@@ -187,13 +191,14 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		Policy:  engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
-		Hold:    rt.hold, Tracer: rt.tracer(),
+		Hold:    rt.hold, Tracer: rt.tracer(), StoreTaken: rt.storeTaken(dirs),
 		Notice: rt.notice,
 		Collect: func(ctx context.Context) error {
 			_, err := rt.prunePackages(ctx, rt.engine, packagesIdle)
 			return err
 		},
 	})
+	rt.turns = rt.engine
 	return rt.engine, nil
 }
 
@@ -201,6 +206,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 // output ends, so that the next program of a pipeline can begin, and only then
 // is the store tidied.
 func (rt *runtime) finish() {
+	defer rt.letServersGo()
 	if rt.engine == nil {
 		if rt.toolbox != nil {
 			_ = rt.toolbox.close() // nothing of a test is kept, so nothing can be lost
@@ -216,5 +222,15 @@ func (rt *runtime) finish() {
 	rt.flushSpans()
 	if err != nil && rt.verbose {
 		rt.notice("after the answer: " + err.Error())
+	}
+}
+
+// letServersGo ends what is open to running servers.
+func (rt *runtime) letServersGo() {
+	for _, end := range rt.closers {
+		end()
+	}
+	if rt.sharing != nil {
+		rt.sharing.Close()
 	}
 }

@@ -166,6 +166,11 @@ func (rt *runtime) tellBackup(r *engine.BackupReport, o backupOptions, file stri
 }
 
 func runStoreRestore(ctx context.Context, rt *runtime, o backupOptions) error {
+	if !o.check {
+		if err := rt.notBesideServe(ctx); err != nil {
+			return err
+		}
+	}
 	eng, err := rt.storeEngine()
 	if err != nil {
 		return err

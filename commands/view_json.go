@@ -168,7 +168,7 @@ func (v *jsonView) end() error {
 	}
 	v.out.Timing = timingJSON{
 		Total: millis(time.Since(v.begun)),
-		Sync:  millis(v.rt.engine.SyncTime(engine.TurnID(v.out.TurnID))),
+		Sync:  millis(v.rt.turns.SyncTime(engine.TurnID(v.out.TurnID))),
 	}
 	enc := json.NewEncoder(v.rt.streams.Out)
 	enc.SetEscapeHTML(false)

@@ -61,6 +61,10 @@ type Options struct {
 	Tracer Tracer
 	// Hold keeps the store open for the Engine's whole life, as serve wants.
 	Hold bool
+	// StoreTaken is called where another process has the store, before that is
+	// waited for and now and then while it is: it may have that process share it. An error, a fault, is why
+	// that one doesn't. Nil waits.
+	StoreTaken func(context.Context) error
 	// Notice is told one line about what was mended or set aside on the way,
 	// such as a journal with a torn last line; nil says nothing. It may be
 	// called from several goroutines at once.
@@ -135,7 +139,7 @@ func New(o Options) *Engine {
 		upkeepEvery: upkeepEvery,
 		pause:       func(string) {},
 	}
-	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold})
+	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken})
 	e.states = cas.Open(cas.Options{
 		Dir: o.DataDir, KV: e.store, Now: o.Now,
 		OnWait: func(owner string) { o.Notice("waiting for the store of files, " + owner) },

@@ -33,3 +33,7 @@ func (e *Engine) Open(ctx context.Context) error {
 	}
 	return err
 }
+
+// ShareStore has an Engine that holds the store take turns with other processes
+// until end is called, as Engines without Options.Hold do.
+func (e *Engine) ShareStore() (end func()) { return e.store.Share() }

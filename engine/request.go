@@ -12,7 +12,8 @@ import (
 type TurnID string
 
 // TurnRequest is everything that decides a turn. The caller has resolved the
-// configuration: nothing below reads it.
+// configuration: nothing below reads it. It goes whole through JSON, but for
+// OnWait, to an engine of the same version in another process.
 type TurnRequest struct {
 	// Chat says which conversation is continued; the zero value begins one.
 	Chat ChatRef
@@ -60,7 +61,7 @@ type TurnRequest struct {
 	// actions and a context template of the toolsets' pages. Page and Tab that
 	// are empty are taken from it.
 	Page, Tab string
-	Context   json.RawMessage
+	Context   json.RawMessage `json:",omitempty"`
 	// Suggestions says that the client shows suggested values and actions, so
 	// that the model may give some; a page with client actions says so too.
 	Suggestions bool
@@ -70,13 +71,13 @@ type TurnRequest struct {
 	// InteractionType and ActionMetadata are those of a suggested action that
 	// the person took (document 000). The metadata is a JSON object.
 	InteractionType string
-	ActionMetadata  json.RawMessage
+	ActionMetadata  json.RawMessage `json:",omitempty"`
 	// Uploads are files of the person's that are put into the chat's own
 	// folder before the model is asked (document 004's user_upload). Nothing
 	// that is there is replaced.
 	Uploads []Upload
 	// Schema asks for an answer that is JSON of this JSON Schema.
-	Schema json.RawMessage
+	Schema json.RawMessage `json:",omitempty"`
 	// Policy adds rules to the engine's for this turn.
 	Policy Policy
 	// CanConfirm says that a follower will answer confirm_request events.
@@ -107,14 +108,14 @@ type TurnRequest struct {
 	workflow *workflowRun
 	// OnWait is called when Start has to wait for another turn of the chat or
 	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
-	OnWait func(what string)
+	OnWait func(what string) `json:"-"`
 }
 
 // DirectCall is one call of [TurnRequest.Calls].
 type DirectCall struct {
 	// Tool is a tool id, or a bare id that one tool alone has.
 	Tool string
-	Args json.RawMessage // an object; nil is an empty one
+	Args json.RawMessage `json:",omitempty"` // an object; nil is an empty one
 }
 
 // Upload is a file for a chat's workspace. Name is a relative path with

@@ -69,7 +69,9 @@ func (s *Server) ask(id engine.TurnID, ask event.ConfirmRequest) *approval {
 	a := t.asks[ask.ToolUseID]
 	if a == nil {
 		a = &approval{ask: ask, nonce: rand.Text(), version: version, expires: s.now().Add(s.o.ApprovalTime)}
-		a.timer = time.AfterFunc(s.o.ApprovalTime, func() { s.runOut(id, a) })
+		if !t.owned {
+			a.timer = time.AfterFunc(s.o.ApprovalTime, func() { s.runOut(id, a) })
+		}
 		t.asks[ask.ToolUseID] = a
 	}
 	if a.answered {

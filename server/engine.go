@@ -18,6 +18,7 @@ type turnsAPI interface {
 	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
 	TurnChat(engine.TurnID) (engine.Chat, bool)
 	Live(engine.TurnID) bool
+	SyncTime(engine.TurnID) time.Duration
 }
 
 // chatsAPI is what handlers of chats need.
@@ -94,6 +95,7 @@ type Models interface {
 type storeAPI interface {
 	Open(context.Context) error
 	Fold(ctx context.Context, budget time.Duration) (int, error)
+	ShareStore() (end func())
 	Close() error
 }
 

@@ -124,6 +124,10 @@ func writeRaw(w http.ResponseWriter, status int, kind string, body []byte) {
 	_, _ = w.Write(body)
 }
 
+// CleanText takes control characters out of a text of another process, and cuts
+// it to what a message has room for.
+func CleanText(s string) string { return clean(s) }
+
 // clean keeps control characters of a request out of messages and logs.
 func clean(s string) string {
 	const most = 200

@@ -187,6 +187,9 @@ func (g *gate) fromTrusted(r *http.Request) bool {
 
 // authorise looks at the token.
 func (g *gate) authorise(c caller) error {
+	if c.route.owner && !c.owner { // whoever has the token may be far away, and not the user
+		return refuse(http.StatusForbidden, "forbidden", "this is for programs of the user on the same machine, by the Unix socket")
+	}
 	if c.owner || c.trusted || c.route.public {
 		return nil
 	}

@@ -28,6 +28,9 @@ type liveTurn struct {
 	id   engine.TurnID
 	chat engine.Chat
 	asks map[string]*approval // by tool_use_id
+	// owned is by a command, at whose terminal a person is asked for as long as
+	// they take.
+	owned bool
 }
 
 func newLiveTurns() *liveTurns {
@@ -62,6 +65,27 @@ func (l *liveTurns) add(id engine.TurnID, chat engine.Chat) {
 	if chat.Number != 0 {
 		l.numbers[chat.Number] = id
 	}
+}
+
+// own marks a turn as a command's.
+func (l *liveTurns) own(id engine.TurnID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.turns[id]
+	if t == nil { // it has ended
+		return
+	}
+	t.owned = true
+	for _, a := range t.asks { // it may have asked already
+		a.close()
+	}
+}
+
+// has tells whether a turn lives, and news is closed when one has ended.
+func (l *liveTurns) has(id engine.TurnID) (live bool, news <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.turns[id] != nil, l.gone
 }
 
 func (l *liveTurns) remove(id engine.TurnID) {

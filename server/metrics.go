@@ -63,7 +63,7 @@ func (c *counters) request(to *route, status int, took time.Duration) {
 		c.requests = map[[2]string]int64{}
 	}
 	c.requests[[2]string{op, strconv.Itoa(status)}]++
-	if to != nil && to.media != mediaSSE {
+	if to != nil && to.media != mediaSSE && to.media != mediaLines {
 		c.latency.add(latencyBounds(), took)
 	}
 }

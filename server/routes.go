@@ -13,7 +13,7 @@ func jsonBody() []string { return []string{"application/json"} }
 // routes is the table of all operations: the mux and /openapi.json are made of
 // it. Names are those of document 004, §7, where it has one.
 func routes() []route {
-	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), payloadRoutes(), documentRoutes(), workflowRoutes(), wireRoutes(), opsRoutes())
+	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), payloadRoutes(), documentRoutes(), workflowRoutes(), wireRoutes(), opsRoutes(), ownerRoutes())
 }
 
 func turnRoutes() []route {
@@ -33,7 +33,7 @@ func turnRoutes() []route {
 		{
 			op: "follow_turn", method: http.MethodGet, path: "/api/turns/{turn}/events", tag: tag, do: followTurn,
 			summary: "Follow a turn, live or ended, after Last-Event-ID",
-			query:   after, gives: eventJSON{}, media: mediaSSE, maybe: []int{http.StatusNoContent}, hidden: true,
+			query:   append(after, param{"form", "`events` gives the events just as the engine has them", ""}), gives: eventJSON{}, media: mediaSSE, maybe: []int{http.StatusNoContent}, hidden: true,
 		},
 		{
 			op: "cancel_turn", method: http.MethodPost, path: "/api/turns/{turn}/cancel", tag: tag, do: cancelTurn,

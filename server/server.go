@@ -30,11 +30,17 @@ type Options struct {
 	TrustOrigin string
 	// Version is fettle's own, for /openapi.json.
 	Version string
+	// Build tells builds of a version apart, for other processes of fettle's;
+	// empty is Version.
+	Build string
 	// Log hears of every request; nil hears nothing.
 	Log *slog.Logger
 	// Spans counts those that were sent and those that are lost, for /metrics; nil
 	// where none are made.
 	Spans func() (sent, dropped int64)
+	// Settings stands for what decides a turn beside its request, see Info; nil
+	// is like nobody's.
+	Settings func() string
 	// Env looks up the variables that a bundle may want; nil has none.
 	Env func(string) (string, bool)
 	// Now is the clock; nil is time.Now.

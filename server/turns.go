@@ -49,7 +49,15 @@ type turnChoices struct {
 	// Allow are rules of calls that need no approval in this turn.
 	Allow []string `json:"allow,omitempty"`
 	// Confirm says that the client answers approvals.
-	Confirm     bool            `json:"confirm,omitempty"`
+	Confirm bool `json:"confirm,omitempty"`
+	// Docs are what the message names as doc:ID; null looks for them in it.
+	Docs *[]string `json:"docs,omitempty"`
+	// AgentMode says whether the model may call tools and go on with what they
+	// give; the chat keeps it. TextAlone says that the client shows text and
+	// nothing else, Ephemeral that nothing of this is kept.
+	AgentMode   *bool           `json:"agent_mode,omitempty"`
+	TextAlone   bool            `json:"text_alone,omitempty"`
+	Ephemeral   bool            `json:"ephemeral,omitempty"`
 	Think       *bool           `json:"think,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
@@ -193,6 +201,10 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 		return fault.New(fault.Usage, "max_tokens can't be less than 0")
 	}
 	req.Policy = engine.Policy{Allow: c.Allow}
+	if c.Docs != nil {
+		req.Docs = append([]string{}, *c.Docs...)
+	}
+	req.AgentMode, req.TextAlone, req.Ephemeral = c.AgentMode, c.TextAlone, c.Ephemeral
 	req.CanConfirm, req.Think, req.Temperature, req.MaxTokens = c.Confirm, c.Think, c.Temperature, c.MaxTokens
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
 		req.Schema = c.Schema
@@ -276,7 +288,11 @@ func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if turn != "" && turn != id {
 		return badEventID(string(turn))
 	}
-	return s.stream(w, r, chatStream(id, after, false))
+	f := chatStream(id, after, false)
+	if r.URL.Query().Get("form") == "events" {
+		f.enc = &eventEncoder{}
+	}
+	return s.stream(w, r, f)
 }
 
 // followChat follows the turn that runs in a chat, or the one that a client

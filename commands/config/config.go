@@ -32,6 +32,8 @@ type Config struct {
 	Retries    int // after the first attempt
 	// Python is the interpreter of Python tools; empty looks on the PATH.
 	Python string
+	// Server is the address of a server that is asked instead; empty asks here.
+	Server string
 	// RequireSandbox refuses tools of toolsets that can't be contained in full.
 	RequireSandbox bool
 	// Profile is the profile in force; empty where none is.

@@ -175,6 +175,8 @@ func (c *Config) setting(key string) any {
 		return c.Compact.Model
 	case "retries":
 		return c.Retries
+	case "server":
+		return c.Server
 	case "python":
 		return c.Python
 	case "require_sandbox":

@@ -121,6 +121,7 @@ func settingsOf(v *viper.Viper) *Config {
 			Model:   v.GetString("compact.model"),
 		},
 		Retries: v.GetInt("retries"),
+		Server:  v.GetString("server"),
 		Python:  v.GetString("python"), RequireSandbox: v.GetString("require_sandbox") == "on",
 	}
 }

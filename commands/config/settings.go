@@ -159,6 +159,9 @@ var table = sync.OnceValue(func() []setting {
 		{Setting: Setting{Key: "require_sandbox", Default: "off", Flag: "--require-sandbox", Env: []string{"FETTLE_REQUIRE_SANDBOX"},
 			Meaning: "run tools of toolsets only where they can be contained in full"},
 			kind: choiceKind("off", "on"), refused: "it decides what runs on your machine"},
+		{Setting: Setting{Key: "server", Flag: "--server", Env: []string{"FETTLE_SERVER"},
+			Meaning: "the address of a fettle serve that ask asks instead, by that one's configuration; FETTLE_TOKEN or --token-file has its token"},
+			kind: baseURLKind(), refused: "it decides where your questions go"},
 	}
 })
 
@@ -232,6 +235,7 @@ func Variables() []Variable {
 	return append(out,
 		Variable{ollamaKeyEnv, "the key for an Ollama that wants one"},
 		Variable{searchKeyEnv, "the key for web_search's service"},
+		Variable{"FETTLE_TOKEN", "the token of the server that --server or the setting server names"},
 		Variable{"VISUAL, EDITOR", "what opens a file to edit, the first that is set (default vi, on Windows notepad)"},
 		Variable{"FETTLE_KEYRING", "off: keys are not kept in the system's keyring, nor looked for there"},
 		Variable{"NO_COLOR", "if it isn't empty, color: auto means never"},

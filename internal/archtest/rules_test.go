@@ -63,6 +63,11 @@ func layers() []rule {
 			why:    "the server's way to tools, files and records is the engine, or the shell and the page would come to differ",
 		},
 		{
+			rooms:  []string{"./server", "./server/dialect/..."},
+			forbid: []string{"./server/client/..."},
+			why:    "a server knows its clients by what they send",
+		},
+		{
 			rooms: []string{"./engine/..."}, tests: true,
 			forbid: []string{"./server/..."},
 			why:    "the engine doesn't know who follows its turns",

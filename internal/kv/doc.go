@@ -50,7 +50,8 @@
 // nearer for [Options.Wait] the operation fails with a [BusyError]. So a function
 // that is passed to an operation must be quick, two seconds at the very most:
 // no network, no model, no person. With [Options.Hold] the database stays
-// open until Close, and other processes get BusyErrors.
+// open until Close, and other processes get BusyErrors, but for the time in
+// which [Store.Share] has it take turns like any other.
 //
 // An operation must not be started within another one of the same Store: the
 // inner one might wait for the outer one's session to close, and would end in

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -84,11 +85,40 @@ func (s *Store) begin(ctx context.Context, need access, start time.Time) (*sessi
 		return nil, err
 	}
 	s.sess, s.running, s.draining = sess, 1, false
-	if !s.opts.Hold {
-		s.watchers.Add(1)
-		go s.watch(sess)
-	}
+	s.watched = false
+	s.beginWatch()
 	return sess, nil
+}
+
+// beginWatch has the session watched that is open, unless the store is held. The
+// caller has s.mu.
+func (s *Store) beginWatch() {
+	if s.sess == nil || s.watched || s.closed || s.holds() {
+		return
+	}
+	s.watched = true
+	s.watchers.Add(1)
+	go s.watch(s.sess)
+}
+
+// holds tells whether the database stays open between operations. The caller has
+// s.mu.
+func (s *Store) holds() bool { return s.opts.Hold && s.sharing == 0 }
+
+// Share has a Store with Hold take turns with other processes, as one without
+// does, until end is called. What it had open it lets go of as soon as another
+// process waits. Without Hold it changes nothing. It may be called many times;
+// the store is held again when all have ended, from its next operation on.
+func (s *Store) Share() (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sharing++
+	s.beginWatch()
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.sharing--
+	})
 }
 
 // signal wakes everyone who waits for a change. The caller has s.mu.
@@ -99,7 +129,10 @@ func (s *Store) signal() {
 
 // leave ends an operation, and the session if another process waits for it.
 func (s *Store) leave(sess *session) {
-	wanted := !s.opts.Hold && s.awaited()
+	s.mu.Lock()
+	held := s.holds()
+	s.mu.Unlock()
+	wanted := !held && s.awaited()
 	s.mu.Lock()
 	s.running--
 	s.draining = s.draining || wanted
@@ -141,6 +174,11 @@ func (s *Store) watch(sess *session) {
 		}
 		wanted := s.awaited()
 		s.mu.Lock()
+		if s.sess == sess && s.holds() { // nothing is shared any more
+			s.watched = false
+			s.mu.Unlock()
+			return
+		}
 		s.draining = s.draining || wanted
 		idle := s.running == 0 && time.Since(s.idleSince) >= idleAfter
 		if s.sess == sess && !s.moving && s.running == 0 && (s.draining || idle) {
@@ -156,7 +194,10 @@ func (s *Store) watch(sess *session) {
 // things to do. The next operation opens it again. LetGo gives what could not
 // be brought to the disk.
 func (s *Store) LetGo() error {
-	if s.opts.Hold {
+	s.mu.Lock()
+	held := s.holds()
+	s.mu.Unlock()
+	if held {
 		return nil
 	}
 	return s.letGo()

@@ -43,6 +43,8 @@ const (
 	// noticeAfter is how long an operation waits before it says so: turns are
 	// mostly shorter, and a notice that comes and goes helps nobody.
 	noticeAfter = 300 * time.Millisecond
+	// askAgain is how often who waits asks the holder to let go.
+	askAgain = 250 * time.Millisecond
 	// pollForeign is how often, in the end, the database is tried where it is
 	// open though its lock beside it was free.
 	pollForeign = 50 * time.Millisecond
@@ -86,6 +88,7 @@ type waiting struct {
 	store  *Store
 	start  time.Time
 	since  time.Time // when its turn last came nearer
+	asked  time.Time // when the holder was last asked to let go
 	onWait func(owner string)
 }
 
@@ -108,12 +111,26 @@ func (w *waiting) lock(ctx context.Context) (release func(), err error) {
 			return release, err
 		}
 	}
+	if err := w.ask(ctx); err != nil {
+		return nil, err
+	}
 	leave, err := w.queue(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	return w.poll(ctx, s.lockPath(), pollNext)
+}
+
+// ask asks the holder to let go, where that can be done, and again after a while:
+// one that shares its store does so for a time.
+func (w *waiting) ask(ctx context.Context) error {
+	if w.store.opts.Taken == nil || time.Since(w.asked) < askAgain {
+		return nil
+	}
+	err := w.store.opts.Taken(ctx)
+	w.asked = time.Now()
+	return err
 }
 
 // poll waits for a lock.
@@ -126,6 +143,9 @@ func (w *waiting) poll(ctx context.Context, path string, every time.Duration) (r
 			}
 		}
 		if err := w.pause(ctx, every, w.store.holder); err != nil {
+			return nil, err
+		}
+		if err := w.ask(ctx); err != nil {
 			return nil, err
 		}
 	}

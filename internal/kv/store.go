@@ -37,6 +37,10 @@ type Options struct {
 	// another process, once an operation, with what is known of that process
 	// ("pid 123", or ""). It may be called from several goroutines.
 	OnWait func(owner string)
+	// Taken is called when an operation finds the database with another
+	// process, before it waits and now and then while it does: it may ask that process to let go. An error is
+	// why that one will not, and ends the operation.
+	Taken func(ctx context.Context) error
 }
 
 // Store is one database, shared with other processes by holding it only while
@@ -52,6 +56,8 @@ type Store struct {
 	running    int           // operations on sess
 	draining   bool          // sess takes no further operation, it is to close
 	moving     bool          // somebody is opening or closing sess
+	sharing    int           // how many want a held store shared, see Share
+	watched    bool          // a goroutine watches sess
 	closed     bool
 	idleSince  time.Time
 	nearer     time.Time // when an operation that waits last came nearer to its turn

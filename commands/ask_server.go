@@ -1,0 +1,204 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/client"
+)
+
+// serverOptions are the flags of a question to another server.
+type serverOptions struct {
+	server    string // off asks here
+	tokenFile string
+	remote    bool // another server is asked
+}
+
+// asksHere is the address that asks no other server.
+const asksHere = "off"
+
+func serverFlags(category string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "server", Category: category, Usage: "ask the fettle serve at `URL`, by its own configuration; off asks here whatever is configured"},
+		&cli.StringFlag{Name: "token-file", Category: category, Usage: "read the server's token from `FILE`; without it from the URL, as serve --print-url prints it, or FETTLE_TOKEN"},
+	}
+}
+
+func (o *askOptions) readServer(c *cli.Context) error {
+	o.server, o.tokenFile = c.String("server"), c.String("token-file")
+	for _, name := range []string{"server", "token-file"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return usagef("fettle ask --help", "--%s is empty", name)
+		}
+	}
+	if o.server == "" || o.server == asksHere {
+		return nil
+	}
+	return o.checkElsewhere()
+}
+
+// checkElsewhere refuses what another server can't be told, or what is about this
+// machine.
+func (o *askOptions) checkElsewhere() error {
+	const help = "fettle ask --help"
+	refuse := func(flag, why string) error {
+		return usagef(help, "%s can't be given where another server is asked: %s", flag, why)
+	}
+	switch {
+	case o.workspace != "":
+		return refuse("-w", "it can't reach a folder of this machine")
+	case o.record != "":
+		return refuse("--record", "the model answers to that server")
+	case o.contained:
+		return refuse("--require-sandbox", "its tools run by its own configuration")
+	case o.maxTurns > 0:
+		return refuse("--max-turns", "its limits are its own")
+	case o.timeout > 0:
+		return refuse("--timeout", "its limits are its own")
+	case o.retry || o.chat.At != 0 || o.chat.Instead != "":
+		return refuse("--retry and --at", "ask in other words, with -c or --chat")
+	case o.action != "":
+		return refuse("--action", "say it in words, with -c or --chat")
+	}
+	return nil
+}
+
+// elsewhere gives the server that is asked instead of this machine's models; nil
+// where none is.
+func (o *askOptions) elsewhere(rt *runtime, cfg *config.Config) (*client.Remote, error) {
+	given := cmp.Or(o.server, cfg.Server)
+	if given == "" || given == asksHere {
+		if o.tokenFile != "" {
+			return nil, usagef("fettle ask --server URL --token-file FILE …", "--token-file has the token of a server, and none is named")
+		}
+		return nil, nil
+	}
+	address, token, err := client.SplitURL(given)
+	if err != nil {
+		return nil, usagef("fettle ask --server http://127.0.0.1:8765 …", "--server: %v", err)
+	}
+	if err := o.checkElsewhere(); err != nil {
+		return nil, err
+	}
+	if token, err = o.token(rt, token); err != nil {
+		return nil, err
+	}
+	if token == "" {
+		return nil, fault.New(fault.Usage, "there is no token for the server at "+address,
+			"fettle ask --server URL …, with the URL that fettle serve --print-url prints there",
+			"fettle ask --token-file FILE …", "export FETTLE_TOKEN=…")
+	}
+	o.remote = true
+	remote := client.NewRemote(address, token)
+	rt.closers = append(rt.closers, remote.Close)
+	return remote, nil
+}
+
+// maxToken bounds a file with a token.
+const maxToken = 4 << 10
+
+// token is the one of the URL, else that of the file, else that of the variable.
+func (o *askOptions) token(rt *runtime, ofURL string) (string, error) {
+	switch {
+	case ofURL != "" && o.tokenFile != "":
+		return "", usagef("fettle ask --help", "the URL and --token-file both have a token; give one")
+	case o.tokenFile == "":
+		return clipToken(cmp.Or(ofURL, rt.streams.Getenv("FETTLE_TOKEN")))
+	}
+	f, err := os.Open(o.tokenFile)
+	if err != nil {
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return "", fault.Wrap(fault.Usage, "--token-file: read "+shellWord(o.tokenFile), err)
+	}
+	defer f.Close() // it was only read
+	raw, err := io.ReadAll(io.LimitReader(f, maxToken))
+	if err != nil {
+		return "", fault.Wrap(fault.Usage, "--token-file", err)
+	}
+	return clipToken(string(raw))
+}
+
+// clipToken takes the end of the line off a token, and refuses what no header has
+// room for.
+func clipToken(token string) (string, error) {
+	token = strings.TrimSpace(token)
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", usagef("fettle serve --print-url", "the token should be one word; the server prints it")
+	}
+	return token, nil
+}
+
+// askElsewhere asks another server. What this machine's configuration says of
+// questions is left out: that server has its own, and the flags.
+func (o askOptions) askElsewhere(ctx context.Context, rt *runtime, remote *client.Remote, req engine.TurnRequest) error {
+	req.Model, req.Agent, req.System, req.Tools = o.model, o.agent, "", nil
+	if o.hasSystem {
+		req.System = o.system
+	}
+	if o.noTools {
+		req.Tools = []string{}
+	} else if globs, err := o.chosenTools(); err != nil {
+		return err
+	} else if len(globs) > 0 {
+		req.Tools = globs
+	}
+	var err error
+	if req.Context, err = o.whereabouts(); err != nil {
+		return err
+	}
+	rt.turns = remote
+	view := newView(rt, o, nil)
+	view.status("asking the server")
+	id, err := remote.Start(ctx, req)
+	if err != nil {
+		view.clear()
+		return err
+	}
+	err = follow(ctx, rt, remote, id, view)
+	if errors.Is(err, client.ErrGone) {
+		return fault.New(fault.Unavailable, "the connection to the server broke, and it can't be reached again; the answer may go on there",
+			"fettle ask --server URL -c …   goes on with that chat")
+	}
+	return err
+}
+
+// whereabouts is the context with the page and its tab in it, as document 000 has
+// them.
+func (o askOptions) whereabouts() (json.RawMessage, error) {
+	if o.page == "" && o.tab == "" {
+		return o.context, nil
+	}
+	all := map[string]json.RawMessage{}
+	if len(o.context) > 0 {
+		if err := json.Unmarshal(o.context, &all); err != nil {
+			return nil, fault.Wrap(fault.Usage, "--context", err)
+		}
+	}
+	named := map[string]json.RawMessage{}
+	for name, value := range map[string]string{"page": o.page, "tab": o.tab} {
+		if value == "" {
+			continue
+		}
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		named[name] = raw
+	}
+	maps.Copy(all, named)
+	return json.Marshal(all)
+}
