@@ -14,6 +14,7 @@ type assembly struct {
 	ref     string // with it
 	system  string
 	history []Message // from the root; the last one is the person's message
+	from    []int     // the places that they have in the conversation; nil where these
 	// answer is what the turn has answered so far, for all steps but the first.
 	answer *Message
 	tools  []provider.ToolSpec
@@ -104,14 +105,14 @@ func (a assembly) place() []placed {
 	for i, m := range seen {
 		switch {
 		case m.Role != provider.User && hasAgents(m):
-			add(i, a.answerAlone(m)...)
+			add(a.at(i), a.answerAlone(m)...)
 		case m.Role != provider.User:
-			add(i, a.answered(m)...)
+			add(a.at(i), a.answered(m)...)
 		case i == len(seen)-1:
 			add(ofWork, a.work()...)
-			add(i, a.asked(m)...)
+			add(a.at(i), a.asked(m)...)
 		default:
-			add(i, a.asked(m)...)
+			add(a.at(i), a.asked(m)...)
 		}
 	}
 	if a.answer == nil {
