@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -90,7 +91,7 @@ func (s *Server) prepareCompat(req *engine.TurnRequest) {
 func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.Request, req engine.TurnRequest) error {
 	id, chat, err := s.start(r.Context(), req)
 	if err != nil {
-		return err
+		return unknownModel(err)
 	}
 	s.log.Info("turn begun", "turn", string(id), "dialect", string(in.Dialect), "request_id", requestID(r))
 	defer s.cancelUnread(r, id)
@@ -101,6 +102,20 @@ func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.
 		return err
 	}
 	return s.stream(w, r, wireStream(id, chat.ID, in))
+}
+
+// unknownModel makes a model that nobody has what it is for these clients: their
+// own mistake, that asking again doesn't mend.
+func unknownModel(err error) error {
+	var pe *provider.Error
+	var pu *provider.UnknownError
+	var f *fault.Fault
+	if !errors.As(err, &f) || !(errors.As(err, &pu) || errors.As(err, &pe) && pe.Kind == provider.UnknownModel) {
+		return err
+	}
+	out := *f
+	out.Code, out.Err = fault.NotFound, &dialect.FieldError{Field: "model", Problem: f.Msg}
+	return &out
 }
 
 // cancelUnread ends a turn that nobody reads any more.

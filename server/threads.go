@@ -65,7 +65,7 @@ func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Na
 	}
 	id, chat, err := s.beginThread(r, string(n)+":"+in.ThreadID, req)
 	if err != nil {
-		return err
+		return unknownModel(err)
 	}
 	return s.stream(w, r, wireStream(id, chat.ID, in))
 }
