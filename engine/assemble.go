@@ -25,6 +25,7 @@ type assembly struct {
 	// temperature and maxTokens are the request's own.
 	temperature *float64
 	maxTokens   int
+	sampling    provider.Sampling
 	// native is for a provider that keeps the agents itself; nil elsewhere.
 	native *provider.Native
 	// name gives the name by which the model knows a tool id.
@@ -48,7 +49,7 @@ type assembly struct {
 // message, the normalised history, the context files before the latest user
 // message, that message with the documents that it names, and the tools.
 func assemble(a assembly) *provider.Request {
-	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens, Native: a.native}
+	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens, Sampling: a.sampling, Native: a.native}
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}

@@ -109,6 +109,7 @@ type TurnRequest struct {
 	Think       *bool
 	Temperature *float64
 	MaxTokens   int
+	Sampling    provider.Sampling
 	// workflow is what the turn runs of one, instead of asking the model; see
 	// StartWorkflow.
 	workflow *workflowRun

@@ -301,6 +301,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 	}
 	a.join(append(path, t.accept.question()), t.speaker())
 	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
+	a.sampling = t.req.Sampling
 	if t.answers() {
 		a.schema = t.req.Schema
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
@@ -13,7 +14,9 @@ import (
 )
 
 // wireModels are the models of all providers, and the agents, as the compatible
-// dialects list them. A provider that can't be asked has what it said last.
+// dialects list them. A provider that can't be asked has what it said last. The
+// model that is asked where none is named is among them, though its provider
+// lists none.
 func (s *Server) wireModels(ctx context.Context) ([]dialect.Model, error) {
 	lists, err := s.models.List(ctx, engine.ModelQuery{})
 	if err != nil {
@@ -26,6 +29,12 @@ func (s *Server) wireModels(ctx context.Context) ([]dialect.Model, error) {
 				out = append(out, wireModel(m))
 			}
 		}
+	}
+	var usual engine.TurnRequest
+	s.o.Prepare(&usual)
+	if id := usual.Model; id != "" && !slices.ContainsFunc(out, func(m dialect.Model) bool { return m.ID == id }) {
+		owner, _, _ := strings.Cut(id, "/")
+		out = append(out, dialect.Model{ID: id, Owner: owner, Tools: true})
 	}
 	agents, err := s.tools.AllAgents(ctx)
 	if err != nil {

@@ -187,10 +187,13 @@ func TestCompatibleStreamsThatWait(t *testing.T) {
 // The lists have what editors look at.
 func TestCompatibleModels(t *testing.T) {
 	t.Parallel()
-	h := open(t, plan{agents: []engine.Agent{{ID: "team:scribe", ToolsetID: "team", Purpose: "notes", Prompt: "You note."}}})
+	h := open(t, plan{
+		agents: []engine.Agent{{ID: "team:scribe", ToolsetID: "team", Purpose: "notes", Prompt: "You note."}},
+		change: func(o *server.Options) { o.Prepare = func(req *engine.TurnRequest) { req.Model = "script/:usual" } },
+	})
 	var list struct{ Data []struct{ ID, Object string } }
 	h.call("GET", "/v1/models", nil).is(200, &list)
-	if fmt.Sprint(list.Data) != "[{script/m.yaml model} {fettle/team:scribe model}]" {
+	if fmt.Sprint(list.Data) != "[{script/m.yaml model} {script/:usual model} {fettle/team:scribe model}]" {
 		t.Errorf("%+v", list.Data)
 	}
 	for _, path := range []string{"script/m.yaml", "fettle/team:scribe", "fettle%2Fteam%3Ascribe", "script/m.yaml:latest"} {

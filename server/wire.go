@@ -113,7 +113,7 @@ func (s *Server) beginThread(r *http.Request, name string, req engine.TurnReques
 func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	req := engine.TurnRequest{
 		Model: in.Model, Think: thinkOf(in), Temperature: in.Temperature, MaxTokens: in.MaxTokens,
-		Schema: schemaOf(in), ClientTools: clientTools(in),
+		Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop}, Schema: schemaOf(in), ClientTools: clientTools(in),
 	}
 	var words []string
 	var files, images []provider.Part
