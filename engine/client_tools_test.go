@@ -90,6 +90,43 @@ func TestClientToolsInAChat(t *testing.T) {
 	}
 }
 
+// Such a chat is exported and imported whole, with the calls that were the client's.
+func TestChatsWithClientToolsAreImported(t *testing.T) {
+	t.Parallel()
+	b, _ := newRogue(t, callsThen(calls("1", "weather", `{"city":"Oslo"}`)))
+	req := ask("how is it?")
+	req.ClientTools = weatherTool()
+	b.run(req)
+	b.run(TurnRequest{Chat: ChatRef{Number: 1}, Parts: []provider.Part{result("1", "rain")}, ClientTools: weatherTool()})
+	doc, _, err := b.ExportChat(t.Context(), ChatRef{Number: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(doc.ToolCalls); n != 1 || doc.ToolCalls[0].Status != event.CallPending {
+		t.Fatalf("it has %d calls: %+v", n, doc.ToolCalls)
+	}
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, _, err := DecodeChats(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, r := newRogue(t, func(_ context.Context, _ int, yield func([]provider.Delta, error) bool) {
+		yield([]provider.Delta{says("Yes."), stops("stop")}, nil)
+	})
+	got, err := other.ImportChats(t.Context(), docs, RefuseExisting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := ask("really?")
+	next.Chat.Number, next.Model = got[0].Chat.Number, "rogue/m"
+	other.run(next)
+	wantTold(t, r.requests()[0], "user: text how is it?", `assistant: text I look. call 1 weather {"city":"Oslo"}`, "tool: result 1 weather rain",
+		"assistant: text It is wet.", "user: text really?")
+}
+
 // A person who goes on without an answer to the call is answered all the same.
 func TestClientCallThatNobodyAnswers(t *testing.T) {
 	t.Parallel()
@@ -316,4 +353,60 @@ func TestHistoryThatIsTooLong(t *testing.T) {
 	if !strings.Contains(final, "user: text the question") || !strings.Contains(final, "result c39") || strings.Contains(final, "call c0 ") {
 		t.Errorf("the model was told:\n%s\n%s", final, outline(events))
 	}
+}
+
+// FuzzHistory takes any conversation that a request may tell: it is refused, or
+// becomes one in which each result has its call before it, in the same step.
+func FuzzHistory(f *testing.F) {
+	for _, seed := range []string{
+		`[{"role":"user","parts":[{"type":"text","text":"a"}]},{"role":"assistant","parts":[{"type":"tool_call","call":{"id":"1","name":"client:t","args":{}}}]},{"role":"tool","parts":[{"type":"tool_result","result":{"id":"1","text":"r"}}]}]`,
+		`[{"role":"assistant","parts":[{"type":"tool_call","call":{"id":"1","name":"t","args":{}}}]},{"role":"assistant","parts":[{"type":"tool_call","call":{"id":"1","name":"t","args":{}}}]},{"role":"tool","parts":[{"type":"tool_result","result":{"id":"1"}}]}]`,
+		`[{"role":"tool","parts":[]},{"role":"user","parts":[{"type":"image","mime":"image/png","data":"eA=="}]}]`, `[{"role":"x"}]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var told []struct {
+			Role  provider.Role   `json:"role"`
+			Parts []provider.Part `json:"parts"`
+		}
+		if json.Unmarshal(raw, &told) != nil {
+			return
+		}
+		var history []provider.Message
+		for _, m := range told {
+			history = append(history, provider.Message{Role: m.Role, Parts: m.Parts})
+		}
+		path, err := given(history)
+		if err != nil {
+			if fault.CodeOf(err) != fault.Usage {
+				t.Errorf("refused with %v", err)
+			}
+			return
+		}
+		var brought []provider.Part
+		if n := len(path); n > 0 {
+			for id := range pendingCalls(path[n-1]) {
+				brought = append(brought, result(id, "r"))
+			}
+		}
+		a := assembly{name: bareID, fit: &fitting{}}
+		a.join(append(path, Message{Role: provider.User, Parts: append(brought, result("nobody's", "x"))}), "")
+		open := map[string]bool{}
+		for _, m := range a.place() {
+			for _, p := range m.Parts {
+				if p.Result != nil && !open[p.Result.ID] {
+					t.Errorf("the result of %q has no call before it: %s", p.Result.ID, raw)
+				}
+			}
+			if m.Role != provider.Tool {
+				open = map[string]bool{}
+			}
+			for _, p := range m.Parts {
+				if p.Call != nil {
+					open[p.Call.ID] = true
+				}
+			}
+		}
+	})
 }
