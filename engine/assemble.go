@@ -14,6 +14,7 @@ type assembly struct {
 	ref     string // with it
 	system  string
 	history []Message // from the root; the last one is the person's message
+	from    []int     // the places that they have in the conversation; nil where these
 	// answer is what the turn has answered so far, for all steps but the first.
 	answer *Message
 	tools  []provider.ToolSpec
@@ -24,6 +25,7 @@ type assembly struct {
 	// temperature and maxTokens are the request's own.
 	temperature *float64
 	maxTokens   int
+	sampling    provider.Sampling
 	// native is for a provider that keeps the agents itself; nil elsewhere.
 	native *provider.Native
 	// name gives the name by which the model knows a tool id.
@@ -47,7 +49,7 @@ type assembly struct {
 // message, the normalised history, the context files before the latest user
 // message, that message with the documents that it names, and the tools.
 func assemble(a assembly) *provider.Request {
-	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens, Native: a.native}
+	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens, Sampling: a.sampling, Native: a.native}
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}
@@ -104,14 +106,14 @@ func (a assembly) place() []placed {
 	for i, m := range seen {
 		switch {
 		case m.Role != provider.User && hasAgents(m):
-			add(i, a.answerAlone(m)...)
+			add(a.at(i), a.answerAlone(m)...)
 		case m.Role != provider.User:
-			add(i, a.answered(m)...)
+			add(a.at(i), a.answered(m)...)
 		case i == len(seen)-1:
 			add(ofWork, a.work()...)
-			add(i, a.asked(m)...)
+			add(a.at(i), a.asked(m)...)
 		default:
-			add(i, a.asked(m)...)
+			add(a.at(i), a.asked(m)...)
 		}
 	}
 	if a.answer == nil {

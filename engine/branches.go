@@ -259,7 +259,7 @@ func (t *messageTree) branch(leaf *Message) Branch {
 	}
 	b.ManifestID = cmp.Or(leaf.LeftManifestID, b.ManifestID)
 	for _, m := range path[:min(b.Place, len(path))] {
-		if m.Role == provider.User {
+		if m.Role == provider.User && !m.AnswersCalls() {
 			b.Title = title(TurnRequest{Parts: m.Parts})
 		}
 	}

@@ -52,8 +52,10 @@ type call struct {
 	started time.Time
 }
 
+// toolID is the tool's id as events have it. A call of a client's tool that is
+// refused was never the client's, and goes by the model's word.
 func (c *call) toolID() string {
-	if c.known {
+	if c.known && (c.refused == "" || !isClientTool(c.entry.Tool.ID)) {
 		return c.entry.Tool.ID
 	}
 	return c.use.Name
@@ -120,6 +122,9 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 			c.refused += "; did you mean " + near + "?"
 		}
 		return c
+	}
+	if isClientTool(c.entry.Tool.ID) {
+		return c // its arguments are the client's to judge
 	}
 	s, err := t.eng.schemas.compile(c.entry.Tool.InputSchema)
 	if err != nil {

@@ -164,6 +164,7 @@ func (m *Message) checkParts() error {
 			err = fmt.Errorf("the call %s is there twice", short(p.Call.ID))
 		case p.Kind == provider.ToolCallPart:
 			open[p.Call.ID], seen[p.Call.ID] = p.Step, true
+		case p.Kind == provider.ToolResultPart && m.Role == provider.User: // of a call that the client ran
 		case p.Kind == provider.ToolResultPart:
 			at, ok := open[p.Result.ID]
 			if delete(open, p.Result.ID); !ok || at != p.Step {
@@ -191,7 +192,7 @@ func checkPart(p *provider.Part, role provider.Role) error {
 	if isCall != (p.Call != nil) || isResult != (p.Result != nil) || p.Kind != provider.ImagePart && len(p.Data) > 0 {
 		return fmt.Errorf("a part of type %q has too little or too much", short(string(p.Kind)))
 	}
-	if (isCall || isResult) && role == provider.User {
+	if isCall && role == provider.User {
 		return errors.New("a person's message calls no tools")
 	}
 	switch p.Kind {
@@ -243,6 +244,7 @@ func (d *ChatDocument) checkCalls() error {
 		case err != nil:
 		case !ids[c.MessageID]:
 			err = fmt.Errorf("its message %q isn't there", short(c.MessageID))
+		case c.Status == event.CallPending && isClientTool(c.ToolID):
 		case c.Status != event.CallSuccess && c.Status != event.CallError:
 			err = fmt.Errorf("its status %q is none of a call that has ended", short(string(c.Status)))
 		case len(c.RenderPlan) > largestArgs || len(c.Error) > largestArgs || c.Index < 0:

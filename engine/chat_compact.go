@@ -92,7 +92,7 @@ func (e *Engine) lockedChat(ctx context.Context, ref ChatRef, onWait func(string
 func beforeLast(path []Message, keep int) int {
 	n := len(path)
 	for ; keep > 0 && n > 0; keep-- {
-		for n--; n > 0 && path[n].Role != provider.User; n-- {
+		for n--; n > 0 && (path[n].Role != provider.User || path[n].AnswersCalls()); n-- {
 		}
 	}
 	return n
@@ -105,7 +105,8 @@ func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *conversation, n
 	if err != nil {
 		return nil, nil, err
 	}
-	a := assembly{model: c.model.Name, ref: c.ref, history: conv.path[:n], name: bareID, fit: &fitting{}, cards: cards}
+	a := assembly{model: c.model.Name, ref: c.ref, name: bareID, fit: &fitting{}, cards: cards}
+	a.join(conv.path[:n], "")
 	stands := n
 	if conv.summed != nil {
 		a.fit.summary = conv.summed.Summary

@@ -55,15 +55,19 @@ func (t *turn) wouldGoOn(calls []provider.ToolCall, next *handover) bool {
 }
 
 // useCalls runs the calls of a response, if the turn can go on after them, and
-// tells whether it does.
+// tells whether it does. It doesn't where the client has to run some of them.
 func (t *turn) useCalls(calls []provider.ToolCall, next *handover) (bool, error) {
 	if !t.wouldGoOn(calls, next) {
 		t.refuseCalls(calls, t.responded(next).whyNot(t.red.answer.StopReason))
 		return false, t.broken
 	}
 	c := t.responded(next)
-	if err := t.runCalls(calls); err != nil {
+	ours, clients := t.splitClients(calls)
+	if err := t.runCalls(ours); err != nil {
 		return false, err // one that did not settle has an error for its result
+	}
+	if len(clients) > 0 {
+		return false, t.passOn(clients, next)
 	}
 	c.settled = true
 	return c.goesOn(), nil

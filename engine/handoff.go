@@ -43,8 +43,25 @@ func (t *turn) chooseAgent(conv *conversation) error {
 		return goneAgent(err, t.req.Agent == "")
 	}
 	t.agent, t.entry = a, a
-	t.allTools = t.offer
+	t.allTools = t.chosen
+	if caller := t.caller(conv); caller != nil {
+		t.agent = caller
+	}
 	t.useTools()
+	return nil
+}
+
+// caller is the agent whose calls the request brings results of; nil where it
+// brings none, or the agent is gone.
+func (t *turn) caller(conv *conversation) *Agent {
+	n := len(conv.path)
+	if n == 0 || !answeredCallsIn(t.req.Parts) {
+		return nil
+	}
+	parts := conv.path[n-1].Parts
+	if i := lastStart(parts); i < len(parts) && parts[i].Kind == provider.AgentStartPart {
+		return t.box.agents.handoff(t.entry, parts[i].Agent)
+	}
 	return nil
 }
 
@@ -63,7 +80,7 @@ func goneAgent(err error, chats bool) error {
 
 // useTools offers the tools of the turn's agent, as far as the request lets it.
 func (t *turn) useTools() {
-	t.offer = t.agent.tools(t.allTools)
+	t.offer = t.withClients(t.agent.tools(t.allTools))
 	t.names = t.offer.Names()
 }
 

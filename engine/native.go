@@ -49,7 +49,7 @@ func (t *turn) cast() (all []provider.NativeAgent, ok bool) {
 		if !same {
 			return nil, false
 		}
-		offer := a.tools(t.allTools)
+		offer := t.withClients(a.tools(t.allTools))
 		names := offer.Names()
 		made := provider.NativeAgent{
 			ID: a.ID, Name: a.Name, Purpose: a.Purpose, Prompt: a.Prompt, Model: model,

@@ -31,6 +31,9 @@ func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDe
 	c.after = map[string][]PayloadDecision{}
 	waiting := untold
 	for i, m := range path {
+		if m.AnswersCalls() {
+			continue // it is told as part of the answer
+		}
 		if m.Role == provider.User {
 			last := i == len(path)-1
 			var later []PayloadDecision

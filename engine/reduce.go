@@ -78,6 +78,7 @@ func (r *reducer) add(e event.Event) {
 		r.sign(b.Model)
 		r.step++
 	case event.Complete:
+		r.leave()
 		r.answer.Status = Answered
 		r.answer.SuggestedValues = b.Payload.SuggestedValues
 		r.answer.SuggestedActions = b.Payload.SuggestedActions
@@ -200,6 +201,15 @@ func orNull(raw json.RawMessage) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return raw
+}
+
+// leave marks the calls that a whole turn leaves to the client.
+func (r *reducer) leave() {
+	for i := range r.calls {
+		if r.calls[i].FinishedAt == nil && isClientTool(r.calls[i].ToolID) {
+			r.calls[i].Status = event.CallPending
+		}
+	}
 }
 
 // openCalls gives a result to each call that has started and has none.

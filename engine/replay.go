@@ -149,3 +149,19 @@ func (e *Engine) storeTrouble(err error) error {
 	}
 	return storeFault("the store", err)
 }
+
+// TurnAnswer tells where the answer of a turn that has ended is: its chat and its
+// message. A later turn can go on from there.
+func (e *Engine) TurnAnswer(ctx context.Context, id TurnID) (chatID, messageID string, err error) {
+	if e.Live(id) {
+		return "", "", fault.New(fault.Busy, "turn "+string(id)+" has not ended yet")
+	}
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return "", "", err
+	}
+	turn, err := e.turnRecord(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	return turn.ChatID, turn.MessageID, nil
+}

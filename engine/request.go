@@ -19,8 +19,15 @@ type TurnRequest struct {
 	Chat ChatRef
 	// Parts are the person's message: file parts first, then images, then
 	// one text. At least one part is needed, unless Chat.Instead names a
-	// question that is asked again.
+	// question that is asked again. Before them may be tool_result parts, which
+	// answer calls that the conversation's last answer left to the client.
 	Parts []provider.Part
+	// History is the conversation before Parts where the client keeps it. It is
+	// for ephemeral turns. Calls and results name tools by their ids; a result
+	// follows the message with its call.
+	History []provider.Message
+	// ClientTools are offered to the model beside those that Tools choose.
+	ClientTools []ClientTool
 	// Docs are what the message names as doc:<id> (document 002): files of the
 	// workspace, what the chat was given before, or stored documents, by id or
 	// name. nil looks for them in the text of Parts; an empty slice names none.
@@ -103,6 +110,7 @@ type TurnRequest struct {
 	Think       *bool
 	Temperature *float64
 	MaxTokens   int
+	Sampling    provider.Sampling
 	// workflow is what the turn runs of one, instead of asking the model; see
 	// StartWorkflow.
 	workflow *workflowRun

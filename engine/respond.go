@@ -288,7 +288,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 	path := t.path[t.fit.begin:len(t.path):len(t.path)]
 	a := assembly{
 		model: t.model.model.Name, ref: t.model.ref, system: t.withCards(t.accept.Chat.System),
-		history: append(path, t.accept.question()), fit: &t.fit,
+		fit:   &t.fit,
 		tools: append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
 		agent: t.agent, cards: t.cards.told(),
 	}
@@ -299,7 +299,9 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		m := t.red.message()
 		a.answer = &m
 	}
+	a.join(append(path, t.accept.question()), t.speaker())
 	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
+	a.sampling = t.req.Sampling
 	if t.answers() {
 		a.schema = t.req.Schema
 	}

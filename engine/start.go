@@ -87,7 +87,10 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		return nil, nil, err
 	}
 	t.unlock = conv.unlock
-	err = t.chooseAgent(conv)
+	err = t.giveHistory(conv)
+	if err == nil {
+		err = t.chooseAgent(conv)
+	}
 	if err == nil {
 		err = t.chooseModel(ctx, conv)
 	}
@@ -136,7 +139,7 @@ func (t *turn) checkRequest() error {
 		return fault.New(fault.Usage, fmt.Sprintf("the system prompt has %d bytes; %d are allowed", n, maxSystem),
 			"give the model long texts as files: fettle ask -f FILE …")
 	}
-	if err := t.checkChat(); err != nil {
+	if err := errors.Join(t.checkChat(), t.checkHistory()); err != nil {
 		return err
 	}
 	t.policy = t.eng.o.Policy.With(t.req.Policy)
@@ -190,6 +193,13 @@ func (t *turn) chooseTools() error {
 			t.offer, _ = toolset.NewSet() // no entries, nothing to refuse
 		}
 	}
+	var err error
+	if t.clients, err = clientEntries(t.req.ClientTools); err != nil {
+		return err
+	}
+	t.req.ClientTools = nil
+	t.chosen = t.offer
+	t.offer = t.withClients(t.offer)
 	t.names = t.offer.Names()
 	return t.checkCalls()
 }

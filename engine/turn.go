@@ -56,7 +56,11 @@ type turn struct {
 	base         string
 	native       *provider.Native // of a turn with agents, once it is asked
 	names        *toolset.Names
-	unlock       func() // the chat's lock
+	// clients are the tools that the client runs, chosen those of ours that the
+	// request offers.
+	clients []toolset.Entry
+	chosen  *toolset.Set
+	unlock  func() // the chat's lock
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -176,7 +180,7 @@ func (t *turn) rounds(limit int) error {
 		if err != nil {
 			return err
 		}
-		if step+1 >= limit && t.wouldGoOn(calls, next) {
+		if _, clients := t.splitClients(calls); step+1 >= limit && len(clients) == 0 && t.wouldGoOn(calls, next) {
 			t.refuseCalls(calls, "the turn limit was reached before it ran")
 			return fault.New(fault.TurnLimit, plural(limit, "response")+" of the model, and it still calls tools",
 				"fettle ask -c --max-turns "+itoa(2*limit)+" \"go on\"")
@@ -269,7 +273,7 @@ func (t *turn) end(err error) {
 		t.broken = syncErr
 	}
 	err = errors.Join(err, t.broken)
-	bodies := append(t.red.openCalls(t.unfinished(), "error: "+t.unfinished()), t.lastBody(err))
+	bodies := append(t.leftOpen(err), t.lastBody(err))
 	var refused *notAccepted
 	discard := t.req.Ephemeral || t.req.DiscardUnanswered && !t.begun && err != nil || errors.As(err, &refused)
 	events, logErr := t.append(bodies...)
@@ -290,6 +294,21 @@ func (t *turn) end(err error) {
 		t.eng.keepLearnt(append(t.learning, t.model))
 	}
 	t.forget()
+}
+
+// leftOpen ends the calls that have not ended, but for those that a turn which
+// came to its end leaves to the client.
+func (t *turn) leftOpen(err error) []event.Body {
+	var out []event.Body
+	for _, b := range t.red.openCalls(t.unfinished(), "error: "+t.unfinished()) {
+		if done, ok := b.(event.ToolComplete); err != nil || !ok || !isClientTool(done.ToolID) {
+			out = append(out, b)
+		}
+	}
+	if err == nil {
+		t.red.leave() // the last event tells of them
+	}
+	return out
 }
 
 // unfinished is why the turn's open calls have no result of their own.
@@ -349,6 +368,7 @@ func (t *turn) forget() {
 	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
 	t.unshown, t.model, t.allTools, t.box, t.cards = nil, nil, nil, nil, nil
+	t.clients, t.chosen = nil, nil
 	t.native, t.req.workflow = nil, nil
 	t.fit, t.learning = fitting{}, nil
 }

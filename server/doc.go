@@ -12,6 +12,8 @@
 //   - Follower: one client of one turn's stream (stream.go).
 //   - Approval: a confirm_request of a live turn with the nonce that answers it
 //     (approvals.go).
+//   - Compatible routes: those of OpenAI's and Ollama's APIs (compat.go,
+//     responses.go, compat_models.go). Their clients change the base URL alone.
 //   - Thread: a conversation by the name that a client has for it (wire.go,
 //     threads.go). Its chat is found by that.
 //   - Owner: whoever comes by the Unix socket. Its file lets only the user in, so
@@ -28,8 +30,8 @@
 //
 // # Promises
 //
-//   - A client that goes away ends nothing but its own stream. A turn ends by
-//     itself, by cancel_turn, or with the server.
+//   - A client that goes away ends nothing but its own stream, outside of the
+//     compatible routes. A turn ends by itself, by cancel_turn, or with the server.
 //   - A follower gets each event once and in order, and what it missed after
 //     Last-Event-ID. Following a turn that has nothing more is answered with 204,
 //     which ends a client's reconnecting.
@@ -40,6 +42,31 @@
 //   - An approval is answered once, by whoever saw it, for just what was shown.
 //     One that nobody answers in time is denied.
 //   - Drain lets live turns end for a stated time, then ends them as interrupted.
+//
+// # Compatible routes
+//
+// A client of these keeps the conversation, so a turn is told it whole and leaves
+// nothing behind, but for responses that are stored: those are turns of a chat.
+// The client's tools are its own: a call of one ends the turn, and the next
+// request brings what it gave. A model is asked with these alone, and without the
+// configuration's prompt. The model fettle/AGENT, or the header X-Fettle-Agent,
+// asks an agent instead, whose tools run here; nobody can be asked for an approval
+// then, so a call that needs one is denied.
+//
+//   - A turn of these routes ends with its client, since that is how these clients
+//     cancel; so does one of AG-UI or the AI SDK whose conversation isn't known here.
+//   - A turn that fails before it says anything is answered with a status; later
+//     an error is a part of the stream.
+//   - temperature, top_p, seed, stop and the bound of the answer's tokens are passed
+//     on to providers that have them, reasoning_effort as whether to think. An
+//     answer of a schema is checked, and asked for once more where it doesn't fit;
+//     json_object is a schema that any object fits.
+//   - tool_choice none and that of one tool decide what is offered; required is
+//     taken for auto, and parallel_tool_calls and num_ctx change nothing. logprobs, audio and
+//     logit_bias are ignored. More than one answer, work in the background,
+//     files by address or by id and OpenAI's conversations are refused.
+//   - Instructions of a stored response stay those of its chat until others come.
+//     One that tells earlier messages itself is not stored, whatever store says.
 //
 // # Concurrency
 //

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/server/dialect"
 )
 
 // FuzzBodies reads anything as each body that there is: it is refused or taken, by
@@ -78,6 +80,44 @@ func FuzzPath(f *testing.F) {
 		c, err := s.gate.admit(r, s.table)
 		if err == nil && !c.route.public {
 			t.Errorf("%q got in without a token, to %s", target, c.route.op)
+		}
+	})
+}
+
+// FuzzCompat makes a turn of anything that a client of another API may send: it is
+// refused, or it asks something and names no tool of fettle's as the client's.
+func FuzzCompat(f *testing.F) {
+	for _, seed := range []string{
+		`{"model":"a/b","messages":[{"role":"user","content":"hi"}]}`,
+		`{"model":"fettle/x","messages":[{"role":"system","content":"s"},{"role":"user","content":"q"},{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"r"}],"tools":[{"type":"function","function":{"name":"t"}}]}`,
+		`{"model":"m","input":[{"type":"function_call","call_id":"1","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"1","output":"r"}]}`,
+		`{"id":"x","messages":[{"role":"assistant","parts":[{"type":"tool-t","toolCallId":"1","state":"output-available","input":{},"output":1}]}]}`,
+		`{"threadId":"t","runId":"r","messages":[{"id":"1","role":"tool","toolCallId":"1","content":"r"}]}`,
+		`{"model":"m","messages":[{"role":"tool","content":"r"},{"role":"user","images":["aGk="]}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, n := range dialect.Names() {
+			in, bad := dialect.Decode(n, raw)
+			if bad != nil || len(in.Messages) == 0 {
+				continue
+			}
+			req, err := compatRequest(httptest.NewRequest("POST", "/", nil), in)
+			if err != nil {
+				if status, body := explain(err); status < 400 || status > 499 || body.Message == "" {
+					t.Errorf("%s: %d %q", n, status, body.Message)
+				}
+				continue
+			}
+			if len(req.Parts) == 0 || req.Agent == "" {
+				t.Errorf("%s asks nothing, or nobody: %+v", n, req)
+			}
+			for _, m := range req.History {
+				if len(m.Parts) == 0 || m.Role == "system" {
+					t.Errorf("%s tells %+v", n, m)
+				}
+			}
 		}
 	})
 }

@@ -65,6 +65,7 @@ type plan struct {
 	run    server.RunOptions
 	dir    string // an old one
 	narrow bool   // connections hold little
+	agents []engine.Agent
 	// runs are what tools of toolsets do, by tool id; others say that they ran,
 	// and parsers take data that is whole.
 	runs map[string]toolset.RunnerFunc
@@ -123,6 +124,11 @@ func (h *house) build(p plan) (*server.Server, *server.Listening) {
 	h.t.Helper()
 	data := filepath.Join(h.dir, "data")
 	eo := engineOptions(h.t, h.dir, p.tools)
+	if p.agents != nil {
+		var err error
+		eo.Agents, err = engine.NewAgents(p.agents...)
+		must(h.t, err)
+	}
 	usual := eo.Runner
 	eo.Runner = func(set *registry.MirrorToolset, m *registry.MirrorTool) (toolset.Runner, error) {
 		if f := p.runs[m.Tool.ID]; f != nil {

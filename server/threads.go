@@ -48,8 +48,6 @@ func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Na
 	switch {
 	case in.ThreadID == "":
 		return fault.New(fault.Usage, "the id of the conversation is missing")
-	case len(in.Tools) > 0:
-		return fault.New(fault.Usage, "tools that the client runs can't be offered to the model here yet; send none")
 	case len(in.Answers) > 0 || in.Confirm:
 		return fault.New(fault.Usage, "approvals can't be answered in this format yet; POST /api/turns/{turn}/confirm answers them")
 	}
@@ -57,12 +55,17 @@ func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Na
 	if err != nil {
 		return err
 	}
+	askAgent(r, &req)
 	if err := s.place(r, in, &req); err != nil {
 		return err
 	}
+	if req.Ephemeral {
+		s.o.Prepare(&req)
+		return s.answerTurn(w, r, in, req)
+	}
 	id, chat, err := s.beginThread(r, string(n)+":"+in.ThreadID, req)
 	if err != nil {
-		return err
+		return unknownModel(err)
 	}
 	return s.stream(w, r, wireStream(id, chat.ID, in))
 }
@@ -90,6 +93,7 @@ func (s *Server) place(r *http.Request, in *dialect.Request, req *engine.TurnReq
 	if err != nil {
 		return err
 	}
+	results := in.Messages[len(in.Messages)-1].Role == dialect.ToolRole
 	var asked []string
 	if known {
 		if id, ok := s.live.of(engine.ChatRef{ID: chat}); ok && s.turns.Live(id) {
@@ -100,10 +104,17 @@ func (s *Server) place(r *http.Request, in *dialect.Request, req *engine.TurnReq
 			return err
 		}
 		for _, m := range conv.Messages {
-			if m.Role == provider.User {
+			if m.Role == provider.User && !m.AnswersCalls() {
 				asked = append(asked, m.ID)
 			}
 		}
+	}
+	switch {
+	case !known && (results || questions > 1): // the client alone knows it, and goes on keeping it
+		req.Ephemeral, req.History = true, historyOf(in)
+		return nil
+	case results: // they go on with the last answer
+		return nil
 	}
 	// Some clients send the last message alone.
 	again := in.Trigger == "regenerate-message" || in.MessageID != "" || in.Dialect == dialect.AGUI && questions > 1

@@ -74,12 +74,17 @@ func TestThreadsOfTheAISDK(t *testing.T) {
 	if got := h.texts(chat); got != "other words | Another answer." {
 		t.Errorf("edited, the chat has %s", got)
 	}
-	if got := h.ui("thread-2", nil, first, reply, uiMessage("c", "user", "second")); got.status != 400 || !strings.Contains(string(got.body), "begin another one") {
-		t.Errorf("an unknown history: %d %s", got.status, got.body)
+	if got := h.ui("thread-1", nil, first, reply, uiMessage("c", "user", "second"), reply, uiMessage("d", "user", "third")); got.status != 400 || !strings.Contains(string(got.body), "begin another one") {
+		t.Errorf("a history that was not said here: %d %s", got.status, got.body)
+	}
+	// One that only the client knows is answered, and stays the client's.
+	unknown := h.ui("thread-2", nil, first, reply, uiMessage("c", "user", "second")).is(200, nil)
+	if !strings.Contains(string(unknown.body), "Another ") || h.call("GET", "/api/chats/"+unknown.header.Get("X-Fettle-Chat"), nil).status != 404 {
+		t.Errorf("an unknown history: %s", unknown.body)
 	}
 	// Its failures are plain text, which the client shows.
 	for name, body := range map[string]doc{
-		"tools":       {"id": "x", "messages": []doc{first}, "tools": doc{"mine": doc{"inputSchema": doc{"type": "object"}}}},
+		"tools":       {"id": "x", "messages": []doc{first}, "tools": doc{"no name": doc{"inputSchema": doc{"type": "object"}}}},
 		"approvals":   {"id": "x", "messages": []doc{first}, "confirm": true},
 		"no thread":   {"messages": []doc{first}},
 		"no messages": {"id": "x", "messages": []doc{}},
@@ -138,7 +143,7 @@ func TestThreadsOfAGUI(t *testing.T) {
 	if got := h.texts(chat); b.header.Get("X-Fettle-Chat") != chat || got != "first | The first answer. | at home | second | Another answer." {
 		t.Errorf("the chat has %s", got)
 	}
-	tools := []doc{{"name": "mine", "description": "x", "parameters": doc{"type": "object"}}}
+	tools := []doc{{"name": "no name", "description": "x", "parameters": doc{"type": "object"}}}
 	var failed struct {
 		Error struct{ Code, Message string }
 	}

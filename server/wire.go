@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -18,6 +19,7 @@ import (
 type threadsAPI interface {
 	ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error)
 	NameThread(ctx context.Context, name, chatID string) error
+	TurnAnswer(context.Context, engine.TurnID) (chatID, messageID string, err error)
 }
 
 // naming are the threads whose first turn is being begun, so that two requests
@@ -106,42 +108,68 @@ func (s *Server) beginThread(r *http.Request, name string, req engine.TurnReques
 	return id, chat, nil
 }
 
-// wireRequest makes the engine's request of the last message of a dialect's.
+// wireRequest makes the engine's request of the last message of a dialect's, or
+// of the results of tools that the client ran.
 func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	req := engine.TurnRequest{
-		Model: in.Model, Think: in.Think, Temperature: in.Temperature, MaxTokens: in.MaxTokens,
-	}
-	last := in.Messages[len(in.Messages)-1]
-	if last.Role != dialect.User {
-		return req, fault.New(fault.Usage, "the last message has to be the user's")
+		Model: in.Model, Think: thinkOf(in), Temperature: in.Temperature, MaxTokens: in.MaxTokens,
+		Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop}, Schema: schemaOf(in), ClientTools: clientTools(in),
 	}
 	var words []string
 	var files, images []provider.Part
-	for _, p := range last.Parts {
-		switch p.Kind {
-		case dialect.Text:
-			words = append(words, strings.ToValidUTF8(p.Text, "\ufffd"))
-		case dialect.Image, dialect.File:
+	for _, m := range newest(in) {
+		if m.Role != dialect.User && m.Role != dialect.ToolRole {
+			return req, fieldFault(fault.Usage, "messages", "the last message has to be the user's, or a tool's result")
+		}
+		for _, p := range m.Parts {
 			if p.URL != "" {
-				return req, fault.New(fault.Usage, "files have to come with the message; no address is fetched")
+				return req, fieldFault(fault.Usage, "messages", "files have to come with the message; no address is fetched")
 			}
-			if p.Kind == dialect.Image {
-				images = append(images, provider.Part{Kind: provider.ImagePart, Name: clean(p.Name), MIME: clean(p.MIME), Data: p.Data})
-				continue
+			part, ok := partOf(p)
+			switch {
+			case part.Kind == provider.ImagePart && ok:
+				images = append(images, part)
+			case part.Kind == provider.ImagePart:
+				return req, fieldFault(fault.Usage, "messages", "an image is of no type of images")
+			case part.Kind == provider.FilePart:
+				files = append(files, part)
+			case part.Kind == provider.ToolResultPart:
+				req.Parts = append(req.Parts, part)
+			case part.Kind == provider.TextPart && ok:
+				words = append(words, part.Text)
 			}
-			files = append(files, provider.Part{Kind: provider.FilePart, Name: clean(p.Name), Text: strings.ToValidUTF8(string(p.Data), "\ufffd")})
 		}
 	}
 	text := strings.Join(words, "\n\n")
-	if strings.TrimSpace(text) == "" && len(files)+len(images) == 0 {
-		return req, fault.New(fault.Usage, "message is empty")
+	if strings.TrimSpace(text) == "" && len(files)+len(images)+len(req.Parts) == 0 {
+		return req, fieldFault(fault.Usage, "messages", "message is empty")
 	}
-	req.Parts = append(files, images...)
+	req.Parts = append(append(req.Parts, files...), images...)
 	if text != "" {
 		req.Parts = append(req.Parts, provider.Part{Kind: provider.TextPart, Text: text})
 	}
 	req.Title = strings.TrimSpace(text)
 	return req, nil
+}
+
+// thinkOf is whether reasoning is asked for: by a switch, or by how much.
+func thinkOf(in *dialect.Request) *bool {
+	if in.Think != nil || in.Effort == "" {
+		return in.Think
+	}
+	on := in.Effort != "none"
+	return &on
+}
+
+// schemaOf is what the answer has to be; any object where no schema says more.
+func schemaOf(in *dialect.Request) json.RawMessage {
+	switch {
+	case in.Format == nil:
+		return nil
+	case len(in.Format.Schema) == 0:
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	return in.Format.Schema
 }
 
 // wireStream follows a turn in the dialect that it was asked for in.

@@ -105,7 +105,7 @@ type CallStatus string
 
 // The statuses of a tool call; only the last two end it.
 const (
-	CallPending CallStatus = "pending" // waits for an approval
+	CallPending CallStatus = "pending" // waits for an approval, or for the client that runs it
 	CallRunning CallStatus = "running"
 	CallSuccess CallStatus = "success"
 	CallError   CallStatus = "error" // also denied, cancelled and interrupted; Error says which

@@ -98,10 +98,20 @@ type Request struct {
 	// MaxTokens bounds the response; 0 leaves it to the provider.
 	MaxTokens   int
 	Temperature *float64
+	Sampling
 	// Think asks for reasoning; nil leaves it to the model.
 	Think *bool
 	// Native is set where agents answer; see there.
 	Native *Native
+}
+
+// Sampling is what else decides which words come, where a provider has it; one
+// that hasn't leaves it out.
+type Sampling struct {
+	TopP *float64
+	Seed *int64
+	// Stop are texts at which the response ends.
+	Stop []string
 }
 
 // ToolSpec is a tool as the model is told about it. The adapter makes Name

@@ -23,6 +23,7 @@ type responsesRequest struct {
 	} `json:"reasoning"`
 	PreviousID   string          `json:"previous_response_id"`
 	Conversation json.RawMessage `json:"conversation"`
+	Store        *bool           `json:"store"`
 	Stream       *bool           `json:"stream"`
 	Background   *bool           `json:"background"`
 	Metadata     json.RawMessage `json:"metadata"`
@@ -34,7 +35,7 @@ func decodeResponses(r *Request, body []byte) *FieldError {
 		return err
 	}
 	r.Model, r.Temperature, r.TopP, r.Parallel = in.Model, in.Temperature, in.TopP, in.Parallel
-	r.PreviousID, r.Metadata = in.PreviousID, in.Metadata
+	r.PreviousID, r.Metadata, r.Store = in.PreviousID, in.Metadata, in.Store
 	r.Stream = in.Stream != nil && *in.Stream
 	if in.MaxTokens != nil {
 		r.MaxTokens = *in.MaxTokens

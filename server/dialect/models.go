@@ -104,6 +104,14 @@ func OllamaShow(m Model) []byte {
 		val("capabilities", able).close(), '\n')
 }
 
+// OllamaLoaded is the answer to a chat without messages, by which clients have a
+// model loaded.
+func OllamaLoaded(model string, at time.Time) []byte {
+	return append(open(nil).str("model", model).str("created_at", stamp(at)).
+		obj("message", func(o *object) { o.str("role", "assistant").str("content", "") }).
+		str("done_reason", "load").bool("done", true).close(), '\n')
+}
+
 // OllamaVersionBody is the body of GET /api/version.
 func OllamaVersionBody() []byte {
 	return append(open(nil).str("version", OllamaVersion).close(), '\n')

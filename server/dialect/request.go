@@ -40,6 +40,7 @@ type Request struct {
 	RunID       string // AG-UI
 	ParentRunID string // AG-UI
 	PreviousID  string // responses: previous_response_id
+	Store       *bool  // responses
 	ChatNumber  int64  // document 000's conversation_id; 0 is a new one
 	MessageID   string // aisdk: the message that is regenerated or continued
 	Trigger     string // aisdk: submit-message, regenerate-message

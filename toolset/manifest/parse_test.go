@@ -179,6 +179,7 @@ func TestProblems(t *testing.T) {
 		{"leading zero in a version", minimal("version: %s1.02.0"), CodeWrongValue, "semantic version"},
 		{"id with capitals", strings.Replace(minimal(""), "id: demo", "id: %sDemo", 1), CodeWrongValue, "an id of a-z"},
 		{"id of a device", strings.Replace(minimal(""), "id: demo", "id: %scom1", 1), CodeReservedID, "device"},
+		{"id of clients' tools", strings.Replace(minimal(""), "id: demo", "id: %sclient", 1), CodeReservedID, "a client of fettle runs itself"},
 		{"id of ours", strings.Replace(minimal(""), "id: demo", "id: %sbuiltin", 1), CodeReservedID, "fettle's own"},
 		{"nothing where a list is due", minimal("tools:%s"), CodeWrongType, "expected a list, found nothing"},
 		{"text where a list is due", minimal("tools: %sall"), CodeWrongType, `expected a list, found "all"`},

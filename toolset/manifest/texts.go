@@ -19,6 +19,8 @@ const (
 
 func checkToolsetID(id string) *complaint {
 	switch id {
+	case "client": // tools of clients are told from toolsets' by it
+		return complain(CodeReservedID, show(id)+" stands for the tools that a client of fettle runs itself; choose another id")
 	case "builtin", "builtins", "fettle", "mcp", "tools", "toolset", "toolsets":
 		return complain(CodeReservedID, show(id)+" is fettle's own; choose another id")
 	}

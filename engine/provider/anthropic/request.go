@@ -20,6 +20,8 @@ type messagesRequest struct {
 	Thinking    *thinkConfig  `json:"thinking,omitempty"`
 	Output      *outputConfig `json:"output_config,omitempty"`
 	Temperature *float64      `json:"temperature,omitempty"`
+	TopP        *float64      `json:"top_p,omitempty"`
+	Stop        []string      `json:"stop_sequences,omitempty"`
 	Stream      bool          `json:"stream"`
 }
 
@@ -210,9 +212,13 @@ func (e *encoder) force(a *answerTool) {
 }
 
 // temperature adds it where the model takes one. Beside thinking it takes none
-// but 1.
+// but 1. Of temperature and top_p it takes one, and there is no seed.
 func (e *encoder) temperature() {
 	t := e.req.Temperature
+	e.out.Stop = e.req.Stop
+	if thinking := e.out.Thinking; t == nil && e.f.takes&warm != 0 && (thinking == nil || thinking.Type == "disabled") {
+		e.out.TopP = e.req.TopP
+	}
 	if t == nil {
 		return
 	}

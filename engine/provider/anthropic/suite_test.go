@@ -150,6 +150,8 @@ type sent struct {
 	OutputConfig *outputConfig `json:"output_config"`
 	Thinking     *thinkConfig
 	Temperature  *float64
+	TopP         *float64 `json:"top_p"`
+	Stop         []string `json:"stop_sequences"`
 }
 
 type sentBlock struct {
@@ -172,7 +174,7 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	if !r.Stream || r.MaxTokens <= 0 {
 		return providertest.Seen{}, fmt.Errorf("it asks for no stream, or for no tokens: %s", raw)
 	}
-	seen := providertest.Seen{Model: r.Model, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
+	seen := providertest.Seen{Model: r.Model, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Stop: r.Stop}
 	for _, t := range r.Tools {
 		if r.ToolChoice != nil && t.Name == r.ToolChoice.Name {
 			seen.Schema = t.InputSchema

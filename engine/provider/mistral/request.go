@@ -17,6 +17,9 @@ type chatRequest struct {
 	Format      *responseFormat `json:"response_format,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
+	TopP        *float64        `json:"top_p,omitempty"`
+	Seed        *int64          `json:"random_seed,omitempty"`
+	Stop        []string        `json:"stop,omitempty"`
 	Effort      string          `json:"reasoning_effort,omitempty"`
 }
 
@@ -59,7 +62,7 @@ type built struct {
 func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	names := wire.Names(req)
 	b := &built{}
-	out := chatRequest{Model: req.Model, Stream: true, MaxTokens: req.MaxTokens}
+	out := chatRequest{Model: req.Model, Stream: true, MaxTokens: req.MaxTokens, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop}
 	if !q.noTemperature {
 		out.Temperature = req.Temperature
 		b.temperature = req.Temperature != nil

@@ -141,6 +141,8 @@ type sent struct {
 	} `json:"response_format"`
 	MaxTokens   int `json:"max_tokens"`
 	Temperature *float64
+	TopP        *float64 `json:"top_p"`
+	Stop        []string
 }
 
 type sentMessage struct {
@@ -161,7 +163,7 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	if !r.Stream {
 		return providertest.Seen{}, fmt.Errorf("it asks for no stream: %s", raw)
 	}
-	seen := providertest.Seen{Model: r.Model, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
+	seen := providertest.Seen{Model: r.Model, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Stop: r.Stop}
 	for _, t := range r.Tools {
 		seen.Tools = append(seen.Tools, provider.ToolSpec{Name: t.Function.Name, Description: t.Function.Description, InputSchema: t.Function.Parameters})
 	}

@@ -27,6 +27,9 @@ type chatOptions struct {
 	NumCtx      int      `json:"num_ctx,omitempty"`
 	NumPredict  int      `json:"num_predict,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Seed        *int64   `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
 }
 
 type chatMessage struct {
@@ -65,7 +68,9 @@ type toolFunction struct {
 func encode(req *provider.Request, numCtx int, names *provider.Names) (body []byte, notes []string, _ error) {
 	out := chatRequest{
 		Model: req.Model, Stream: true, Think: req.Think,
-		Options: chatOptions{NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature},
+		Options: chatOptions{
+			NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
+		},
 	}
 	for _, t := range req.Tools {
 		params, err := parameters(t.InputSchema)

@@ -145,6 +145,7 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	}
 	seen := providertest.Seen{
 		Model: r.Model, Schema: r.Format, MaxTokens: r.Options.NumPredict, Temperature: r.Options.Temperature,
+		TopP: r.Options.TopP, Stop: r.Options.Stop,
 	}
 	for _, t := range r.Tools {
 		seen.Tools = append(seen.Tools, provider.ToolSpec{

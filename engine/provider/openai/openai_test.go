@@ -177,6 +177,7 @@ func TestWhatIsRefusedIsLeftOut(t *testing.T) {
 		"stream_options":  {`"stream_options"`, `Invalid JSON payload received. Unknown name \"stream_options\" at 'generation_config': Cannot find field.`, ""},
 		"max_tokens":      {`"max_tokens"`, `Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.`, `"max_completion_tokens":100`},
 		"temperature":     {`"temperature"`, `Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.`, ""},
+		"seed":            {`"seed"`, `Unknown name \"seed\": Cannot find field.`, ""},
 		"response_format": {`"response_format"`, `This response_format type is unavailable now`, `matches this JSON Schema`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,6 +192,10 @@ func TestWhatIsRefusedIsLeftOut(t *testing.T) {
 			})
 			req := everything()
 			req.Think = nil
+			if name == "seed" {
+				seed := int64(7)
+				req.Seed = &seed
+			}
 			for range 2 { // the second time it is known
 				if text, notes, err := listen(p, t.Context(), req); text != "hi" || err != nil || len(notes) != 1 {
 					t.Fatalf("it said %q with notes %q, %v", text, notes, err)

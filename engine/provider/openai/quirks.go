@@ -19,6 +19,7 @@ type quirks struct {
 	completionTokens bool   // max_completion_tokens instead of max_tokens
 	noStreamOptions  bool   // stream_options is refused
 	noTemperature    bool   // temperature is refused
+	noSampling       bool   // top_p, seed or stop is refused
 	schemaInWords    bool   // response_format is refused
 	reasoning        string // the field that the model's reasoning came in
 	// beside is the reasoning_effort that is taken beside tools.
@@ -123,6 +124,8 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		q.noStreamOptions = true
 	case req.Temperature != nil && !q.noTemperature && says("temperature"):
 		q.noTemperature = true
+	case !q.noSampling && (req.TopP != nil && says("top_p") || req.Seed != nil && says("seed") || len(req.Stop) > 0 && says("stop")):
+		q.noSampling = true
 	default:
 		return nothing
 	}

@@ -21,6 +21,9 @@ type chatRequest struct {
 	MaxTokens     int             `json:"max_tokens,omitempty"`
 	MaxCompletion int             `json:"max_completion_tokens,omitempty"`
 	Temperature   *float64        `json:"temperature,omitempty"`
+	TopP          *float64        `json:"top_p,omitempty"`
+	Seed          *int64          `json:"seed,omitempty"`
+	Stop          []string        `json:"stop,omitempty"`
 	Effort        string          `json:"reasoning_effort,omitempty"`
 }
 
@@ -102,6 +105,9 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	}
 	if !q.noTemperature {
 		out.Temperature = req.Temperature
+	}
+	if !q.noSampling {
+		out.TopP, out.Seed, out.Stop = req.TopP, req.Seed, req.Stop
 	}
 	if q.completionTokens {
 		out.MaxCompletion = req.MaxTokens

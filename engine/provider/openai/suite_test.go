@@ -123,6 +123,8 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 		Format        *responseFormat `json:"response_format"`
 		MaxTokens     int             `json:"max_tokens"`
 		Temperature   *float64
+		TopP          *float64 `json:"top_p"`
+		Stop          []string
 		StreamOptions *streamOptions `json:"stream_options"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
@@ -131,7 +133,7 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	if !r.Stream || r.StreamOptions == nil || !r.StreamOptions.IncludeUsage {
 		return providertest.Seen{}, fmt.Errorf("it asks for no stream with usage: %s", raw)
 	}
-	seen := providertest.Seen{Model: r.Model, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
+	seen := providertest.Seen{Model: r.Model, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Stop: r.Stop}
 	if r.Format != nil {
 		seen.Schema = r.Format.Schema.Schema
 	}

@@ -147,6 +147,8 @@ type Seen struct {
 	Schema      json.RawMessage
 	MaxTokens   int
 	Temperature *float64
+	TopP        *float64
+	Stop        []string
 	Key         string
 }
 

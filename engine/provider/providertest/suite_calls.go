@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -133,6 +134,14 @@ func requestCases() []oneCase {
 			got := s.Seen()[0]
 			if got.MaxTokens != 100 || got.Temperature == nil || *got.Temperature != warm || got.Key != "Bearer "+Key {
 				t.Errorf("it sent %d tokens, temperature %v, key %q", got.MaxTokens, got.Temperature, got.Key)
+			}
+			req = ask(s) // some take no top_p beside a temperature
+			most := 0.5
+			req.TopP, req.Stop = &most, []string{"END", "FIN"}
+			ok(t, s, req)
+			got = s.Seen()[1]
+			if got.TopP == nil || *got.TopP != most || !slices.Equal(got.Stop, req.Stop) {
+				t.Errorf("it sent top_p %v, stops %q", got.TopP, got.Stop)
 			}
 		}},
 	}

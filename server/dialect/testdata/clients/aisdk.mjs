@@ -98,7 +98,7 @@ await run({
   async "ui: the client cancels"() {
     const chat = chatOf("hang/aisdk");
     const sent = chat.sendMessage({ text: "hi" });
-    while (!texts(chat.lastMessage?.parts ?? [])) await new Promise((r) => setTimeout(r, 5));
+    while (chat.lastMessage?.role !== "assistant" || !texts(chat.lastMessage.parts)) await new Promise((r) => setTimeout(r, 5));
     await chat.stop();
     await sent;
     await gone("aisdk");

@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// The bounds of a conversation that a request tells.
+const (
+	maxGiven      = 10_000
+	maxGivenBytes = 64 << 20
+)
+
+// checkHistory refuses a history where the engine knows better.
+func (t *turn) checkHistory() error {
+	switch {
+	case len(t.req.History) == 0:
+		return nil
+	case !t.req.Ephemeral || !t.req.Chat.isNew():
+		return fault.New(fault.Usage, "only a turn that keeps nothing can be told what was said before")
+	case len(t.req.Calls) > 0 || t.req.workflow != nil:
+		return fault.New(fault.Usage, "a turn that asks no model has no history")
+	}
+	return nil
+}
+
+// given makes messages of a conversation that a request tells: those of its
+// answers that belong to one question are one.
+func given(history []provider.Message) ([]Message, error) {
+	if len(history) > maxGiven {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("the conversation has %d messages; %d are allowed", len(history), maxGiven))
+	}
+	var out []Message
+	size := 0
+	for i, m := range history {
+		size += givenSize(m.Parts)
+		if size > maxGivenBytes {
+			return nil, fault.New(fault.Usage, fmt.Sprintf("the conversation has more than %d MB", maxGivenBytes>>20))
+		}
+		var err error
+		if out, err = addGiven(out, m); err != nil {
+			return nil, fault.Wrap(fault.Usage, fmt.Sprintf("read message %d of the conversation", i+1), err)
+		}
+	}
+	return out, nil
+}
+
+func givenSize(parts []provider.Part) int {
+	n := 0
+	for _, p := range parts {
+		n += len(p.Text) + len(p.Data)
+		if p.Call != nil {
+			n += len(p.Call.Args)
+		}
+		if p.Result != nil {
+			n += len(p.Result.Text)
+		}
+	}
+	return n
+}
+
+// addGiven adds a message behind those that are there.
+func addGiven(out []Message, m provider.Message) ([]Message, error) {
+	parts, err := givenParts(m)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) == 0 {
+		return out, nil // nothing was said
+	}
+	last := len(out) - 1
+	goesOn := last >= 0 && out[last].Role == provider.Assistant
+	switch m.Role {
+	case provider.User:
+		return append(out, Message{ID: fmt.Sprintf("given-%d", last+2), Role: provider.User, Parts: parts, Status: userMessage}), nil
+	case provider.Assistant:
+		if goesOn {
+			step := nextStep(out[last].Parts)
+			if len(pendingCalls(out[last])) > 0 { // the rest of a response that some tell in pieces
+				step--
+			}
+			out[last].Parts = append(out[last].Parts, shifted(parts, step)...)
+			return out, nil
+		}
+		return append(out, Message{ID: fmt.Sprintf("given-%d", last+2), Role: provider.Assistant, Parts: parts, Status: Answered}), nil
+	}
+	if !goesOn {
+		return nil, fmt.Errorf("the result of %s has no call before it", parts[0].Result.ID)
+	}
+	pending := pendingCalls(out[last])
+	for i := range parts {
+		r := parts[i].Result
+		id, ok := pending[r.ID]
+		if !ok {
+			return nil, fmt.Errorf("the result of %s has no call before it", r.ID)
+		}
+		delete(pending, r.ID)
+		r.Name = id
+	}
+	for i := range parts {
+		parts[i].Step = max(0, nextStep(out[last].Parts)-1)
+	}
+	out[last].Parts = append(out[last].Parts, parts...)
+	return out, nil
+}
+
+// givenParts are the parts of a message, checked and made our own.
+func givenParts(m provider.Message) ([]provider.Part, error) {
+	if m.Role != provider.User && m.Role != provider.Assistant && m.Role != provider.Tool {
+		return nil, fmt.Errorf("there is no role %q", short(string(m.Role)))
+	}
+	var out []provider.Part
+	for _, p := range m.Parts {
+		q := provider.Part{Kind: p.Kind, Text: clean(p.Text), Name: cleanLine(p.Name), MIME: cleanLine(p.MIME), Data: p.Data}
+		fits := false
+		switch p.Kind {
+		case provider.TextPart:
+			fits = m.Role != provider.Tool
+		case provider.ImagePart:
+			fits = m.Role == provider.User && len(p.Data) > 0 && strings.HasPrefix(p.MIME, "image/")
+		case provider.FilePart:
+			fits = m.Role == provider.User
+		case provider.ReasoningPart:
+			fits = m.Role == provider.Assistant
+		case provider.ToolCallPart:
+			if fits = m.Role == provider.Assistant && p.Call != nil; fits {
+				call := *p.Call
+				call.ID, call.Name = cleanLine(call.ID), cleanLine(call.Name)
+				if err := checkCall(call.ID, call.Name, call.Args); err != nil {
+					return nil, err
+				}
+				q.Call = &call
+			}
+		case provider.ToolResultPart:
+			if fits = m.Role == provider.Tool && p.Result != nil; fits {
+				r := *p.Result
+				r.ID, r.Text = cleanLine(r.ID), clean(clip(r.Text, maxResult))
+				q.Result = &r
+			}
+		}
+		if !fits {
+			return nil, fmt.Errorf("a message of %s can't have a part of type %q there", m.Role, short(string(p.Kind)))
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+// giveHistory has the turn go on from what its request tells.
+func (t *turn) giveHistory(conv *conversation) error {
+	if len(t.req.History) > 0 {
+		path, err := given(t.req.History)
+		if err != nil {
+			return err
+		}
+		conv.path = path
+		t.req.History = nil // it is in path, and may be large
+	}
+	return t.checkResults(conv.path)
+}

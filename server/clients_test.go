@@ -1,0 +1,228 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// clientsTake bounds one client's scenarios: they take a second or two, and a
+// machine that builds at the same time may take twenty times as long.
+const clientsTake = 3 * time.Minute
+
+// leastNode is the Node that the newest of the clients ask for.
+const leastNode = 22
+
+// clientsScript is the model that the clients talk with.
+const clientsScript = `
+responses:
+  - {when: think, reasoning: The user greets me., text: Hello there., usage: {input_tokens: 12, output_tokens: 5}}
+  - {when: busy, error: {kind: rate_limited, status: 429, message: slow down}}
+  - {when: break, text: Hello th, error: {kind: broken, message: the connection was lost}}
+  - {when: slow, deltas: [{content: Half}], hang: true}
+  - {when: json, text: '{"city":"Oslo"}'}
+  - {when: weather, step: 0, expect: {tools: [get_weather]}, reasoning: I need it., text: Let me look., calls: [{name: get_weather, args: {city: Oslo}}]}
+  - {when: weather, step: 1, seen: 3 degrees, text: It is 3 degrees in Oslo.}
+  - {when: what did you say, seen: It is 3 degrees in Oslo, text: That it is 3 degrees.}
+  - {when: note it, step: 0, system: ^You are the Scribe, expect: {tools: [note]}, text: I note it., calls: [{name: note, args: {}}]}
+  - {when: note it, step: 1, text: Noted.}
+  - {when: "", text: Hello.}
+`
+
+// TestClients has the real clients of the wire dialects, at the versions of
+// dialect/testdata/clients, talk with a server over a real engine: unmodified, with
+// their own base URLs alone. Everything that they are answered is held against the
+// formats' published schemas.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	modules := clientModules(t)
+	node := nodeProgram(t, modules)
+	dir := t.TempDir()
+	must(t, errors.Join(os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients"))),
+		os.Symlink(modules, filepath.Join(dir, "node_modules"))))
+	for _, client := range []string{"openai", "aisdk", "agui", "ollama", "eventsource"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, plan{script: clientsScript, tools: noteTool(), agents: []engine.Agent{
+				{ID: "scribe", Purpose: "notes", Prompt: "You are the Scribe.", Tools: []string{"note"}},
+			}})
+			front := newFront(t, h)
+			ctx, cancel := context.WithTimeout(t.Context(), clientsTake)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, node, client+".mjs", front.URL, h.token)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "NO_PROXY=127.0.0.1", "NODE_OPTIONS=")
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s\n%s", err, out, front.last())
+			}
+			if n := bytes.Count(append([]byte("\n"), out...), []byte("\nok ")); n < 4 {
+				t.Errorf("it ran %d scenarios:\n%s", n, out)
+			}
+			t.Logf("%s", out)
+			front.judge(t)
+		})
+	}
+}
+
+// noteTool is a tool of fettle's that no client knows.
+func noteTool() []toolset.Entry {
+	return []toolset.Entry{{
+		Tool: toolset.Tool{ID: "note", Name: "Note", Description: "notes", Enabled: true, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		Runner: toolset.RunnerFunc(func(context.Context, toolset.Call) (toolset.Result, error) {
+			return toolset.Result{Text: "noted"}, nil
+		}),
+	}}
+}
+
+// front stands before a server: it passes everything on, and keeps what was
+// answered.
+type front struct {
+	*httptest.Server
+	mu       sync.Mutex
+	answered []*tape
+}
+
+// tape is one answer as it came.
+type tape struct {
+	path, kind string
+	status     int
+	mu         *sync.Mutex
+	body       bytes.Buffer
+	whole      bool
+	from       io.ReadCloser
+}
+
+func (t *tape) Read(p []byte) (int, error) {
+	n, err := t.from.Read(p)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.body.Write(p[:n])
+	t.whole = t.whole || err == io.EOF
+	return n, err
+}
+
+func (t *tape) Close() error { return t.from.Close() }
+
+func newFront(t *testing.T, h *house) *front {
+	t.Helper()
+	f := &front{}
+	target, err := url.Parse(h.url)
+	must(t, err)
+	proxy := &httputil.ReverseProxy{
+		FlushInterval: -1, Transport: &http.Transport{},
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(res *http.Response) error {
+			path := strings.TrimPrefix(res.Request.URL.Path, "/t/"+h.token)
+			one := &tape{path: res.Request.Method + " " + path, kind: res.Header.Get("Content-Type"), status: res.StatusCode, mu: &f.mu, from: res.Body}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.answered = append(f.answered, one)
+			res.Body = one
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", proxy)
+	mux.HandleFunc("GET /cancelled", func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(r.URL.Query().Get("n"))
+		eventually(t, "a cancelled turn", func() bool { return strings.Count(h.log.String(), `"end":"cancelled"`) >= n })
+		_, _ = io.WriteString(w, "cancelled")
+	})
+	mux.HandleFunc("GET /cancel", func(w http.ResponseWriter, r *http.Request) {
+		must(t, h.eng.Cancel(r.Context(), lastBegun(t, h)))
+	})
+	f.Server = httptest.NewServer(mux)
+	t.Cleanup(func() {
+		f.CloseClientConnections() // of a script that was killed
+		f.Close()
+		proxy.Transport.(*http.Transport).CloseIdleConnections()
+	})
+	return f
+}
+
+// last tells of the last answers, for a client that failed.
+func (f *front) last() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out strings.Builder
+	for _, one := range f.answered[max(0, len(f.answered)-3):] {
+		fmt.Fprintf(&out, "== %s: %d\n%s\n", one.path, one.status, one.body.Bytes())
+	}
+	return out.String()
+}
+
+// lastBegun is the turn that the server began last.
+func lastBegun(t *testing.T, h *house) (id engine.TurnID) {
+	for line := range strings.Lines(h.log.String()) {
+		var entry struct{ Msg, Turn string }
+		if err := json.Unmarshal([]byte(line), &entry); err == nil && entry.Msg == "turn begun" {
+			id = engine.TurnID(entry.Turn)
+		}
+	}
+	if id == "" {
+		t.Error("no turn was begun")
+	}
+	return id
+}
+
+// clientModules finds the installed clients: FETTLE_CLIENTS names the folder,
+// else they lie beside their package.json.
+func clientModules(t *testing.T) string {
+	t.Helper()
+	dir, asked := os.LookupEnv("FETTLE_CLIENTS")
+	if !asked {
+		dir = filepath.Join("dialect", "testdata", "clients")
+	}
+	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
+	must(t, err)
+	if _, err := os.Stat(filepath.Join(modules, "openai")); err != nil {
+		lacks(t, "the clients; npm ci --prefix server/dialect/testdata/clients installs them")
+	}
+	return modules
+}
+
+// nodeProgram finds a Node that is new enough: the system's, or the one that was
+// installed with the clients.
+func nodeProgram(t *testing.T, modules string) string {
+	t.Helper()
+	own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
+	for _, program := range append([]string{"node"}, own...) {
+		out, err := exec.CommandContext(t.Context(), program, "--version").Output()
+		major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
+		if n, _ := strconv.Atoi(major); err == nil && n >= leastNode {
+			return program
+		}
+	}
+	lacks(t, "Node "+strconv.Itoa(leastNode)+" or later")
+	return ""
+}
+
+// lacks skips a test that needs something the machine hasn't. On a machine that
+// claims to have everything a skip is a failure.
+func lacks(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
+	}
+	t.Skipf("this machine lacks %s", what)
+}

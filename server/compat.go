@@ -1,0 +1,281 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/server/dialect"
+)
+
+// agentHeader asks for an agent of fettle's in a compatible dialect, and
+// agentModels begins the names of models that do: fettle/research is the agent
+// research.
+const (
+	agentHeader = "X-Fettle-Agent"
+	agentModels = "fettle/"
+)
+
+func chatCompletions(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.compat(w, r, dialect.OpenAI)
+}
+
+func ollamaChat(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return s.compat(w, r, dialect.Ollama)
+}
+
+// compat answers a request whose client keeps the conversation: nothing of it
+// stays here.
+func (s *Server) compat(w http.ResponseWriter, r *http.Request, n dialect.Name) error {
+	in, err := readWire(w, r, n)
+	if err != nil {
+		return err
+	}
+	if len(in.Messages) == 0 { // that is how Ollama's clients have a model loaded
+		writeRaw(w, http.StatusOK, n.Form().ObjectType, dialect.OllamaLoaded(in.Model, s.now()))
+		return nil
+	}
+	req, err := compatRequest(r, in)
+	if err != nil {
+		return err
+	}
+	req.Ephemeral = true
+	s.prepareCompat(&req)
+	return s.answerTurn(w, r, in, req)
+}
+
+// compatRequest makes the engine's request of one in a compatible dialect. A
+// model is asked as the client says and with the client's tools alone; an agent
+// has its own tools beside those.
+func compatRequest(r *http.Request, in *dialect.Request) (engine.TurnRequest, error) {
+	req, err := wireRequest(in)
+	if err != nil {
+		return req, err
+	}
+	req.System, req.Docs, req.TextAlone = systemOf(in), []string{}, true
+	req.History = historyOf(in)
+	if askAgent(r, &req); req.Agent == "" || req.Agent == engine.NoAgent {
+		req.Agent, req.Tools = engine.NoAgent, []string{}
+	}
+	return req, nil
+}
+
+// askAgent takes an agent out of the header or the model's name.
+func askAgent(r *http.Request, req *engine.TurnRequest) {
+	name, ok := strings.CutPrefix(req.Model, agentModels)
+	if ok {
+		req.Agent, req.Model = name, ""
+	}
+	if asked := r.Header.Get(agentHeader); asked != "" {
+		req.Agent = asked
+	}
+}
+
+// prepareCompat fills in what the configuration says. Its prompt and its agent
+// are for conversations that it knows: a client of another program's API says
+// itself what the model is told.
+func (s *Server) prepareCompat(req *engine.TurnRequest) {
+	system, agent := req.System, req.Agent
+	s.o.Prepare(req)
+	req.System, req.Agent = system, agent
+}
+
+// answerTurn begins a turn and answers with it. Clients of these dialects cancel
+// by going away, so it ends with its client.
+func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.Request, req engine.TurnRequest) error {
+	id, chat, err := s.start(r.Context(), req)
+	if err != nil {
+		return unknownModel(err)
+	}
+	s.log.Info("turn begun", "turn", string(id), "dialect", string(in.Dialect), "request_id", requestID(r))
+	defer s.cancelUnread(r, id)
+	if !in.Stream {
+		return s.answerWhole(w, r, id, in)
+	}
+	if err := s.failsAtOnce(r.Context(), id); err != nil {
+		return err
+	}
+	return s.stream(w, r, wireStream(id, chat.ID, in))
+}
+
+// unknownModel makes a model that nobody has what it is for these clients: their
+// own mistake, that asking again doesn't mend.
+func unknownModel(err error) error {
+	var pe *provider.Error
+	var pu *provider.UnknownError
+	var f *fault.Fault
+	if !errors.As(err, &f) || !(errors.As(err, &pu) || errors.As(err, &pe) && pe.Kind == provider.UnknownModel) {
+		return err
+	}
+	out := *f
+	out.Code, out.Err = fault.NotFound, &dialect.FieldError{Field: "model", Problem: f.Msg}
+	return &out
+}
+
+// cancelUnread ends a turn that nobody reads any more.
+func (s *Server) cancelUnread(r *http.Request, id engine.TurnID) {
+	if !s.turns.Live(id) {
+		return
+	}
+	if err := s.turns.Cancel(context.WithoutCancel(r.Context()), id); err != nil && fault.CodeOf(err) != fault.NotFound {
+		s.log.Warn("a turn without a client can't be cancelled", "turn", string(id), "error", clean(err.Error()))
+	}
+}
+
+// failsAtOnce waits for the first that a turn has to say, and gives the fault of
+// one that says only that it failed: then the status can tell. It waits no longer
+// than a stream may be silent.
+func (s *Server) failsAtOnce(ctx context.Context, id engine.TurnID) error {
+	ctx, cancel := context.WithTimeout(ctx, s.o.KeepAlive)
+	defer cancel()
+	for e, err := range s.turns.Follow(ctx, id, 0) {
+		if err != nil {
+			return nil // the stream finds out itself
+		}
+		switch b := e.Body.(type) {
+		case event.Status, event.Footnote, event.AgentStart:
+		case event.Error:
+			return &fault.Fault{Code: fault.Code(b.Code), Msg: b.Message, Detail: b.Detail, Hints: b.Hints}
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// answerWhole answers with one object when the turn has ended.
+func (s *Server) answerWhole(w http.ResponseWriter, r *http.Request, id engine.TurnID, in *dialect.Request) error {
+	out := dialect.NewObject(in.Dialect, in.Options())
+	for e, err := range s.turns.Follow(r.Context(), id, 0) {
+		if err != nil {
+			return err
+		}
+		if out.Add(e) != nil {
+			break // its body says why
+		}
+	}
+	// The turn took as long as it took; writing has a time of its own.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(jsonTime))
+	w.Header().Set("X-Fettle-Turn", string(id))
+	status, body := out.Body()
+	writeRaw(w, status, in.Dialect.Form().ObjectType, body)
+	return nil
+}
+
+// systemOf are the instructions of a conversation, wherever they stand in it.
+func systemOf(in *dialect.Request) string {
+	var all []string
+	for _, m := range in.Messages {
+		if m.Role != dialect.System {
+			continue
+		}
+		for _, p := range m.Parts {
+			if p.Text != "" {
+				all = append(all, p.Text)
+			}
+		}
+	}
+	return strings.ToValidUTF8(strings.Join(all, "\n\n"), "\ufffd")
+}
+
+// historyOf is what was said before the messages that are new.
+func historyOf(in *dialect.Request) []provider.Message {
+	var out []provider.Message
+	known := map[string]bool{}
+	for _, m := range spoken(in.Messages[:len(in.Messages)-len(newest(in))]) {
+		msg := provider.Message{Role: provider.Role(m.Role)}
+		for _, p := range m.Parts {
+			part, ok := partOf(p)
+			switch {
+			case !ok:
+				continue
+			case part.Call != nil:
+				known[part.Call.ID] = true
+			case part.Result != nil && in.Dialect == dialect.Ollama && !known[part.Result.ID]:
+				continue // its clients cut old messages off, calls too
+			}
+			msg.Parts = append(msg.Parts, part)
+		}
+		if len(msg.Parts) > 0 {
+			out = append(out, msg)
+		}
+	}
+	return out
+}
+
+// spoken are messages without the instructions.
+func spoken(all []dialect.Message) []dialect.Message {
+	out := make([]dialect.Message, 0, len(all))
+	for _, m := range all {
+		if m.Role != dialect.System {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// newest are the messages at the end that ask for an answer: results of tools, or
+// what the user said last.
+func newest(in *dialect.Request) []dialect.Message {
+	n := len(in.Messages)
+	for n > 0 && in.Messages[n-1].Role == dialect.ToolRole {
+		n--
+	}
+	if n == len(in.Messages) {
+		n--
+	}
+	return in.Messages[n:]
+}
+
+// partOf is a part as the engine has it; ok is false for one that says nothing,
+// or that only an address tells of.
+func partOf(p dialect.Part) (provider.Part, bool) {
+	text := strings.ToValidUTF8(p.Text, "\ufffd")
+	switch p.Kind {
+	case dialect.Text:
+		return provider.Part{Kind: provider.TextPart, Text: text}, text != ""
+	case dialect.Reasoning:
+		return provider.Part{Kind: provider.ReasoningPart, Text: text}, text != ""
+	case dialect.Image:
+		return provider.Part{Kind: provider.ImagePart, Name: clean(p.Name), MIME: clean(p.MIME), Data: p.Data}, p.URL == "" && strings.HasPrefix(p.MIME, "image/")
+	case dialect.File:
+		return provider.Part{Kind: provider.FilePart, Name: clean(p.Name), Text: strings.ToValidUTF8(string(p.Data), "\ufffd")}, p.URL == ""
+	case dialect.Call:
+		name := engine.ClientToolset + ":" + p.Call.Name
+		if p.Call.Ours {
+			name = p.Call.Name
+		}
+		return provider.Part{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: p.Call.ID, Name: name, Args: p.Call.Args}}, true
+	case dialect.Result:
+		return provider.Part{Kind: provider.ToolResultPart, Result: &provider.ToolResult{
+			ID: p.Result.ID, Name: p.Result.Name, Text: strings.ToValidUTF8(p.Result.Text, "\ufffd"), Error: p.Result.Error,
+		}}, true
+	}
+	return provider.Part{}, false
+}
+
+// clientTools are the tools that came with a request, as far as its choice lets
+// the model call them.
+func clientTools(in *dialect.Request) []engine.ClientTool {
+	var out []engine.ClientTool
+	for _, t := range in.Tools {
+		if in.Choice.Mode == "none" || in.Choice.Mode == "tool" && in.Choice.Name != t.Name {
+			continue
+		}
+		out = append(out, engine.ClientTool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	return out
+}
+
+// fieldFault is a fault about a field, which OpenAI's errors name.
+func fieldFault(code fault.Code, field, problem string) error {
+	f := fault.New(code, problem)
+	f.Err = &dialect.FieldError{Field: field, Problem: problem}
+	return f
+}

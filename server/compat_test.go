@@ -1,0 +1,211 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/server"
+)
+
+func asked(model, text string, more doc) doc {
+	body := doc{"model": model, "messages": []doc{{"role": "user", "content": text}}}
+	for k, v := range more {
+		body[k] = v
+	}
+	return body
+}
+
+// What can't be answered is refused as OpenAI and Ollama do, in their own form
+// and with the status that their clients look at.
+func TestCompatibleRefusals(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: clientsScript})
+	const m = "script/m.yaml"
+	tool := func(name string) []doc { return []doc{{"type": "function", "function": doc{"name": name}}} }
+	for name, c := range map[string]struct {
+		path   string
+		body   any
+		status int
+		param  string
+		words  string
+	}{
+		"no JSON":                       {"/v1/chat/completions", `{`, 400, "", "JSON"},
+		"a model that isn't there":      {"/v1/chat/completions", asked("script/none.yaml", "hi", nil), 404, "model", "none.yaml"},
+		"a provider that isn't there":   {"/v1/chat/completions", asked("nobody/gpt", "hi", nil), 404, "model", "nobody"},
+		"an agent that isn't there":     {"/v1/responses", doc{"model": "fettle/nobody", "input": "hi"}, 404, "", "no agent nobody"},
+		"an address of an image":        {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "user", "content": []doc{{"type": "image_url", "image_url": doc{"url": "http://127.0.0.1/x.png"}}}}}}, 400, "messages", "no address is fetched"},
+		"the assistant's word last":     {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}}}, 400, "messages", "the user's"},
+		"a result that nobody wants":    {"/v1/chat/completions", doc{"model": m, "messages": []doc{{"role": "tool", "tool_call_id": "x", "content": "b"}, {"role": "user", "content": "a"}}}, 400, "", "no call before it"},
+		"a name that no tool can have":  {"/v1/chat/completions", asked(m, "hi", doc{"tools": tool("a b")}), 400, "", "letters"},
+		"two answers":                   {"/v1/chat/completions", asked(m, "hi", doc{"n": 2}), 400, "n", "one answer"},
+		"a conversation of OpenAI's":    {"/v1/responses", doc{"model": m, "input": "hi", "conversation": "conv_1"}, 400, "conversation", "previous_response_id"},
+		"a response of another server":  {"/v1/responses", doc{"model": m, "input": "hi", "previous_response_id": "resp_abc"}, 404, "previous_response_id", "no response"},
+		"a schema that is none":         {"/v1/chat/completions", asked(m, "hi", doc{"response_format": doc{"type": "json_schema", "json_schema": doc{"schema": doc{"type": "nothing"}}}}), 400, "", "schema"},
+		"a list of models that is hurt": {"/v1/chat/completions", doc{"model": 1}, 400, "model", "string"},
+	} {
+		var got struct {
+			Error struct{ Message, Type, Param, Code string }
+		}
+		h.call("POST", c.path, c.body).is(c.status, &got)
+		if got.Error.Param != c.param || !strings.Contains(got.Error.Message, c.words) || got.Error.Type != "invalid_request_error" || got.Error.Code == "" {
+			t.Errorf("%s: %+v", name, got.Error)
+		}
+	}
+	var plain struct{ Error string }
+	h.call("POST", "/api/chat", asked("script/none.yaml", "hi", nil)).is(404, &plain)
+	if !strings.Contains(plain.Error, "none.yaml") {
+		t.Errorf("Ollama's: %q", plain.Error)
+	}
+	for _, path := range []string{"/v1/models", "/api/tags", "/api/version"} {
+		req := h.request("GET", path, nil)
+		req.Header.Del("Authorization")
+		res, err := h.client.Do(req)
+		must(t, err)
+		if raw := read(t, res); res.StatusCode != 401 || !strings.Contains(raw, "error") {
+			t.Errorf("%s without a token: %d %s", path, res.StatusCode, raw)
+		}
+		_ = res.Body.Close()
+	}
+}
+
+// A model gets the client's tools and none of fettle's, and of those what
+// tool_choice lets through; neither the configuration's prompt nor its agent.
+func TestCompatibleToolsAreTheClients(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{
+		script: `
+responses:
+  - {when: none, text: None.}
+  - {when: "", expect: {tools: [mine]}, calls: [{name: mine, args: {}}]}
+`,
+		agents: []engine.Agent{{ID: "usual", Purpose: "x", Prompt: "You are the usual one."}},
+		change: func(o *server.Options) {
+			o.Prepare = func(req *engine.TurnRequest) {
+				if req.Agent == "" {
+					req.Agent = "usual"
+				}
+				if req.System == "" {
+					req.System = "The configuration's word."
+				}
+			}
+		},
+	})
+	tools := []doc{{"type": "function", "function": doc{"name": "mine"}}, {"type": "function", "function": doc{"name": "other"}}}
+	finish := func(body doc) string {
+		var out struct {
+			Choices []struct {
+				Reason string `json:"finish_reason"`
+			}
+		}
+		h.call("POST", "/v1/chat/completions", body).is(200, &out)
+		return out.Choices[0].Reason
+	}
+	if got := finish(asked("script/m.yaml", "go", doc{"tools": tools})); got != "tool_calls" {
+		t.Errorf("the turn finished with %s", got)
+	}
+	if got := finish(asked("script/m.yaml", "go", doc{"tools": tools, "tool_choice": doc{"type": "function", "function": doc{"name": "mine"}}})); got != "tool_calls" {
+		t.Errorf("with one chosen: %s", got)
+	}
+	if got := finish(asked("script/m.yaml", "none", doc{"tools": tools, "tool_choice": "none"})); got != "stop" {
+		t.Errorf("with none: %s", got)
+	}
+	h.call("POST", "/v1/chat/completions", asked("script/m.yaml", "go", nil)).is(http.StatusInternalServerError, nil) // the model wants tools
+	if got := h.titles("/api/chats"); len(got) > 0 {
+		t.Errorf("%d chats were kept", len(got))
+	}
+}
+
+// titles are those of the chats.
+func (h *house) titles(path string) (titles []string) {
+	h.t.Helper()
+	var list struct{ Chats []struct{ Title string } }
+	h.call("GET", path, nil).is(200, &list)
+	for _, c := range list.Chats {
+		titles = append(titles, c.Title)
+	}
+	return titles
+}
+
+// A response that is stored is a turn of a chat, one that isn't leaves nothing,
+// and two that go on from the same one are branches.
+func TestResponsesThatAreKept(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: "responses:\n  - {when: \"\", text: Yes.}\n"})
+	respond := func(body doc) (id string) {
+		var out struct{ ID string }
+		body["model"] = "script/m.yaml"
+		h.call("POST", "/v1/responses", body).is(200, &out)
+		return out.ID
+	}
+	gone := respond(doc{"input": "not this", "store": false})
+	respond(doc{"input": []doc{{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "nor this"}}})
+	first := respond(doc{"input": "keep this"})
+	second := respond(doc{"input": "and this", "previous_response_id": first})
+	respond(doc{"input": "a branch", "previous_response_id": first})
+	respond(doc{"input": "more", "previous_response_id": second})
+	if got := h.titles("/api/chats"); fmt.Sprint(got) != "[keep this]" {
+		t.Errorf("the chats are %q", got)
+	}
+	if got := h.texts("1"); got != "keep this | Yes. | and this | Yes. | more | Yes." {
+		t.Errorf("the chat has %s", got)
+	}
+	h.call("POST", "/v1/responses", doc{"model": "script/m.yaml", "input": "x", "previous_response_id": gone}).is(404, nil)
+	h.call("POST", "/v1/responses", doc{"model": "script/m.yaml", "input": "x", "previous_response_id": first, "store": false}).is(400, nil)
+}
+
+// A stream that has nothing to say yet is kept alive by lines that no client takes
+// for an event, and a turn ends with its client.
+func TestCompatibleStreamsThatWait(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{
+		script: "responses:\n  - {hang: true}\n",
+		change: func(o *server.Options) { o.KeepAlive = 20 * time.Millisecond },
+	})
+	for path, want := range map[string]string{"/v1/chat/completions": ": ping\n", "/api/chat": `"done":false`} {
+		res, err := h.client.Do(h.request("POST", path, asked("script/m.yaml", "hi", doc{"stream": true})))
+		must(t, err)
+		buf := make([]byte, 512)
+		got := ""
+		for strings.Count(got, want) < 2 {
+			n, err := res.Body.Read(buf)
+			must(t, err)
+			got += string(buf[:n])
+		}
+		if path[1] == 'v' && strings.Contains(got, ": ping\n\n") {
+			t.Errorf("%s: an empty event: %q", path, got)
+		}
+		_ = res.Body.Close()
+	}
+	eventually(t, "two cancelled turns", func() bool { return strings.Count(h.log.String(), `"end":"cancelled"`) == 2 })
+}
+
+// The lists have what editors look at.
+func TestCompatibleModels(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{
+		agents: []engine.Agent{{ID: "team:scribe", ToolsetID: "team", Purpose: "notes", Prompt: "You note."}},
+		change: func(o *server.Options) { o.Prepare = func(req *engine.TurnRequest) { req.Model = "script/:usual" } },
+	})
+	var list struct{ Data []struct{ ID, Object string } }
+	h.call("GET", "/v1/models", nil).is(200, &list)
+	if fmt.Sprint(list.Data) != "[{script/m.yaml model} {script/:usual model} {fettle/team:scribe model}]" {
+		t.Errorf("%+v", list.Data)
+	}
+	for _, path := range []string{"script/m.yaml", "fettle/team:scribe", "fettle%2Fteam%3Ascribe", "script/m.yaml:latest"} {
+		h.call("GET", "/v1/models/"+path, nil).is(200, nil)
+	}
+	h.call("GET", "/v1/models/none", nil).is(404, nil)
+	var shown struct {
+		Capabilities []string
+		Info         map[string]json.RawMessage `json:"model_info"`
+	}
+	h.call("POST", "/api/show", doc{"name": "script/m.yaml"}).is(200, &shown)
+	if !strings.Contains(strings.Join(shown.Capabilities, " "), "tools") || shown.Info == nil {
+		t.Errorf("%+v", shown)
+	}
+}

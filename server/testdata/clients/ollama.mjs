@@ -1,0 +1,64 @@
+import { Ollama } from "ollama";
+import { assert, cancelled, city, inPath, run, weather } from "./run.mjs";
+
+const client = new Ollama({ host: inPath });
+const model = "script/m.yaml";
+const say = (content) => [{ role: "user", content }];
+
+async function told(body) {
+  const parts = [];
+  for await (const p of await client.chat({ model, stream: true, ...body })) parts.push(p);
+  const of = (field) => parts.map((p) => p.message[field] ?? "").join("");
+  return { parts, last: parts.at(-1), text: of("content"), thinking: of("thinking"), calls: parts.flatMap((p) => p.message.tool_calls ?? []) };
+}
+
+await run({
+  async "text and reasoning, streamed and not"() {
+    const { text, thinking, last } = await told({ messages: say("think") });
+    assert.equal(text, "Hello there.");
+    assert.equal(thinking, "The user greets me.");
+    assert.equal(last.done_reason, "stop");
+    assert.equal(last.model, model);
+    assert.ok(last.eval_count > 0);
+    const whole = await client.chat({ model, messages: say("think") });
+    assert.equal(whole.message.content, "Hello there.");
+    assert.equal(whole.done, true);
+  },
+  async "the client's tools, there and back"() {
+    const messages = say("weather");
+    const { calls, text } = await told({ messages, tools: [weather] });
+    assert.deepEqual(calls.map((c) => [c.function.name, c.function.arguments]), [["get_weather", { city: "Oslo" }]]);
+    const back = [...messages, { role: "assistant", content: text, tool_calls: calls }, { role: "tool", tool_name: "get_weather", content: "3 degrees" }];
+    assert.equal((await told({ messages: back, tools: [weather] })).text, "It is 3 degrees in Oslo.");
+    assert.equal((await told({ messages: back.slice(2).concat(say("think")), tools: [weather] })).text, "Hello there.");
+  },
+  async "an agent runs fettle's tools in fettle"() {
+    const { text, calls } = await told({ model: "fettle/scribe", messages: say("note it") });
+    assert.equal(text, "I note it.\n\nNoted.");
+    assert.equal(calls.length, 0);
+  },
+  async "an answer of a schema"() {
+    assert.deepEqual(JSON.parse((await client.chat({ model, messages: say("json"), format: city })).message.content), { city: "Oslo" });
+  },
+  async "errors"() {
+    await assert.rejects(told({ messages: say("busy") }), (err) => err.status_code === 429);
+    await assert.rejects(told({ messages: say("break") }), /connection was lost/);
+    await assert.rejects(told({ model: "script/none.yaml", messages: say("hi") }), (err) => err.status_code === 404);
+  },
+  async "the client cancels"() {
+    const stream = await client.chat({ model, messages: say("slow"), stream: true });
+    await assert.rejects(async () => {
+      for await (const p of stream) if (p.message.content) stream.abort();
+    }, { name: "AbortError" });
+    await cancelled();
+  },
+  async "models"() {
+    const { models } = await client.list();
+    assert.deepEqual(models.map((m) => m.name), [model, "fettle/scribe"]);
+    const shown = await client.show({ model });
+    assert.ok(shown.capabilities.includes("tools") && shown.model_info);
+    await assert.rejects(client.show({ model: "none" }), (err) => err.status_code === 404);
+    assert.match((await client.version()).version, /^\d+\.\d+\.\d+$/);
+    assert.equal((await client.chat({ model, messages: [] })).done_reason, "load");
+  },
+});

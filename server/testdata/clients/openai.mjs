@@ -1,0 +1,159 @@
+import OpenAI from "openai";
+import { assert, base, cancelled, city, inPath, run, token, weather } from "./run.mjs";
+
+const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: token, maxRetries: 0 });
+const model = "script/m.yaml";
+const say = (content) => [{ role: "user", content }];
+
+async function streamed(body, options) {
+  const stream = client.chat.completions.stream({ model, stream_options: { include_usage: true }, ...body }, options);
+  const reasoning = [];
+  stream.on("chunk", (c) => reasoning.push(c.choices[0]?.delta.reasoning_content ?? ""));
+  const final = await stream.finalChatCompletion();
+  return { final, message: final.choices[0].message, reasoning: reasoning.join("") };
+}
+
+async function responded(body, options) {
+  const events = [];
+  const stream = client.responses.stream({ model, ...body }, options);
+  for await (const e of stream) events.push(e);
+  events.forEach((e, i) => assert.equal(e.sequence_number, i));
+  return { final: await stream.finalResponse(), events };
+}
+
+const flat = { type: "function", strict: false, ...weather.function };
+
+await run({
+  async "chat: text and reasoning, streamed and not"() {
+    const { final, message, reasoning } = await streamed({ messages: say("think") });
+    assert.equal(message.content, "Hello there.");
+    assert.equal(reasoning, "The user greets me.");
+    assert.equal(final.choices[0].finish_reason, "stop");
+    assert.equal(final.model, model);
+    assert.ok(final.usage.total_tokens > 0);
+    const whole = await client.chat.completions.create({ model, messages: say("think") });
+    assert.equal(whole.choices[0].message.content, "Hello there.");
+    assert.equal(whole.choices[0].message.reasoning_content, "The user greets me.");
+  },
+  async "chat: the client's tools, there and back"() {
+    const tools = [weather];
+    const messages = [{ role: "system", content: "Be brief." }, ...say("weather")];
+    for (const ask of [
+      async () => (await streamed({ messages, tools })).final,
+      () => client.chat.completions.create({ model, messages, tools }),
+    ]) {
+      const first = await ask();
+      assert.equal(first.choices[0].finish_reason, "tool_calls");
+      const { content, tool_calls } = first.choices[0].message;
+      assert.deepEqual(tool_calls.map((c) => [c.function.name, c.function.arguments]), [["get_weather", '{"city":"Oslo"}']]);
+      const back = [...messages, { role: "assistant", content, tool_calls }, { role: "tool", tool_call_id: tool_calls[0].id, content: "3 degrees" }];
+      const { message, final } = await streamed({ messages: back, tools });
+      assert.equal(message.content, "It is 3 degrees in Oslo.");
+      assert.equal(final.choices[0].finish_reason, "stop");
+    }
+  },
+  async "chat: the client's own loop of tools"() {
+    const ran = [];
+    const runner = client.chat.completions.runTools({
+      model, messages: say("weather"), stream: true,
+      tools: [{ type: "function", function: { name: "get_weather", parameters: city, parse: JSON.parse, function: (a) => (ran.push(a), "3 degrees") } }],
+    });
+    assert.equal(await runner.finalContent(), "It is 3 degrees in Oslo.");
+    assert.deepEqual(ran, [{ city: "Oslo" }]);
+  },
+  async "chat: an agent runs fettle's tools in fettle"() {
+    for (const [body, options] of [[{ model: "fettle/scribe" }, {}], [{}, { headers: { "X-Fettle-Agent": "scribe" } }]]) {
+      const { message, final } = await streamed({ messages: say("note it"), ...body }, options);
+      assert.equal(message.content, "I note it.\n\nNoted.");
+      assert.equal(message.tool_calls, undefined);
+      assert.equal(final.choices[0].finish_reason, "stop");
+    }
+    const refused = await client.chat.completions.create({ model: "fettle/nobody", messages: say("hi") }).catch((err) => err);
+    assert.equal(refused.status, 404);
+    assert.match(refused.message, /no agent nobody/);
+  },
+  async "chat: an answer of a schema"() {
+    const done = await client.chat.completions.create({
+      model, messages: say("json"), response_format: { type: "json_schema", json_schema: { name: "place", schema: city } },
+    });
+    assert.deepEqual(JSON.parse(done.choices[0].message.content), { city: "Oslo" });
+  },
+  async "chat: errors before and in the stream"() {
+    for (const stream of [true, false]) {
+      const err = await client.chat.completions.create({ model, messages: say("busy"), stream }).catch((err) => err);
+      assert.equal(err.status, 429);
+      assert.equal(err.code, "rate_limit_exceeded");
+    }
+    await assert.rejects(streamed({ messages: say("break") }), /connection was lost/);
+    await assert.rejects(streamed({ model: "script/none.yaml", messages: say("hi") }), (err) => err.status === 404);
+    await assert.rejects(streamed({ messages: [] }), (err) => err.status === 400 && err.param === "messages");
+    await assert.rejects(
+      streamed({ messages: [...say("x"), { role: "tool", tool_call_id: "none", content: "x" }] }),
+      (err) => err.status === 400 && err.type === "invalid_request_error" && /waits for a result/.test(err.message),
+    );
+    const wrong = new OpenAI({ baseURL: `${base}/v1`, apiKey: "x".repeat(43), maxRetries: 0 });
+    await assert.rejects(wrong.models.list(), (err) => err.status === 401);
+  },
+  async "chat: the client cancels"() {
+    const stream = await client.chat.completions.create({ model, messages: say("slow"), stream: true });
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break; // leaving aborts
+    await cancelled();
+    const stop = new AbortController();
+    const whole = client.chat.completions.create({ model, messages: say("slow") }, { signal: stop.signal });
+    setTimeout(() => stop.abort(), 200);
+    await assert.rejects(whole);
+    await cancelled();
+  },
+  async "responses: text and reasoning, streamed and not"() {
+    const { final, events } = await responded({ input: "think", instructions: "Be brief.", store: false });
+    assert.equal(final.output_text, "Hello there.");
+    assert.equal(final.output[0].summary[0].text, "The user greets me.");
+    assert.equal(final.status, "completed");
+    assert.equal(events[0].type, "response.created");
+    const whole = await client.responses.create({ model, input: "think", store: false });
+    assert.equal(whole.output_text, "Hello there.");
+  },
+  async "responses: the client's tools, by a conversation of its own"() {
+    const input = say("weather");
+    const { final } = await responded({ input, tools: [flat], store: false });
+    const call = final.output.find((i) => i.type === "function_call");
+    assert.deepEqual([call.name, call.arguments], ["get_weather", '{"city":"Oslo"}']);
+    const back = [...input, ...final.output.map(({ parsed_arguments, ...item }) => item), { type: "function_call_output", call_id: call.call_id, output: "3 degrees" }];
+    assert.equal((await responded({ input: back, tools: [flat], store: false })).final.output_text, "It is 3 degrees in Oslo.");
+  },
+  async "responses: one goes on from another"() {
+    const first = (await responded({ input: "weather", tools: [flat] })).final;
+    const call = first.output.find((i) => i.type === "function_call");
+    const input = [{ type: "function_call_output", call_id: call.call_id, output: "3 degrees" }];
+    const second = await client.responses.create({ model, previous_response_id: first.id, input, tools: [flat] });
+    assert.equal(second.output_text, "It is 3 degrees in Oslo.");
+    assert.equal(second.previous_response_id, first.id);
+    const third = (await responded({ previous_response_id: second.id, input: "and what did you say" })).final;
+    assert.equal(third.output_text, "That it is 3 degrees.");
+    const branch = (await responded({ previous_response_id: second.id, input: "and what did you say" })).final;
+    assert.equal(branch.output_text, "That it is 3 degrees.");
+    const unknown = { model, previous_response_id: "resp_01ARZ3NDEKTSV4RRFFQ69G5FAV", input: "x" };
+    await assert.rejects(client.responses.create(unknown), (err) => err.status === 404 && err.param === "previous_response_id");
+  },
+  async "responses: an agent runs fettle's tools in fettle"() {
+    const { final } = await responded({ model: "fettle/scribe", input: "note it" });
+    assert.deepEqual(final.output.map((i) => i.type), ["message", "mcp_call", "message"]);
+    assert.equal(final.output[1].output, "noted");
+  },
+  async "responses: errors and cancels"() {
+    await assert.rejects(responded({ input: "busy" }), (err) => err.status === 429);
+    assert.equal((await responded({ input: "break" })).events.at(-1).type, "response.failed");
+    const stream = await client.responses.create({ model, input: "slow", stream: true });
+    for await (const e of stream) if (e.type === "response.output_text.delta") break;
+    await cancelled();
+  },
+  async "models"() {
+    const ids = [];
+    for await (const m of client.models.list()) ids.push(m.id);
+    assert.deepEqual(ids, [model, "fettle/scribe"]);
+    assert.equal((await client.models.retrieve(model)).owned_by, "script");
+    await assert.rejects(client.models.retrieve("none"), (err) => err.status === 404);
+    const other = new OpenAI({ baseURL: `${inPath}/v1`, apiKey: "none", maxRetries: 0 });
+    assert.equal((await other.models.retrieve("fettle/scribe")).owned_by, "fettle");
+  },
+});
