@@ -70,6 +70,7 @@ func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
 			box.workflows = append(box.workflows, workflowsOf(set)...)
 		}
 	}
+	entries = e.gatherServers(box, m.Servers, entries)
 	var err error
 	if box.tools, err = toolset.NewSet(entries...); err != nil {
 		return nil, fault.Wrap(fault.Failed, "gather the tools", err)
