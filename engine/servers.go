@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,7 +98,7 @@ func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, en
 				}
 				continue
 			}
-			taken[tool.ID] = true
+			taken[tool.ID], box.remote[tool.ID] = true, true
 			entries = append(entries, entry)
 		}
 	}
@@ -231,7 +232,11 @@ func (t *turn) sessionTools(ctx context.Context) error {
 		return fault.Wrap(fault.Failed, "gather the tools of the session", err)
 	}
 	box := *t.box // the engine's own is shared with other turns
-	box.tools = tools
+	box.tools, box.remote = tools, map[string]bool{}
+	maps.Copy(box.remote, t.box.remote)
+	for _, entry := range entries {
+		box.remote[entry.Tool.ID] = true
+	}
 	t.box = &box
 	return nil
 }

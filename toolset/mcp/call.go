@@ -85,13 +85,22 @@ func (c *conn) reason(ctx context.Context, err error) error {
 	return explain(err)
 }
 
+// ourOwn is the SDK's code for an error of its own side, whose words are around
+// it.
+const ourOwn = -32005
+
 // explain words the errors of the protocol.
 func explain(err error) error {
+	var in *SignInError
+	if errors.As(err, &in) {
+		return in
+	}
 	var wire *jsonrpc.Error
-	if errors.As(err, &wire) {
+	if errors.As(err, &wire) && wire.Code != ourOwn {
 		return fmt.Errorf("it refused: %s (%d)", plain(wire.Message, maxMessageText), wire.Code)
 	}
-	return errors.New(plain(err.Error(), maxMessageText))
+	text := strings.ReplaceAll(err.Error(), "rejected by transport: ", "")
+	return errors.New(plain(text, maxMessageText))
 }
 
 // call calls a tool and passes its progress on, from this goroutine.

@@ -23,7 +23,11 @@ import (
 
 // TestMain is the tests, or one of the servers that they start.
 func TestMain(m *testing.M) {
-	if kind := os.Getenv("FETTLE_TEST_MCP"); kind != "" {
+	switch kind := os.Getenv("FETTLE_TEST_MCP"); kind {
+	case "":
+	case "conformance":
+		os.Exit(conform(os.Args))
+	default:
 		serve(kind)
 		os.Exit(0)
 	}
