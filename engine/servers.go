@@ -56,8 +56,6 @@ type MCPServer struct {
 }
 
 const (
-	// lookTime bounds looking at a server that was just imported or added.
-	lookTime = 90 * time.Second
 	// offerTime bounds how long a turn waits for the servers of its session.
 	offerTime = 20 * time.Second
 	// maxSessionServers bounds how many a session may have.

@@ -95,9 +95,7 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 	if m.Unusable != "" && m.Enabled {
 		return nil, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable)
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, lookTime, fmt.Errorf("it did not answer within %s", lookTime))
-	defer cancel()
-	report, err := e.o.MCP.Look(bounded, e.serverOf(m), nil)
+	report, err := e.o.MCP.Look(ctx, e.serverOf(m), nil) // which bounds each of its steps
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -181,7 +181,7 @@ func translate(f *FoundMCPServer) error {
 		})
 		for _, only := range []string{"${workspaceFolder", "${userHome}", "${file", "${cwd}", "${pathSeparator}"} {
 			if strings.Contains(text, only) {
-				odd = errors.New("it uses " + only + ", which only an editor knows")
+				odd = errors.New("it uses " + strings.TrimSuffix(only, "}") + "}, which only an editor knows")
 			}
 		}
 		return text

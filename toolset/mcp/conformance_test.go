@@ -35,10 +35,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	modules := peerModules(t)
 	node := nodeProgram(t, modules)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := conformProgram(t)
 	expected, err := filepath.Abs(filepath.Join("testdata", "conformance-legacy.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +52,7 @@ func TestConformance(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), suiteTakes)
 			defer cancel()
 			judge := func(more ...string) (string, error) {
-				args := append([]string{filepath.Join(modules, suite.version, "dist", "index.js"), "client", "--command", self}, more...)
+				args := append([]string{filepath.Join(modules, suite.version, "dist", "index.js"), "client", "--timeout", "120000", "--command", self}, more...)
 				cmd := exec.CommandContext(ctx, node, args...)
 				cmd.Dir = t.TempDir()
 				cmd.Env = append(os.Environ(), "FETTLE_TEST_MCP=conformance", "NODE_OPTIONS=", "NO_PROXY=localhost,127.0.0.1", "GORACE=atexit_sleep_ms=0")
@@ -85,6 +82,24 @@ func TestConformance(t *testing.T) {
 			t.Log(summary)
 		})
 	}
+}
+
+// conformProgram is the program that acts in scenarios: this one, or one built
+// without the race detector, since a suite starts forty at once and bounds each.
+func conformProgram(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !raceDetector {
+		return self
+	}
+	plain := filepath.Join(t.TempDir(), "plain.test")
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-race=false", "-o", plain, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build it without the race detector: %v\n%s", err, out)
+	}
+	return plain
 }
 
 // failedScenarios are those of a run that failed and count.
@@ -171,7 +186,7 @@ func conform(args []string) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	c := &conformer{ctx: ctx, scenario: os.Getenv("MCP_CONFORMANCE_SCENARIO")}
 	if text := os.Getenv("MCP_CONFORMANCE_CONTEXT"); text != "" {

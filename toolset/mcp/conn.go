@@ -30,6 +30,7 @@ type conn struct {
 	life context.Context // ends with the connection
 	end  context.CancelCauseFunc
 	gone chan struct{} // closed when nothing of it is left
+	up   chan struct{} // closed when it can be used: a server may speak before
 
 	tokens   atomic.Int64
 	mu       sync.Mutex
@@ -67,6 +68,7 @@ func (l *link) connect(life context.Context) (*conn, error) {
 	c.hold(pinned)
 	c.tellChange(pinned)
 	m.learn(s, c.tools())
+	close(c.up)
 	return c, nil
 }
 
@@ -77,10 +79,11 @@ func (l *link) connectAs(life context.Context, era string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{m: m, link: l, server: filled, idle: func() {}, born: m.o.Now(), gone: make(chan struct{}), progress: map[string]chan toolset.Progress{}}
+	c := &conn{m: m, link: l, server: filled, idle: func() {}, born: m.o.Now(), gone: make(chan struct{}), up: make(chan struct{}), progress: map[string]chan toolset.Progress{}}
 	c.life, c.end = context.WithCancelCause(life)
 	c.guard = newGuard(func() { c.end(c.guard.cause()) })
-	timer := time.AfterFunc(startTime, func() { c.end(fmt.Errorf("it was not ready within %s", startTime)) })
+	bound := m.bound(startTime)
+	timer := time.AfterFunc(bound, func() { c.end(fmt.Errorf("it was not ready within %s", bound)) })
 	transport, err := c.open(ws)
 	if err != nil {
 		timer.Stop()
@@ -97,6 +100,15 @@ func (l *link) connectAs(life context.Context, era string) (*conn, error) {
 	}
 	m.work.Go(c.watch)
 	return c, nil
+}
+
+// bound is a bound on a part of the start, with what a person takes to sign in,
+// where one can: that happens within whichever request is refused first.
+func (m *Manager) bound(d time.Duration) time.Duration {
+	if m.o.SignIn != nil {
+		return d + signInTime
+	}
+	return d
 }
 
 // open starts the process, or makes the client for the address.
@@ -181,7 +193,7 @@ func (c *conn) client(ws *toolset.Workspace) *sdk.Client {
 		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 			if method == "server/discover" {
 				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, c.m.o.Probe)
+				ctx, cancel = context.WithTimeout(ctx, c.m.bound(c.m.o.Probe))
 				defer cancel()
 			}
 			return next(ctx, method, r)

@@ -12,9 +12,9 @@
 //   - Server: how one is reached, as a value. Key: a hash of that, by which
 //     what is learnt of a server is kept.
 //   - Manager: owns all connections of the program.
-//   - Connection: one server for one workspace, started when it is first
-//     needed. A process sees its workspace alone, so two chats with different
-//     folders have a process each; calls of one chat share one.
+//   - Connection: started when it is first needed, and shared by calls. A
+//     process sees one workspace alone, so two chats with different folders have
+//     a process each; a server at an address has one connection.
 //   - Pinned: a tool as it was approved. A tool that is another one now, or new,
 //     is held back until somebody has approved it.
 //   - Era: what a server speaks. The modern one has server/discover, the legacy
@@ -31,7 +31,7 @@
 //
 // # What a server may ask
 //
-// For roots: it gets the workspace. For input of a person (elicitation): that
+// For roots: a process gets its workspace, a server at an address nothing. For input of a person (elicitation): that
 // goes to [Options.Ask], and without one fettle says that it can't be asked.
 // For a model's answer (sampling): never; fettle doesn't offer it.
 //

@@ -22,9 +22,9 @@ const (
 	// message, such as a banner.
 	maxJunk = 1 << 20
 	// messageBurst and messageRate bound how many messages come in: a burst of
-	// progress is fine, tens of thousands a second are not.
-	messageBurst = 20_000
-	messageRate  = 2_000
+	// progress is fine, more of it all the time than anybody could show is not.
+	messageBurst = 2_000
+	messageRate  = 100
 	// byteBurst and byteRate bound how much comes in.
 	byteBurst = 64 << 20
 	byteRate  = 8 << 20

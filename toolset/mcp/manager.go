@@ -115,6 +115,9 @@ func (m *Manager) link(s Server, ws *toolset.Workspace) (*link, error) {
 		return nil, err
 	}
 	key := linkKey{s.ID, s.Key(), ""}
+	if s.URL != "" {
+		ws = nil // it is elsewhere, and folders of this machine are none of its business
+	}
 	if ws != nil {
 		key.workspace = ws.Path
 	}

@@ -86,10 +86,11 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 		FileSize: toolset.NoLimit, Grown: toolset.NoLimit, GrownFiles: toolset.NoLimit, OpenFiles: 4096,
 	}
 	// Spare, so that no call's clock runs: it lives for many calls
-	command := toolset.Command{Args: append([]string{s.Command}, s.Args...), Spare: true}
 	program, dirs := m.program(s.Command)
-	command.Args[0] = program
-	command.Path = dirs
+	command := toolset.Command{Args: []string{program}, Path: dirs, Spare: true}
+	for _, arg := range s.Args {
+		command.Args = append(command.Args, seen(arg))
+	}
 	policy.Readable = append(policy.Readable, prefixes(program)...)
 	for name, value := range s.Env {
 		if err := toolset.CheckEnvName(name); err != nil && !s.Own {
@@ -132,16 +133,29 @@ func (m *Manager) home(id string) (string, error) {
 // system's. One that isn't found stays as it is, and the start says so.
 func (m *Manager) program(name string) (path string, dirs []string) {
 	if strings.ContainsRune(name, filepath.Separator) {
-		return name, nil
+		return seen(name), nil
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
 		return name, nil
 	}
 	if abs, err := filepath.Abs(found); err == nil {
-		found = abs
+		found = seen(abs)
 	}
 	return found, []string{filepath.Dir(found)}
+}
+
+// seen is a path by which a sandbox knows it: what is granted is there by its
+// real name, and a link on the way to it may not be. Its last part stays, since
+// programs go by the name they are called.
+func seen(path string) string {
+	if !filepath.IsAbs(path) {
+		return path
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
 }
 
 // prefixes are what a program needs beside itself: where it lies under a bin

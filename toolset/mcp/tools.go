@@ -352,6 +352,11 @@ func (c *conn) listChanged() {
 const relistPause = time.Second
 
 func (c *conn) relistLoop() {
+	select {
+	case <-c.up:
+	case <-c.life.Done():
+		return
+	}
 	for {
 		if err := c.refresh(c.life); err != nil {
 			c.m.log(c.server.ID, err.Error())
