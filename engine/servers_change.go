@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
@@ -147,6 +148,9 @@ func (e *Engine) NoteServerTools(ctx context.Context, id string, now []toolset.T
 	}
 }
 
+// importLook bounds how long an import waits for the servers that it brought.
+const importLook = 20 * time.Second
+
 // lookAtNew looks once at the servers that an import brought and that nobody has
 // looked at, side by side. What can't be reached is noted as the server's
 // problem, and never as the import's.
@@ -159,6 +163,8 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 		e.o.Notice("the MCP servers of " + toolsetID + " are not looked at: " + firstLine(err))
 		return
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, importLook, fmt.Errorf("it did not answer within %s", importLook))
+	defer cancel()
 	var wg sync.WaitGroup
 	for _, s := range servers {
 		if !slices.Contains(s.DeclaredBy, toolsetID) || !s.Enabled || s.PinnedAt != nil || s.Unusable != "" {
