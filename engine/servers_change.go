@@ -163,7 +163,8 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 		e.o.Notice("the MCP servers of " + toolsetID + " are not looked at: " + firstLine(err))
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, importLook, fmt.Errorf("it did not answer within %s", importLook))
+	whole := ctx
+	ctx, cancel := context.WithTimeoutCause(whole, importLook, fmt.Errorf("it did not answer within %s", importLook))
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, s := range servers {
@@ -172,6 +173,9 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 		}
 		wg.Go(func() {
 			looked, err := e.LookAtMCPServer(ctx, s.ID, true)
+			if err != nil && ctx.Err() != nil && whole.Err() == nil { // too late, and that is its problem
+				err = errors.Join(serverFault(s.ID, err), e.installed().ServerProblem(whole, s.ID, firstLine(err)))
+			}
 			if err != nil {
 				e.o.Notice(firstLine(err) + "; fettle mcp test " + s.ID + " tries again")
 				return
