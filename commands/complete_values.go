@@ -155,6 +155,8 @@ func (c *completer) named(p place, name string) suggestions {
 		return c.documents(p.path == "fettle docs restore")
 	case name == "TOOLSET":
 		return c.toolsets()
+	case name == "SERVER":
+		return c.servers(p)
 	case name == "TOOL":
 		return c.tools()
 	case name == "TYPE" && within("payloads"):
@@ -250,6 +252,25 @@ func (c *completer) tools() suggestions {
 			about, _, _ := strings.Cut(t.Tool.Description, "\n")
 			out.add(t.Tool.ID, about)
 		}
+	}
+	for _, server := range c.mirror().Servers {
+		for _, t := range server.Tools {
+			about, _, _ := strings.Cut(t.Tool.Description, "\n")
+			out.add(t.Tool.ID, about)
+		}
+	}
+	return out
+}
+
+// servers are the MCP servers. A new one has a name that isn't there yet.
+func (c *completer) servers(p place) suggestions {
+	var out suggestions
+	if p.path == "fettle mcp add" {
+		return out
+	}
+	for i := range c.mirror().Servers {
+		s := &c.mirror().Servers[i]
+		out.add(s.ID, serverWhere(s))
 	}
 	return out
 }

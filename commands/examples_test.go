@@ -102,6 +102,15 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "toolset" || group.name == "tool" {
 				w.run(0, "toolset", "import", filepath.Join(w.project(), "csv-tools.zip"), "--yes")
 			}
+			if group.name == "mcp" || strings.HasPrefix(group.name, "mcp ") {
+				w.notes()
+				put(t, filepath.Join(w.project(), "mcp.json"), `{"mcpServers": {"found": {"command": "notes-server"}}}`)
+				for _, name := range []string{"notes", "docs"} {
+					if group.name != "mcp" && group.name != "mcp add" && !(group.name == "mcp login" && name == "docs") {
+						w.run(0, "mcp", "add", name, "--", "notes-server")
+					}
+				}
+			}
 			if group.name == "redo" {
 				w.run(0, "undo", "2")
 				w.run(0, "redo")
@@ -144,7 +153,7 @@ func exampleGroups(t *testing.T) []examplesOf {
 	out = helpText(t, "help")
 	for _, name := range commandsListed(out) {
 		all := examplesBelow(t, []string{name})
-		if name == "chats" || name == "workspace" || name == "payloads" { // its commands change what others of them need
+		if name == "chats" || name == "workspace" || name == "payloads" || name == "mcp" { // its commands change what others of them need
 			groups = append(groups, byPage(all)...)
 			continue
 		}

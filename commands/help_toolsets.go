@@ -103,11 +103,35 @@ func toolShapes() []shape {
 			{"renderer", "how its calls are shown: type, file, content, language, editable, artifact, data, url"},
 			{"renderers", "all there are, the one that counts first: tool_id, renderer, config, priority"},
 		}},
-		{"fettle toolset and tool enable, disable -o json", []field{
+		{"fettle toolset, tool and mcp enable, disable -o json", []field{
 			version,
 			{"id, enabled", "what is on now, or off"},
 			{"changed", "whether it was otherwise before"},
 		}},
+		{"fettle mcp list -o json", []field{version, {"servers", "by name, each an MCP server as below"}}},
+		{"an MCP server", []field{
+			{"id, enabled", "its name; whether its tools are offered"},
+			{"command, args, env", "what is started; a value that may be a secret is ${NAME}"},
+			{"url, headers", "or its address, and what is sent along"},
+			{"own, declared_by", "whether you added it; the toolsets that brought it"},
+			{"settings", "sse, uncontained, read, write, offline, client_id, client_secret (a ${NAME})"},
+			{"tools, waiting", "how many tools it had, and how many of them are held back"},
+			{"pinned_at", "when its tools were pinned last; null where nobody has seen any"},
+			{"problem", "why it can't be used"},
+		}},
+		{"fettle mcp add -o json", []field{version, {"server", "an MCP server as above"}}},
+		{"fettle mcp show -o json", []field{
+			version, {"server", "an MCP server as above"}, {"tools", "those that are pinned, each a tool as above"},
+			{"held", "by tool, why it is held back"}, {"changes", "what it has now against what is pinned, as changes of import"},
+		}},
+		{"fettle mcp test -o json", []field{
+			version, {"server", "an MCP server as above"},
+			{"report", "name, version, protocol, instructions, tools, resources (uri, name, title, description, mime_type, size, template), prompts (name, title, description, arguments), notes (what was left out), took_ns"},
+			{"changes", "against what was pinned, as changes of import"}, {"approved", "false where they wait for an approval"},
+		}},
+		{"fettle mcp import -o json", []field{version, {"imported", "the names of those that were added"}, {"skipped", "by name, why one was left out"}}},
+		{"fettle mcp rm -o json", []field{version, {"id", "of the server"}, {"signed_out", "whether a sign-in was forgotten with it"}}},
+		{"fettle mcp login, logout -o json", []field{version, {"id", "of the server"}, {"signed_in, changed", "how it is now, and whether it was otherwise before"}}},
 		{"fettle tool renderer set, rm -o json", []field{
 			version,
 			{"tool_id, priority", "of the tool, and of the renderer"},

@@ -3,6 +3,7 @@ package commands_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -86,7 +87,10 @@ func setUp(env *testscript.Env) error {
 	} {
 		env.Setenv(k, v)
 	}
-	return os.MkdirAll(home, 0o700)
+	// MCP servers of example toolsets would be fetched at their import.
+	bin := filepath.Join(env.WorkDir, "no-packages")
+	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
+	return errors.Join(os.MkdirAll(home, 0o700), os.MkdirAll(bin, 0o755), writeProgram(filepath.Join(bin, "npx"), "#!/bin/sh\nexit 1\n"))
 }
 
 // raceOptions spare each process the second that the race detector waits at

@@ -35,7 +35,10 @@ func writing() map[string]struct {
 		"tool show": {args: "csv-tools:columns"}, "tool enable": {args: "write_file", silent: true},
 		"tool disable": {args: "off:columns", silent: true}, "tool renderer rm": {args: "read_file", silent: true},
 		"tool renderer set": {args: "edit_file code --show-file $args.path", silent: true},
-		"toolset validate":  {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
+		"mcp add":           {args: "fresh --no-test --replace --url http://127.0.0.1:1", silent: true}, "mcp show": {args: "notes"}, "mcp test": {args: "notes"}, "mcp import": {args: "mcp.json --yes", silent: true},
+		"mcp login": {args: "web", silent: true}, "mcp logout": {args: "web", silent: true}, "mcp rm": {args: "doomed --yes", silent: true},
+		"mcp enable": {args: "switched", silent: true}, "mcp disable": {args: "switched", silent: true},
+		"toolset validate": {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
 		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
 		"workflows start": {args: "plain", silent: true}, "workflows show": {args: "plain"}, "workflows act": {args: "6 continue", silent: true},
 		"workflows cancel": {args: "7", silent: true}, "workflows list": {args: "--instances"},
@@ -131,6 +134,12 @@ func outputWorld(t *testing.T) *world {
 	for range 2 { // chats 6 and 7, in which one waits
 		w.run(0, "workflows", "start", "plain")
 	}
+	w.notes()
+	put(t, filepath.Join(w.dir, "mcp.json"), `{"mcpServers": {"found": {"command": "notes-server"}}}`)
+	for _, name := range []string{"notes", "doomed", "switched"} {
+		w.run(0, "mcp", "add", name, "--", "notes-server")
+	}
+	w.run(0, "mcp", "add", "web", "--url", openServer(t), "--no-test")
 	w.run(0, "tool", "renderer", "set", "read_file", "code", "--show-file", "$args.path")
 	return w
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/otlp"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/server/client"
+	"github.com/fettle-cli/fettle/toolset/mcp"
 )
 
 // tidyTime bounds what a command does for the store after it has answered.
@@ -42,6 +43,7 @@ type runtime struct {
 	spans      *otlp.Exporter // nil where nobody asked for any
 	toolbox    *toolbox       // of the engine
 	oneCall    bool           // of a tool; no second one follows
+	signIn     *mcp.SignIn    // at MCP servers; nil where nobody can
 	scratch    string         // a folder to remove at the end; "" where there is none
 	hold       bool           // the store, for the engine's whole life
 	log        *slog.Logger   // of a server; nil in other commands
@@ -186,7 +188,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.engine = engine.New(engine.Options{
-		DataDir: dirs.Data, Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner,
+		DataDir: dirs.Data, Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner, MCP: rt.toolbox.servers,
 		States:  cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
 		Policy:  engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/publicnet"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
+	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/python"
 	"github.com/fettle-cli/fettle/toolset/registry"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
@@ -28,6 +29,7 @@ type toolbox struct {
 	dirs     paths.Dirs
 	launcher *sandbox.Launcher
 	python   *python.Runtime
+	servers  *mcp.Manager
 	// instead run tools in the place of their toolset's own code, by tool id.
 	instead map[string]toolset.Runner
 }
@@ -38,6 +40,7 @@ func newToolbox(rt *runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: pythonCache(dirs.Data),
 		Notice: rt.notice, NoSpares: rt.oneCall, IndexEnv: indexEnv(),
 	})
+	b.servers = newServers(rt, b.launcher, dirs)
 	return b
 }
 
@@ -126,5 +129,7 @@ func (b *toolbox) authored(m *manifest.Manifest, t manifest.Tool, dir string) (t
 func (b *toolbox) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), pythonClosing)
 	defer cancel()
-	return errors.Join(b.python.Close(ctx), b.launcher.Close())
+	ended := make(chan error, 1)
+	go func() { ended <- b.servers.Close(ctx) }() // within ctx, as the line below waits for it
+	return errors.Join(b.python.Close(ctx), <-ended, b.launcher.Close())
 }

@@ -45,6 +45,9 @@ type Options struct {
 	// that tool can't be used, and is no other's. Nil leaves installed toolsets
 	// out.
 	Runner func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error)
+	// MCP reaches MCP servers; nil leaves them out. Whoever made it ends it,
+	// after the Engine was closed.
+	MCP MCP
 	// Policy holds for every turn.
 	Policy Policy
 	// Retry is how often and how long a failed request is tried again.

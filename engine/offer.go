@@ -8,9 +8,10 @@ import (
 
 // offered are the tools that a model is offered where nobody chose any. Where a
 // person can be asked these are all. Where nobody can, as in a pipe, builtins
-// that want an approval or reach beyond the workspace are left out, unless a
-// rule allows them: the first would be denied at each call, and a script that
-// never asked for the network shouldn't come to have it with a new release.
+// and tools of MCP servers that want an approval or reach beyond the workspace
+// are left out, unless a rule allows them: the first would be denied at each
+// call, and a script that never asked for the network shouldn't come to have it
+// with a new release.
 func (t *turn) offered() *toolset.Set {
 	all := t.box.tools.Offered()
 	if t.req.CanConfirm || len(t.req.Calls) > 0 || t.req.workflow != nil { // a person's own call is its own wish
@@ -19,7 +20,8 @@ func (t *turn) offered() *toolset.Set {
 	rules := concat(t.policy.Allow, t.eng.granted("").Allow)
 	var kept []toolset.Entry
 	for e := range all.All() {
-		if e.Tool.ToolsetID == "" && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !named(rules, e.Tool.ID) {
+		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
+		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !named(rules, e.Tool.ID) {
 			continue
 		}
 		kept = append(kept, e)

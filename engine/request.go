@@ -51,6 +51,11 @@ type TurnRequest struct {
 	// nil offers all enabled tools, without those that only a person could
 	// allow where nobody can be asked; an empty slice offers none.
 	Tools []string
+	// MCP are MCP servers of the session that the turn belongs to, such as an
+	// editor names: their tools are offered beside the others, in this turn. One
+	// that can't be reached is named in a footnote, and the turn goes on.
+	// Workspace, where it is set, is where they work.
+	MCP []MCPServer
 	// AgentMode switches on or off that the model may call tools and go on with
 	// their results (document 002); off, no tools are declared. nil keeps the
 	// chat's mode, which is on in a new one.

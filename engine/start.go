@@ -79,6 +79,9 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 	if t.box, err = e.toolbox(ctx); err != nil {
 		return nil, nil, err
 	}
+	if err := t.sessionTools(ctx); err != nil {
+		return nil, nil, err
+	}
 	if err := t.checkRequest(); err != nil {
 		return nil, nil, err
 	}

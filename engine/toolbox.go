@@ -22,6 +22,7 @@ type toolbox struct {
 	workflows  []Workflow
 	unusable   map[string]string // by tool id
 	sealed     map[string]bool   // tools that the sandbox lets reach nothing
+	remote     map[string]bool   // tools of MCP servers
 }
 
 // toolbox gives the tools and agents of now. Each turn looks, so that one engine
@@ -51,7 +52,7 @@ func (e *Engine) toolbox(ctx context.Context) (*toolbox, error) {
 // gather makes a toolbox of the mirror. What can't be used is left out with its
 // reason, and keeps nothing else from being used.
 func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
-	box := &toolbox{generation: m.Generation, shows: e.newShowcase(m.Toolsets), unusable: map[string]string{}, sealed: map[string]bool{}}
+	box := &toolbox{generation: m.Generation, shows: e.newShowcase(m.Toolsets), unusable: map[string]string{}, sealed: map[string]bool{}, remote: map[string]bool{}}
 	entries := changedBuiltins(e.o.Tools, m.Builtins)
 	agents := e.o.Agents.All()
 	for i := range m.Toolsets {
@@ -70,6 +71,7 @@ func (e *Engine) gather(m *registry.Mirror) (*toolbox, error) {
 			box.workflows = append(box.workflows, workflowsOf(set)...)
 		}
 	}
+	entries = e.gatherServers(box, m.Servers, entries)
 	var err error
 	if box.tools, err = toolset.NewSet(entries...); err != nil {
 		return nil, fault.Wrap(fault.Failed, "gather the tools", err)

@@ -63,6 +63,9 @@ func (e *Engine) PlanToolsetUpdate(ctx context.Context, id string, o registry.Pl
 // ImportToolset carries a plan out, wholly or not at all.
 func (e *Engine) ImportToolset(ctx context.Context, p *registry.Plan, o registry.ApplyOptions) (*registry.Toolset, error) {
 	set, err := e.installed().Apply(ctx, p, o)
+	if err == nil {
+		e.lookAtNew(ctx, set.ID)
+	}
 	return set, e.toolsetFault("import "+p.Manifest.ID, err)
 }
 
@@ -95,6 +98,11 @@ func (e *Engine) ExportToolset(ctx context.Context, id string, w io.Writer, o re
 // RemoveToolset uninstalls a toolset.
 func (e *Engine) RemoveToolset(ctx context.Context, id string) (*registry.Removed, error) {
 	out, err := e.installed().Remove(ctx, id)
+	if err == nil && e.o.MCP != nil {
+		for _, server := range out.Servers {
+			e.o.MCP.Forget(server)
+		}
+	}
 	return out, e.toolsetFault("remove "+id, err)
 }
 
@@ -234,6 +242,8 @@ func missingFault(missing *registry.NotFoundError) error {
 		f.Hints = []string{"fettle toolset list"}
 	case "tool":
 		f.Hints = []string{"fettle tool list"}
+	case "MCP server":
+		f.Hints = []string{"fettle mcp list"}
 	}
 	return f
 }

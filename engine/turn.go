@@ -86,6 +86,7 @@ type turn struct {
 	states    states
 	cards     *cards
 	older     older     // what is before path
+	notes     []string  // footnotes on what was left out before the turn began
 	since     time.Time // it was asked for
 	span      Span
 	made      string   // a workspace to remove at the end
@@ -152,6 +153,11 @@ func (t *turn) loop() error {
 	limit := t.req.MaxSteps
 	if limit <= 0 {
 		limit = DefaultMaxSteps
+	}
+	for _, note := range t.notes {
+		if err := t.emit(event.Footnote{Text: cleanLine(note)}); err != nil {
+			return err
+		}
 	}
 	if len(t.req.Calls) > 0 {
 		return t.runDirect()

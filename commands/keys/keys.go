@@ -118,6 +118,10 @@ func (k *Keys) Ready(p config.Provider) bool {
 	return err == nil && ok
 }
 
+// Kept gives what `keys set` keeps under a name, which need be no provider's;
+// empty where that is nothing.
+func (k *Keys) Kept(ctx context.Context, name string) (string, error) { return k.kept(ctx, name) }
+
 // kept looks a key up that was given to `keys set`; "" where none was.
 func (k *Keys) kept(ctx context.Context, name string) (string, error) {
 	f, err := k.read()

@@ -189,6 +189,11 @@ func leaves() []rule {
 			why: "what runs Python functions knows nothing of bundles, manifests and renderers, and takes its processes from a Launcher",
 		},
 		{
+			rooms:  []string{"./toolset/mcp"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/schema", "./internal/publicnet"},
+			why: "what reaches MCP servers keeps no records, and takes its processes from a Launcher",
+		},
+		{
 			rooms: []string{"./toolset/sandbox/keeper"}, deep: true,
 			forbid: []string{"./...", "net", "net/...", "regexp", "text/template"},
 			why:    "it runs before what it doesn't import is set up, and is started for every call",

@@ -238,7 +238,7 @@ func (r *Registry) syncServers(tx *kv.Tx, id string, before, after []ServerDecla
 			return err
 		}
 		if !sameServer(s.Config, d.Config) { // what it was pinned to is another server's
-			s.Config, s.Tools, s.PinnedAt, s.Problem = d.Config, nil, nil, ""
+			s.Config, s.Tools, s.Seen, s.PinnedAt, s.Problem = d.Config, nil, nil, nil, ""
 		}
 		if !slices.Contains(s.DeclaredBy, id) {
 			s.DeclaredBy = append(s.DeclaredBy, id)

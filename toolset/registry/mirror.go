@@ -97,6 +97,8 @@ type MirrorServer struct {
 	// ToolsetID and Revision are of the toolset in whose folder it starts.
 	ToolsetID string `json:"toolset_id,omitempty"`
 	Revision  string `json:"revision,omitempty"`
+	// Least is the containment below which its command isn't started.
+	Least toolset.Level `json:"least,omitempty"`
 	// Unusable is why it may not be started; empty where it may.
 	Unusable string `json:"unusable,omitempty"`
 }
@@ -379,9 +381,12 @@ func (r *Registry) mirrorServers(tx *kv.Tx, sets []MirrorToolset) ([]MirrorServe
 		m := MirrorServer{Server: *s, Unusable: "no toolset that brought it can be used"}
 		for _, t := range sets {
 			if slices.Contains(s.DeclaredBy, t.ID) && t.Usable() {
-				m.ToolsetID, m.Revision, m.Unusable = t.ID, t.Revision, ""
+				m.ToolsetID, m.Revision, m.Least, m.Unusable = t.ID, t.Revision, t.Least, ""
 				break
 			}
+		}
+		if s.Own {
+			m.Least, m.Unusable = toolset.LevelNone, ""
 		}
 		if !s.Enabled {
 			m.Unusable = "it is switched off"

@@ -373,6 +373,9 @@ func (r *Registry) clashes(tx *kv.Tx, m *manifest.Manifest) error {
 		}
 	}
 	if server, err := r.tables.servers.Get(tx, kv.Str(m.ID)); err == nil && !slices.Contains(server.DeclaredBy, m.ID) {
+		if server.Own {
+			return &ClashError{ID: m.ID, With: "fettle", Msg: m.ID + " is already the name of an MCP server of yours"}
+		}
 		return &ClashError{ID: m.ID, With: server.DeclaredBy[0], Msg: fmt.Sprintf("%s is already the name of an MCP server of %s", m.ID, strings.Join(server.DeclaredBy, ", "))}
 	} else if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return err
@@ -408,6 +411,9 @@ func (r *Registry) serverClash(tx *kv.Tx, id string, s manifest.MCPServer) error
 	}
 	if err != nil {
 		return err
+	}
+	if server.Own {
+		return &ClashError{ID: id, With: "fettle", Msg: fmt.Sprintf("its MCP server %s has the name of one of yours", s.ID)}
 	}
 	others := without(server.DeclaredBy, id)
 	if len(others) == 0 || sameServer(server.Config, s) {

@@ -105,8 +105,14 @@ type Server struct {
 	Config  manifest.MCPServer `json:"config"`
 	// DeclaredBy are the ids of the toolsets that brought it.
 	DeclaredBy []string `json:"declared_by"`
+	// Own tells that the user added it. No toolset takes it over, and it goes
+	// with none.
+	Own      bool           `json:"own,omitempty"`
+	Settings ServerSettings `json:"settings,omitzero"`
 	// Tools are those that the server had when it was looked at, pinned.
-	Tools    []ServerTool `json:"tools,omitempty"`
+	Tools []ServerTool `json:"tools,omitempty"`
+	// Seen are those that it had last, where these are others.
+	Seen     []ServerTool `json:"seen,omitempty"`
 	PinnedAt *time.Time   `json:"pinned_at,omitempty"`
 	// Problem is why it could not be used when it was last tried.
 	Problem string `json:"problem,omitempty"`

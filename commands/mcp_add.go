@@ -1,0 +1,334 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/manifest"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// mcpAddOptions are what mcp add was given.
+type mcpAddOptions struct {
+	config  manifest.MCPServer
+	set     registry.ServerSettings
+	replace bool
+	noTest  bool
+	output  string
+}
+
+func newMCPAdd(rt *runtime) *cli.Command {
+	const path = "fettle mcp add"
+	return &cli.Command{
+		Name:      "add",
+		Usage:     "add a server: a command, or an address",
+		ArgsUsage: "SERVER [COMMAND…]",
+		Description: `The command follows --, or --url names an address. The server is connected to
+once, and its tools are pinned as they are then; if that fails it stays added,
+and fettle mcp test tries again. ${NAME} in a value, an argument or the address
+is filled in when the server is started, from the environment or from fettle
+keys set NAME, so that no secret has to be written here.
+
+A command runs in the sandbox. It may reach the network and change the chat's
+files, its own folder, and each folder that is an argument by its full path;
+--read and --write give it more, --no-sandbox everything.`,
+		UsageText: "fettle mcp add notes -- notes-server --stdio\nfettle mcp add search -e 'TOKEN=${SEARCH_TOKEN}' --no-test -- notes-server\nfettle mcp add docs --url https://example.com/mcp --no-test",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "url", Usage: "reach it at the address `URL`, by streamable HTTP"},
+			&cli.BoolFlag{Name: "sse", Usage: "the address speaks the older HTTP+SSE"},
+			&cli.StringSliceFlag{Name: "env", Aliases: []string{"e"}, Usage: "give the command the variable `NAME=VALUE`"},
+			&cli.StringSliceFlag{Name: "header", Aliases: []string{"H"}, Usage: "send the header `NAME: VALUE` to the address"},
+			&cli.StringSliceFlag{Name: "read", Usage: "let the command read `PATH`"},
+			&cli.StringSliceFlag{Name: "write", Usage: "let the command change `PATH`"},
+			&cli.BoolFlag{Name: "offline", Usage: "give the command no network"},
+			&cli.BoolFlag{Name: "no-sandbox", Usage: "run the command as you would, with your home and all that you can reach"},
+			&cli.StringFlag{Name: "client-id", Usage: "sign in as the client `ID`, registered with the server beforehand"},
+			&cli.StringFlag{Name: "client-secret", Usage: "of that client: `${NAME}`, a variable or kept key"},
+			&cli.BoolFlag{Name: "replace", Usage: "change a server that is there"},
+			&cli.BoolFlag{Name: "no-test", Usage: "don't connect now"},
+			outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			o, err := readMCPAdd(c)
+			if err != nil {
+				return err
+			}
+			if err := checkOutput(o.output, path); err != nil {
+				return err
+			}
+			eng, err := rt.storeEngine()
+			if err != nil {
+				return err
+			}
+			return runMCPAdd(c.Context, rt, eng, o)
+		},
+	}
+}
+
+// readMCPAdd makes options of flags and arguments.
+func readMCPAdd(c *cli.Context) (mcpAddOptions, error) {
+	const hint = "fettle mcp add notes -- npx -y some-package@1.2.3"
+	args := c.Args().Slice()
+	o := mcpAddOptions{replace: c.Bool("replace"), noTest: c.Bool("no-test"), output: c.String("output")}
+	if len(args) == 0 || args[0] == "" {
+		return o, usagef(hint, "mcp add wants a name, and a command or --url")
+	}
+	o.config = manifest.MCPServer{ID: args[0], URL: c.String("url")}
+	if len(args) > 1 {
+		o.config.Command, o.config.Args = args[1], args[2:]
+	}
+	if (o.config.Command == "") == (o.config.URL == "") {
+		return o, usagef(hint, "mcp add wants a command or --url, and not both")
+	}
+	var err error
+	if o.config.Env, err = pairs(c.StringSlice("env"), "=", "-e NAME=VALUE"); err != nil {
+		return o, err
+	}
+	if o.config.Headers, err = pairs(c.StringSlice("header"), ":", "-H 'NAME: VALUE'"); err != nil {
+		return o, err
+	}
+	o.set = registry.ServerSettings{
+		SSE: c.Bool("sse"), Uncontained: c.Bool("no-sandbox"), Offline: c.Bool("offline"),
+		ClientID: c.String("client-id"), ClientSecret: c.String("client-secret"),
+	}
+	if s := o.set.ClientSecret; s != "" && !isVariable(s) {
+		return o, usagef("fettle keys set NAME, and --client-secret '${NAME}'", "a secret is no argument, since the shell's history would keep it")
+	}
+	if o.config.URL != "" && (o.set.Uncontained || o.set.Offline || len(c.StringSlice("read"))+len(c.StringSlice("write")) > 0) {
+		return o, usagef(hint, "--read, --write, --offline and --no-sandbox are for commands")
+	}
+	if o.set.Read, err = fullPaths(c.StringSlice("read")); err != nil {
+		return o, err
+	}
+	if o.set.Write, err = fullPaths(c.StringSlice("write")); err != nil {
+		return o, err
+	}
+	return o, o.resolveProgram()
+}
+
+var wholeVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`) })
+
+func isVariable(s string) bool { return wholeVariable().MatchString(s) }
+
+// resolveProgram makes a relative path of a program an absolute one: it is
+// started elsewhere.
+func (o *mcpAddOptions) resolveProgram() error {
+	if !strings.ContainsAny(o.config.Command, `/\`) || filepath.IsAbs(o.config.Command) || strings.Contains(o.config.Command, "${") {
+		return nil
+	}
+	full, err := filepath.Abs(o.config.Command)
+	if err != nil {
+		return fault.Wrap(fault.Failed, "find the program", err)
+	}
+	o.config.Command = full
+	return nil
+}
+
+// pairs reads name and value of each flag.
+func pairs(list []string, between, form string) (map[string]string, error) {
+	out := make(map[string]string, len(list))
+	for _, text := range list {
+		name, value, ok := strings.Cut(text, between)
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, usagef("fettle mcp add --help", "%q: want %s", text, form)
+		}
+		if between == ":" {
+			value = strings.TrimSpace(value)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// fullPaths makes paths absolute. One that isn't there is refused: it would be
+// left out in silence when the server starts.
+func fullPaths(list []string) ([]string, error) {
+	var out []string
+	for _, path := range list {
+		full, err := filepath.Abs(path)
+		if err == nil {
+			_, err = os.Stat(full)
+		}
+		if err != nil {
+			return nil, fault.Wrap(fault.Usage, "grant "+path, err)
+		}
+		out = append(out, full)
+	}
+	return out, nil
+}
+
+func runMCPAdd(ctx context.Context, rt *runtime, eng *engine.Engine, o mcpAddOptions) error {
+	id := o.config.ID
+	list, err := eng.MCPServers(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].ID == id && !o.replace {
+			return fault.New(fault.Usage, "there is an MCP server "+id+" already",
+				"fettle mcp show "+shellWord(id), "fettle mcp add --replace "+shellWord(id)+" …   changes it")
+		}
+	}
+	if err := eng.AddMCPServer(ctx, o.config, o.set); err != nil {
+		return err
+	}
+	for _, name := range plainSecrets(o.config) {
+		rt.notice(fmt.Sprintf("the value of %s is kept in plain text; '%s=${%s}' takes it from the environment or from fettle keys set %s", name, name, name, name))
+	}
+	if o.noTest {
+		return rt.mcpAdded(ctx, eng, id, o.output, "added the MCP server "+id+"; fettle mcp test "+id+" lists its tools")
+	}
+	_, err = rt.lookAt(ctx, eng, id, true)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		rt.notice("added the MCP server " + id + ", which can't be used yet")
+		return err
+	}
+	return rt.mcpAdded(ctx, eng, id, o.output, "")
+}
+
+// plainSecrets are the variables and headers whose values look like secrets.
+func plainSecrets(c manifest.MCPServer) []string {
+	shown := withoutSecrets(c)
+	var out []string
+	for _, name := range sortedNames(c.Env) {
+		if shown.Env[name] != c.Env[name] {
+			out = append(out, name)
+		}
+	}
+	for _, name := range sortedNames(c.Headers) {
+		if shown.Headers[name] != c.Headers[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// mcpAdded tells what was added.
+func (rt *runtime) mcpAdded(ctx context.Context, eng *engine.Engine, id, output, line string) error {
+	s, err := eng.MCPServer(ctx, id)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		return printJSON(rt, mcpOneJSON{outputVersion, toMCPServerJSON(s)})
+	}
+	if line == "" {
+		line = fmt.Sprintf("added the MCP server %s with %d %s", id, len(s.Tools), plural(len(s.Tools), "tool", "tools"))
+	}
+	rt.notice(line)
+	if len(s.Tools) > 0 {
+		rt.hint("fettle ask --allow '" + id + ":*' …   lets a question use them without asking for each call")
+	}
+	return nil
+}
+
+// mcpOneJSON is what mcp add prints with --output json.
+type mcpOneJSON struct {
+	SchemaVersion int           `json:"schema_version"`
+	Server        mcpServerJSON `json:"server"`
+}
+
+// mcpRemovedJSON is what `mcp rm --output json` prints.
+type mcpRemovedJSON struct {
+	SchemaVersion int    `json:"schema_version"`
+	ID            string `json:"id"`
+	SignedOut     bool   `json:"signed_out"`
+}
+
+func newMCPRm(rt *runtime) *cli.Command {
+	const path = "fettle mcp rm"
+	return &cli.Command{
+		Name:        "rm",
+		Usage:       "remove a server that you added",
+		ArgsUsage:   "SERVER",
+		Description: "Removes it with its pins, and what a sign-in gave. One that a toolset brought goes\nwith the toolset; fettle mcp disable leaves it out.",
+		UsageText:   "fettle mcp rm notes --yes",
+		Flags:       []cli.Flag{yesFlag(), outputFlag()},
+		Action: func(c *cli.Context) error {
+			id, err := oneServer(c, "rm")
+			if err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			eng, err := rt.storeEngine()
+			if err != nil {
+				return err
+			}
+			return runMCPRm(c.Context, rt, eng, id, c.Bool("yes"), c.String("output"))
+		},
+	}
+}
+
+func runMCPRm(ctx context.Context, rt *runtime, eng *engine.Engine, id string, yes bool, output string) error {
+	s, err := eng.MCPServer(ctx, id)
+	if err != nil {
+		return err
+	}
+	if s.Own && !yes {
+		ok, err := rt.sure(ctx, "remove the MCP server "+id+" ("+serverWhere(s)+")?", "fettle mcp rm "+shellWord(id)+" --yes")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			rt.notice("nothing was removed")
+			return nil
+		}
+	}
+	if err := eng.RemoveMCPServer(ctx, id); err != nil {
+		return err
+	}
+	out, err := rt.signOut(ctx, eng.ReachedAs(s))
+	if err != nil {
+		rt.notice("what its sign-in gave is still kept: " + err.Error())
+	}
+	if output == "json" {
+		return printJSON(rt, mcpRemovedJSON{outputVersion, id, out})
+	}
+	rt.notice("removed the MCP server " + id)
+	return nil
+}
+
+func newMCPSwitch(rt *runtime, on bool) *cli.Command {
+	word := switchWord(on)
+	usage := "offer a server's tools again"
+	if !on {
+		usage = "offer a server's tools no more, and keep it"
+	}
+	return &cli.Command{
+		Name: word, Usage: usage, ArgsUsage: "SERVER",
+		UsageText: "fettle mcp " + word + " notes",
+		Flags:     []cli.Flag{outputFlag()},
+		Action: func(c *cli.Context) error {
+			id, err := oneServer(c, word)
+			if err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), "fettle mcp "+word); err != nil {
+				return err
+			}
+			eng, err := rt.storeEngine()
+			if err != nil {
+				return err
+			}
+			changed, err := eng.SwitchMCPServer(c.Context, id, on)
+			if err != nil {
+				return err
+			}
+			return rt.switched("the MCP server "+id, toolSwitchedJSON{outputVersion, id, on, changed}, c.String("output"))
+		},
+	}
+}

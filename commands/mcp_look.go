@@ -1,0 +1,149 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/mcp"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// mcpTestJSON is what `mcp test --output json` prints.
+type mcpTestJSON struct {
+	SchemaVersion int               `json:"schema_version"`
+	Server        mcpServerJSON     `json:"server"`
+	Report        *mcp.Report       `json:"report"`
+	Changes       []registry.Change `json:"changes"`
+	Approved      bool              `json:"approved"`
+}
+
+// mcpTestOptions are what mcp test was given.
+type mcpTestOptions struct {
+	id, output string
+	yes        bool
+}
+
+func newMCPTest(rt *runtime) *cli.Command {
+	const path = "fettle mcp test"
+	return &cli.Command{
+		Name:      "test",
+		Usage:     "connect to a server, list what it has, and approve what changed",
+		ArgsUsage: "SERVER",
+		Description: `Starts the server, or reaches it, and shows its tools, resources and prompts.
+Where its tools are not those that were approved, the difference is shown and you
+are asked; until you have approved it, what changed is held back. --yes approves
+in scripts. It exits with 8 where an approval is missing.`,
+		UsageText: "fettle mcp test notes\nfettle mcp test notes --yes -o json",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve its tools as they are now, without asking"}, outputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			id, err := oneServer(c, "test")
+			if err != nil {
+				return err
+			}
+			if err := checkOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			eng, err := rt.storeEngine()
+			if err != nil {
+				return err
+			}
+			return runMCPTest(c.Context, rt, eng, mcpTestOptions{id, c.String("output"), c.Bool("yes")})
+		},
+	}
+}
+
+// lookAt looks at a server, and shows that it takes a while.
+func (rt *runtime) lookAt(ctx context.Context, eng mcpServers, id string, approved bool) (*engine.Looked, error) {
+	status := rt.streams.Status()
+	status.Set("connecting to the MCP server " + id)
+	defer status.Clear()
+	return eng.LookAtMCPServer(ctx, id, approved)
+}
+
+func runMCPTest(ctx context.Context, rt *runtime, eng mcpServers, o mcpTestOptions) error {
+	looked, err := rt.lookAt(ctx, eng, o.id, o.yes)
+	if err != nil {
+		return err
+	}
+	approved := !looked.Waiting
+	if o.output == "text" {
+		printReport(rt, o.id, looked.Report)
+	}
+	if looked.Waiting {
+		if o.output == "text" {
+			rt.notice("its tools are not those that were approved:")
+			planView{rt.streams.Err, ""}.toolChanges(looked.Changes)
+		}
+		if approved, err = approveTools(ctx, rt, o); err != nil {
+			return err
+		}
+		if approved {
+			if looked, err = rt.lookAt(ctx, eng, o.id, true); err != nil {
+				return err
+			}
+		}
+	}
+	if o.output == "json" {
+		s, err := eng.MCPServer(ctx, o.id)
+		if err != nil {
+			return err
+		}
+		if err := printJSON(rt, mcpTestJSON{outputVersion, toMCPServerJSON(s), looked.Report, orEmpty(looked.Changes), approved}); err != nil {
+			return err
+		}
+	}
+	if !approved {
+		return fault.New(fault.Approval, "the tools of "+o.id+" that changed are held back", "fettle mcp test "+shellWord(o.id)+" --yes   approves them")
+	}
+	return nil
+}
+
+// approveTools asks whether the tools are approved as they are now.
+func approveTools(ctx context.Context, rt *runtime, o mcpTestOptions) (bool, error) {
+	if !rt.streams.CanAsk() || o.output == "json" {
+		return false, nil
+	}
+	key, err := rt.streams.Ask(ctx, term.Question{Text: "Approve these tools?", Default: 'n', Choices: []term.Choice{
+		{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"},
+	}})
+	if errors.Is(err, term.ErrNoAnswer) {
+		return false, nil
+	}
+	return key == 'y', err
+}
+
+// printReport shows what a server has.
+func printReport(rt *runtime, id string, r *mcp.Report) {
+	style := rt.streams.Out.Style()
+	name := id
+	if r.Name != "" {
+		name += "  " + style.Dim(strings.TrimSpace(oneLine(r.Name)+" "+oneLine(r.Version))+", MCP "+oneLine(r.Protocol))
+	}
+	rt.streams.Out.Printf("%s\n", style.Bold(name))
+	v := planView{rt.streams.Out, ""}
+	for _, t := range r.Tools {
+		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
+		v.line("tool", t.ID, about)
+	}
+	for _, res := range r.Resources {
+		v.line("resource", oneLine(res.URI), oneLine(res.Name))
+	}
+	for _, p := range r.Prompts {
+		v.line("prompt", oneLine(p.Name), oneLine(p.Description))
+	}
+	for _, n := range r.Notes {
+		v.line("note", n, "")
+	}
+	if len(r.Tools)+len(r.Resources)+len(r.Prompts) == 0 {
+		rt.notice(fmt.Sprintf("the MCP server %s has nothing to offer", id))
+	}
+}

@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/manifest"
+	"github.com/fettle-cli/fettle/toolset/mcp"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// MCPServers are the MCP servers that there are, by id.
+func (e *Engine) MCPServers(ctx context.Context) ([]registry.MirrorServer, error) {
+	m, err := e.ToolsetMirror(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.Servers, nil
+}
+
+// MCPServer gives one of them.
+func (e *Engine) MCPServer(ctx context.Context, id string) (*registry.MirrorServer, error) {
+	servers, err := e.MCPServers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for i := range servers {
+		if servers[i].ID == id {
+			return &servers[i], nil
+		}
+		known = append(known, servers[i].ID)
+	}
+	return nil, missingFault(&registry.NotFoundError{What: "MCP server", ID: id, Known: known})
+}
+
+// ReachedAs is how a recorded server is reached.
+func (e *Engine) ReachedAs(m *registry.MirrorServer) mcp.Server { return e.serverOf(m) }
+
+// AddMCPServer adds a server of the user's own, or changes it.
+func (e *Engine) AddMCPServer(ctx context.Context, config manifest.MCPServer, set registry.ServerSettings) error {
+	s := e.serverOf(&registry.MirrorServer{Server: registry.Server{ID: config.ID, Config: config, Settings: set, Own: true}})
+	if err := s.Check(); err != nil {
+		return fault.Wrap(fault.Usage, "add the MCP server", err, "fettle mcp add --help")
+	}
+	return e.toolsetFault("add the MCP server "+config.ID, e.installed().PutServer(ctx, config, set))
+}
+
+// RemoveMCPServer removes a server of the user's own.
+func (e *Engine) RemoveMCPServer(ctx context.Context, id string) error {
+	if err := e.toolsetFault("remove the MCP server "+id, e.installed().RemoveServer(ctx, id)); err != nil {
+		return err
+	}
+	if e.o.MCP != nil {
+		e.o.MCP.Forget(id)
+	}
+	return nil
+}
+
+// SwitchMCPServer switches a server on or off, and tells whether it was
+// otherwise before. One that is switched off is ended.
+func (e *Engine) SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error) {
+	changed, err := e.installed().SetServerEnabled(ctx, id, on)
+	if err == nil && !on && e.o.MCP != nil {
+		e.o.MCP.Forget(id)
+	}
+	return changed, e.toolsetFault("switch the MCP server "+id, err)
+}
+
+// Looked is what came of looking at a server.
+type Looked struct {
+	Report *mcp.Report
+	// Changes are what differs from what was approved; Waiting tells that they
+	// wait for an approval.
+	Changes []registry.Change
+	Waiting bool
+}
+
+// LookAtMCPServer connects to a server, lists what it has, and pins its tools:
+// at the first look, or with approved. What differs later waits until then. A
+// server that can't be reached has that as its problem.
+func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) (*Looked, error) {
+	m, err := e.MCPServer(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if e.o.MCP == nil {
+		return nil, fault.New(fault.Failed, "MCP servers can't be reached here")
+	}
+	if m.Unusable != "" && m.Enabled {
+		return nil, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable)
+	}
+	report, err := e.o.MCP.Look(ctx, e.serverOf(m), nil) // which bounds each of its steps
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		if noted := e.installed().ServerProblem(ctx, id, firstLine(err)); noted != nil {
+			e.o.Notice("the problem of the MCP server " + id + " is not noted: " + firstLine(noted))
+		}
+		return nil, serverFault(id, err)
+	}
+	changes, err := e.installed().PinServer(ctx, id, report.Tools, approved)
+	if err != nil {
+		return nil, e.toolsetFault("pin the tools of "+id, err)
+	}
+	return &Looked{Report: report, Changes: changes, Waiting: m.PinnedAt != nil && len(changes) > 0 && !approved}, nil
+}
+
+// serverFault words what keeps a server from being used.
+func serverFault(id string, err error) error {
+	var in *mcp.SignInError
+	var unset *mcp.UnsetError
+	var uncontained *toolset.UncontainedError
+	switch {
+	case errors.As(err, &in):
+		return fault.Wrap(fault.Unauthorised, "the MCP server "+id, err, "fettle mcp login "+id)
+	case errors.As(err, &unset):
+		return fault.Wrap(fault.Config, "the MCP server "+id, err, "export "+unset.Name+"=…", "fettle keys set "+unset.Name)
+	case errors.As(err, &uncontained):
+		return fault.Wrap(fault.Failed, "the MCP server "+id, err, "fettle doctor")
+	}
+	return fault.Wrap(fault.Failed, "the MCP server "+id, err, "fettle mcp show "+id)
+}
+
+// NoteServerTools keeps which tools a server was seen to have, where these are
+// others than those that are pinned. They wait for an approval.
+func (e *Engine) NoteServerTools(ctx context.Context, id string, now []toolset.Tool) {
+	m, err := e.MCPServer(ctx, id)
+	if err != nil || m.PinnedAt == nil {
+		return // a session's, or removed meanwhile
+	}
+	if len(m.Seen) > 0 && len(registry.ServerChanges(m.Seen, registry.Pinned(now))) == 0 {
+		return // that is known
+	}
+	changes, err := e.installed().PinServer(ctx, id, now, false)
+	switch {
+	case err != nil:
+		e.o.Notice("what changed at the MCP server " + id + " is not noted: " + firstLine(err))
+	case len(changes) > 0:
+		e.o.Notice(fmt.Sprintf("the MCP server %s changed %s since it was approved; fettle mcp test %s shows the change and asks", id, plural(len(changes), "tool"), id))
+	}
+}
+
+// importLook bounds how long an import waits for the servers that it brought.
+const importLook = 20 * time.Second
+
+// lookAtNew looks once at the servers that an import brought and that nobody has
+// looked at, side by side. What can't be reached is noted as the server's
+// problem, and never as the import's.
+func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
+	if e.o.MCP == nil {
+		return
+	}
+	servers, err := e.MCPServers(ctx)
+	if err != nil {
+		e.o.Notice("the MCP servers of " + toolsetID + " are not looked at: " + firstLine(err))
+		return
+	}
+	whole := ctx
+	ctx, cancel := context.WithTimeoutCause(whole, importLook, fmt.Errorf("it did not answer within %s", importLook))
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, s := range servers {
+		if !slices.Contains(s.DeclaredBy, toolsetID) || !s.Enabled || s.PinnedAt != nil || s.Unusable != "" {
+			continue
+		}
+		wg.Go(func() {
+			looked, err := e.LookAtMCPServer(ctx, s.ID, true)
+			if err != nil && ctx.Err() != nil && whole.Err() == nil { // too late, and that is its problem
+				err = errors.Join(serverFault(s.ID, err), e.installed().ServerProblem(whole, s.ID, firstLine(err)))
+			}
+			if err != nil {
+				e.o.Notice(firstLine(err) + "; fettle mcp test " + s.ID + " tries again")
+				return
+			}
+			e.o.Notice("the MCP server " + s.ID + " has " + plural(len(looked.Report.Tools), "tool"))
+		})
+	}
+	wg.Wait()
+}
+
+// ReadMCP reads a resource of a server, outside of any turn.
+func (e *Engine) ReadMCP(ctx context.Context, id, uri string) ([]mcp.Content, error) {
+	return e.askServer(ctx, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Read(ctx, s, nil, uri) })
+}
+
+// FillMCP fills a prompt of a server.
+func (e *Engine) FillMCP(ctx context.Context, id, prompt string, args map[string]string) ([]mcp.Content, error) {
+	return e.askServer(ctx, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Fill(ctx, s, nil, prompt, args) })
+}
+
+func (e *Engine) askServer(ctx context.Context, id string, ask func(mcp.Server) ([]mcp.Content, error)) ([]mcp.Content, error) {
+	m, err := e.MCPServer(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case e.o.MCP == nil:
+		return nil, fault.New(fault.Failed, "MCP servers can't be reached here")
+	case m.Unusable != "":
+		return nil, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable, "fettle mcp show "+id)
+	}
+	out, err := ask(e.serverOf(m))
+	if err != nil && ctx.Err() == nil {
+		return nil, serverFault(id, err)
+	}
+	return out, err
+}

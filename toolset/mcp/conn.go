@@ -1,0 +1,296 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// conn is one live connection.
+type conn struct {
+	m       *Manager
+	link    *link
+	server  Server // filled in
+	session *sdk.ClientSession
+	child   *child // nil where there is no process
+	guard   *guard
+	idle    func() // closes unused HTTP connections
+	born    time.Time
+
+	life context.Context // ends with the connection
+	end  context.CancelCauseFunc
+	gone chan struct{} // closed when nothing of it is left
+	up   chan struct{} // closed when it can be used: a server may speak before
+
+	tokens   atomic.Int64
+	mu       sync.Mutex
+	list     []remote          // as it was last listed
+	notes    []string          // what was left out of the list
+	held     map[string]string // why a tool is held back, by its id
+	progress map[string]chan toolset.Progress
+	calls    []context.Context // that run now, for what a server asks
+	relist   bool              // a listing is under way
+	again    bool              // and another one is wanted
+}
+
+// errEnded is why a connection's context ends when it is no longer needed.
+var errEnded = errors.New("it is no longer needed")
+
+// connect starts a server and shakes hands with it, by the era that is known or
+// by asking.
+func (l *link) connect(life context.Context) (*conn, error) {
+	m, s := l.m, l.server
+	era := m.knownEra(s)
+	c, err := l.connectAs(life, era)
+	if err != nil && era != "" && life.Err() == nil {
+		m.forgetEra(s)
+		c, err = l.connectAs(life, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.learnEra(s, c.session.InitializeResult().ProtocolVersion)
+	if err := c.refresh(c.life); err != nil {
+		c.close()
+		return nil, err
+	}
+	pinned := l.pins()
+	c.hold(pinned)
+	c.tellChange(pinned)
+	m.learn(s, c.tools())
+	close(c.up)
+	return c, nil
+}
+
+// connectAs makes one try.
+func (l *link) connectAs(life context.Context, era string) (*conn, error) {
+	m, ws := l.m, l.workspace
+	filled, err := l.server.filled(life, m.o.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{m: m, link: l, server: filled, idle: func() {}, born: m.o.Now(), gone: make(chan struct{}), up: make(chan struct{}), progress: map[string]chan toolset.Progress{}}
+	c.life, c.end = context.WithCancelCause(life)
+	c.guard = newGuard(func() { c.end(c.guard.cause()) })
+	bound := m.bound(startTime)
+	timer := time.AfterFunc(bound, func() { c.end(fmt.Errorf("it was not ready within %s", bound)) })
+	transport, err := c.open(ws)
+	if err != nil {
+		timer.Stop()
+		c.end(errEnded)
+		return nil, err
+	}
+	c.session, err = c.client(ws).Connect(c.life, transport, &sdk.ClientSessionOptions{ProtocolVersion: era})
+	ready := timer.Stop()
+	if err == nil && !ready {
+		err = context.Cause(c.life)
+	}
+	if err != nil {
+		return nil, c.abandon(err)
+	}
+	m.work.Go(c.watch)
+	return c, nil
+}
+
+// bound is a bound on a part of the start, with what a person takes to sign in,
+// where one can: that happens within whichever request is refused first.
+func (m *Manager) bound(d time.Duration) time.Duration {
+	if m.o.SignIn != nil {
+		return d + signInTime
+	}
+	return d
+}
+
+// open starts the process, or makes the client for the address.
+func (c *conn) open(ws *toolset.Workspace) (sdk.Transport, error) {
+	if c.server.URL != "" {
+		client, idle := newHTTP(c.server, c.guard)
+		c.idle = idle
+		return c.m.httpTransport(c.server, client)
+	}
+	var err error
+	if c.child, err = c.m.spawn(c.life, c.server, ws); err != nil {
+		return nil, err
+	}
+	c.m.work.Go(func() { // a start that takes too long ends with its process
+		select {
+		case <-c.life.Done():
+			c.child.proc.Kill()
+		case <-c.child.ended:
+		}
+	})
+	return c.child.transport(c.guard, func(line string) { c.m.log(c.server.ID, line) }), nil
+}
+
+// abandon ends what was started for a connection that didn't come to be, and
+// says why it didn't.
+func (c *conn) abandon(err error) error {
+	cause := context.Cause(c.life)
+	if cause == nil && c.child != nil { // its end explains more than a closed pipe does
+		select {
+		case <-c.child.ended:
+		case <-time.After(quietEnd):
+		}
+	}
+	if c.child != nil {
+		if died := c.child.died(); cause == nil && died != nil {
+			cause = died
+		}
+	}
+	c.end(errEnded)
+	if c.session != nil {
+		c.session.Close() // what it says of its end changes nothing
+	}
+	if c.child != nil {
+		c.child.stop()
+	}
+	c.idle()
+	close(c.gone)
+	if cause != nil {
+		return cause
+	}
+	return explain(err)
+}
+
+// client makes the SDK's client of one connection.
+func (c *conn) client(ws *toolset.Workspace) *sdk.Client {
+	o := &sdk.ClientOptions{
+		Capabilities:                &sdk.ClientCapabilities{},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.listChanged() },
+		LoggingMessageHandler:       func(_ context.Context, r *sdk.LoggingMessageRequest) { c.m.log(c.server.ID, logText(r.Params)) },
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { c.hear(r.Params) },
+	}
+	if ws != nil {
+		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
+	}
+	if c.m.o.Ask != nil {
+		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
+		o.ElicitationHandler = c.elicit
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "fettle", Title: "fettle", Version: c.m.o.Version}, o)
+	if ws != nil {
+		client.AddRoots(&sdk.Root{Name: filepath.Base(ws.Path), URI: fileURI(ws.Path)})
+	}
+	client.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			if err := c.guard.message(); err != nil {
+				return nil, err
+			}
+			return next(ctx, method, r)
+		}
+	})
+	client.AddSendingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			if method == "server/discover" {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.m.bound(c.m.o.Probe))
+				defer cancel()
+			}
+			return next(ctx, method, r)
+		}
+	})
+	return client
+}
+
+// fileURI is a folder as a file: address.
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/Users
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// watch waits for the end of the connection, however it comes, and clears up.
+func (c *conn) watch() {
+	over := make(chan struct{})
+	c.m.work.Go(func() {
+		defer close(over)
+		_ = c.session.Wait() // how it ended is told by the process, or by the call
+	})
+	var died <-chan struct{}
+	if c.child != nil {
+		died = c.child.ended
+	}
+	select {
+	case <-over:
+	case <-died:
+	case <-c.life.Done():
+	}
+	if c.child != nil {
+		c.child.stop()
+	}
+	c.session.Close() // as above
+	<-over
+	c.end(errEnded)
+	c.idle()
+	close(c.gone)
+}
+
+// close ends the connection, and returns when nothing of it is left. The process
+// gets a moment to end by itself, which the end of life would not give it.
+func (c *conn) close() {
+	if c.child != nil {
+		c.child.stop()
+	} else {
+		c.session.Close()
+	}
+	c.end(errEnded)
+	<-c.gone
+}
+
+// alive tells whether it can be used.
+func (c *conn) alive() bool {
+	select {
+	case <-c.life.Done():
+		return false
+	case <-c.gone:
+		return false
+	default:
+	}
+	if c.child != nil {
+		select {
+		case <-c.child.ended:
+			return false
+		default:
+		}
+	}
+	return true
+}
+
+func (c *conn) lived() time.Duration { return c.m.o.Now().Sub(c.born) }
+
+// ended says why it is no longer there.
+func (c *conn) ended() error {
+	if err := c.guard.cause(); err != nil {
+		return err
+	}
+	if c.child != nil {
+		if err := c.child.died(); err != nil {
+			return err
+		}
+	}
+	if err := context.Cause(c.life); err != nil && !errors.Is(err, errEnded) {
+		return err
+	}
+	return errors.New("it closed the connection")
+}
+
+// logText is a log message as one line.
+func logText(p *sdk.LoggingMessageParams) string {
+	text, ok := p.Data.(string)
+	if !ok {
+		text = string(marshal(p.Data))
+	}
+	return string(p.Level) + ": " + text
+}

@@ -1,0 +1,43 @@
+// Package mcp is fettle as a client of MCP servers: it starts or reaches them,
+// lists what they have, calls their tools, reads their resources and prompts,
+// and signs in where they want it. It speaks the revisions from 2024-11-05 to
+// 2026-07-28, over the streams of a process, streamable HTTP and the older SSE.
+//
+// It keeps no records and decides nothing: which servers there are, which of
+// their tools were approved and who may call them comes from outside. No type
+// of the SDK leaves it.
+//
+// # Vocabulary
+//
+//   - Server: how one is reached, as a value. Key: a hash of that, by which
+//     what is learnt of a server is kept.
+//   - Manager: owns all connections of the program.
+//   - Connection: started when it is first needed, and shared by calls. A
+//     process sees one workspace alone, so two chats with different folders have
+//     a process each; a server at an address has one connection.
+//   - Pinned: a tool as it was approved. A tool that is another one now, or new,
+//     is held back until somebody has approved it.
+//   - Era: what a server speaks. The modern one has server/discover, the legacy
+//     one initialize. It is probed once and remembered.
+//
+// # What a server may do to us
+//
+// Everything that it sends is a stranger's. Messages, lists, results, lines that
+// are no messages, rates and times are bounded; texts lose their control
+// characters; schemas are compiled under the limits of internal/schema and
+// never fetched; its annotations are passed on as what it claims. A server that
+// breaks a bound is ended, and the error that the model gets names it. It costs
+// others nothing: each connection has its own process, client and bounds.
+//
+// # What a server may ask
+//
+// For roots: a process gets its workspace, a server at an address nothing. For input of a person (elicitation): that
+// goes to [Options.Ask], and without one fettle says that it can't be asked.
+// For a model's answer (sampling): never; fettle doesn't offer it.
+//
+// # Concurrency
+//
+// A [Manager] is safe for concurrent use. It owns every goroutine and process;
+// [Manager.Close] ends and awaits them within a bound. Processes end with the
+// program however it ends, since a [toolset.Launcher] sees to that.
+package mcp

@@ -1,0 +1,216 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// maxMessage bounds one message: the largest result that events can hold,
+	// with the overhead of base64 and JSON.
+	maxMessage = 12 << 20
+	// maxJunk bounds what a server writes to its standard output that is no
+	// message, such as a banner.
+	maxJunk = 1 << 20
+	// messageBurst and messageRate bound how many messages come in: a burst of
+	// progress is fine, more of it all the time than anybody could show is not.
+	messageBurst = 2_000
+	messageRate  = 100
+	// byteBurst and byteRate bound how much comes in.
+	byteBurst = 64 << 20
+	byteRate  = 8 << 20
+)
+
+// FloodError says that a server sent more than anybody could read.
+type FloodError struct{ What string }
+
+// Error says of what it was too much.
+func (e *FloodError) Error() string { return "it floods: " + e.What }
+
+// meter is a bucket that fills with time: what takes more than is in it floods.
+type meter struct {
+	mu          sync.Mutex
+	left        float64
+	burst, rate float64
+	last        time.Time
+}
+
+func newMeter(burst, rate float64) *meter { return &meter{left: burst, burst: burst, rate: rate} }
+
+// take tells whether n more are within bounds.
+func (m *meter) take(n int, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.last.IsZero() {
+		m.left = min(m.burst, m.left+now.Sub(m.last).Seconds()*m.rate)
+	}
+	m.last = now
+	m.left -= float64(n)
+	return m.left >= 0
+}
+
+// guard holds the bounds of one connection, and the first breach of them.
+type guard struct {
+	messages, bytes *meter
+	now             func() time.Time
+	trip            func() // ends the connection; called once
+
+	mu     sync.Mutex
+	breach error
+}
+
+func newGuard(trip func()) *guard {
+	return &guard{messages: newMeter(messageBurst, messageRate), bytes: newMeter(byteBurst, byteRate), now: time.Now, trip: trip}
+}
+
+// message counts one message.
+func (g *guard) message() error {
+	if g.messages.take(1, g.now()) {
+		return nil
+	}
+	return g.broken(&FloodError{fmt.Sprintf("more than %d messages a second", messageRate)})
+}
+
+// read counts bytes.
+func (g *guard) read(n int) error {
+	if g.bytes.take(n, g.now()) {
+		return nil
+	}
+	return g.broken(&FloodError{fmt.Sprintf("more than %d MB a second", byteRate>>20)})
+}
+
+// broken notes a breach, and ends the connection.
+func (g *guard) broken(err error) error {
+	g.mu.Lock()
+	first := g.breach == nil
+	if first {
+		g.breach = err
+	}
+	g.mu.Unlock()
+	if first && g.trip != nil {
+		g.trip()
+	}
+	return err
+}
+
+// cause is the breach, if there was one.
+func (g *guard) cause() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.breach
+}
+
+// lines passes on the lines of a server's standard output that are messages.
+// Servers print banners there, which isn't allowed and happens all the same;
+// such lines are left out, up to a bound.
+type lines struct {
+	in    *bufio.Reader
+	from  io.Closer
+	guard *guard
+	rest  []byte // of the line that is being passed on
+	junk  int
+	tell  func(string) // gets a line that was left out
+}
+
+func newLines(from io.ReadCloser, g *guard, tell func(string)) *lines {
+	return &lines{in: bufio.NewReaderSize(from, 64<<10), from: from, guard: g, tell: tell}
+}
+
+// Read gives bytes of messages alone.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, err := l.next()
+		if err != nil {
+			return 0, err
+		}
+		l.rest = line
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// next is the next line that is a message, with its end.
+func (l *lines) next() ([]byte, error) {
+	for {
+		line, err := l.line()
+		if err != nil {
+			return nil, err
+		}
+		text := bytes.TrimSpace(line)
+		if len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text) {
+			return append(text, '\n'), nil
+		}
+		if l.junk += len(line); l.junk > maxJunk {
+			return nil, l.guard.broken(&FloodError{fmt.Sprintf("more than %d MB on its standard output that are no messages", maxJunk>>20)})
+		}
+		if len(text) > 0 && l.tell != nil {
+			l.tell(string(text[:min(len(text), maxLogLine)]))
+		}
+	}
+}
+
+// line reads one line, within the bound of a message.
+func (l *lines) line() ([]byte, error) {
+	var out []byte
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if len(out)+len(part) > maxMessage {
+			return nil, l.guard.broken(&FloodError{fmt.Sprintf("a message of more than %d MB", maxMessage>>20)})
+		}
+		if counted := l.guard.read(len(part)); counted != nil {
+			return nil, counted
+		}
+		out = append(out, part...)
+		switch {
+		case err == nil:
+			return out, nil
+		case errors.Is(err, io.EOF) && len(out) > 0:
+			return append(out, '\n'), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+// Close closes what it reads.
+func (l *lines) Close() error { return l.from.Close() }
+
+// maxLogLine bounds one line of a server's log.
+const maxLogLine = 2000
+
+// plain makes one harmless line of a server's words.
+func plain(text string, most int) string {
+	return strings.Join(strings.Fields(harmless(text, most)), " ")
+}
+
+// harmless takes control and direction characters out of a text, apart from
+// tabs and line ends, and bounds it.
+func harmless(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) > most {
+		cut := most
+		for cut > 0 && !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r', unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c':
+			return -1
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,258 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+const (
+	// startTime bounds getting a server ready: npx may fetch a package first.
+	startTime = 60 * time.Second
+	// probeTime bounds the question which era a server speaks. One of the legacy
+	// era should refuse it at once; some never answer.
+	probeTime = 10 * time.Second
+	// idleEnd is how long a connection lives that no call uses, and sweepEvery
+	// how often that is looked at.
+	idleEnd    = 10 * time.Minute
+	sweepEvery = time.Minute
+	// maxConnections bounds how many there are at once; the one that has been
+	// idle the longest gives way.
+	maxConnections = 32
+	// firstPause and longestPause are between tries to start a server that
+	// fails; each is twice the one before.
+	firstPause   = time.Second
+	longestPause = time.Minute
+	// steady is how long a server lives that counts as one that works, so that
+	// its end is followed by a start without a pause.
+	steady = 30 * time.Second
+)
+
+// Options make a Manager.
+type Options struct {
+	// Launcher starts the processes of servers.
+	Launcher toolset.Launcher
+	// Dir holds a folder for each server's process to work in, and what was
+	// learnt of servers; it is made when it is needed.
+	Dir string
+	// Version is fettle's, told to servers.
+	Version string
+	// Lookup gives the values of variables; nil has none.
+	Lookup Lookup
+	// Log hears what servers say of themselves; nil hears nothing. It may be
+	// called from several goroutines at once.
+	Log func(server, text string)
+	// Changed hears that a server has other tools than those that are pinned,
+	// which it has now; nil isn't told. It is called before the calls that the
+	// change holds back are refused.
+	Changed func(ctx context.Context, serverID string, now []toolset.Tool)
+	// Ask asks a person for a server; nil means that nobody can be asked.
+	Ask func(context.Context, Question) (Answer, error)
+	// Tokens keeps what servers gave at sign-in; nil keeps nothing, and no
+	// server is signed in at.
+	Tokens Tokens
+	// SignIn lets a person sign in at servers that want it. Nil means that nobody
+	// can now: such a server is a [*SignInError].
+	SignIn *SignIn
+	// Probe bounds the question which era a server speaks; zero is ten seconds.
+	Probe time.Duration
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Manager owns the connections to all MCP servers.
+type Manager struct {
+	o    Options
+	life context.Context // ends with Close
+	end  context.CancelFunc
+
+	mu       sync.Mutex
+	closed   bool
+	sweeping bool
+	links    map[linkKey]*link
+	sessions map[string][]toolset.Tool // of servers that aren't pinned, by key
+	work     sync.WaitGroup            // all goroutines
+}
+
+// begin runs a goroutine that Close waits for, unless that was called.
+func (m *Manager) begin(fn func()) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	m.work.Go(fn)
+	return true
+}
+
+// linkKey names a link: one server as it is configured, for one workspace.
+type linkKey struct{ id, config, workspace string }
+
+// ErrClosed says that a manager was closed.
+var ErrClosed = errors.New("the MCP servers are closed")
+
+// New makes a Manager. Nothing is started or touched before it is needed.
+func New(o Options) *Manager {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Probe = cmp.Or(o.Probe, probeTime)
+	m := &Manager{o: o, links: map[linkKey]*link{}, sessions: map[string][]toolset.Tool{}}
+	m.life, m.end = context.WithCancel(context.Background())
+	return m
+}
+
+// link gives the link of a server for a workspace. Links of the same server as
+// it was configured before are ended: a change reconnects.
+func (m *Manager) link(s Server, ws *toolset.Workspace) (*link, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	key := linkKey{s.ID, s.Key(), ""}
+	if s.URL != "" {
+		ws = nil // it is elsewhere, and folders of this machine are none of its business
+	}
+	if ws != nil {
+		key.workspace = ws.Path
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
+	l := m.links[key]
+	if l == nil {
+		l = &link{m: m, key: key, server: s, workspace: copyWorkspace(ws), used: m.o.Now()}
+		m.links[key] = l
+		m.makeRoom()
+	}
+	l.pin(s.Pinned)
+	for other, old := range m.links {
+		if other.id == key.id && other.config != key.config {
+			delete(m.links, other)
+			m.work.Go(func() { old.close() })
+		}
+	}
+	if !m.sweeping {
+		m.sweeping = true
+		m.work.Go(m.sweep)
+	}
+	return l, nil
+}
+
+// copyWorkspace keeps what a server needs of a call's workspace, whose root is
+// closed with the turn.
+func copyWorkspace(ws *toolset.Workspace) *toolset.Workspace {
+	if ws == nil {
+		return nil
+	}
+	return &toolset.Workspace{Path: ws.Path, Bound: ws.Bound}
+}
+
+// makeRoom ends the connections that have been idle the longest where there are
+// too many. The caller holds mu.
+func (m *Manager) makeRoom() {
+	for len(m.links) > maxConnections {
+		var oldest *link
+		for _, l := range m.links {
+			if at, idle := l.idleSince(); idle && (oldest == nil || at.Before(oldest.lastUse())) {
+				oldest = l
+			}
+		}
+		if oldest == nil {
+			return
+		}
+		delete(m.links, oldest.key)
+		m.work.Go(func() { oldest.close() })
+	}
+}
+
+// sweep ends connections that are idle for long, until the manager is closed.
+func (m *Manager) sweep() {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-m.life.Done():
+			return
+		case <-ticker.C:
+		}
+		m.mu.Lock()
+		for key, l := range m.links {
+			if at, idle := l.idleSince(); idle && m.o.Now().Sub(at) > idleEnd {
+				delete(m.links, key)
+				m.work.Go(func() { l.close() })
+			}
+		}
+		m.mu.Unlock()
+	}
+}
+
+// Forget ends all connections of a server, whose calls fail.
+func (m *Manager) Forget(serverID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return
+	}
+	for key, l := range m.links {
+		if key.id == serverID {
+			delete(m.links, key)
+			m.work.Go(func() { l.close() })
+		}
+	}
+}
+
+// Close ends every connection and process, and waits for them, but not longer
+// than ctx. Nothing starts after it.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	left := m.links
+	m.links = map[linkKey]*link{}
+	for _, l := range left {
+		m.work.Go(func() { l.close() })
+	}
+	m.mu.Unlock()
+	m.end()
+	done := make(chan struct{})
+	go func() { // outlives Close only where a server outlives ctx
+		defer close(done)
+		m.work.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("end the MCP servers: %w", context.Cause(ctx))
+	}
+}
+
+// Running are the ids of the servers that are connected now, for tests and for
+// people.
+func (m *Manager) Running() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []string
+	for key, l := range m.links {
+		if l.up() && !slices.Contains(out, key.id) {
+			out = append(out, key.id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (m *Manager) log(server, text string) {
+	if m.o.Log != nil {
+		if text = plain(text, maxLogLine); text != "" {
+			m.o.Log(server, text)
+		}
+	}
+}

@@ -1,0 +1,382 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fettle-cli/fettle/internal/schema"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+const (
+	// MaxTools is how many tools of one server are taken: more than any model
+	// can be told of.
+	MaxTools = 2000
+	// maxPages bounds a list that never ends by giving little at a time.
+	maxPages = 200
+	// maxDescription and maxSchema bound one tool; maxList all of them, which
+	// are kept in the records and in the mirror that each turn reads.
+	maxDescription = 16 << 10
+	maxSchema      = 256 << 10
+	maxList        = 8 << 20
+	// maxTitle bounds a name for people.
+	maxTitle = 200
+	// listTime bounds getting a whole list.
+	listTime = 30 * time.Second
+)
+
+// remote is one tool of a server: ours, and what the server calls it.
+type remote struct {
+	tool toolset.Tool
+	name string
+}
+
+// listTools gets all tools of a server. What can't be used is left out with a
+// note.
+func (c *conn) listTools(ctx context.Context) ([]remote, []string, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	l := &lister{server: c.server.ID, ids: map[string]bool{}}
+	if caps := c.session.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+		return nil, nil, nil
+	}
+	cursor, seen := "", map[string]bool{}
+	for range maxPages {
+		page, err := c.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+		if err != nil {
+			return nil, nil, fmt.Errorf("list its tools: %w", c.reason(ctx, err))
+		}
+		for _, t := range page.Tools {
+			l.add(t)
+		}
+		if cursor = page.NextCursor; cursor == "" || seen[cursor] || len(l.out) >= MaxTools {
+			break
+		}
+		seen[cursor] = true
+	}
+	if cursor != "" {
+		l.notes = append(l.notes, "its list goes on; the first "+fmt.Sprint(len(l.out))+" tools are taken")
+	}
+	return l.out, l.notes, nil
+}
+
+// lister makes tools of what a server lists.
+type lister struct {
+	server string
+	out    []remote
+	notes  []string
+	ids    map[string]bool
+	size   int
+}
+
+// maxNotes bounds what is said about a list.
+const maxNotes = 20
+
+func (l *lister) note(name, why string) {
+	if len(l.notes) < maxNotes {
+		l.notes = append(l.notes, fmt.Sprintf("%q is left out: %s", plain(name, maxTitle), why))
+	}
+}
+
+func (l *lister) add(t *sdk.Tool) {
+	switch {
+	case t == nil:
+		return
+	case len(l.out) >= MaxTools:
+		return
+	case appOnly(t.Meta):
+		return // it is for pages, and a model is not told of it
+	}
+	tool, why := l.convert(t)
+	if why != "" {
+		l.note(t.Name, why)
+		return
+	}
+	size := len(tool.Description) + len(tool.InputSchema) + len(tool.OutputSchema)
+	if l.size += size; l.size > maxList {
+		l.note(t.Name, fmt.Sprintf("the list has more than %d MB", maxList>>20))
+		l.size -= size
+		return
+	}
+	l.ids[tool.ID] = true
+	l.out = append(l.out, remote{tool, t.Name})
+}
+
+// convert makes a tool, or says why that can't be.
+func (l *lister) convert(t *sdk.Tool) (toolset.Tool, string) {
+	id := l.server + ":" + ToolName(t.Name)
+	if l.ids[id] {
+		return toolset.Tool{}, "another tool has this name"
+	}
+	if err := toolset.CheckID(id); err != nil {
+		return toolset.Tool{}, err.Error()
+	}
+	input := marshal(t.InputSchema)
+	if why := badSchema(input); why != "" {
+		return toolset.Tool{}, "its inputSchema can't be used: " + why
+	}
+	var output json.RawMessage
+	if t.OutputSchema != nil {
+		if output = marshal(t.OutputSchema); badSchema(output) != "" {
+			output = nil // what it promises can't be checked, and is data all the same
+		}
+	}
+	return toolset.Tool{
+		ID: id, ToolsetID: l.server, Name: plain(titleOf(t), maxTitle), Description: harmless(t.Description, maxDescription),
+		Category: "mcp", InputSchema: input, OutputSchema: output, Streaming: true, Enabled: true,
+		// What it says of itself is a stranger's word, so a person is asked.
+		RequiresConfirmation: true,
+		Annotations:          annotations(t.Annotations),
+	}, ""
+}
+
+func titleOf(t *sdk.Tool) string {
+	switch {
+	case strings.TrimSpace(t.Title) != "":
+		return t.Title
+	case t.Annotations != nil && strings.TrimSpace(t.Annotations.Title) != "":
+		return t.Annotations.Title
+	}
+	return t.Name
+}
+
+func annotations(a *sdk.ToolAnnotations) toolset.Annotations {
+	out := toolset.UnknownAnnotations()
+	if a == nil {
+		return out
+	}
+	out.ReadOnly, out.Idempotent = a.ReadOnlyHint, a.IdempotentHint
+	if a.DestructiveHint != nil {
+		out.Destructive = *a.DestructiveHint
+	}
+	if a.ReadOnlyHint {
+		out.Destructive = false
+	}
+	if a.OpenWorldHint != nil {
+		out.OpenWorld = *a.OpenWorldHint
+	}
+	return out
+}
+
+// appOnly tells a tool that a page may call and a model may not.
+func appOnly(meta sdk.Meta) bool {
+	ui, ok := meta["ui"].(map[string]any)
+	if !ok {
+		return false
+	}
+	seen, ok := ui["visibility"].([]any)
+	return ok && !slices.Contains(seen, any("model"))
+}
+
+// badSchema says what is wrong with a schema; empty for nothing.
+func badSchema(raw json.RawMessage) string {
+	if len(raw) > maxSchema {
+		return fmt.Sprintf("it has %d KB; %d KB are allowed", len(raw)>>10, maxSchema>>10)
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil || object == nil {
+		return "it is no JSON object"
+	}
+	if _, err := schema.Compile(raw); err != nil {
+		return plain(err.Error(), maxLogLine)
+	}
+	return ""
+}
+
+// marshal is a value as JSON, the same for the same value. What comes from JSON
+// can always be made JSON again.
+func marshal(v any) json.RawMessage {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimSpace(buf.Bytes())
+}
+
+// maxToolName is what an id's part may have.
+const maxToolName = 128
+
+// ToolName fits a server's name for a tool into an id: letters, digits, `_`,
+// `-`, `.` and `/`, beginning with a letter, a digit or `_`. A name that had to
+// be changed ends with a piece of its hash, so that two never become one.
+func ToolName(name string) string {
+	fits := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_-./", r):
+			return r
+		}
+		return '_'
+	}, name)
+	if fits != "" && strings.ContainsRune("-./", rune(fits[0])) {
+		fits = "_" + fits
+	}
+	if fits == name && len(name) <= maxToolName && name != "" {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	tail := "_" + hex.EncodeToString(sum[:4])
+	return fits[:min(len(fits), maxToolName-len(tail))] + tail
+}
+
+// Fingerprint is the same for two tools that say the same to a model: name,
+// description, schemas and annotations.
+func Fingerprint(t toolset.Tool) string {
+	raw := marshal([]any{t.ID, t.Name, t.Description, canonical(t.InputSchema), canonical(t.OutputSchema), t.Annotations})
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+func canonical(raw json.RawMessage) any {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// refresh lists the tools anew.
+func (c *conn) refresh(ctx context.Context) error {
+	list, notes, err := c.listTools(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list, c.notes = list, notes
+	for _, n := range notes {
+		c.m.log(c.server.ID, n)
+	}
+	return nil
+}
+
+// tools are those of the last listing.
+func (c *conn) tools() []toolset.Tool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]toolset.Tool, len(c.list))
+	for i, r := range c.list {
+		out[i] = r.tool
+	}
+	return out
+}
+
+// hold decides which tools are held back: those that aren't as they were
+// approved.
+func (c *conn) hold(pinned []toolset.Tool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = map[string]string{}
+	if pinned == nil {
+		return
+	}
+	known := map[string]string{}
+	for _, t := range pinned {
+		known[t.ID] = Fingerprint(t)
+	}
+	for _, r := range c.list {
+		switch was, there := known[r.tool.ID]; {
+		case !there:
+			c.held[r.tool.ID] = "it is new since the server was approved"
+		case was != Fingerprint(r.tool):
+			c.held[r.tool.ID] = "what it says of itself has changed since it was approved"
+		}
+	}
+}
+
+// differs tells whether the tools are other ones than those that are pinned.
+func (c *conn) differs(pinned []toolset.Tool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return pinned != nil && (len(c.held) > 0 || len(c.list) != len(pinned))
+}
+
+// tellChange says which tools the server has now, where that differs.
+func (c *conn) tellChange(pinned []toolset.Tool) {
+	if c.m.o.Changed != nil && c.differs(pinned) {
+		c.m.o.Changed(c.life, c.server.ID, c.tools())
+	}
+}
+
+// find gives a tool that may be called.
+func (c *conn) find(id string) (remote, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.list {
+		if r.tool.ID != id {
+			continue
+		}
+		if why := c.held[id]; why != "" {
+			return remote{}, &HeldError{Server: c.server.ID, Why: why}
+		}
+		return r, nil
+	}
+	return remote{}, errors.New("it has no such tool any more")
+}
+
+// HeldError says that a tool is held back until somebody has approved it.
+type HeldError struct{ Server, Why string }
+
+// Error says why, and what to do.
+func (e *HeldError) Error() string {
+	return e.Why + ", so it is held back; fettle mcp test " + e.Server + " shows the change and asks"
+}
+
+// listChanged lists the tools anew in the background, once however often a
+// server says that they changed.
+func (c *conn) listChanged() {
+	c.mu.Lock()
+	running := c.relist
+	c.relist, c.again = true, running
+	c.mu.Unlock()
+	if !running {
+		c.m.begin(c.relistLoop)
+	}
+}
+
+// relistPause keeps a server that says it all the time from being asked all the
+// time.
+const relistPause = time.Second
+
+func (c *conn) relistLoop() {
+	select {
+	case <-c.up:
+	case <-c.life.Done():
+		return
+	}
+	for {
+		if err := c.refresh(c.life); err != nil {
+			c.m.log(c.server.ID, err.Error())
+		} else {
+			pinned := c.link.pins()
+			c.hold(pinned)
+			c.tellChange(pinned)
+			c.m.learn(c.link.server, c.tools())
+		}
+		select {
+		case <-c.life.Done():
+			return
+		case <-time.After(relistPause):
+		}
+		c.mu.Lock()
+		more := c.again
+		c.again, c.relist = false, more
+		c.mu.Unlock()
+		if !more {
+			return
+		}
+	}
+}

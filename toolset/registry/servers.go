@@ -1,0 +1,189 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/manifest"
+)
+
+// ServerSettings are what a manifest doesn't say of an MCP server, and a user
+// who adds one may.
+type ServerSettings struct {
+	// SSE is for a server at an address that speaks the transport before
+	// streamable HTTP.
+	SSE bool `json:"sse,omitempty"`
+	// Uncontained runs its command without a sandbox, with the user's home.
+	Uncontained bool `json:"uncontained,omitempty"`
+	// Read and Write are absolute paths that its command may read, or change.
+	Read  []string `json:"read,omitempty"`
+	Write []string `json:"write,omitempty"`
+	// Offline gives its command no network.
+	Offline bool `json:"offline,omitempty"`
+	// ClientID and ClientSecret are of a client that was registered beforehand
+	// where the server wants a sign-in; the secret is ${NAME}.
+	ClientID     string `json:"client_id,omitempty"`
+	ClientSecret string `json:"client_secret,omitempty"`
+}
+
+// PutServer adds an MCP server of the user's own, or changes one. What it was
+// pinned to goes where it is another server now.
+func (r *Registry) PutServer(ctx context.Context, config manifest.MCPServer, set ServerSettings) error {
+	id := config.ID
+	return r.changing(ctx, func(tx *kv.Tx) error {
+		if has, err := r.tables.toolsets.Has(tx, kv.Str(id)); err != nil || has {
+			return errors.Join(err, &StateError{ID: id, Msg: "a toolset has this name; take another"})
+		}
+		s, err := r.tables.servers.Get(tx, kv.Str(id))
+		if errors.Is(err, kv.ErrNotFound) {
+			s, err = &Server{ID: id, Enabled: true}, nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(s.DeclaredBy) > 0 {
+			return &StateError{ID: id, Msg: "it came with the toolset " + s.DeclaredBy[0] + "; add yours under another name"}
+		}
+		if !sameServer(s.Config, config) {
+			s.Tools, s.Seen, s.PinnedAt, s.Problem = nil, nil, nil, ""
+		}
+		s.Config, s.Settings, s.Own = config, set, true
+		return r.tables.servers.Put(tx, s)
+	})
+}
+
+// RemoveServer removes an MCP server of the user's own.
+func (r *Registry) RemoveServer(ctx context.Context, id string) error {
+	return r.changing(ctx, func(tx *kv.Tx) error {
+		s, err := r.tables.servers.Get(tx, kv.Str(id))
+		if errors.Is(err, kv.ErrNotFound) {
+			return r.noServer(tx, id)
+		}
+		if err != nil {
+			return err
+		}
+		if len(s.DeclaredBy) == 0 {
+			return r.tables.servers.Delete(tx, kv.Str(id))
+		}
+		return &StateError{
+			ID: id, Msg: fmt.Sprintf("it came with the toolset %s and goes with it", s.DeclaredBy[0]),
+			Hint: "fettle mcp disable " + id + "   leaves it out",
+		}
+	})
+}
+
+func (r *Registry) noServer(tx *kv.Tx, id string) error {
+	e := &NotFoundError{What: "MCP server", ID: id}
+	for s, err := range r.tables.servers.Scan(tx, kv.Range{}) {
+		if err == nil {
+			e.Known = append(e.Known, s.ID)
+		}
+	}
+	return e
+}
+
+// SetServerEnabled switches one MCP server on or off. It tells whether that
+// changed anything.
+func (r *Registry) SetServerEnabled(ctx context.Context, serverID string, on bool) (changed bool, err error) {
+	err = r.server(ctx, serverID, func(s *Server) { changed, s.Enabled = s.Enabled != on, on })
+	return changed, err
+}
+
+// PinServer notes which tools an MCP server has, and gives what differs from
+// what was pinned before. With approved false a difference is not pinned: what
+// was seen is kept beside it, until somebody has approved it.
+func (r *Registry) PinServer(ctx context.Context, serverID string, tools []toolset.Tool, approved bool) (changes []Change, err error) {
+	err = r.server(ctx, serverID, func(s *Server) {
+		fresh := Pinned(tools)
+		changes = ServerChanges(s.Tools, fresh)
+		if len(changes) > 0 && s.PinnedAt != nil && !approved {
+			s.Seen, s.Problem = fresh, ChangedTools
+			return
+		}
+		now := r.o.Now().UTC()
+		s.Tools, s.Seen, s.PinnedAt, s.Problem = fresh, nil, &now, ""
+	})
+	return changes, err
+}
+
+// ChangedTools is the problem of a server some of whose tools are held back.
+const ChangedTools = "its tools are not those that were approved"
+
+// Pinned are tools with their pins.
+func Pinned(tools []toolset.Tool) []ServerTool {
+	out := make([]ServerTool, len(tools))
+	for i, t := range tools {
+		out[i] = ServerTool{Tool: t, SHA256: serverToolItem(t).SHA256}
+	}
+	return out
+}
+
+// ServerChanges tells what differs between the tools of a server at two times.
+func ServerChanges(before, after []ServerTool) []Change {
+	known := map[[2]string]string{}
+	items := func(list []ServerTool) []Item {
+		out := make([]Item, len(list))
+		for i, t := range list {
+			out[i] = serverToolItem(t.Tool)
+		}
+		return out
+	}
+	for _, t := range before {
+		known[[2]string{KindTool, t.Tool.BareID()}] = t.SHA256
+	}
+	return compare(items(before), items(after), known)
+}
+
+// Held are the tools of a server that wait for an approval, with the reason, by
+// id: those that have changed since, that are new, and that are gone.
+func (s *Server) Held() map[string]string {
+	out := map[string]string{}
+	if len(s.Seen) == 0 {
+		return out
+	}
+	now := map[string]string{}
+	for _, t := range s.Seen {
+		now[t.Tool.ID] = t.SHA256
+		if !slices.ContainsFunc(s.Tools, func(p ServerTool) bool { return p.Tool.ID == t.Tool.ID }) {
+			out[t.Tool.ID] = "it is new since the server was approved; fettle mcp test " + s.ID + " asks"
+		}
+	}
+	for _, t := range s.Tools {
+		switch sum, there := now[t.Tool.ID]; {
+		case !there:
+			out[t.Tool.ID] = "the server has it no more"
+		case sum != t.SHA256:
+			out[t.Tool.ID] = "what it says of itself has changed since it was approved; fettle mcp test " + s.ID + " shows the change and asks"
+		}
+	}
+	return out
+}
+
+func serverToolItem(t toolset.Tool) Item {
+	return newItem(KindTool, t.BareID()).pin("name", t.Name).pin("description", t.Description).pin("input_schema", jsonText(t.InputSchema)).
+		pin("output_schema", jsonText(t.OutputSchema)).pin("annotations", jsonText(t.Annotations)).done()
+}
+
+// ServerProblem notes why an MCP server could not be used; empty takes the note
+// away.
+func (r *Registry) ServerProblem(ctx context.Context, serverID, why string) error {
+	return r.server(ctx, serverID, func(s *Server) { s.Problem = why })
+}
+
+func (r *Registry) server(ctx context.Context, serverID string, fn func(*Server)) error {
+	return r.changing(ctx, func(tx *kv.Tx) error {
+		s, err := r.tables.servers.Get(tx, kv.Str(serverID))
+		if errors.Is(err, kv.ErrNotFound) {
+			return r.noServer(tx, serverID)
+		}
+		if err != nil {
+			return err
+		}
+		fn(s)
+		return r.tables.servers.Put(tx, s)
+	})
+}
