@@ -63,6 +63,11 @@ func layers() []rule {
 			why:    "the server's way to tools, files and records is the engine, or the shell and the page would come to differ",
 		},
 		{
+			rooms:  []string{"./server/acp/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/provider"},
+			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
+		},
+		{
 			rooms: []string{"./engine/..."}, tests: true,
 			forbid: []string{"./server/..."},
 			why:    "the engine doesn't know who follows its turns",
