@@ -33,6 +33,9 @@ type session struct {
 
 	// known tells that the editor has the session's id. The agent's mu guards it.
 	known bool
+	// listed says which list of models it was told when it was opened. It is of the
+	// goroutine that opens sessions.
+	listed int
 }
 
 // choice is what a session's prompts are asked with, at one moment.
@@ -190,6 +193,9 @@ func (a *agent) introduce(s *session) {
 	s.known = true
 	a.mu.Unlock()
 	a.sayCommands(s)
+	if a.models.changed() != s.listed { // while nobody knew the session
+		a.sayOptions(s)
+	}
 }
 
 // startAgent sets the agent of a session, if there is such a one.

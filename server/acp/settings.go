@@ -37,6 +37,8 @@ type modelChoices struct {
 	list  []configChoice
 	asked time.Time
 	done  chan struct{} // closed when the list that is being had is there
+	// changes counts how often the list has changed.
+	changes int
 }
 
 // refresh asks for the models, if it is time to.
@@ -56,6 +58,9 @@ func (m *modelChoices) refresh(a *agent) {
 		m.mu.Lock()
 		changed := !slices.Equal(list, m.list)
 		m.list, m.asked, m.done = list, a.o.Now(), nil
+		if changed {
+			m.changes++
+		}
 		m.mu.Unlock()
 		close(done)
 		if changed {
@@ -103,6 +108,12 @@ func (m *modelChoices) choices(ctx context.Context, wait time.Duration) []config
 	return m.list
 }
 
+func (m *modelChoices) changed() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changes
+}
+
 // settings are what can be chosen in a session, with what is.
 func (a *agent) settings(ctx context.Context, s *session) (sessionResult, error) {
 	a.models.refresh(a)
@@ -110,6 +121,7 @@ func (a *agent) settings(ctx context.Context, s *session) (sessionResult, error)
 	if err != nil {
 		return sessionResult{}, err
 	}
+	s.listed = a.models.changed() // before the list itself: told twice is better than never
 	return sessionResult{Modes: modes, Options: a.options(ctx, s, modes, modelsWait)}, nil
 }
 
