@@ -34,7 +34,11 @@ behind a slash. Deleted sessions come back by fettle chats restore.
 
 The configuration is that of the folder in which it is started. In Zed's settings:
 
-  "agent_servers": {"fettle": {"type": "custom", "command": "fettle", "args": ["acp"]}}`,
+  "agent_servers": {
+    "fettle": {"type": "custom", "command": "fettle", "args": ["acp"]}
+  }
+
+fettle's README has the lines for JetBrains and Neovim.`,
 		UsageText: "fettle acp\nfettle acp --model ollama/qwen3\nfettle acp --demo",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "begin sessions with the model `PROVIDER/NAME`"},

@@ -98,6 +98,9 @@ type Options struct {
 	Log *slog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+
+	// page is how many sessions a list has; 0 is pageSessions. Tests set it.
+	page int
 }
 
 const (

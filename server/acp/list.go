@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/base64"
 	"path/filepath"
 
@@ -18,7 +19,7 @@ func (a *agent) listSessions(r *request) (any, error) {
 			return nil, err
 		}
 	}
-	q := engine.ListChats{Limit: pageSessions, Bound: true}
+	q := engine.ListChats{Limit: cmp.Or(a.o.page, pageSessions), Bound: true}
 	if p.CWD != nil && *p.CWD != "" {
 		if !filepath.IsAbs(*p.CWD) {
 			return nil, &rpcError{Code: codeParams, Message: "params.cwd has to be an absolute path"}

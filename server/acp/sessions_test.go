@@ -113,9 +113,9 @@ func TestResumeReplaysNothing(t *testing.T) {
 func TestListPages(t *testing.T) {
 	t.Parallel()
 	h := open(t, usual)
-	e := h.connect()
+	e := h.connect(func(o *acp.Options) { o.SetPage(3) })
 	e.initialize()
-	const all = 53
+	const all = 5
 	other := t.TempDir()
 	for range all {
 		e.prompt(e.newSession(h.project), "hello")
