@@ -16,13 +16,18 @@ import (
 
 // library is the prompts that can be used where the program was started.
 func (rt *runtime) library() (*prompts.Library, error) {
-	dirs, err := rt.dirs()
-	if err != nil {
-		return nil, err
-	}
 	wd, err := os.Getwd()
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "find the current folder", err)
+	}
+	return rt.libraryAt(wd)
+}
+
+// libraryAt is the library as a folder sees it.
+func (rt *runtime) libraryAt(wd string) (*prompts.Library, error) {
+	dirs, err := rt.dirs()
+	if err != nil {
+		return nil, err
 	}
 	project, refused := config.ProjectDir(wd, dirs.Home, "prompts")
 	if refused != "" {

@@ -221,7 +221,7 @@ func (rt *runtime) modelIndex(cfg *config.Config, ring *keys.Keys, cache string)
 // prepareTurn fills in what the configuration says of a turn, as ask does.
 func prepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
 	return func(req *engine.TurnRequest) {
-		begins := req.Chat == (engine.ChatRef{})
+		begins := req.Chat == (engine.ChatRef{New: req.Chat.New})
 		if req.Model == "" && begins {
 			req.Model = cfg.Model
 		}

@@ -17,6 +17,10 @@ type ListChats struct {
 	// AfterChat is the number of the chat that the page before ended with;
 	// it is for people, and After wins.
 	AfterChat int64
+	// Workspace is the folder of the user's that a chat is bound to; Bound asks for
+	// those that are bound to any.
+	Workspace string
+	Bound     bool
 	// Model is a part of the model's name; upper and lower case are the same.
 	Model string
 	// Since and Before bound when the chat was last used.
@@ -25,6 +29,7 @@ type ListChats struct {
 
 func (q *ListChats) matches(c *Chat) bool {
 	return strings.Contains(strings.ToLower(c.Model), strings.ToLower(q.Model)) &&
+		(q.Workspace == "" || q.Workspace == c.Workspace) && (!q.Bound || c.Workspace != "") &&
 		!c.UpdatedAt.Before(q.Since) && (q.Before.IsZero() || c.UpdatedAt.Before(q.Before))
 }
 

@@ -76,14 +76,17 @@ func workspaceName(c Chat) string {
 }
 
 func (e *Engine) begin(ctx context.Context, req TurnRequest) (*conversation, error) {
-	conv := &conversation{chat: Chat{ID: e.newID()}, isNew: true, unlock: func() {}}
+	id, err := e.chatID(req.Chat)
+	if err != nil {
+		return nil, err
+	}
+	conv := &conversation{chat: Chat{ID: id}, isNew: true, unlock: func() {}}
 	if req.Workspace != "" {
 		conv.chat.Workspace = filepath.Clean(req.Workspace)
 	}
 	if req.Ephemeral {
 		return conv, nil // nobody else can know the chat
 	}
-	var err error
 	conv.unlock, err = e.lockChat(ctx, conv.chat.ID, nil)
 	return conv, err
 }

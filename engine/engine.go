@@ -84,6 +84,7 @@ type Engine struct {
 	tables   *tables
 	journals *journal.Dir
 	counter  *journal.Counter
+	minted   minted
 	folding  chan struct{} // holds one token: the fold of this process
 	schemas  schemas
 	grace    time.Duration // toolGrace, but in tests

@@ -169,6 +169,8 @@ func (t *turn) checkChat() error {
 	switch {
 	case r.Last && (r.Number != 0 || r.ID != ""), r.Number != 0 && r.ID != "", r.Number < 0:
 		return fault.New(fault.Usage, "the request names more than one chat, or none that can be", "fettle chats list")
+	case r.New != "" && !r.isNew():
+		return fault.New(fault.Usage, "the request names a chat and begins another", "fettle chats list")
 	case r.isNew() && (r.Fork || r.Parent != "" || r.beside()):
 		return fault.New(fault.Usage, "a fork or a message to go on from needs the chat it is in", "fettle ask -c --fork …")
 	case r.beside() && (r.Fork || r.Parent != ""), r.Instead != "" && r.At != 0, r.At < -1:
@@ -178,7 +180,7 @@ func (t *turn) checkChat() error {
 	case !filepath.IsAbs(ws):
 		return fault.New(fault.Usage, "the workspace "+ws+" is no absolute path", "fettle ask -w DIR …")
 	}
-	if err := toolset.CheckBound(ws, toolset.Places{DataDir: t.eng.o.DataDir}); err != nil {
+	if err := t.eng.CheckWorkspace(ws); err != nil {
 		return fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
 	}
 	return nil
@@ -308,6 +310,7 @@ func (e *Engine) accept(ctx context.Context, t *turn) error {
 		e.forget(t)
 		return fault.Wrap(fault.Store, "keep the question", err, roomHint)
 	}
+	e.minted.drop(t.accept.Chat.ID)
 	return nil
 }
 

@@ -68,6 +68,11 @@ func layers() []rule {
 			why:    "a server knows its clients by what they send",
 		},
 		{
+			rooms:  []string{"./server/acp/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/provider"},
+			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
+		},
+		{
 			rooms: []string{"./engine/..."}, tests: true,
 			forbid: []string{"./server/..."},
 			why:    "the engine doesn't know who follows its turns",

@@ -1,0 +1,118 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server/acp"
+)
+
+// acpOptions are the flags of `acp`.
+type acpOptions struct {
+	model, agent, logs string
+	demo               bool
+}
+
+func newACP(rt *runtime) *cli.Command {
+	return &cli.Command{
+		Name:  "acp",
+		Usage: "be the agent of an editor, by the Agent Client Protocol",
+		Description: `Editors start this: Zed, JetBrains' IDEs, Neovim and others that speak ACP. They
+write messages to its standard input and read them from its standard output, and
+the log is on standard error. It ends with the editor; a chat that it cuts off
+can be gone on with.
+
+The editor's folder is the workspace. Calls that can change something there ask
+in the editor, what they changed is shown as a diff, and /undo in the editor or
+fettle undo in a shell takes it back. The agents of toolsets and of the
+configuration are its modes, and the prompts of fettle prompts are commands
+behind a slash. Deleted sessions come back by fettle chats restore.
+
+The configuration is that of the folder in which it is started. In Zed's settings:
+
+  "agent_servers": {
+    "fettle": {"type": "custom", "command": "fettle", "args": ["acp"]}
+  }
+
+fettle's README has the lines for JetBrains and Neovim.`,
+		UsageText: "fettle acp\nfettle acp --model ollama/qwen3\nfettle acp --demo",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "begin sessions with the model `PROVIDER/NAME`"},
+			&cli.StringFlag{Name: "agent", Usage: "begin sessions with the agent `ID`"},
+			&cli.BoolFlag{Name: "demo", Usage: "answer with the recorded model of fettle demo, with nothing set up"},
+			&cli.StringFlag{Name: "log", Value: "text", Usage: "write the log as `FORMAT`: text, json or off"},
+			rt.inProfile(""),
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c, "fettle acp"); err != nil {
+				return err
+			}
+			o := acpOptions{model: c.String("model"), agent: c.String("agent"), logs: c.String("log"), demo: c.Bool("demo")}
+			if err := o.check(rt); err != nil {
+				return err
+			}
+			return runACP(c.Context, rt, o)
+		},
+	}
+}
+
+func (o acpOptions) check(rt *runtime) error {
+	switch {
+	case o.logs != "text" && o.logs != "json" && o.logs != "off":
+		return usagef("fettle acp --log json", "--log wants text, json or off, not %s", shellWord(o.logs))
+	case o.demo && o.model != "":
+		return usagef("fettle acp --demo", "--demo answers with a recorded model, so --model has no use")
+	case rt.streams.In.IsTerminal():
+		return usagef("fettle acp --help", "fettle acp is started by an editor, and nobody types what it reads; its help says how")
+	}
+	return nil
+}
+
+func runACP(ctx context.Context, rt *runtime, o acpOptions) error {
+	cfg, err := rt.config(map[string]config.Flag{})
+	if err != nil {
+		return err
+	}
+	if o.demo {
+		o.model = demoModel
+	}
+	cfg.Model = cmp.Or(o.model, cfg.Model)
+	eng, err := rt.engineFor(cfg, nil)
+	if err != nil {
+		return err
+	}
+	agent := cmp.Or(o.agent, cfg.EntryAgent())
+	if o.agent != "" {
+		all, err := eng.AllAgents(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := all.Find(o.agent); err != nil {
+			return err
+		}
+	}
+	dirs, err := rt.dirs()
+	if err != nil {
+		return err
+	}
+	ring, err := rt.keyRing(cfg)
+	if err != nil {
+		return err
+	}
+	index, err := rt.modelIndex(cfg, ring, dirs.Cache)
+	if err != nil {
+		return err
+	}
+	err = acp.Run(ctx, acp.Options{
+		Engine: eng, Models: index, Prompts: slashPrompts{rt}, Prepare: prepareTurn(cfg, ""), Model: cfg.Model, Agent: agent,
+		Version: buildVersion().Version, In: rt.streams.In, Out: rt.streams.Out, Log: rt.logger(o.logs),
+	})
+	if err != nil && !closedPipe(err) {
+		return fault.Wrap(fault.Failed, "speak with the editor", err)
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package commands_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// editorsTake bounds what an editor's client does: seconds here, and a machine that
+// builds at the same time may take twenty times as long.
+const editorsTake = 3 * time.Minute
+
+const editorScript = `
+responses:
+  - {when: "^slow", deltas: [{content: Half}], hang: true}
+  - {when: "^write", step: 0, text: I write it., calls: [{name: write_file, args: {path: notes/a.txt, content: "one\n"}}]}
+  - {when: "", text: Hello there.}
+`
+
+// editorModules finds the installed clients of ACP: FETTLE_ACP_CLIENTS names the
+// folder, or they are beside their lock file.
+func editorModules(t *testing.T) (modules, node string) {
+	t.Helper()
+	dir, asked := os.LookupEnv("FETTLE_ACP_CLIENTS")
+	if !asked {
+		dir = filepath.Join("..", "server", "acp", "testdata", "clients")
+	}
+	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := "the clients of ACP; npm ci --prefix server/acp/testdata/clients installs them"
+	if _, err := os.Stat(filepath.Join(modules, "acpx")); err == nil {
+		own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
+		lacks = "Node 22 or later"
+		for _, program := range append([]string{"node"}, own...) {
+			out, err := exec.CommandContext(t.Context(), program, "--version").Output()
+			major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
+			if n, _ := strconv.Atoi(major); err == nil && n >= 22 {
+				return modules, program
+			}
+		}
+	}
+	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", lacks)
+	}
+	t.Skipf("this machine lacks %s", lacks)
+	return "", ""
+}
+
+// The TypeScript SDK drives whole turns: a permission, a link with unsaved text, a
+// load in another process, undo, cancels.
+func TestSDKDrivesACP(t *testing.T) {
+	t.Parallel()
+	modules, node := editorModules(t)
+	w := newWorld(t, editorScript)
+	dir, project := t.TempDir(), realDir(t)
+	script, err := os.ReadFile(filepath.Join("..", "server", "acp", "testdata", "clients", "sdk.mjs"))
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "sdk.mjs"), script, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))); err != nil {
+		t.Fatal(err)
+	}
+	cmd := w.command()
+	cmd.Path, cmd.Args = node, []string{node, filepath.Join(dir, "sdk.mjs"), project, os.Args[0], "acp", "--log", "off"}
+	cmd.Env = append(w.env, "FETTLE_MODEL=script/"+filepath.Join(w.dir, "m.yaml"))
+	out := timed(t, cmd)
+	if strings.Count(out, "ok ") != 3 || strings.Contains(out, "not ok") {
+		t.Errorf("%s", out)
+	}
+}
+
+// acpx runs one prompt, and its transcript ends well.
+func TestACPXRunsAPrompt(t *testing.T) {
+	t.Parallel()
+	modules, node := editorModules(t)
+	w := newWorld(t, editorScript)
+	project := realDir(t)
+	cmd := w.command()
+	if node, err := exec.LookPath(node); err != nil {
+		t.Fatal(err)
+	} else {
+		cmd.Path = node
+	}
+	cmd.Args = []string{
+		node, filepath.Join(modules, "acpx", "dist", "cli.js"), "--agent", os.Args[0] + " acp --log off", "--cwd", project,
+		"--approve-all", "--format", "json", "exec", "write it",
+	}
+	cmd.Env = append(w.env, "FETTLE_MODEL=script/"+filepath.Join(w.dir, "m.yaml"))
+	out := timed(t, cmd)
+	var stop, text string
+	for line := range strings.Lines(out) {
+		var m struct {
+			Result struct{ StopReason string }
+			Params struct {
+				Update struct {
+					SessionUpdate string
+					Content       json.RawMessage
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if m.Result.StopReason != "" {
+			stop = m.Result.StopReason
+		}
+		if m.Params.Update.SessionUpdate == "agent_message_chunk" {
+			var c struct{ Text string }
+			if err := json.Unmarshal(m.Params.Update.Content, &c); err != nil {
+				t.Fatal(err)
+			}
+			text += c.Text
+		}
+	}
+	if stop != "end_turn" || text != "I write it.Hello there." {
+		t.Errorf("it stopped for %q after %q\n%s", stop, text, out)
+	}
+	if on, err := os.ReadFile(filepath.Join(project, "notes", "a.txt")); err != nil || string(on) != "one\n" {
+		t.Errorf("the file has %q, %v", on, err)
+	}
+	said, _ := w.run(0, "chats", "list", "-o", "json")
+	if !strings.Contains(said, `"write it"`) {
+		t.Errorf("the chats are %s", said)
+	}
+	w.run(0, "undo")
+	if _, err := os.Stat(filepath.Join(project, "notes", "a.txt")); err == nil {
+		t.Error("fettle undo left the file")
+	}
+}
+
+// realDir is a folder by the name that the system has for it.
+func realDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// timed runs a program to its end, and gives what it printed.
+func timed(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	late := time.AfterFunc(editorsTake, func() {
+		if cmd.Process != nil {
+			_ = cmd.Process.Kill()
+		}
+	})
+	defer late.Stop()
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("%v\n%s\n%s", err, out, errs.String())
+	}
+	return string(out)
+}
+
+// acpProcess is a `fettle acp` that a test writes to.
+func (w *world) acpProcess(args ...string) (cmd *exec.Cmd, say func(string), hear func(string) string) {
+	w.t.Helper()
+	cmd = w.command(append([]string{"acp"}, args...)...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewReader(out)
+	say = func(line string) {
+		if line == "" {
+			_ = in.Close()
+			return
+		}
+		if _, err := in.Write([]byte(line + "\n")); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	hear = func(part string) string {
+		w.t.Helper()
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return ""
+			}
+			if !json.Valid([]byte(line)) {
+				w.t.Errorf("standard output has %q", line)
+			}
+			if strings.Contains(line, part) {
+				return line
+			}
+		}
+	}
+	return cmd, say, hear
+}

@@ -1,0 +1,109 @@
+package commands_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// An editor that dies, or a signal, cancels the turn; nothing but messages was on
+// standard output, and the chat goes on in a shell.
+func TestACPEndsInOrder(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"end of input", "a signal"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			if how == "a signal" && runtime.GOOS == "windows" {
+				t.Skip("no signal ends it in order there")
+			}
+			w := newWorld(t, editorScript)
+			project := realDir(t)
+			cmd, say, hear := w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
+			say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, project))
+			var opened struct{ Result struct{ SessionID string } }
+			if err := json.Unmarshal([]byte(hear(`"sessionId"`)), &opened); err != nil {
+				t.Fatal(err)
+			}
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"slow"}]}}`, opened.Result.SessionID))
+			if hear("Half") == "" {
+				t.Fatal("the model said nothing")
+			}
+			if how == "end of input" {
+				say("")
+			} else if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if hear(`"id":3`) == "" {
+				t.Error("the prompt was not answered")
+			}
+			hear("all that is left")
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("it ended with %v", err)
+			}
+			said, _ := w.run(0, "chats", "show", "-o", "json")
+			if !strings.Contains(said, opened.Result.SessionID) || !strings.Contains(said, `"cancelled"`) || !strings.Contains(said, "Half") {
+				t.Errorf("the chat is %s", said)
+			}
+		})
+	}
+}
+
+// The user's prompts and the project's are commands, with their variables.
+func TestACPPrompts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `responses: [{when: "^Look at go: tea", text: Looked.}, {when: "", text: Asked.}]`)
+	project := realDir(t)
+	put(t, filepath.Join(w.dir, "config", "prompts", "look.md"), "---\ndescription: looks at something\nvariables: {lang: {}}\n---\nLook at {{lang}}: {{input}}\n")
+	put(t, filepath.Join(project, ".fettle", "prompts", "own.md"), "The project's own.\n")
+	if err := os.Chmod(filepath.Join(project, ".fettle"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, say, hear := w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
+	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
+	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, project))
+	var opened struct{ Result struct{ SessionID string } }
+	if err := json.Unmarshal([]byte(hear(`"sessionId"`)), &opened); err != nil {
+		t.Fatal(err)
+	}
+	commands := hear("available_commands_update")
+	if !strings.Contains(commands, `"looks at something"`) || !strings.Contains(commands, `"own"`) {
+		t.Errorf("the commands are %s", commands)
+	}
+	ask := func(id int, text string) {
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, id, opened.Result.SessionID, text))
+	}
+	ask(3, "/look lang=go tea, and nothing else")
+	if hear("Looked.") == "" {
+		t.Error("the prompt was not filled")
+	}
+	hear(`"id":3`)
+	ask(4, "/look tea")
+	if got := hear(`"id":4`); !strings.Contains(got, `/look lang=…`) {
+		t.Errorf("without its variable: %s", got)
+	}
+}
+
+func TestACPRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, editorScript)
+	for _, c := range []struct {
+		status int
+		args   []string
+		want   string
+	}{
+		{2, []string{"--log", "loud"}, "--log wants text, json or off"},
+		{2, []string{"--demo", "--model", "script/m.yaml"}, "--demo answers"},
+		{2, []string{"now"}, "now"},
+		{1, []string{"--agent", "nobody"}, "nobody"},
+	} {
+		if _, said := w.run(c.status, append([]string{"acp"}, c.args...)...); !strings.Contains(said, c.want) {
+			t.Errorf("%v: %s", c.args, said)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// minted are the ids that NewChatID has given and no chat has yet.
+type minted struct {
+	mu  sync.Mutex
+	ids map[string]bool
+}
+
+func (m *minted) add(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ids == nil {
+		m.ids = map[string]bool{}
+	}
+	m.ids[id] = true
+}
+
+func (m *minted) has(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ids[id]
+}
+
+func (m *minted) drop(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.ids, id)
+}
+
+// NewChatID gives the id of a chat that isn't there yet, for a client that has to
+// name a conversation before anything is asked in it. [ChatRef.New] begins the
+// chat; until then it is nowhere.
+func (e *Engine) NewChatID() string {
+	id := e.newID()
+	e.minted.add(id)
+	return id
+}
+
+// DropChatID forgets an id of NewChatID that no chat is to have.
+func (e *Engine) DropChatID(id string) { e.minted.drop(id) }
+
+// chatID is the id that a new chat has.
+func (e *Engine) chatID(r ChatRef) (string, error) {
+	switch {
+	case r.New == "":
+		return e.newID(), nil
+	case !e.minted.has(r.New):
+		return "", fault.New(fault.Usage, "no new chat can have the id "+cutRunes(cleanLine(r.New), maxName))
+	}
+	return r.New, nil
+}
+
+// CheckWorkspace says why a folder can't be a chat's workspace, if that is so.
+func (e *Engine) CheckWorkspace(dir string) error {
+	return toolset.CheckBound(dir, toolset.Places{DataDir: e.o.DataDir})
+}
+
+// StateByID gives a state by its id, as events name it; nil where the store has
+// it no longer.
+func (e *Engine) StateByID(ctx context.Context, id string) (*cas.Manifest, error) {
+	return e.manifest(ctx, id)
+}
+
+// ToolCalls gives the records of a chat's calls, of all branches and in no
+// particular order, as far as turns have ended.
+func (e *Engine) ToolCalls(ctx context.Context, chatID string) ([]ToolCall, error) {
+	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return nil, err
+	}
+	var out []ToolCall
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		out = nil
+		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			out = append(out, *c)
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, nil
+	}
+	return out, err
+}

@@ -1,0 +1,335 @@
+package acp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// command carries out a prompt that begins with a slash. What it says is a message
+// of fettle's own, which the chat doesn't keep.
+type command func(r *request, s *session, args string) (stop string, err error)
+
+// ownCommand is a command of fettle's.
+type ownCommand struct {
+	name, about, hint string
+	run               command
+}
+
+// own are fettle's commands, in the order in which editors list them.
+func (a *agent) own() []ownCommand {
+	return []ownCommand{
+		{"undo", "take back what the last tool calls did to files", "how many steps; overwrite takes back later changes too", a.undo},
+		{"redo", "bring back what undo has taken away", "how many steps", a.redo},
+		{"compact", "sum up the conversation for the model; nothing is lost", "", a.compactChat},
+		{"model", "show or choose the model", "provider/name, or auto", a.modelCommand},
+		{"agent", "show or choose the agent", "an agent, or none", a.agentCommand},
+		{"workflow", "show the workflows of toolsets, or run one", "name, then its input as JSON", a.workflowCommand},
+	}
+}
+
+// command finds one of fettle's commands; nil is none.
+func (a *agent) command(name string) command {
+	for _, c := range a.own() {
+		if c.name == name {
+			return c.run
+		}
+	}
+	return nil
+}
+
+// slash reads a prompt that begins with the name of a command.
+func slash(blocks []contentBlock) (name, args string, ok bool) {
+	if len(blocks) == 0 || blocks[0].Type != "text" || blocks[0].Text == nil {
+		return "", "", false
+	}
+	text, ok := strings.CutPrefix(strings.TrimSpace(*blocks[0].Text), "/")
+	if !ok {
+		return "", "", false
+	}
+	end := strings.IndexAny(text, " \t\n")
+	if end < 0 {
+		end = len(text)
+	}
+	return text[:end], strings.TrimSpace(text[end:]), end > 0
+}
+
+// maxCommands bounds the prompts that are offered as commands.
+const maxCommands = 200
+
+// sayCommands tells the editor what can stand behind a slash.
+func (a *agent) sayCommands(s *session) {
+	var out []availableCommand
+	taken := map[string]bool{}
+	add := func(name, about, hint string) {
+		if taken[name] || len(out) >= maxCommands {
+			return
+		}
+		taken[name] = true
+		c := availableCommand{Name: name, Description: about}
+		if hint != "" {
+			c.Input = &commandInput{hint}
+		}
+		out = append(out, c)
+	}
+	workflows, err := a.eng.AllWorkflows(a.base)
+	if err != nil {
+		a.log.Warn("the workflows can't be listed", "error", err.Error())
+	}
+	for _, c := range a.own() {
+		if c.name != "workflow" || len(workflows) > 0 {
+			add(c.name, c.about, c.hint)
+		}
+	}
+	if a.o.Prompts != nil {
+		for _, p := range a.o.Prompts.Prompts(s.cwd) {
+			about := cut(clean(p.Description), maxShownName)
+			if about == "" {
+				about = "your prompt " + clean(p.Name)
+			}
+			add(clean(p.Name), about, "what the prompt is about; NAME=VALUE sets a variable")
+		}
+	}
+	a.update(s, update{Kind: "available_commands_update", Commands: out})
+}
+
+// fill makes the text of one of the user's prompts; ok is false where none is called
+// so, and the text is the model's.
+func (a *agent) fill(s *session, name, args string) (text string, ok bool, err error) {
+	if a.o.Prompts == nil {
+		return "", false, nil
+	}
+	for _, p := range a.o.Prompts.Prompts(s.cwd) {
+		if p.Name == name {
+			text, err := a.o.Prompts.Fill(s.cwd, name, args)
+			return text, err == nil, err
+		}
+	}
+	return "", false, nil
+}
+
+func (a *agent) undo(r *request, s *session, args string) (string, error) {
+	return a.steps(r, s, args, "undo", a.eng.Undo)
+}
+
+func (a *agent) redo(r *request, s *session, args string) (string, error) {
+	return a.steps(r, s, args, "redo", a.eng.Redo)
+}
+
+// steps takes back changes or brings them again, and shows them as a call.
+func (a *agent) steps(
+	r *request, s *session, args, verb string, do func(context.Context, engine.RestoreRequest) (*engine.Restored, error),
+) (string, error) {
+	req := engine.RestoreRequest{Chat: engine.ChatRef{ID: s.id}, Steps: 1, OnWait: a.waits(s)}
+	for _, word := range strings.Fields(args) {
+		n, err := strconv.Atoi(word)
+		switch {
+		case err == nil && n > 0 && n <= maxSteps:
+			req.Steps = n
+		case word == "overwrite":
+			req.Overwrite = true
+		default:
+			return a.reply(r, s, "/"+verb+" takes a number of steps, or the word overwrite, not "+cut(clean(word), maxShownName))
+		}
+	}
+	if s.chat().New != "" {
+		return a.reply(r, s, "Nothing was asked in this session yet, so there is nothing to "+verb+".")
+	}
+	done, err := do(r.ctx, req)
+	if err != nil {
+		return a.refused(r, s, verb, err)
+	}
+	d := differ{agent: a, s: s, room: maxDiffBytes, outputs: []toolContent{}}
+	for _, c := range done.Changes {
+		if !d.add(r.ctx, c) {
+			break
+		}
+	}
+	a.update(s, update{
+		Kind: "tool_call", ToolCallID: a.ownID(r), Title: verb, ToolKind: "edit", Status: "completed", Outputs: d.outputs, Locations: d.places,
+	})
+	return a.reply(r, s, stepsText(verb, done))
+}
+
+// maxSteps bounds the steps that one undo goes.
+const maxSteps = 1000
+
+// stepsText says what was taken back.
+func stepsText(verb string, done *engine.Restored) string {
+	past, back := "Undid ", "redo"
+	if verb == "redo" {
+		past, back = "Redid ", "undo"
+	}
+	what := count(len(done.Steps), "change", "changes")
+	if len(done.Steps) == 1 && done.Steps[0].Tool != "" {
+		what = callTitle(bareTool(done.Steps[0].Tool), done.Steps[0].Args)
+	}
+	files := 0
+	for _, c := range done.Changes {
+		if isFile(c.Old) || isFile(c.New) {
+			files++
+		}
+	}
+	text := past + what + ": " + count(files, "file", "files") + " changed. /" + back + " takes this back."
+	for _, l := range done.Left {
+		text += "\nLeft alone: " + clean(l.Path) + ", " + clean(l.Reason)
+	}
+	return text
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// refused says why a command did nothing, with the files that are in the way.
+func (a *agent) refused(r *request, s *session, verb string, err error) (string, error) {
+	var conflict *engine.FileConflict
+	var f *fault.Fault
+	switch {
+	case !errors.As(err, &f):
+		return "", err
+	case errors.As(err, &conflict):
+		return a.reply(r, s, faultText(f.Msg, f.Detail, []string{"/" + verb + " overwrite"}))
+	}
+	return a.reply(r, s, faultText(f.Msg, f.Detail, nil))
+}
+
+func (a *agent) compactChat(r *request, s *session, args string) (string, error) {
+	if args != "" {
+		return a.reply(r, s, "/compact takes nothing behind it.")
+	}
+	if s.chat().New != "" {
+		return a.reply(r, s, "Nothing was asked in this session yet, so there is nothing to sum up.")
+	}
+	done, err := a.eng.CompactChat(r.ctx, engine.CompactRequest{
+		Chat: engine.ChatRef{ID: s.id}, Keep: 1, OnWait: a.waits(s), Status: func(what string) { a.notice(s, "info", what) },
+	})
+	if err != nil {
+		return a.refused(r, s, "compact", err)
+	}
+	return a.reply(r, s, count(done.Added, "message is", "messages are")+" summed up for the model from now on; the chat keeps them.\n\n"+done.Summary.Text)
+}
+
+func (a *agent) modelCommand(r *request, s *session, args string) (string, error) {
+	if args != "" {
+		if err := a.chooseModel(s, args); err != nil {
+			return a.reply(r, s, err.Error()+".")
+		}
+		a.sayOptions(s)
+	}
+	c := s.choice()
+	text := "The model is " + clean(c.model) + "."
+	if c.model == "" {
+		text = "fettle chooses the model: the configured one, else the best that is there."
+		if c.answered != "" {
+			text += " The last answer was " + clean(c.answered) + "'s."
+		}
+	}
+	if args == "" {
+		list := a.models.choices(r.ctx, modelsWait)
+		for _, m := range list[:min(len(list), maxShownModels)] {
+			text += "\n- `/model " + m.Value + "`"
+		}
+		if n := len(list) - maxShownModels; n > 0 {
+			text += "\n- and " + strconv.Itoa(n) + " more"
+		}
+	}
+	return a.reply(r, s, text)
+}
+
+// maxShownModels bounds a list of models in a message.
+const maxShownModels = 30
+
+func (a *agent) agentCommand(r *request, s *session, args string) (string, error) {
+	if args != "" {
+		if err := a.chooseAgent(r.ctx, s, args); err != nil {
+			return a.reply(r, s, err.Error()+".")
+		}
+		a.update(s, update{Kind: "current_mode_update", ModeID: args})
+		a.sayOptions(s)
+	}
+	modes, err := a.modes(r.ctx, s)
+	if err != nil {
+		return "", err
+	}
+	text := "The agent is " + modes.Current + "."
+	if args == "" {
+		for _, m := range modes.Available {
+			text += "\n- `/agent " + m.ID + "`  " + m.Description
+		}
+	}
+	return a.reply(r, s, text)
+}
+
+// workflowCommand runs a workflow, whose steps are the prompt's plan.
+func (a *agent) workflowCommand(r *request, s *session, args string) (string, error) {
+	all, err := a.eng.AllWorkflows(r.ctx)
+	if err != nil {
+		return "", err
+	}
+	name, input, _ := strings.Cut(args, " ")
+	if name == "" {
+		return a.reply(r, s, workflowsText(all))
+	}
+	var found *engine.Workflow
+	for i := range all {
+		if all[i].ID == name || bareTool(all[i].ID) == name {
+			found = &all[i]
+		}
+	}
+	if found == nil {
+		return a.reply(r, s, "There is no workflow "+cut(clean(name), maxShownName)+".\n"+workflowsText(all))
+	}
+	if input = strings.TrimSpace(input); input != "" && !json.Valid([]byte(input)) {
+		return a.reply(r, s, "What follows the workflow's name has to be JSON, such as {\"topic\": \"tea\"}.")
+	}
+	var steps []planStep
+	for _, st := range found.Steps {
+		name := clean(st.Name)
+		if name == "" {
+			name = clean(st.ID)
+		}
+		steps = append(steps, planStep{st.ID, name})
+	}
+	return a.run(r, s, func(ctx context.Context) (engine.TurnID, error) {
+		req := engine.TurnRequest{OnWait: a.waits(s)}
+		a.complete(s, &req)
+		_, id, err := a.eng.StartWorkflow(ctx, found.ID, bytes.TrimSpace([]byte(input)), req)
+		return id, err
+	}, steps...)
+}
+
+func workflowsText(all []engine.Workflow) string {
+	if len(all) == 0 {
+		return "No installed toolset brings a workflow."
+	}
+	text := "The workflows are:"
+	for _, w := range all {
+		text += "\n- `/workflow " + clean(w.ID) + "`  " + cut(clean(w.Description), maxShownName)
+	}
+	return text
+}
+
+// reply says what a command did.
+func (a *agent) reply(r *request, s *session, text string) (string, error) {
+	if context.Cause(r.ctx) != nil {
+		return stopCancelled, nil
+	}
+	a.say(s, a.ownID(r), text)
+	return stopEnd, nil
+}
+
+// ownID names what a command shows. The ids of requests are unique in a connection,
+// and the session may have been open in an earlier one.
+func (a *agent) ownID(r *request) string {
+	return "fettle." + strconv.FormatInt(a.o.Now().UnixMilli(), 36) + "." + cut(clean(string(r.id)), maxShownName)
+}

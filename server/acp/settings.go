@@ -1,0 +1,290 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// The settings of a session, and the value of a model that fettle chooses: no Ref
+// is like it, since those have a slash.
+const (
+	agentOption = "agent"
+	modelOption = "model"
+	anyModel    = "auto"
+)
+
+const (
+	// maxModels bounds the models that an editor lists; some providers have
+	// hundreds, and a menu isn't where one looks through them.
+	maxModels = 300
+	// modelsWait is how long opening a session waits for the lists of providers.
+	// Those on this machine answer within it, and the others' are kept.
+	modelsWait = time.Second
+	// modelsFresh is how long a list is shown before providers are asked again.
+	modelsFresh = 5 * time.Minute
+)
+
+// modelChoices are the models to choose from, as they were last listed.
+type modelChoices struct {
+	mu    sync.Mutex
+	list  []configChoice
+	asked time.Time
+	done  chan struct{} // closed when the list that is being had is there
+	// changes counts how often the list has changed.
+	changes int
+}
+
+// refresh asks for the models, if it is time to.
+func (m *modelChoices) refresh(a *agent) {
+	if a.o.Models == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done != nil || !m.asked.IsZero() && a.o.Now().Sub(m.asked) < modelsFresh {
+		return
+	}
+	done := make(chan struct{})
+	m.done = done
+	a.background.Go(func() {
+		list := a.listModels()
+		m.mu.Lock()
+		changed := !slices.Equal(list, m.list)
+		m.list, m.asked, m.done = list, a.o.Now(), nil
+		if changed {
+			m.changes++
+		}
+		m.mu.Unlock()
+		close(done)
+		if changed {
+			a.sayOptionsToAll()
+		}
+	})
+}
+
+// listModels asks the providers. One that fails has none.
+func (a *agent) listModels() []configChoice {
+	lists, err := a.o.Models.List(a.base, engine.ModelQuery{})
+	if err != nil {
+		a.log.Warn("the models can't be listed", "error", err.Error())
+		return nil
+	}
+	var out []configChoice
+	for _, l := range lists {
+		for _, m := range l.Models {
+			if m.Chats == provider.No {
+				continue
+			}
+			ref := l.Provider + "/" + m.Name
+			out = append(out, configChoice{Value: ref, Name: clean(ref), Description: clean(m.Details)})
+		}
+	}
+	return out[:min(len(out), maxModels)]
+}
+
+// choices gives the list, after a short wait where it is being had.
+func (m *modelChoices) choices(ctx context.Context, wait time.Duration) []configChoice {
+	m.mu.Lock()
+	done, have := m.done, len(m.list) > 0
+	m.mu.Unlock()
+	if done != nil && !have && wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		select {
+		case <-done:
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.list
+}
+
+func (m *modelChoices) changed() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changes
+}
+
+// settings are what can be chosen in a session, with what is.
+func (a *agent) settings(ctx context.Context, s *session) (sessionResult, error) {
+	a.models.refresh(a)
+	modes, err := a.modes(ctx, s)
+	if err != nil {
+		return sessionResult{}, err
+	}
+	s.listed = a.models.changed() // before the list itself: told twice is better than never
+	return sessionResult{Modes: modes, Options: a.options(ctx, s, modes, modelsWait)}, nil
+}
+
+// modes are the agents, and none.
+func (a *agent) modes(ctx context.Context, s *session) (*modeState, error) {
+	all, err := a.eng.AllAgents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &modeState{Current: s.choice().agent, Available: []mode{
+		{ID: engine.NoAgent, Name: "Plain", Description: "The model with fettle's tools, and no agent"},
+	}}
+	there := out.Current == engine.NoAgent
+	if all != nil {
+		for _, g := range all.All() {
+			name := g.Name
+			if name == "" {
+				name = g.BareID()
+			}
+			out.Available = append(out.Available, mode{ID: g.ID, Name: clean(name), Description: cut(clean(g.Purpose), maxShownName)})
+			there = there || g.ID == out.Current
+		}
+	}
+	if !there { // its toolset was removed meanwhile
+		out.Current = engine.NoAgent
+	}
+	return out, nil
+}
+
+// options are the same and the model as settings; editors that know these show
+// no modes.
+func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait time.Duration) []configOption {
+	agents := configOption{ID: agentOption, Name: "Agent", Category: "mode", Type: "select", Current: modes.Current}
+	for _, m := range modes.Available {
+		agents.Options = append(agents.Options, configChoice{Value: m.ID, Name: m.Name, Description: m.Description})
+	}
+	c := s.choice()
+	models := configOption{ID: modelOption, Name: "Model", Category: "model", Type: "select", Current: c.model}
+	auto := configChoice{Value: anyModel, Name: "Automatic", Description: "The configured model, else the best that is there"}
+	if c.answered != "" && c.model == "" {
+		auto.Description = "Now " + clean(c.answered)
+	}
+	models.Options = append(models.Options, auto)
+	models.Options = append(models.Options, a.models.choices(ctx, wait)...)
+	if models.Current == "" {
+		models.Current = anyModel
+	}
+	if !slices.ContainsFunc(models.Options, func(o configChoice) bool { return o.Value == models.Current }) {
+		models.Options = append(models.Options, configChoice{Value: models.Current, Name: clean(models.Current)})
+	}
+	return []configOption{agents, models}
+}
+
+func (a *agent) setMode(r *request) (any, func(), error) {
+	var p setModeParams
+	if err := read(r.params, &p); err != nil {
+		return nil, nil, err
+	}
+	s, err := a.session(p.SessionID)
+	if err == nil {
+		err = a.chooseAgent(r.ctx, s, p.ModeID)
+	}
+	return struct{}{}, func() { a.sayOptions(s) }, err
+}
+
+// chooseAgent takes an agent for the prompts that follow.
+func (a *agent) chooseAgent(ctx context.Context, s *session, id string) error {
+	if id == "" {
+		return lacks("modeId")
+	}
+	modes, err := a.modes(ctx, s)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, m := range modes.Available {
+		if m.ID == id {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.agent = id
+			return nil
+		}
+		names = append(names, m.ID)
+	}
+	return &rpcError{Code: codeParams, Message: "there is no agent " + cut(clean(id), maxShownName) + "; there are " + cut(strings.Join(names, ", "), maxShownName)}
+}
+
+func (a *agent) setOption(r *request) (any, func(), error) {
+	var p setOptionParams
+	if err := read(r.params, &p); err != nil {
+		return nil, nil, err
+	}
+	s, err := a.session(p.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	var value string
+	if json.Unmarshal(p.Value, &value) != nil || value == "" {
+		return nil, nil, &rpcError{Code: codeParams, Message: "params.value has to be the value of one of the options"}
+	}
+	after := func() {}
+	switch p.ConfigID {
+	case agentOption:
+		if err := a.chooseAgent(r.ctx, s, value); err != nil {
+			return nil, nil, err
+		}
+		after = func() { a.update(s, update{Kind: "current_mode_update", ModeID: value}) }
+	case modelOption:
+		if err := a.chooseModel(s, value); err != nil {
+			return nil, nil, err
+		}
+	default:
+		return nil, nil, &rpcError{Code: codeParams, Message: "there is no option " + cut(clean(p.ConfigID), maxShownName)}
+	}
+	modes, err := a.modes(r.ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return optionsResult{a.options(r.ctx, s, modes, 0)}, after, nil
+}
+
+// maxRef bounds the name of a model.
+const maxRef = 512
+
+// chooseModel takes a model for the prompts that follow. Whether it is there is
+// known when it is asked: lists may be old, and providers have more than they list.
+func (a *agent) chooseModel(s *session, ref string) error {
+	if ref == anyModel {
+		ref = ""
+	} else if !strings.Contains(ref, "/") || len(ref) > maxRef || clean(ref) != ref {
+		return &rpcError{Code: codeParams, Message: "a model is named PROVIDER/NAME, such as ollama/qwen3"}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.model = ref
+	return nil
+}
+
+// sayOptions tells an editor of settings that it hasn't chosen by that way.
+func (a *agent) sayOptions(s *session) {
+	modes, err := a.modes(a.base, s)
+	if err != nil {
+		a.log.Warn("the agents can't be listed", "error", err.Error())
+		return
+	}
+	a.update(s, update{Kind: "config_option_update", Options: a.options(a.base, s, modes, 0)})
+}
+
+func (a *agent) sayOptionsToAll() {
+	a.mu.Lock()
+	all := make([]*session, 0, len(a.sessions))
+	for _, s := range a.sessions {
+		if s.known {
+			all = append(all, s)
+		}
+	}
+	a.mu.Unlock()
+	for _, s := range all {
+		a.sayOptions(s)
+	}
+}
+
+// update tells the editor something of a session.
+func (a *agent) update(s *session, u update) {
+	a.conn.notify("session/update", updateParams{s.id, u})
+}

@@ -1,0 +1,248 @@
+package acp
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// run begins a turn and shows it to its end. The turn is the prompt's: what cancels
+// the one cancels the other.
+func (a *agent) run(r *request, s *session, start func(context.Context) (engine.TurnID, error), steps ...planStep) (string, error) {
+	id, err := start(r.ctx)
+	if err != nil {
+		return "", err
+	}
+	a.mu.Lock()
+	r.turn = id
+	a.mu.Unlock()
+	a.started(s, id)
+	return a.follow(r.ctx, s, id, steps)
+}
+
+// started tells the editor how the session is called now.
+func (a *agent) started(s *session, id engine.TurnID) {
+	first := s.began()
+	chat, ok := a.eng.TurnChat(id)
+	if !ok {
+		return
+	}
+	u := update{Kind: "session_info_update", UpdatedAt: stamp(a.o.Now())}
+	if first {
+		u.Title = clean(chat.Title)
+	}
+	a.update(s, u)
+}
+
+// teller makes the teller of a turn.
+func (a *agent) teller(ctx context.Context, s *session, turn string) *teller {
+	return &teller{
+		s: s, turn: turn, facts: a.toolFacts(ctx), notices: a.client.notices(), compaction: a.client.compaction(),
+		diffs: func(pre, post string) ([]toolContent, []location) { return a.diffs(ctx, s, pre, post) },
+	}
+}
+
+// follow shows a turn's events, and gives the reason why it stopped.
+func (a *agent) follow(ctx context.Context, s *session, id engine.TurnID, steps []planStep) (string, error) {
+	alive := context.WithoutCancel(ctx)
+	defer context.AfterFunc(ctx, func() { _ = a.eng.Cancel(alive, id) })() // one that has ended needs none
+	t := a.teller(alive, s, string(id))
+	t.withSteps(steps)
+	for _, u := range t.plan() {
+		a.update(s, u)
+	}
+	asks := &asking{agent: a, session: s, turn: id, open: map[string]context.CancelFunc{}}
+	defer asks.end()
+	var last event.Body
+	for e, err := range a.eng.Follow(alive, id, 0) {
+		if err != nil {
+			return "", err
+		}
+		for _, u := range t.tell(e) {
+			a.update(s, u)
+		}
+		switch b := e.Body.(type) {
+		case event.ConfirmRequest:
+			asks.ask(ctx, t, b)
+		case event.ConfirmResult:
+			asks.settled(b.ToolUseID)
+		case event.Meta:
+			a.answeredBy(s, b.Model)
+		}
+		last = e.Body
+	}
+	return a.ending(s, last)
+}
+
+// answeredBy notes the model that spoke, and tells the editor where fettle chose it.
+func (a *agent) answeredBy(s *session, ref string) {
+	s.mu.Lock()
+	news := s.model == "" && s.answered != ref
+	s.answered = ref
+	s.mu.Unlock()
+	if news {
+		a.sayOptions(s)
+	}
+}
+
+// ending is what a prompt is answered with. A failed turn is an error, which
+// editors show as one; a limit that was reached is a reason to stop.
+func (a *agent) ending(s *session, last event.Body) (string, error) {
+	switch b := last.(type) {
+	case event.Complete:
+		switch b.Payload.StopReason {
+		case "length":
+			return stopTokens, nil
+		case "refusal":
+			return stopRefusal, nil
+		}
+		return stopEnd, nil
+	case event.Cancelled:
+		return stopCancelled, nil
+	case event.Error:
+		switch fault.Code(b.Code) {
+		case fault.TurnLimit:
+			a.notice(s, "warning", b.Message)
+			return stopRequests, nil
+		case fault.Interrupted:
+			return stopCancelled, nil
+		}
+		return "", &fault.Fault{Code: fault.Code(b.Code), Msg: b.Message, Detail: b.Detail, Hints: b.Hints}
+	}
+	return "", errNoAnswer
+}
+
+// askTime bounds the wait for a person. It is long: they may be at lunch, and the
+// turn goes on where they come back.
+const askTime = 12 * time.Hour
+
+// asking are the permissions that a turn waits for.
+type asking struct {
+	agent   *agent
+	session *session
+	turn    engine.TurnID
+
+	wg   sync.WaitGroup
+	mu   sync.Mutex
+	open map[string]context.CancelFunc
+}
+
+// ask asks the editor's person whether a call may run. The turn's other events go
+// on meanwhile.
+func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
+	if q.session.denies(c.Rule) {
+		q.confirm(engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny, Reason: "calls like this one are rejected in this session"})
+		return
+	}
+	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule), ToolCall: update{
+		ToolCallID: c.ToolUseID, Title: callTitle(c.Tool, c.Input), Name: clean(c.ToolID), ToolKind: t.facts[c.ToolID].kind(c.ToolID),
+		Status: "pending", Locations: q.session.locations(c.Input), RawInput: validRaw(c.Input), Outputs: q.session.preview(c.ToolID, c.Input),
+	}}
+	if reason := clean(c.Reason); reason != "" {
+		p.ToolCall.Outputs = append([]toolContent{shown("Needs your approval: " + cut(reason, maxNotice))}, p.ToolCall.Outputs...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	q.mu.Lock()
+	q.open[c.ToolUseID] = cancel
+	q.mu.Unlock()
+	q.wg.Go(func() {
+		defer cancel()
+		var got permissionResult
+		err := q.agent.conn.call(ctx, "session/request_permission", p, &got)
+		if ctx.Err() != nil && context.Cause(ctx) != context.DeadlineExceeded {
+			return // the turn has ended, or is about to
+		}
+		q.confirm(q.decision(c, got, err))
+	})
+}
+
+// decision reads an answer. No answer is a no.
+func (q *asking) decision(c event.ConfirmRequest, got permissionResult, err error) engine.Confirmation {
+	out := engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
+	switch {
+	case err != nil:
+		q.agent.log.Warn("a permission could not be asked for", "error", clean(err.Error()))
+		out.Reason = "nobody answered"
+	case got.Outcome.Outcome != "selected":
+		out.Reason = "nobody answered"
+	default:
+		switch got.Outcome.OptionID {
+		case optionOnce:
+			out.Decision = event.Allow
+		case optionChat:
+			out.Decision = event.AllowChat
+		case optionAlways:
+			out.Decision = event.AllowAlways
+		case optionNever:
+			q.session.deny(c.Rule)
+		}
+	}
+	return out
+}
+
+func (q *asking) confirm(c engine.Confirmation) {
+	err := q.agent.eng.Confirm(context.WithoutCancel(q.agent.base), q.turn, c)
+	if err != nil && fault.CodeOf(err) != fault.NotFound { // a turn that has ended asks no more
+		q.agent.log.Error("an approval can't be passed on", "error", err.Error())
+	}
+}
+
+// settled withdraws what somebody else has answered.
+func (q *asking) settled(useID string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if cancel := q.open[useID]; cancel != nil {
+		cancel()
+		delete(q.open, useID)
+	}
+}
+
+// end withdraws all, and waits for it.
+func (q *asking) end() {
+	q.mu.Lock()
+	for _, cancel := range q.open {
+		cancel()
+	}
+	q.mu.Unlock()
+	q.wg.Wait()
+}
+
+// The options of a permission.
+const (
+	optionOnce   = "allow"
+	optionChat   = "allow_chat"
+	optionAlways = "allow_always"
+	optionReject = "reject"
+	optionNever  = "reject_always"
+)
+
+// permissionOptions are what a person can answer. The rule that an answer makes is
+// in its name.
+func permissionOptions(rule string) []permissionOption {
+	if rule = cut(clean(rule), maxShownName); rule == "" {
+		return []permissionOption{{optionOnce, "Allow once", "allow_once"}, {optionReject, "Reject", "reject_once"}}
+	}
+	return []permissionOption{
+		{optionOnce, "Allow once", "allow_once"},
+		{optionChat, "Allow in this chat: " + rule, "allow_always"},
+		{optionAlways, "Always allow: " + rule, "allow_always"},
+		{optionReject, "Reject", "reject_once"},
+		{optionNever, "Reject in this session: " + rule, "reject_always"},
+	}
+}
+
+// planStep is a step of a workflow that a prompt runs.
+type planStep struct{ id, name string }
+
+// withSteps makes the plan of a workflow's steps.
+func (t *teller) withSteps(steps []planStep) {
+	t.stepAt = map[string]int{}
+	for _, s := range steps {
+		t.stepAt[s.id] = len(t.steps)
+		t.steps = append(t.steps, planEntry{Content: s.name, Priority: "medium", Status: "pending"})
+	}
+}
