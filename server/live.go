@@ -28,6 +28,7 @@ type liveTurn struct {
 	id   engine.TurnID
 	chat engine.Chat
 	asks map[string]*approval // by tool_use_id
+	news *relay
 }
 
 func newLiveTurns() *liveTurns {
@@ -57,7 +58,7 @@ func (l *liveTurns) add(id engine.TurnID, chat engine.Chat) {
 		l.wake()
 		return
 	}
-	l.turns[id] = &liveTurn{id: id, chat: chat, asks: map[string]*approval{}}
+	l.turns[id] = &liveTurn{id: id, chat: chat, asks: map[string]*approval{}, news: newRelay()}
 	l.byChat[chat.ID] = id
 	if chat.Number != 0 {
 		l.numbers[chat.Number] = id
@@ -99,6 +100,16 @@ func (l *liveTurns) of(ref engine.ChatRef) (engine.TurnID, bool) {
 		id, ok = l.numbers[ref.Number]
 	}
 	return id, ok
+}
+
+// relay is where followers of a live turn hear of it; nil for one that has ended.
+func (l *liveTurns) relay(id engine.TurnID) *relay {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.turns[id]; t != nil {
+		return t.news
+	}
+	return nil
 }
 
 // all are the ids of the live turns, and news is closed when one has ended.
@@ -151,13 +162,15 @@ func (s *Server) startBy(
 
 var errDraining = &refusal{status: 503, code: "draining", msg: "fettle is about to end and begins nothing more", retry: 5}
 
-// watch follows a turn for the server itself: approvals run out, and counters
-// hear of its end. It ends with the turn, which the engine ends at the latest
+// watch follows a turn for the server itself and for all who follow it here:
+// approvals run out, and counters hear of its end. It ends with the turn, which the engine ends at the latest
 // when it is closed.
 func (s *Server) watch(id engine.TurnID) {
 	defer s.watching.Done()
 	defer s.live.remove(id)
-	began := s.now()
+	news, began := s.live.relay(id), s.now()
+	defer news.end()
+	var batch []event.Event
 	for e, err := range s.turns.Follow(context.Background(), id, 0) {
 		if err != nil {
 			s.log.Error("a turn can't be followed", "turn", string(id), "error", clean(err.Error()))
@@ -175,6 +188,13 @@ func (s *Server) watch(id engine.TurnID) {
 			s.count.turn(e, s.now().Sub(began))
 			s.log.Info("turn ended", "turn", string(id), "end", string(e.Type()), "events", int64(e.Seq))
 		}
+		if batch = append(batch, e); e.More && len(batch) < relayEvents {
+			continue
+		}
+		if err := news.show(batch); err != nil {
+			s.unencoded(id, err)
+		}
+		batch = batch[:0]
 	}
 }
 

@@ -1,0 +1,167 @@
+package server
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/server/dialect"
+)
+
+const (
+	// relayEvents and relayBytes are how much of a live turn its followers share.
+	// Who keeps up needs the last event alone; a hundred turns hold some megabytes.
+	// Who is further behind reads the engine's log.
+	relayEvents = 128
+	relayBytes  = 64 << 10
+)
+
+// shared is an event as all followers of a turn have it.
+type shared struct {
+	event.Event
+	// data is the part of the chat dialect's frame that doesn't differ between
+	// followers; nil where the event can't be encoded.
+	data []byte
+}
+
+// relay is what the followers of one live turn share: its last events, encoded
+// once. The goroutine that watches the turn fills it, and waits for no follower.
+type relay struct {
+	mu     sync.Mutex
+	window []shared
+	size   int // of the data in it
+	asks   map[string]event.Seq
+	done   bool
+	news   chan struct{} // closed and replaced when something comes
+}
+
+func newRelay() *relay { return &relay{asks: map[string]event.Seq{}, news: make(chan struct{})} }
+
+// show adds the turn's next events. err is why one of them has no data.
+func (l *relay) show(events []event.Event) (err error) {
+	more := make([]shared, len(events))
+	size := 0
+	for i, e := range events {
+		data, failed := dialect.AppendChatData(nil, e)
+		if failed != nil {
+			data, err = nil, failed
+		}
+		more[i] = shared{e, slices.Clip(data)}
+		size += len(data)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range events {
+		l.note(e)
+	}
+	l.window = append(l.window, more...)
+	if l.size += size; len(l.window) > 2*relayEvents || l.size > 2*relayBytes {
+		l.cut()
+	}
+	l.wake()
+	return err
+}
+
+// note keeps which questions are open. The caller has l.mu.
+func (l *relay) note(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.ConfirmRequest:
+		l.asks[b.ToolUseID] = e.Seq
+	case event.ConfirmResult:
+		delete(l.asks, b.ToolUseID)
+	}
+}
+
+// cut keeps the last events, the very last one in any case. Followers may hold
+// the old window, so what stays is copied. The caller has l.mu.
+func (l *relay) cut() {
+	from, size := len(l.window)-1, len(l.window[len(l.window)-1].data)
+	for from > 0 && len(l.window)-from < relayEvents && size+len(l.window[from-1].data) <= relayBytes {
+		from--
+		size += len(l.window[from].data)
+	}
+	l.window, l.size = slices.Clone(l.window[from:]), size
+}
+
+// wake tells followers to look again. The caller has l.mu.
+func (l *relay) wake() {
+	close(l.news)
+	l.news = make(chan struct{})
+}
+
+// end says that nothing more comes.
+func (l *relay) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done = true
+	l.wake()
+}
+
+// heard is what a follower learns of a relay.
+type heard struct {
+	events []shared
+	behind bool // the next event is no longer here
+	done   bool
+	news   <-chan struct{} // closed when there is more to learn
+}
+
+// after gives the events behind seq.
+func (l *relay) after(seq event.Seq) heard {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := heard{done: l.done, news: l.news}
+	if len(l.window) == 0 {
+		return h
+	}
+	first := l.window[0].Seq
+	if h.behind = seq+1 < first; h.behind {
+		return h
+	}
+	from := min(int(seq+1-first), len(l.window))
+	h.events = l.window[from:len(l.window):len(l.window)]
+	return h
+}
+
+// has tells whether a follower that has seq can go on from here.
+func (l *relay) has(seq event.Seq) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.window) == 0 || seq+1 >= l.window[0].Seq
+}
+
+// settled is the last event before the first question that is open, or the last
+// one of all: what was asked up to it has its answer.
+func (l *relay) settled() event.Seq {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var last event.Seq
+	if n := len(l.window); n > 0 {
+		last = l.window[n-1].Seq
+	}
+	for _, seq := range l.asks {
+		last = min(last, seq-1)
+	}
+	return last
+}
+
+// beat wakes all followers now and then, so that each sees whether its client has
+// heard nothing for a while: one clock for all of them.
+type beat struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+func newBeat() *beat { return &beat{next: make(chan struct{})} }
+
+func (b *beat) wait() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.next
+}
+
+func (b *beat) tick() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.next)
+	b.next = make(chan struct{})
+}
