@@ -13,9 +13,10 @@ import (
 
 const (
 	// streamBuffer is what the system holds of a stream that its client doesn't
-	// take; without it that is some megabytes for each. It is far more than a
-	// stream has under way.
-	streamBuffer = 128 << 10
+	// take; without it that is some megabytes for each. It is more than a stream
+	// has under way. What comes after it on the connection may be a file, which
+	// gets as much as the system gives.
+	streamBuffer, fileBuffer = 32 << 10, 1 << 20
 	// pieceSize is about how much is written at once; a client that catches up is
 	// written many such pieces.
 	pieceSize = 32 << 10
@@ -172,6 +173,7 @@ func (o *frames) begin() {
 		o.w.Header().Set(name, value)
 	}
 	o.w.WriteHeader(http.StatusOK)
+	o.f.header = nil
 }
 
 func (o *frames) fail(err error) {
@@ -210,13 +212,16 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// narrow bounds what the system holds of a stream.
-func narrow(r *http.Request) {
+// narrow bounds what the system holds of a stream, until widen is called.
+func narrow(r *http.Request) (widen func()) {
 	conn, _ := r.Context().Value(connKey{}).(net.Conn)
 	if t, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = t.NetConn()
 	}
-	if c, ok := conn.(interface{ SetWriteBuffer(int) error }); ok {
-		_ = c.SetWriteBuffer(streamBuffer) // where it can't be set it is the system's
+	c, ok := conn.(interface{ SetWriteBuffer(int) error })
+	if !ok {
+		return func() {}
 	}
+	_ = c.SetWriteBuffer(streamBuffer) // where it can't be set it is the system's
+	return func() { _ = c.SetWriteBuffer(fileBuffer) }
 }

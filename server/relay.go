@@ -12,7 +12,7 @@ const (
 	// relayEvents and relayBytes are how much of a live turn its followers share.
 	// Who keeps up needs the last event alone; a hundred turns hold some megabytes.
 	// Who is further behind reads the engine's log.
-	relayEvents = 128
+	relayEvents = 64
 	relayBytes  = 64 << 10
 )
 

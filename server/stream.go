@@ -44,7 +44,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f following) err
 	out := &frames{s: s, w: w, rc: http.NewResponseController(w), f: f}
 	s.count.followers.Add(1)
 	defer s.count.followers.Add(-1)
-	narrow(r)
+	defer narrow(r)()
 	from := s.live.relay(f.turn)
 	if from != nil && s.turns.Live(f.turn) {
 		// Its next event may take minutes, and the client wants to know that it is

@@ -32,7 +32,7 @@ const (
 // event costs, the second of how fast events go through. The second is also long
 // enough that a client which reads nothing is one that nothing can be written to.
 func servePlans() []servePlan {
-	return []servePlan{{events: 300, every: 50 * time.Millisecond}, {events: 1500}}
+	return []servePlan{{events: 300, every: 50 * time.Millisecond}, {events: 800}}
 }
 
 // served are the figures of one run.

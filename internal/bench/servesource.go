@@ -7,14 +7,16 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
 // source is where the streams of the serve figures come from: a model for fettle,
 // and for the proxy the streams themselves, frame by frame as fettle writes them.
-// Each event has a unit in its text, @PLACE:NANOSECONDS; with the time at which it
-// left here.
+// Each event has a unit in its text, @PLACE:TIME; with the time at which it left
+// here. That is written without letters and digits: a search index would have a
+// million words of numbers that no text has.
 type source struct {
 	server *http.Server
 	base   string
@@ -44,7 +46,7 @@ func startSource() (*source, error) {
 	mux.HandleFunc("GET /events/{turn}", s.events)
 	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	s.server.SetKeepAlivesEnabled(false) // connections that wait are no goroutines of a turn's
-	go s.server.Serve(l) // ends with close
+	go s.server.Serve(l)                 // ends with close
 	return s, nil
 }
 
@@ -110,12 +112,29 @@ func send(w http.ResponseWriter, r *http.Request, p servePlan, from int, epoch t
 	}
 }
 
+// timeDigits write a time in hexadecimal, its last digit first.
+const timeDigits = "!#$%()*+,-./=?^~"
+
+func timeOf(digits []byte) (at time.Time, ok bool) {
+	ns := int64(0)
+	for i := len(digits) - 1; i >= 0; i-- {
+		d := strings.IndexByte(timeDigits, digits[i])
+		if d < 0 || i > 15 {
+			return at, false
+		}
+		ns = ns<<4 | int64(d)
+	}
+	return time.Unix(0, ns), ns > 0
+}
+
 // unit is the text of event k, about what a model says in one piece.
 func unit(dst []byte, k int) []byte {
 	dst = append(dst, '@')
 	dst = strconv.AppendInt(dst, int64(k), 10)
 	dst = append(dst, ':')
-	dst = strconv.AppendInt(dst, time.Now().UnixNano(), 10)
+	for at := time.Now().UnixNano(); at > 0; at >>= 4 {
+		dst = append(dst, timeDigits[at&0xf])
+	}
 	return append(dst, "; a few words of an answer that a model gives."...)
 }
 
@@ -165,13 +184,13 @@ func units(line []byte, fn func(place int, at time.Time) error) error {
 			return nil
 		}
 		mark, after, found := bytes.Cut(rest, []byte(";"))
-		place, nanos, both := bytes.Cut(mark, []byte(":"))
+		place, digits, both := bytes.Cut(mark, []byte(":"))
 		k, err := strconv.Atoi(string(place))
-		ns, err2 := strconv.ParseInt(string(nanos), 10, 64)
-		if !found || !both || err != nil || err2 != nil {
+		at, ok := timeOf(digits)
+		if !found || !both || err != nil || !ok {
 			return fmt.Errorf("no unit: %.40q", rest)
 		}
-		if err := fn(k, time.Unix(0, ns)); err != nil {
+		if err := fn(k, at); err != nil {
 			return err
 		}
 		line = after
