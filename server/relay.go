@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 
@@ -10,10 +11,10 @@ import (
 
 const (
 	// relayEvents and relayBytes are how much of a live turn its followers share.
-	// Who keeps up needs the last event alone; a hundred turns hold some megabytes.
-	// Who is further behind reads the engine's log.
-	relayEvents = 64
-	relayBytes  = 64 << 10
+	// Who keeps up needs the last event alone; a hundred turns hold a megabyte or
+	// two. Who is further behind reads what the engine has.
+	relayEvents = 32
+	relayBytes  = 32 << 10
 )
 
 // shared is an event as all followers of a turn have it.
@@ -33,6 +34,8 @@ type relay struct {
 	asks   map[string]event.Seq
 	done   bool
 	news   chan struct{} // closed and replaced when something comes
+
+	scratch []byte // of who shows
 }
 
 func newRelay() *relay { return &relay{asks: map[string]event.Seq{}, news: make(chan struct{})} }
@@ -42,12 +45,17 @@ func (l *relay) show(events []event.Event) (err error) {
 	more := make([]shared, len(events))
 	size := 0
 	for i, e := range events {
-		data, failed := dialect.AppendChatData(nil, e)
+		more[i].Event = e
+		data, failed := dialect.AppendChatData(l.scratch[:0], e)
 		if failed != nil {
-			data, err = nil, failed
+			err = failed
+			continue
 		}
-		more[i] = shared{e, slices.Clip(data)}
+		more[i].data = bytes.Clone(data)
 		size += len(data)
+		if l.scratch = data; cap(data) > relayBytes {
+			l.scratch = nil
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
