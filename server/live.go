@@ -19,6 +19,8 @@ type liveTurns struct {
 	byChat  map[string]engine.TurnID
 	numbers map[int64]engine.TurnID
 	started int // being started, so that the bound holds
+	old     oldApprovals
+	now     func() time.Time
 	// gone is closed and replaced when one ends.
 	gone chan struct{}
 }
@@ -29,12 +31,15 @@ type liveTurn struct {
 	chat engine.Chat
 	asks map[string]*approval // by tool_use_id
 	news *relay
+	// pauses is set where the client that began it answers approvals by another
+	// request.
+	pauses bool
 }
 
-func newLiveTurns() *liveTurns {
+func newLiveTurns(now func() time.Time) *liveTurns {
 	return &liveTurns{
 		turns: map[engine.TurnID]*liveTurn{}, byChat: map[string]engine.TurnID{}, numbers: map[int64]engine.TurnID{},
-		gone: make(chan struct{}),
+		gone: make(chan struct{}), now: now,
 	}
 }
 
@@ -80,7 +85,10 @@ func (l *liveTurns) remove(id engine.TurnID) {
 		delete(l.numbers, t.chat.Number)
 	}
 	for _, a := range t.asks {
-		a.close()
+		if a.settled == nil {
+			a.settle(settlement{decision: event.Deny, by: "the end of its turn", at: l.now()})
+		}
+		l.old.add(id, a)
 	}
 	l.wake()
 }
@@ -178,9 +186,9 @@ func (s *Server) watch(id engine.TurnID) {
 		}
 		switch b := e.Body.(type) {
 		case event.ConfirmRequest:
-			s.ask(id, b)
+			s.ask(id, e.Seq, b)
 		case event.ConfirmResult:
-			s.settled(id, b.ToolUseID)
+			s.settled(id, b)
 		case event.ToolComplete:
 			s.count.call(b)
 		}

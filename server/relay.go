@@ -31,14 +31,13 @@ type relay struct {
 	mu     sync.Mutex
 	window []shared
 	size   int // of the data in it
-	asks   map[string]event.Seq
 	done   bool
 	news   chan struct{} // closed and replaced when something comes
 
 	scratch []byte // of who shows
 }
 
-func newRelay() *relay { return &relay{asks: map[string]event.Seq{}, news: make(chan struct{})} }
+func newRelay() *relay { return &relay{news: make(chan struct{})} }
 
 // show adds the turn's next events. err is why one of them has no data.
 func (l *relay) show(events []event.Event) (err error) {
@@ -59,25 +58,12 @@ func (l *relay) show(events []event.Event) (err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range events {
-		l.note(e)
-	}
 	l.window = append(l.window, more...)
 	if l.size += size; len(l.window) > 2*relayEvents || l.size > 2*relayBytes {
 		l.cut()
 	}
 	l.wake()
 	return err
-}
-
-// note keeps which questions are open. The caller has l.mu.
-func (l *relay) note(e event.Event) {
-	switch b := e.Body.(type) {
-	case event.ConfirmRequest:
-		l.asks[b.ToolUseID] = e.Seq
-	case event.ConfirmResult:
-		delete(l.asks, b.ToolUseID)
-	}
 }
 
 // cut keeps the last events, the very last one in any case. Followers may hold
@@ -137,19 +123,14 @@ func (l *relay) has(seq event.Seq) bool {
 	return len(l.window) == 0 || seq+1 >= l.window[0].Seq
 }
 
-// settled is the last event before the first question that is open, or the last
-// one of all: what was asked up to it has its answer.
-func (l *relay) settled() event.Seq {
+// last is the last event that followers have seen.
+func (l *relay) last() event.Seq {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var last event.Seq
-	if n := len(l.window); n > 0 {
-		last = l.window[n-1].Seq
+	if len(l.window) == 0 {
+		return 0
 	}
-	for _, seq := range l.asks {
-		last = min(last, seq-1)
-	}
-	return last
+	return l.window[len(l.window)-1].Seq
 }
 
 // beat wakes all followers now and then, so that each sees whether its client has

@@ -124,7 +124,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.live, s.shows, s.beat = newLiveTurns(), newShows(s.now), newBeat()
+	s.live, s.shows, s.beat = newLiveTurns(s.now), newShows(s.now), newBeat()
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	list := routes()
 	s.openapi = sync.OnceValue(func() []byte { return openAPI(list, o.Version) })

@@ -50,19 +50,23 @@ func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Na
 		return fault.New(fault.Usage, "the id of the conversation is missing")
 	case len(in.Tools) > 0:
 		return fault.New(fault.Usage, "tools that the client runs can't be offered to the model here yet; send none")
-	case len(in.Answers) > 0 || in.Confirm:
-		return fault.New(fault.Usage, "approvals can't be answered in this format yet; POST /api/turns/{turn}/confirm answers them")
+	case len(in.Answers) > 0:
+		return s.resumePaused(w, r, in)
 	}
 	req, err := wireRequest(in)
 	if err != nil {
 		return err
 	}
+	req.CanConfirm = in.Confirm
 	if err := s.place(r, in, &req); err != nil {
 		return err
 	}
 	id, chat, err := s.beginThread(r, string(n)+":"+in.ThreadID, req)
 	if err != nil {
 		return err
+	}
+	if in.Confirm {
+		s.live.pause(id)
 	}
 	return s.stream(w, r, wireStream(id, chat.ID, in))
 }
@@ -129,5 +133,10 @@ func resumeAISDK(s *Server, w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return s.stream(w, r, wireStream(id, chat, &dialect.Request{Dialect: dialect.AISDK}))
+	in := &dialect.Request{Dialect: dialect.AISDK}
+	o := in.Options()
+	o.AskByPause, o.Settled = s.live.paused(id)
+	f := wireStream(id, chat, in)
+	f.enc = dialect.NewEncoder(dialect.AISDK, o)
+	return s.stream(w, r, f)
 }
