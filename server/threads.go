@@ -17,16 +17,20 @@ type aisdkBody struct {
 	Trigger   string           `json:"trigger,omitempty"`
 	MessageID string           `json:"messageId,omitempty"`
 	Model     string           `json:"model,omitempty"`
+	// Confirm says that the client answers approvals by another request.
+	Confirm bool `json:"confirm,omitempty"`
 }
 
 // aguiBody is AG-UI's RunAgentInput, for /openapi.json.
 type aguiBody struct {
-	ThreadID       string           `json:"threadId"`
-	RunID          string           `json:"runId"`
-	Messages       []map[string]any `json:"messages"`
-	Tools          []map[string]any `json:"tools,omitempty"`
-	Context        []map[string]any `json:"context,omitempty"`
+	ThreadID string           `json:"threadId"`
+	RunID    string           `json:"runId"`
+	Messages []map[string]any `json:"messages"`
+	Tools    []map[string]any `json:"tools,omitempty"`
+	Context  []map[string]any `json:"context,omitempty"`
+	// ForwardedProps with confirm say that the client resumes interrupts.
 	ForwardedProps map[string]any   `json:"forwardedProps,omitempty"`
+	Resume         []map[string]any `json:"resume,omitempty"`
 }
 
 func chatAISDK(s *Server, w http.ResponseWriter, r *http.Request) error {
