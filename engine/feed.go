@@ -15,11 +15,11 @@ import (
 
 const (
 	// feedWindow is how many events a live turn keeps in memory; a follower
-	// that is further behind reads the journal. A thousand events are some
-	// hundred kilobytes, and more than a terminal ever lags.
-	feedWindow = 1024
+	// that is further behind reads the journal. So many are some ten kilobytes,
+	// of which a server has a hundred, and more than a terminal commonly lags.
+	feedWindow = 128
 	// feedBytes bounds their size, for events that hold results.
-	feedBytes = 4 << 20
+	feedBytes = 1 << 20
 	// feedAll keeps every event: there is no journal to read them from.
 	feedAll = 0
 )

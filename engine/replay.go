@@ -17,6 +17,10 @@ import (
 
 // replay yields the events of a turn that isn't live here.
 func (e *Engine) replay(ctx context.Context, id TurnID, after event.Seq, yield yieldFunc) error {
+	after, whole, err := e.replayJournal(ctx, id, after, yield)
+	if err != nil || whole {
+		return err
+	}
 	turn, err := e.endedTurn(ctx, id)
 	if err != nil {
 		return err
@@ -49,6 +53,44 @@ func (e *Engine) replay(ctx context.Context, id TurnID, after event.Seq, yield y
 		}
 	}
 	return nil
+}
+
+// replayJournal yields the events of a journal that nobody holds: whoever is a
+// little late for a turn's end doesn't wait for its fold. whole is set where the
+// turn's end was among them; else what follows upTo is for the store to tell.
+func (e *Engine) replayJournal(ctx context.Context, id TurnID, after event.Seq, yield yieldFunc) (upTo event.Seq, whole bool, err error) {
+	if _, held, err := e.journals.Owner(ctx, string(id)); held || err != nil {
+		return after, false, nil // which endedTurn tells of
+	}
+	r, err := e.journals.Read(string(id))
+	if err != nil { // none, or a damaged one
+		return after, false, nil
+	}
+	defer r.Close()
+	var held *event.Event // back until it is known whether another one follows
+	for line, err := range r.Events() {
+		if err != nil {
+			break
+		}
+		if line.Event.Seq <= after {
+			whole = line.Event.Ends()
+			continue
+		}
+		if held != nil {
+			held.More = true
+			if upTo = held.Seq; !yield(*held, nil) {
+				return upTo, false, errStopped
+			}
+		}
+		held = &line.Event
+	}
+	if held == nil {
+		return after, whole, nil
+	}
+	if !yield(*held, nil) {
+		return held.Seq, false, errStopped
+	}
+	return held.Seq, held.Ends(), nil
 }
 
 // endedTurn gives the record of a turn that has ended, which may have to be folded

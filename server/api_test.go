@@ -276,16 +276,23 @@ func TestAnApprovalIsAnsweredOnce(t *testing.T) {
 	var got [8]int
 	var all sync.WaitGroup
 	for i := range got {
-		all.Go(func() { got[i] = h.call("POST", path, body(doc{"decision": []string{"allow", "deny"}[i%2]})).status })
+		all.Go(func() {
+			a := h.call("POST", path, body(doc{"decision": []string{"allow", "deny"}[i%2]}), "X-Request-Id", fmt.Sprint("page-", i))
+			if got[i] = a.status; a.status == 409 && !strings.Contains(string(a.body), "by request page-") {
+				t.Errorf("it doesn't say who was first: %s", a.body)
+			}
+		})
 	}
 	all.Wait()
 	slices.Sort(got[:])
-	for i, status := range got { // 404 for those who came when the turn had ended
-		if (status == 204) != (i == 0) || i > 0 && status != 409 && status != 404 {
-			t.Errorf("statuses %v", got)
-		}
+	if got != [8]int{204, 409, 409, 409, 409, 409, 409, 409} {
+		t.Errorf("statuses %v", got)
 	}
+	h.call("POST", path, body(nil)).is(409, nil) // whether the turn has ended or not
 	events := s.all()
+	if k := kinds(other.all()); strings.Count(k, "confirm_result") != 1 {
+		t.Errorf("the other page sees %s", k)
+	}
 	if n := strings.Count(kinds(events), "confirm_result"); n != 1 || !strings.HasSuffix(kinds(events), "complete") {
 		t.Errorf("events %s", kinds(events))
 	}
@@ -302,23 +309,63 @@ func TestAnApprovalRunsOut(t *testing.T) {
 	if result["decision"] != "deny" || !strings.Contains(fmt.Sprint(result["reason"]), "nobody answered") {
 		t.Errorf("result %v", result)
 	}
-	h.call("POST", "/api/turns/"+turn+"/confirm", doc{
+	code, message := h.call("POST", "/api/turns/"+turn+"/confirm", doc{
 		"tool_use_id": approval["tool_use_id"], "nonce": approval["nonce"], "decision": "allow",
-	}).failure()
+	}).is(409, nil).failure()
+	if code != "busy" || !strings.Contains(message, "was denied already, by the time limit of 50ms") {
+		t.Errorf("%s: %s", code, message)
+	}
 	if k := kinds(s.all()); !strings.HasSuffix(k, "complete") {
 		t.Errorf("ended with %s", k)
 	}
 }
 
+// What was shown is what runs: with another version of the toolset the call can
+// only be denied.
+func TestAnApprovalIsForOneVersion(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: `
+responses:
+  - {when: twice, step: 0, calls: [{name: page, args: {}}]}
+  - {when: "", text: Done.}
+`})
+	zipped := []string{"Content-Type", "application/zip"}
+	install := func(version string) {
+		text := bundleOf(t, version, "    requires_confirmation: true\n")
+		var looked struct{ Approve string }
+		h.call("POST", "/api/toolsets", text, zipped...).is(200, &looked)
+		h.call("POST", "/api/toolsets?approve="+looked.Approve, text, zipped...).is(201, nil)
+	}
+	install("1.0.0")
+	turn, s, approval := asking(t, h)
+	install("2.0.0")
+	body := doc{"tool_use_id": approval["tool_use_id"], "nonce": approval["nonce"], "decision": "allow"}
+	if _, message := h.call("POST", "/api/turns/"+turn+"/confirm", body).is(409, nil).failure(); !strings.Contains(message, "the toolset was changed") {
+		t.Errorf("it says %s", message)
+	}
+	body["decision"] = "deny"
+	h.call("POST", "/api/turns/"+turn+"/confirm", body).is(204, nil)
+	if result := s.until("confirm_result"); result["decision"] != "deny" {
+		t.Errorf("result %v", result)
+	}
+	s.all()
+}
+
 // bundle is a toolset as a ZIP.
 func bundle(t *testing.T, version string) string {
+	t.Helper()
+	return bundleOf(t, version, "")
+}
+
+// bundleOf has more said of its tool.
+func bundleOf(t *testing.T, version, more string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, f := range []struct{ name, text string }{
 		{"toolset.yaml", "manifest_version: \"1\"\nid: small-set\nname: Small\nversion: \"" + version + "\"\ndescription: For tests\ntools:\n" +
 			"  - id: page\n    name: Page\n    description: shows a page\n    entrypoint: tools.page:run\n    input_schema: {type: object}\n" +
-			"    renderer: {type: html, artifact: artifacts/page.html, data: \"$return\"}\n"},
+			"    renderer: {type: html, artifact: artifacts/page.html, data: \"$return\"}\n" + more},
 		{"tools/page.py", "def run(workspace):\n    return {}\n"},
 		{"artifacts/page.html", "<html><head></head><body>hello</body></html>"},
 	} {

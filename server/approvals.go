@@ -19,19 +19,74 @@ import (
 // approval is a call that waits for a person. Its nonce is for this call alone:
 // whoever sends it has seen the tool and the arguments that it was given with.
 type approval struct {
-	ask      event.ConfirmRequest
-	nonce    string
-	version  string // of the tool, when it was asked
-	expires  time.Time
-	answered bool
-	timer    *time.Timer
+	ask     event.ConfirmRequest
+	seq     event.Seq // of the event that asks
+	nonce   string
+	version string // of the tool, when it was asked
+	expires time.Time
+	settled *settlement // nil while it waits
+	timer   *time.Timer
 }
 
-// close stops the clock. The caller has the lock of liveTurns.
-func (a *approval) close() {
+// settlement is how an approval ended, for whoever comes too late.
+type settlement struct {
+	decision event.Decision
+	by       string
+	at       time.Time
+}
+
+// settle ends it for good. The caller has the lock of liveTurns.
+func (a *approval) settle(by settlement) {
+	a.settled = &by
 	if a.timer != nil {
 		a.timer.Stop()
 	}
+}
+
+// late is what somebody is told whose answer comes after another one.
+func (a *approval) late() error {
+	done := "denied"
+	if a.settled.decision.Allows() {
+		done = "allowed"
+	}
+	f := fault.New(fault.Busy, "the call of "+clean(a.ask.Tool)+" was "+done+" already, by "+a.settled.by)
+	f.Detail = []string{
+		"decision " + string(a.settled.decision), "by " + a.settled.by, "at " + a.settled.at.UTC().Format(time.RFC3339),
+	}
+	return f
+}
+
+// maxOldApprovals bounds how many approvals of ended turns are remembered, for
+// answers that come late.
+const maxOldApprovals = 256
+
+// oldApprovals are the last ones of turns that have ended, the oldest first. The
+// lock of liveTurns guards them.
+type oldApprovals []oldApproval
+
+type oldApproval struct {
+	turn engine.TurnID
+	*approval
+}
+
+func (o *oldApprovals) add(id engine.TurnID, a *approval) {
+	a.ask.Input = nil // which may be large, and isn't asked for any more
+	if *o = append(*o, oldApproval{id, a}); len(*o) > maxOldApprovals {
+		*o = slices.Clone((*o)[len(*o)-maxOldApprovals:])
+	}
+}
+
+// approval finds one, also of a turn that has ended. The caller has the lock.
+func (l *liveTurns) approval(id engine.TurnID, useID string) *approval {
+	if t := l.turns[id]; t != nil {
+		return t.asks[useID]
+	}
+	for _, a := range l.old {
+		if a.turn == id && a.ask.ToolUseID == useID {
+			return a.approval
+		}
+	}
+	return nil
 }
 
 // approvalJSON is an approval as clients see it, in a list and in a stream.
@@ -57,7 +112,7 @@ func (a *approval) json(turn engine.TurnID) approvalJSON {
 
 // ask gives the approval of a confirm_request; whoever reads that event first
 // makes it. nil says that it was answered, or that the turn has ended.
-func (s *Server) ask(id engine.TurnID, ask event.ConfirmRequest) *approval {
+func (s *Server) ask(id engine.TurnID, seq event.Seq, ask event.ConfirmRequest) *approval {
 	version := s.versionOf(ask.ToolID)
 	l := s.live
 	l.mu.Lock()
@@ -68,13 +123,13 @@ func (s *Server) ask(id engine.TurnID, ask event.ConfirmRequest) *approval {
 	}
 	a := t.asks[ask.ToolUseID]
 	if a == nil {
-		a = &approval{ask: ask, nonce: rand.Text(), version: version, expires: s.now().Add(s.o.ApprovalTime)}
+		a = &approval{ask: ask, seq: seq, nonce: rand.Text(), version: version, expires: s.now().Add(s.o.ApprovalTime)}
 		if !t.owned {
 			a.timer = time.AfterFunc(s.o.ApprovalTime, func() { s.runOut(id, a) })
 		}
 		t.asks[ask.ToolUseID] = a
 	}
-	if a.answered {
+	if a.settled != nil {
 		return nil
 	}
 	return a
@@ -97,20 +152,21 @@ func (s *Server) versionOf(toolID string) string {
 }
 
 // settled notes that an approval was answered, by whomever.
-func (s *Server) settled(id engine.TurnID, useID string) {
+func (s *Server) settled(id engine.TurnID, b event.ConfirmResult) {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
-	if t := s.live.turns[id]; t != nil && t.asks[useID] != nil {
-		t.asks[useID].answered = true
-		t.asks[useID].close()
+	if t := s.live.turns[id]; t != nil && t.asks[b.ToolUseID] != nil && t.asks[b.ToolUseID].settled == nil {
+		t.asks[b.ToolUseID].settle(settlement{decision: b.Decision, by: "this process", at: s.now()})
 	}
 }
 
 // runOut denies an approval that nobody answered.
 func (s *Server) runOut(id engine.TurnID, a *approval) {
 	s.live.mu.Lock()
-	late := a.answered
-	a.answered = true
+	late := a.settled != nil
+	if !late {
+		a.settle(settlement{decision: event.Deny, by: "the time limit of " + s.o.ApprovalTime.String(), at: s.now()})
+	}
 	s.live.mu.Unlock()
 	if late {
 		return
@@ -149,12 +205,9 @@ func confirmTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	case len(body.Reason) > maxReason:
 		return fault.New(fault.Usage, "reason is too long")
 	}
-	if err := s.answer(id, body); err != nil {
-		return err
-	}
-	err = s.turns.Confirm(r.Context(), id, engine.Confirmation{
-		ToolUseID: body.ToolUseID, Decision: body.Decision, Reason: body.Reason,
-	})
+	_, err = s.answer(r, id, []claim{{
+		useID: body.ToolUseID, nonce: body.Nonce, shown: true, decision: body.Decision, reason: body.Reason,
+	}})
 	if err != nil {
 		return err
 	}
@@ -162,33 +215,69 @@ func confirmTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// answer takes the approval: the first who has its nonce has it, for good.
-func (s *Server) answer(id engine.TurnID, body confirmBody) error {
-	version, ask := "", (*approval)(nil)
+// claim is one answer.
+type claim struct {
+	useID string
+	// nonce has to be the approval's where shown is set: the client's format has a
+	// place for it.
+	nonce    string
+	shown    bool
+	decision event.Decision
+	reason   string
+}
+
+// answer takes approvals, all or none: the first who comes has them, for good. The
+// turn then hears of it, whatever becomes of the client. last is the last event
+// that asked.
+func (s *Server) answer(r *http.Request, id engine.TurnID, claims []claim) (last event.Seq, err error) {
+	if last, err = s.take(r, id, claims); err != nil {
+		return 0, err
+	}
+	for _, c := range claims {
+		err := s.turns.Confirm(context.WithoutCancel(r.Context()), id, engine.Confirmation{
+			ToolUseID: c.useID, Decision: c.decision, Reason: c.reason,
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return last, nil
+}
+
+// take settles the approvals, and gives the last event that asks.
+func (s *Server) take(r *http.Request, id engine.TurnID, claims []claim) (last event.Seq, err error) {
+	asks, versions := make([]*approval, len(claims)), make([]string, len(claims))
 	s.live.mu.Lock()
-	if t := s.live.turns[id]; t != nil {
-		ask = t.asks[body.ToolUseID]
+	for i, c := range claims {
+		asks[i] = s.live.approval(id, c.useID)
 	}
 	s.live.mu.Unlock()
-	if ask == nil {
-		return fault.New(fault.NotFound, "turn "+string(id)+" asks about no such call")
-	}
-	if body.Decision.Allows() {
-		version = s.versionOf(ask.ask.ToolID) // outside of the lock: it reads the store
+	for i, c := range claims {
+		if asks[i] == nil {
+			return 0, fault.New(fault.NotFound, "turn "+string(id)+" asks about no such call")
+		}
+		if c.decision.Allows() {
+			versions[i] = s.versionOf(asks[i].ask.ToolID) // outside of the lock: it reads the store
+		}
 	}
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
-	switch {
-	case subtle.ConstantTimeCompare([]byte(ask.nonce), []byte(body.Nonce)) != 1:
-		return fault.New(fault.Usage, "the nonce is not that of this call")
-	case ask.answered:
-		return fault.New(fault.Busy, "the call was answered already")
-	case body.Decision.Allows() && version != ask.version:
-		return fault.New(fault.Busy, "the toolset was changed since the call was shown; it can only be denied")
+	for i, c := range claims {
+		a := asks[i]
+		switch {
+		case c.shown && subtle.ConstantTimeCompare([]byte(a.nonce), []byte(c.nonce)) != 1:
+			return 0, fault.New(fault.Usage, "the nonce is not that of this call")
+		case a.settled != nil:
+			return 0, a.late()
+		case c.decision.Allows() && versions[i] != a.version:
+			return 0, fault.New(fault.Busy, "the toolset was changed since the call was shown; it can only be denied")
+		}
 	}
-	ask.answered = true
-	ask.close()
-	return nil
+	for i, c := range claims {
+		asks[i].settle(settlement{decision: c.decision, by: "request " + requestID(r), at: s.now()})
+		last = max(last, asks[i].seq)
+	}
+	return last, nil
 }
 
 // approvalsJSON is what list_approvals gives.
@@ -205,7 +294,7 @@ func listApprovals(s *Server, w http.ResponseWriter, r *http.Request) error {
 	s.live.mu.Lock()
 	if t := s.live.turns[id]; t != nil {
 		for _, a := range t.asks {
-			if !a.answered {
+			if a.settled == nil {
 				out.Approvals = append(out.Approvals, a.json(id))
 			}
 		}

@@ -10,6 +10,10 @@
 //   - Route: one operation. The table in routes.go is what the mux and
 //     /openapi.json are both made of.
 //   - Follower: one client of one turn's stream (stream.go).
+//   - Relay: what the followers of a live turn share: its last events, encoded
+//     once (relay.go).
+//   - Pause: a stream that ends where an approval is needed, while its turn waits;
+//     another request answers, and its stream goes on (pause.go).
 //   - Approval: a confirm_request of a live turn with the nonce that answers it
 //     (approvals.go).
 //   - Compatible routes: those of OpenAI's and Ollama's APIs (compat.go,
@@ -35,12 +39,15 @@
 //   - A follower gets each event once and in order, and what it missed after
 //     Last-Event-ID. Following a turn that has nothing more is answered with 204,
 //     which ends a client's reconnecting.
-//   - A follower costs one goroutine that follows and one that keeps the
-//     connection alive, and holds one event at a time: it reads the turn's log at
-//     its own pace. One that takes nothing for stallTime is dropped, and can
-//     resume.
-//   - An approval is answered once, by whoever saw it, for just what was shown.
-//     One that nobody answers in time is denied.
+//   - A follower costs one goroutine beside net/http's own for its connection. It
+//     holds no event: those that keep up share the turn's last ones, who is behind
+//     reads the turn's log piece by piece at its own pace, and buffers are borrowed
+//     for a write. One that takes nothing for stallTime is dropped, and can resume;
+//     the system holds little more of a stream than is under way.
+//   - An approval is answered once, by whoever saw it, for just what was shown: the
+//     call with its arguments, and the version of its toolset. One that nobody
+//     answers in time is denied. Who comes too late is told who was first, and all
+//     followers see the answer as an event.
 //   - Drain lets live turns end for a stated time, then ends them as interrupted.
 //
 // # Compatible routes

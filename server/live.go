@@ -19,6 +19,8 @@ type liveTurns struct {
 	byChat  map[string]engine.TurnID
 	numbers map[int64]engine.TurnID
 	started int // being started, so that the bound holds
+	old     oldApprovals
+	now     func() time.Time
 	// gone is closed and replaced when one ends.
 	gone chan struct{}
 }
@@ -28,15 +30,19 @@ type liveTurn struct {
 	id   engine.TurnID
 	chat engine.Chat
 	asks map[string]*approval // by tool_use_id
+	news *relay
 	// owned is by a command, at whose terminal a person is asked for as long as
 	// they take.
 	owned bool
+	// pauses is set where the client that began it answers approvals by another
+	// request.
+	pauses bool
 }
 
-func newLiveTurns() *liveTurns {
+func newLiveTurns(now func() time.Time) *liveTurns {
 	return &liveTurns{
 		turns: map[engine.TurnID]*liveTurn{}, byChat: map[string]engine.TurnID{}, numbers: map[int64]engine.TurnID{},
-		gone: make(chan struct{}),
+		gone: make(chan struct{}), now: now,
 	}
 }
 
@@ -60,7 +66,7 @@ func (l *liveTurns) add(id engine.TurnID, chat engine.Chat) {
 		l.wake()
 		return
 	}
-	l.turns[id] = &liveTurn{id: id, chat: chat, asks: map[string]*approval{}}
+	l.turns[id] = &liveTurn{id: id, chat: chat, asks: map[string]*approval{}, news: newRelay()}
 	l.byChat[chat.ID] = id
 	if chat.Number != 0 {
 		l.numbers[chat.Number] = id
@@ -77,7 +83,9 @@ func (l *liveTurns) own(id engine.TurnID) {
 	}
 	t.owned = true
 	for _, a := range t.asks { // it may have asked already
-		a.close()
+		if a.timer != nil {
+			a.timer.Stop()
+		}
 	}
 }
 
@@ -103,7 +111,10 @@ func (l *liveTurns) remove(id engine.TurnID) {
 		delete(l.numbers, t.chat.Number)
 	}
 	for _, a := range t.asks {
-		a.close()
+		if a.settled == nil {
+			a.settle(settlement{decision: event.Deny, by: "the end of its turn", at: l.now()})
+		}
+		l.old.add(id, a)
 	}
 	l.wake()
 }
@@ -123,6 +134,16 @@ func (l *liveTurns) of(ref engine.ChatRef) (engine.TurnID, bool) {
 		id, ok = l.numbers[ref.Number]
 	}
 	return id, ok
+}
+
+// relay is where followers of a live turn hear of it; nil for one that has ended.
+func (l *liveTurns) relay(id engine.TurnID) *relay {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.turns[id]; t != nil {
+		return t.news
+	}
+	return nil
 }
 
 // all are the ids of the live turns, and news is closed when one has ended.
@@ -175,13 +196,15 @@ func (s *Server) startBy(
 
 var errDraining = &refusal{status: 503, code: "draining", msg: "fettle is about to end and begins nothing more", retry: 5}
 
-// watch follows a turn for the server itself: approvals run out, and counters
-// hear of its end. It ends with the turn, which the engine ends at the latest
+// watch follows a turn for the server itself and for all who follow it here:
+// approvals run out, and counters hear of its end. It ends with the turn, which the engine ends at the latest
 // when it is closed.
 func (s *Server) watch(id engine.TurnID) {
 	defer s.watching.Done()
 	defer s.live.remove(id)
-	began := s.now()
+	news, began := s.live.relay(id), s.now()
+	defer news.end()
+	var batch []event.Event
 	for e, err := range s.turns.Follow(context.Background(), id, 0) {
 		if err != nil {
 			s.log.Error("a turn can't be followed", "turn", string(id), "error", clean(err.Error()))
@@ -189,9 +212,9 @@ func (s *Server) watch(id engine.TurnID) {
 		}
 		switch b := e.Body.(type) {
 		case event.ConfirmRequest:
-			s.ask(id, b)
+			s.ask(id, e.Seq, b)
 		case event.ConfirmResult:
-			s.settled(id, b.ToolUseID)
+			s.settled(id, b)
 		case event.ToolComplete:
 			s.count.call(b)
 		}
@@ -199,6 +222,13 @@ func (s *Server) watch(id engine.TurnID) {
 			s.count.turn(e, s.now().Sub(began))
 			s.log.Info("turn ended", "turn", string(id), "end", string(e.Type()), "events", int64(e.Seq))
 		}
+		if batch = append(batch, e); e.More && len(batch) < relayEvents {
+			continue
+		}
+		if err := news.show(batch); err != nil {
+			s.unencoded(id, err)
+		}
+		batch = batch[:0]
 	}
 }
 

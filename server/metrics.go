@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -126,6 +127,7 @@ func (c *counters) write(w io.Writer, live int) {
 	p := page{w}
 	p.one("turns_live", "gauge", "Turns that run now.", int64(live))
 	p.one("followers", "gauge", "Clients that follow a turn now.", c.followers.Load())
+	p.one("goroutines", "gauge", "Goroutines of the process.", int64(runtime.NumGoroutine()))
 	p.one("turns_begun_total", "counter", "Turns that were begun.", c.turnsBegun.Load())
 	p.one("events_sent_total", "counter", "Events that were sent to followers.", c.events.Load())
 	p.one("followers_stalled_total", "counter", "Followers that were dropped because they took nothing.", c.stalled.Load())

@@ -189,7 +189,7 @@ func answerCall(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.settled(id, body.ToolUseID)
+	s.settled(id, event.ConfirmResult{ToolUseID: body.ToolUseID, Decision: body.Decision})
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -85,12 +85,34 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 	if o.Ready != nil {
 		o.Ready()
 	}
+	beating := s.beats()
 	err = s.until(ctx, failed, &running)
 	err = errors.Join(err, s.drain(o.Drain, main, pages))
 	for range running {
 		<-failed
 	}
+	<-beating
 	return err
+}
+
+// beats has followers look after their silence until all streams are ended. Twice
+// in the time that a stream may be silent, since each looks back to the last beat.
+func (s *Server) beats() (ended <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(s.o.KeepAlive / 2)
+		defer tick.Stop()
+		for {
+			select {
+			case <-s.streams.Done():
+				return
+			case <-tick.C:
+				s.beat.tick()
+			}
+		}
+	}()
+	return done
 }
 
 // until folds what others leave until ctx ends or a listener fails.
@@ -170,6 +192,7 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 		Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(quietHandler{s.log.Handler()}, slog.LevelDebug),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			ctx = withConn(ctx, c)
 			if _, ok := c.(*net.UnixConn); ok {
 				return withOwner(ctx)
 			}

@@ -89,6 +89,8 @@ type Server struct {
 	live      *liveTurns
 	shows     *shows
 	count     counters
+	beat      *beat
+	pieces    sync.Pool // of buffers that frames are put together in
 	draining  atomic.Bool
 	uploading sync.WaitGroup // of bundles: those that run have files to remove
 
@@ -131,7 +133,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.live, s.shows = newLiveTurns(), newShows(s.now)
+	s.live, s.shows, s.beat = newLiveTurns(s.now), newShows(s.now), newBeat()
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	list := routes()
 	s.openapi = sync.OnceValue(func() []byte { return openAPI(list, o.Version) })

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,8 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -21,7 +20,11 @@ import (
 type following struct {
 	turn  engine.TurnID
 	after event.Seq // what the client has
-	enc   dialect.Encoder
+	// enc writes the stream. nil is the dialect of this API, whose frames all
+	// followers share but for their ids, which have the turn's before them where
+	// long is set.
+	enc  dialect.Encoder
+	long bool
 	// fromStart feeds the encoder what the client has already, for encoders that
 	// have to know what is open.
 	fromStart bool
@@ -36,203 +39,110 @@ var (
 )
 
 // stream writes a turn's events until it ends, the client goes, or the server
-// ends. It holds one event at a time: the log waits for the client, and the turn
-// for neither.
+// ends. The turn waits for none of its followers.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, f following) error {
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	defer context.AfterFunc(s.streams, func() { cancel(errStopping) })()
-	out := &frames{
-		w: w, rc: http.NewResponseController(w), stall: s.o.StallTime, stop: cancel, header: f.header, enc: f.enc,
-	}
+	out := &frames{s: s, w: w, rc: http.NewResponseController(w), f: f}
 	s.count.followers.Add(1)
 	defer s.count.followers.Add(-1)
-	if s.turns.Live(f.turn) {
+	defer narrow(r)()
+	from := s.live.relay(f.turn)
+	if from != nil && s.turns.Live(f.turn) {
 		// Its next event may take minutes, and the client wants to know that it is
 		// followed.
+		out.begin()
 		out.flush()
 	}
-	idle := out.keepAlive(ctx, s.o.KeepAlive)
-	err := s.pump(ctx, out, f)
-	cancel(nil)
-	<-idle
+	err := s.pump(r.Context(), out, from)
 	if errors.Is(out.err, errStalled) { // first: net/http takes it for a client that went away
 		s.count.stalled.Add(1)
 		return errStalled
 	}
-	if context.Cause(r.Context()) != nil {
+	if r.Context().Err() != nil || out.err != nil {
 		return nil // it went away, which is its right
 	}
 	if err != nil && !out.begun {
 		return err
 	}
-	return s.endStream(out, f, err)
+	return out.end(err)
 }
 
-// endStream says that a stream stops before its turn, or that there was nothing
-// to stream.
-func (s *Server) endStream(out *frames, f following, err error) error {
-	switch {
-	case err == nil && !out.begun: // 204 ends an EventSource's reconnecting
-		out.w.Header().Set("Content-Type", "text/plain")
-		out.w.WriteHeader(http.StatusNoContent)
-		return nil
-	case err == nil:
+// pump writes what the relay has, as long as there is one, and what the engine
+// has wherever the follower is further behind than that.
+func (s *Server) pump(ctx context.Context, out *frames, from *relay) error {
+	at := out.f.after
+	if out.f.fromStart {
+		at = 0
+	}
+	for from != nil && !out.over {
+		beat := s.beat.wait()
+		h := from.after(at)
+		switch {
+		case h.behind:
+			var err error
+			if at, err = s.catchUp(ctx, out, at, from); err != nil {
+				return err
+			}
+			continue
+		case len(h.events) > 0:
+			out.show(h.events)
+			at = h.events[len(h.events)-1].Seq
+			if out.err != nil || s.streams.Err() != nil {
+				return cmp.Or(out.err, errStopping)
+			}
+			continue
+		case h.done:
+			from = nil
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.streams.Done():
+			return errStopping
+		case <-h.news:
+		case <-beat:
+			out.keepAlive()
+		}
+		if out.err != nil {
+			return out.err
+		}
+	}
+	if out.over {
 		return nil
 	}
-	out.write(func(dst []byte) []byte { return f.enc.End(dst) }, true)
+	_, err := s.catchUp(ctx, out, at, nil) // it has ended: the rest, if there is one
 	return err
 }
 
-// pump writes what the engine yields.
-func (s *Server) pump(ctx context.Context, out *frames, f following) error {
-	from := f.after
-	if f.fromStart {
-		from = 0
-	}
-	for e, err := range s.turns.Follow(ctx, f.turn, from) {
+// catchUp writes what the engine has, as far as to where the relay goes on. Each
+// event is written before the next one is read.
+func (s *Server) catchUp(ctx context.Context, out *frames, at event.Seq, to *relay) (event.Seq, error) {
+	for e, err := range s.turns.Follow(ctx, out.f.turn, at) {
 		if err != nil {
-			return err
+			return at, err
 		}
-		shown := e.Seq > f.after
-		var failed error
-		out.write(func(dst []byte) []byte {
-			longer, err := f.enc.Append(dst, e)
-			if failed = err; !shown {
-				return dst
-			}
-			return longer
-		}, shown && !e.More)
-		if failed != nil {
-			s.log.Error("an event can't be encoded", "turn", string(f.turn), "seq", int64(e.Seq), "error", clean(failed.Error()))
-		}
-		if shown {
-			s.count.events.Add(1)
-			if ask, ok := e.Body.(event.ConfirmRequest); ok && f.approvals {
-				s.showApproval(out, f.turn, ask)
+		at = e.Seq
+		one := shared{Event: e}
+		if out.f.enc == nil {
+			if one.data, err = dialect.AppendChatData(nil, e); err != nil {
+				s.unencoded(out.f.turn, err)
 			}
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		out.show([]shared{one})
+		switch {
+		case out.err != nil:
+			return at, out.err
+		case s.streams.Err() != nil:
+			return at, errStopping
+		case out.over, to != nil && to.has(at):
+			return at, nil
 		}
 	}
-	return nil
+	return at, nil
 }
 
-// showApproval adds the frame that a client answers by. Clients ignore types
-// that they don't know.
-func (s *Server) showApproval(out *frames, turn engine.TurnID, ask event.ConfirmRequest) {
-	a := s.ask(turn, ask)
-	if a == nil {
-		return
-	}
-	out.write(func(dst []byte) []byte { return appendData(dst, a.json(turn)) }, true)
-}
-
-// frames writes to the client. The follower and the keep-alive share it.
-type frames struct {
-	mu     sync.Mutex
-	w      http.ResponseWriter
-	rc     *http.ResponseController
-	enc    dialect.Encoder
-	stall  time.Duration
-	stop   context.CancelCauseFunc
-	header map[string]string
-	begun  bool
-	busy   bool // something was written since the last look
-	err    error
-	buf    []byte
-}
-
-// write appends frames and sends them, by a deadline: who takes nothing for that
-// long is dropped.
-func (f *frames) write(add func([]byte) []byte, flush bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return
-	}
-	f.buf = add(f.buf[:0])
-	if len(f.buf) > 0 {
-		f.begin()
-		_, err := f.w.Write(f.buf)
-		f.fail(err)
-	}
-	if flush && f.begun && f.err == nil {
-		f.fail(f.rc.Flush())
-	}
-	if cap(f.buf) > keptBuffer {
-		f.buf = nil
-	}
-}
-
-// keptBuffer is the buffer that a client keeps between two frames: most are a few
-// hundred bytes, and a thousand clients wait at once.
-const keptBuffer = 4 << 10
-
-// begin sends the header, before the first frame.
-func (f *frames) begin() {
-	f.busy = true
-	_ = f.rc.SetWriteDeadline(time.Now().Add(f.stall)) // a server that can't has none to set
-	if f.begun {
-		return
-	}
-	f.begun = true
-	for name, value := range f.header {
-		f.w.Header().Set(name, value)
-	}
-	f.w.WriteHeader(http.StatusOK)
-}
-
-// flush sends the header at once.
-func (f *frames) flush() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.begin()
-	f.fail(f.rc.Flush())
-}
-
-// fail ends the stream. The caller has f.mu.
-func (f *frames) fail(err error) {
-	if err == nil {
-		return
-	}
-	f.err = err
-	if isTimeout(err) {
-		f.err = errStalled
-	}
-	f.stop(f.err)
-}
-
-func isTimeout(err error) bool {
-	var t interface{ Timeout() bool }
-	return errors.As(err, &t) && t.Timeout()
-}
-
-// keepAlive writes something wherever nothing was written for a while. What it
-// gives is closed when it has ended, which it does with ctx.
-func (f *frames) keepAlive(ctx context.Context, every time.Duration) <-chan struct{} {
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			f.mu.Lock()
-			silent := !f.busy
-			f.busy = false
-			f.mu.Unlock()
-			if silent {
-				f.write(f.enc.KeepAlive, true)
-			}
-		}
-	}()
-	return gone
+func (s *Server) unencoded(turn engine.TurnID, err error) {
+	s.log.Error("an event can't be encoded", "turn", string(turn), "error", clean(err.Error()))
 }
 
 // headerOf is the header of a dialect's streams.
@@ -248,8 +158,7 @@ func headerOf(n dialect.Name) map[string]string {
 // of chats a client may come back when another turn runs.
 func chatStream(turn engine.TurnID, after event.Seq, long bool) following {
 	return following{
-		turn: turn, after: after, approvals: true, header: headerOf(dialect.Chat),
-		enc: dialect.NewEncoder(dialect.Chat, dialect.Options{LongIDs: long}),
+		turn: turn, after: after, approvals: true, header: headerOf(dialect.Chat), long: long,
 	}
 }
 

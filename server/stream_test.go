@@ -232,9 +232,9 @@ func (h *house) restless(turn string, leaves bool, dice *rand.Rand) error {
 		ctx, cancel := context.WithCancel(context.Background())
 		req := h.request("GET", "/api/turns/"+turn+"/events", nil, "Last-Event-ID", last).WithContext(ctx)
 		res, err := h.client.Do(req)
-		if err != nil {
+		if err != nil { // dropped before it had anything, on a machine that is busy
 			cancel()
-			return err
+			continue
 		}
 		stay := 1 << 30
 		if leaves {

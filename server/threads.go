@@ -17,16 +17,20 @@ type aisdkBody struct {
 	Trigger   string           `json:"trigger,omitempty"`
 	MessageID string           `json:"messageId,omitempty"`
 	Model     string           `json:"model,omitempty"`
+	// Confirm says that the client answers approvals by another request.
+	Confirm bool `json:"confirm,omitempty"`
 }
 
 // aguiBody is AG-UI's RunAgentInput, for /openapi.json.
 type aguiBody struct {
-	ThreadID       string           `json:"threadId"`
-	RunID          string           `json:"runId"`
-	Messages       []map[string]any `json:"messages"`
-	Tools          []map[string]any `json:"tools,omitempty"`
-	Context        []map[string]any `json:"context,omitempty"`
+	ThreadID string           `json:"threadId"`
+	RunID    string           `json:"runId"`
+	Messages []map[string]any `json:"messages"`
+	Tools    []map[string]any `json:"tools,omitempty"`
+	Context  []map[string]any `json:"context,omitempty"`
+	// ForwardedProps with confirm say that the client resumes interrupts.
 	ForwardedProps map[string]any   `json:"forwardedProps,omitempty"`
+	Resume         []map[string]any `json:"resume,omitempty"`
 }
 
 func chatAISDK(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -48,8 +52,8 @@ func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Na
 	switch {
 	case in.ThreadID == "":
 		return fault.New(fault.Usage, "the id of the conversation is missing")
-	case len(in.Answers) > 0 || in.Confirm:
-		return fault.New(fault.Usage, "approvals can't be answered in this format yet; POST /api/turns/{turn}/confirm answers them")
+	case len(in.Answers) > 0:
+		return s.resumePaused(w, r, in)
 	}
 	req, err := wireRequest(in)
 	if err != nil {
@@ -61,11 +65,16 @@ func (s *Server) chatThread(w http.ResponseWriter, r *http.Request, n dialect.Na
 	}
 	if req.Ephemeral {
 		s.o.Prepare(&req)
+		// Such a turn ends with its stream, so nobody could answer after it.
 		return s.answerTurn(w, r, in, req)
 	}
+	req.CanConfirm = in.Confirm
 	id, chat, err := s.beginThread(r, string(n)+":"+in.ThreadID, req)
 	if err != nil {
 		return unknownModel(err)
+	}
+	if in.Confirm {
+		s.live.pause(id)
 	}
 	return s.stream(w, r, wireStream(id, chat.ID, in))
 }
@@ -140,5 +149,10 @@ func resumeAISDK(s *Server, w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return s.stream(w, r, wireStream(id, chat, &dialect.Request{Dialect: dialect.AISDK}))
+	in := &dialect.Request{Dialect: dialect.AISDK}
+	o := in.Options()
+	o.AskByPause, o.Settled = s.live.paused(id)
+	f := wireStream(id, chat, in)
+	f.enc = dialect.NewEncoder(dialect.AISDK, o)
+	return s.stream(w, r, f)
 }

@@ -85,7 +85,6 @@ func TestThreadsOfTheAISDK(t *testing.T) {
 	// Its failures are plain text, which the client shows.
 	for name, body := range map[string]doc{
 		"tools":       {"id": "x", "messages": []doc{first}, "tools": doc{"no name": doc{"inputSchema": doc{"type": "object"}}}},
-		"approvals":   {"id": "x", "messages": []doc{first}, "confirm": true},
 		"no thread":   {"messages": []doc{first}},
 		"no messages": {"id": "x", "messages": []doc{}},
 		"an answer":   {"id": "x", "messages": []doc{reply}},

@@ -9,6 +9,16 @@
 //	go run ./internal/bench cas      snapshots and restores, beside git
 //	go run ./internal/bench tools    importing and validating bundles
 //	go run ./internal/bench sandbox  what containing a process costs
+//	go run ./internal/bench serve    a thousand clients of a hundred turns (some minutes)
+//
+// For serve the floor is a bare reverse proxy of net/http/httputil that passes as
+// many streams of the same frames. A client checks that it has every event once and
+// in order; each carries the time at which the model, or the proxy's upstream, said
+// it. With events that come at their own pace, delays and the server's CPU for each
+// event are compared; with events as fast as they are taken, how many go through.
+// The proxy has one upstream stream for each client, which the clients' process
+// writes, so events per CPU second compare the servers alone. Memory is what
+// /proc/PID/smaps_rollup calls anonymous, so that figure is Linux's.
 //
 // Programs are built into a temporary folder, run in turn (A B C A B C …)
 // after one warm-up, and the medians are printed. Peak memory is what the

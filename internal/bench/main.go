@@ -19,6 +19,7 @@ func benches() []bench {
 		{"chats", "searching ten thousand chats beside a hundred", runChats},
 		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
 		{"tools", "importing and validating bundles, refusing hostile ones, calling Python tools", runTools},
+		{"serve", "a thousand clients following a hundred turns, beside a bare reverse proxy", runServe},
 		{"sandbox", "what containing a process costs", runSandbox},
 	}
 }

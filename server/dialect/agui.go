@@ -285,7 +285,7 @@ func (a *aguiEncoder) ask(dst []byte, seq event.Seq, b event.ConfirmRequest) []b
 	o := a.run(a.event(dst, "RUN_FINISHED"))
 	o.obj("outcome", func(o *object) {
 		o.str("type", "interrupt").key("interrupts")
-		one := open(append(o.b, '[')).str("id", b.ToolUseID).str("reason", "tool_approval").
+		one := open(append(o.b, '[')).str("id", ApprovalID(a.first.turn, b.ToolUseID)).str("reason", "tool_approval").
 			str("message", b.Tool+" needs an approval: "+b.Reason).str("toolCallId", b.ToolUseID).
 			lit("responseSchema", approvalSchema).
 			obj("metadata", func(o *object) {

@@ -198,7 +198,7 @@ func (a *aisdkEncoder) ask(dst []byte, seq event.Seq, b event.ConfirmRequest) []
 			o.str("toolCallId", b.ToolUseID).str("tool", b.Tool).str("reason", b.Reason).opt("rule", b.Rule)
 		}).bool("transient", true).frame()
 	}
-	dst = data(dst).str("type", "tool-approval-request").str("approvalId", b.ToolUseID).
+	dst = data(dst).str("type", "tool-approval-request").str("approvalId", ApprovalID(a.first.turn, b.ToolUseID)).
 		str("toolCallId", b.ToolUseID).opt("reason", b.Reason).frame()
 	if !a.o.pauses(seq) {
 		a.asked[b.ToolUseID] = true
@@ -218,7 +218,7 @@ func (a *aisdkEncoder) answered(dst []byte, b event.ConfirmResult) []byte {
 		return dst
 	}
 	delete(a.asked, b.ToolUseID)
-	return data(dst).str("type", "tool-approval-response").str("approvalId", b.ToolUseID).bool("approved", allowed).
+	return data(dst).str("type", "tool-approval-response").str("approvalId", ApprovalID(a.first.turn, b.ToolUseID)).bool("approved", allowed).
 		opt("reason", b.Reason).bool("providerExecuted", true).frame()
 }
 

@@ -21,27 +21,47 @@ func (c *chatEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 		return dst, nil
 	}
 	start := len(dst)
-	dst = append(dst, "id: "...)
-	if c.long {
-		dst = append(append(dst, oneLine(e.TurnID)...), '.')
-	}
-	dst = strconv.AppendInt(dst, int64(e.Seq), 10)
-	dst = append(dst, '\n')
-	dst = append(dst, dataField...)
-	dst, err := withHistory(e).Append(dst)
+	dst, err := AppendChatData(AppendChatID(dst, e, c.long), e)
 	if err != nil {
 		return dst[:start], err
 	}
 	if e.Ends() {
 		c.stage = ended
 	}
+	return dst, nil
+}
+
+// AppendChatID appends the id line that begins a frame of the chat dialect. long
+// is [Options.LongIDs]. With [AppendChatData] behind it the frame is whole: a
+// server that writes one event to many clients encodes it once.
+func AppendChatID(dst []byte, e event.Event, long bool) []byte {
+	dst = append(dst, "id: "...)
+	if long {
+		dst = append(append(dst, oneLine(e.TurnID)...), '.')
+	}
+	dst = strconv.AppendInt(dst, int64(e.Seq), 10)
+	return append(dst, '\n')
+}
+
+// AppendChatData appends the rest of a frame of the chat dialect, which is the
+// same for all clients. An error leaves dst as it was.
+func AppendChatData(dst []byte, e event.Event) ([]byte, error) {
+	start := len(dst)
+	dst, err := withHistory(e).Append(append(dst, dataField...))
+	if err != nil {
+		return dst[:start], err
+	}
 	return append(dst, frameEnd...), nil
 }
+
+// AppendChatKeepAlive appends what may be written between two frames of the chat
+// dialect.
+func AppendChatKeepAlive(dst []byte) []byte { return append(dst, ping...) }
 
 // End adds nothing: a client that resumes after the last id gets the rest.
 func (c *chatEncoder) End(dst []byte) []byte { return dst }
 
-func (c *chatEncoder) KeepAlive(dst []byte) []byte { return append(dst, ping...) }
+func (c *chatEncoder) KeepAlive(dst []byte) []byte { return AppendChatKeepAlive(dst) }
 
 func (c *chatEncoder) Paused() bool { return false }
 

@@ -215,7 +215,7 @@ func (p *replay) expect(turn string, req *Request) {
 		p.t.Errorf("%s: the tools are %+v", req.Dialect, req.Tools)
 	}
 	for _, a := range req.Answers {
-		if a.ID != "call_1" || a.Approved != (turn == "approval") || turn == "denied" && a.Reason != "not now" {
+		if _, use, _ := SplitApprovalID(a.ID); use != "call_1" || a.Approved != (turn == "approval") || turn == "denied" && a.Reason != "not now" {
 			p.t.Errorf("%s: the answer to %s is %+v", req.Dialect, turn, a)
 		}
 	}

@@ -227,11 +227,7 @@ func (p uiPart) answer() (Answer, bool) {
 	if p.State != "approval-responded" || a == nil || a.Approved == nil {
 		return Answer{}, false
 	}
-	id := a.ID
-	if id == "" {
-		id = p.ToolCallID
-	}
-	return Answer{ID: id, Approved: *a.Approved, Reason: words(a.Reason)}, true
+	return Answer{ID: a.ID, Approved: *a.Approved, Reason: words(a.Reason)}, true
 }
 
 // jsonText is a JSON string's text, and any other JSON as it is.

@@ -22,7 +22,8 @@
 //     dialect has a way to show work that is done elsewhere.
 //   - Pause: in the dialects that ask by ending the stream (aisdk, agui), an
 //     approval that is needed ends it. The client answers with another request
-//     ([Request.Answers]), and the turn's next events begin another stream. It
+//     ([Request.Answers]), by the id that [ApprovalID] makes, and the turn's next
+//     events begin another stream. It
 //     is done only for clients that say that they answer ([Request.Confirm]),
 //     and not for what is answered already ([Options.Settled]).
 //

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -154,11 +155,19 @@ type Format struct {
 
 // Answer is what became of an approval.
 type Answer struct {
-	ID       string // the call's tool_use_id
+	ID       string // an [ApprovalID], or what the client made of it
 	Approved bool
 	Remember string // chat, always, or empty: this once
 	Reason   string // a person's words to the model
 }
+
+// ApprovalID is the id of an approval in the dialects that ask by a pause. It names
+// the turn, too: models number their calls anew in each, and an answer that comes
+// late must not meet another call.
+func ApprovalID(turnID, toolUseID string) string { return turnID + "." + toolUseID }
+
+// SplitApprovalID is the reverse of [ApprovalID].
+func SplitApprovalID(id string) (turnID, toolUseID string, ok bool) { return strings.Cut(id, ".") }
 
 // Note is a piece of AG-UI's context.
 type Note struct{ Name, Text string }

@@ -2,6 +2,8 @@
 // the request, decodes each chunk of the answer, and writes its text at once.
 // The figures of fettle are ratios to it.
 //
+// As `floor -proxy URL` it is the least that passes streams on (proxy.go).
+//
 // As `floor -measure PROGRAM ARGS…` it runs another program and writes what
 // that took to its third file descriptor. A small parent is needed for that:
 // Linux counts into a child's peak memory what its parent held at the fork.
@@ -21,8 +23,11 @@ import (
 
 func main() {
 	do := run
-	if os.Args[1] == "-measure" {
+	switch os.Args[1] {
+	case "-measure":
 		do = func(string, string) error { return measure(os.Args[2:]) }
+	case "-proxy":
+		do = func(_, to string) error { return proxy(to) }
 	}
 	if err := do(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
