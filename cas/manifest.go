@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -100,7 +101,7 @@ func (s *Store) Manifest(ctx context.Context, id string) (*Manifest, error) {
 		m, err = s.manifests.Get(tx, kv.Str(id))
 		return err
 	})
-	if errors.Is(err, kv.ErrNotFound) {
+	if errors.Is(err, kv.ErrNotFound) || err == nil && s.unrecorded()[id] {
 		return nil, fmt.Errorf("manifest %s: %w", id, ErrNotFound)
 	}
 	return m, err
@@ -108,6 +109,13 @@ func (s *Store) Manifest(ctx context.Context, id string) (*Manifest, error) {
 
 // Manifests gives a chat's manifests, the oldest first.
 func (s *Store) Manifests(ctx context.Context, chatID string) ([]*Manifest, error) {
+	list, err := s.manifestsOf(ctx, chatID)
+	not := s.unrecorded() // read after the records, which may be done with by then
+	return slices.DeleteFunc(list, func(m *Manifest) bool { return not[m.ID] }), err
+}
+
+// manifestsOf is Manifests with what a restore under way has recorded.
+func (s *Store) manifestsOf(ctx context.Context, chatID string) ([]*Manifest, error) {
 	var list []*Manifest
 	err := s.kv.View(ctx, func(tx *kv.Tx) error {
 		list = nil
@@ -125,7 +133,7 @@ func (s *Store) Manifests(ctx context.Context, chatID string) ([]*Manifest, erro
 // DropChat removes a chat's manifests and its account. What only they reached
 // goes with the next [Store.GC].
 func (s *Store) DropChat(ctx context.Context, chatID string) error {
-	list, err := s.Manifests(ctx, chatID)
+	list, err := s.manifestsOf(ctx, chatID)
 	if err != nil {
 		return err
 	}
