@@ -72,6 +72,9 @@ type usage struct {
 	ChatID string `json:"chat_id"`
 	Bytes  int64  `json:"bytes"`
 	States int    `json:"states"`
+	// Counted tells, in the account of all, that every account has the number of
+	// its states: an earlier program kept accounts of bytes alone.
+	Counted bool `json:"counted,omitempty"`
 }
 
 // records are the tables that the room owns.
@@ -198,8 +201,22 @@ func (s *Store) account(tx *kv.Tx, chatID string, bytes int64, states int) error
 	if err != nil {
 		return err
 	}
+	if u == (usage{ChatID: allChats}) {
+		u.Counted = s.atMostOne(tx)
+	}
 	u.Bytes, u.States = u.Bytes+bytes, u.States+states
 	return s.usage.Put(tx, &u)
+}
+
+// atMostOne tells that the first state of the store has just been recorded.
+func (s *Store) atMostOne(tx *kv.Tx) bool {
+	n := 0
+	for _, err := range s.manifests.Keys(tx, kv.Range{Limit: 2}) {
+		if n++; err != nil {
+			return false
+		}
+	}
+	return n <= 1
 }
 
 func (s *Store) used(tx *kv.Tx, chatID string) (usage, error) {

@@ -34,7 +34,9 @@ type RestoreOptions struct {
 	// Begin and Progress are those of the snapshot before.
 	Begin    func(Estimate) error
 	Progress func(files int, bytes int64)
-	// Written is called as files are written. It may be nil.
+	// Writing is called with what is going to be written, and Written as it is.
+	// Both may be nil.
+	Writing func(files int, bytes int64)
 	Written func(files int, bytes int64)
 }
 
@@ -84,14 +86,23 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 		o.ParentID = found.Manifest.ID
 	}
 	if r.before == r.target || o.Plan {
-		return out, r.planned(ctx, &o, out)
+		if err := r.planned(ctx, &o, out); err != nil {
+			return nil, err
+		}
+		return out, nil
 	}
 	// The journal goes to the disk while the plan is made.
 	if err := r.begin(&o.About); err != nil {
 		return nil, fmt.Errorf("restore %s: %w", ws.Path, err)
 	}
-	if err := r.planned(ctx, &o, out); err != nil || len(r.todo.ops) == 0 {
-		return out, errors.Join(err, r.abandon())
+	if err := r.planned(ctx, &o, out); err != nil {
+		return nil, errors.Join(err, r.abandon())
+	}
+	if len(r.todo.ops) == 0 {
+		return out, r.abandon()
+	}
+	if o.Writing != nil {
+		o.Writing(r.todo.contents())
 	}
 	m, left, err := r.run(ctx, &o.About)
 	if err != nil {
