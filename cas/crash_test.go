@@ -25,6 +25,7 @@ func TestKilledRestore(t *testing.T) {
 	for ; finished == 0; n += crashStep() {
 		b.ws = b.folder(memoryDir(t))
 		before, target, to := b.scene()
+		restores := b.restores()
 		b.close()
 		err := b.run("restore", to.ID, fmt.Sprint(n))
 		b.open()
@@ -44,6 +45,10 @@ func TestKilledRestore(t *testing.T) {
 		want := before
 		if now["edited"] == target["edited"] {
 			want = target
+			restores++
+		}
+		if got := b.restores(); got != restores {
+			t.Fatalf("killed at %d: %d restores are recorded instead of %d", n, got, restores)
 		}
 		if diff := cmp.Diff(want, now); diff != "" {
 			t.Fatalf("killed at %d, the folder is neither (-want +got):\n%s", n, diff)
@@ -60,6 +65,82 @@ func TestKilledRestore(t *testing.T) {
 	}
 	t.Logf("killed at %d moments", n/crashStep())
 	b.mustBeSound()
+	b.mustCount()
+}
+
+// restores is how many restores are recorded.
+func (b *bench) restores() (n int) {
+	b.t.Helper()
+	list, err := b.s.Manifests(b.t.Context(), "c")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, m := range list {
+		if m.Source == Restored {
+			n++
+		}
+	}
+	return n
+}
+
+// mustCount compares the count that is kept with what there is.
+func (b *bench) mustCount() {
+	b.t.Helper()
+	kept, err := b.s.Summary(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	found, err := b.s.Stats(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if kept.States != found.Manifests {
+		b.t.Errorf("%d states are counted, and %d are there", kept.States, found.Manifests)
+	}
+}
+
+// What a restore is recorded as is on its way while names are moved; until all is
+// done nobody sees it, and it goes with a restore that is taken back.
+func TestARestoreIsSeenWhenItIsDone(t *testing.T) {
+	t.Parallel()
+	for name, edited := range map[string]string{"done": "", "taken back": "saved at this very moment"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			_, _, to := b.scene()
+			recorded := make(chan struct{})
+			b.s.pause = func(step string) {
+				switch step {
+				case "recorded":
+					defer close(recorded)
+					last, err := b.s.Latest(t.Context(), "c")
+					if err != nil || last.Source == Restored || b.restores() != 0 {
+						t.Errorf("the restore is seen before it is done: %+v, %v", last, err)
+					}
+				case "removed": // in the middle of it
+					<-recorded
+					if edited != "" {
+						b.write("edited", edited)
+					}
+				}
+			}
+			got, err := b.tryRestore(to, RestoreOptions{About: About{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}})
+			b.s.pause = func(string) {}
+			want := 0
+			if edited == "" {
+				want = 1
+				if last, lerr := b.s.Latest(t.Context(), "c"); err != nil || lerr != nil || last.ID < got.After.ID {
+					t.Errorf("the restore isn't there: %v, %v", err, lerr)
+				}
+			} else if err == nil {
+				t.Error("a person's edit was overwritten")
+			}
+			if n := b.restores(); n != want {
+				t.Errorf("%d restores are recorded, want %d", n, want)
+			}
+			b.mustCount()
+		})
+	}
 }
 
 // TestEditDuringACrash changes what a killed restore had in its hands.

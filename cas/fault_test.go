@@ -107,6 +107,7 @@ func TestRestoreIsAllOrNothing(t *testing.T) {
 
 func restoreFailingAt(t *testing.T, b *bench, n int64, before, target map[string]string, to *Manifest) (failed bool) {
 	t.Helper()
+	restores := b.restores()
 	var calls atomic.Int64
 	what := ""
 	b.s.fault = func(call, name string) error {
@@ -119,6 +120,9 @@ func restoreFailingAt(t *testing.T, b *bench, n int64, before, target map[string
 	got, err := b.tryRestore(to, RestoreOptions{})
 	reached := calls.Load() >= n
 	b.s.fault = nil
+	if n := b.restores(); err != nil && n != restores {
+		t.Fatalf("call (%s) failed, and the restore is recorded", what)
+	}
 	if err == nil && !reached {
 		if diff := cmp.Diff(target, b.look()); diff != "" {
 			t.Fatalf("no call failed (-want +got):\n%s", diff)

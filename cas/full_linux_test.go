@@ -120,7 +120,7 @@ func TestFullDisk(t *testing.T) {
 	before = b.look()
 	var once atomic.Bool
 	b.s.pause = func(step string) {
-		if step == "journal" && once.CompareAndSwap(false, true) {
+		if step == "planned" && once.CompareAndSwap(false, true) {
 			b.write("filler", strings.Repeat("x", 4_500_000))
 		}
 	}

@@ -20,6 +20,8 @@ type GCOptions struct {
 	// Compact gives the room back to the file system afterwards, which takes
 	// seconds for gigabytes. Without it the store uses it for what comes.
 	Compact bool
+	// Compacting is called before that. It may be nil.
+	Compacting func()
 }
 
 // GCReport is what a collection has done.
@@ -62,6 +64,9 @@ func (s *Store) GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 		return nil, fmt.Errorf("collect garbage: %w", err)
 	}
 	if o.Compact {
+		if o.Compacting != nil {
+			o.Compacting()
+		}
 		if err := s.kv.Compact(ctx); err != nil {
 			return nil, fmt.Errorf("collect garbage: %w", err)
 		}
@@ -184,7 +189,7 @@ func (s *Store) countAnew(ctx context.Context, out *GCReport) error {
 			delete(states, u.ChatID)
 			switch {
 			case u.ChatID == allChats:
-				is.Bytes = out.Kept
+				is.Bytes, is.Counted = out.Kept, true
 			case is.States == 0:
 				if err := s.usage.Delete(b, kv.Str(u.ChatID)); err != nil {
 					return err
@@ -201,7 +206,7 @@ func (s *Store) countAnew(ctx context.Context, out *GCReport) error {
 		for chat, n := range states { // of a program that kept no account
 			u := usage{ChatID: chat, States: n}
 			if chat == allChats {
-				u.Bytes = out.Kept
+				u.Bytes, u.Counted = out.Kept, true
 			}
 			if err := s.usage.Put(b, &u); err != nil {
 				return err

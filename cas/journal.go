@@ -23,6 +23,10 @@ type unfinished struct {
 	Stages  []string  `json:"stages"` // folders at the root for what is in motion
 	ChatID  string    `json:"chat_id"`
 	Started time.Time `json:"started"`
+	// Record is the id of the manifest that the restore is recorded as, beside the
+	// moving of names. Until that is done nobody takes it for one, and taking the
+	// restore back removes it.
+	Record string `json:"record,omitempty"`
 	// Done tells that the restore is recorded; only the stages must go.
 	Done bool `json:"done,omitempty"`
 }
@@ -111,18 +115,38 @@ func (s *Store) beginJournal(ws string, j *unfinished) (durable func() error, er
 	if _, err = f.Write(append(text, '\n')); err != nil {
 		return nil, errors.Join(fmt.Errorf("write journal of a restore: %w", err), f.Close(), ignoreMissing(os.Remove(f.Name())))
 	}
-	synced := make(chan error, 1)
-	go func() { // durable waits for it
-		err := errors.Join(f.Sync(), f.Close())
-		if err == nil {
-			err = syncDir(s.journalDir())
-		}
+	// Both at once: most file systems bring them to the disk by one step.
+	synced := make(chan error, 2)
+	go func() { synced <- errors.Join(f.Sync(), f.Close()) }()
+	go func() { synced <- syncDir(s.journalDir()) }()
+	return sync.OnceValue(func() error {
+		err := errors.Join(s.check("journalsync", ""), <-synced, <-synced)
 		if err != nil {
 			err = fmt.Errorf("write journal of a restore: %w", err)
 		}
-		synced <- err
-	}()
-	return sync.OnceValue(func() error { return errors.Join(s.check("journalsync", ""), <-synced) }), nil
+		return err
+	}), nil
+}
+
+// unrecorded are the ids of the manifests that restores under way, or cut short,
+// may have recorded: what they say isn't so yet. A journal that can't be read is
+// told of by the next operation on its folder.
+func (s *Store) unrecorded() map[string]bool {
+	entries, err := os.ReadDir(s.journalDir())
+	if err != nil {
+		return nil
+	}
+	ids := make(map[string]bool)
+	for _, e := range entries {
+		ws, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		if j, err := s.readJournal(ws); err == nil && j != nil && j.Record != "" && !j.Done {
+			ids[j.Record] = true
+		}
+	}
+	return ids
 }
 
 // writeJournal replaces a workspace's journal, and returns when it is on the

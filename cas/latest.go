@@ -10,11 +10,15 @@ import (
 func (s *Store) Latest(ctx context.Context, chatID string) (*Manifest, error) {
 	var last *Manifest
 	err := s.kv.View(ctx, func(tx *kv.Tx) error {
-		for m, err := range s.manifests.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Reverse: true, Limit: 1}) {
+		not := s.unrecorded()
+		for m, err := range s.manifests.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Reverse: true, Limit: 1 + len(not)}) {
 			if err != nil {
 				return err
 			}
-			last = m
+			if !not[m.ID] {
+				last = m
+				return nil
+			}
 		}
 		return nil
 	})

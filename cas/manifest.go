@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -71,6 +72,9 @@ type usage struct {
 	ChatID string `json:"chat_id"`
 	Bytes  int64  `json:"bytes"`
 	States int    `json:"states"`
+	// Counted tells, in the account of all, that every account has the number of
+	// its states: an earlier program kept accounts of bytes alone.
+	Counted bool `json:"counted,omitempty"`
 }
 
 // records are the tables that the room owns.
@@ -100,7 +104,7 @@ func (s *Store) Manifest(ctx context.Context, id string) (*Manifest, error) {
 		m, err = s.manifests.Get(tx, kv.Str(id))
 		return err
 	})
-	if errors.Is(err, kv.ErrNotFound) {
+	if errors.Is(err, kv.ErrNotFound) || err == nil && s.unrecorded()[id] {
 		return nil, fmt.Errorf("manifest %s: %w", id, ErrNotFound)
 	}
 	return m, err
@@ -108,6 +112,13 @@ func (s *Store) Manifest(ctx context.Context, id string) (*Manifest, error) {
 
 // Manifests gives a chat's manifests, the oldest first.
 func (s *Store) Manifests(ctx context.Context, chatID string) ([]*Manifest, error) {
+	list, err := s.manifestsOf(ctx, chatID)
+	not := s.unrecorded() // read after the records, which may be done with by then
+	return slices.DeleteFunc(list, func(m *Manifest) bool { return not[m.ID] }), err
+}
+
+// manifestsOf is Manifests with what a restore under way has recorded.
+func (s *Store) manifestsOf(ctx context.Context, chatID string) ([]*Manifest, error) {
 	var list []*Manifest
 	err := s.kv.View(ctx, func(tx *kv.Tx) error {
 		list = nil
@@ -125,7 +136,7 @@ func (s *Store) Manifests(ctx context.Context, chatID string) ([]*Manifest, erro
 // DropChat removes a chat's manifests and its account. What only they reached
 // goes with the next [Store.GC].
 func (s *Store) DropChat(ctx context.Context, chatID string) error {
-	list, err := s.Manifests(ctx, chatID)
+	list, err := s.manifestsOf(ctx, chatID)
 	if err != nil {
 		return err
 	}
@@ -190,8 +201,22 @@ func (s *Store) account(tx *kv.Tx, chatID string, bytes int64, states int) error
 	if err != nil {
 		return err
 	}
+	if u == (usage{ChatID: allChats}) {
+		u.Counted = s.atMostOne(tx)
+	}
 	u.Bytes, u.States = u.Bytes+bytes, u.States+states
 	return s.usage.Put(tx, &u)
+}
+
+// atMostOne tells that the first state of the store has just been recorded.
+func (s *Store) atMostOne(tx *kv.Tx) bool {
+	n := 0
+	for _, err := range s.manifests.Keys(tx, kv.Range{Limit: 2}) {
+		if n++; err != nil {
+			return false
+		}
+	}
+	return n <= 1
 }
 
 func (s *Store) used(tx *kv.Tx, chatID string) (usage, error) {

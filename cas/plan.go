@@ -21,6 +21,16 @@ type plan struct {
 	bytes   int64 // of content to be written
 }
 
+// contents counts what is to be written.
+func (p *plan) contents() (files int, bytes int64) {
+	for i := range p.ops {
+		if e := p.ops[i].New; e != nil && e.content() {
+			files++
+		}
+	}
+	return files, p.bytes
+}
+
 // op changes one path. Ops are in the order of paths, folders before what is in
 // them.
 type op struct {

@@ -66,9 +66,14 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 		return err
 	}
 	defer t.close()
-	r := &restore{s: s, ws: ws, f: f, before: j.Target, target: j.Before, stages: j.Stages}
+	r := &restore{s: s, ws: ws, f: f, before: j.Target, target: j.Before, journal: j, durable: func() error { return nil }}
 	if j.Done {
-		return r.cleanUp(t, j)
+		return r.cleanUp(t)
+	}
+	if j.Record != "" {
+		if err := s.unrecord(ctx, j.Record); err != nil {
+			return err
+		}
 	}
 	about := About{ChatID: j.ChatID, Source: Interrupted}
 	takeAll := Limits{MaxFile: math.MaxInt64, KeepFree: -1} // what isn't kept here would be lost
@@ -86,13 +91,13 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 		return &ConflictError{Paths: r.todo.blocked}
 	}
 	if len(r.todo.ops) == 0 {
-		return r.cleanUp(t, j)
+		return r.cleanUp(t)
 	}
 	j.Stages = append([]string{stagePrefix + s.newID(s.now())}, j.Stages...)
 	if err := s.writeJournal(ws.key(), j); err != nil {
 		return err
 	}
-	_, _, err = r.move(ctx, t, moving{journal: j, durable: func() error { return nil }})
+	_, _, err = r.move(ctx, t, nil)
 	return err
 }
 
@@ -138,7 +143,7 @@ func alike(now, e *Entry) bool {
 // held finds what the cut-short restore has moved away from a path, unless that
 // is what it had written itself.
 func (r *restore) held(c Change) *Entry {
-	for _, stage := range r.stages {
+	for _, stage := range r.journal.Stages {
 		for _, letter := range []string{"o", "n"} {
 			e, ok := r.f.index.lookup(join(stage, heldName(letter, c.Path)))
 			if !ok || e.Kind == Folder || !e.kept() {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -34,7 +34,9 @@ type RestoreOptions struct {
 	// Begin and Progress are those of the snapshot before.
 	Begin    func(Estimate) error
 	Progress func(files int, bytes int64)
-	// Written is called as files are written. It may be nil.
+	// Writing is called with what is going to be written, and Written as it is.
+	// Both may be nil.
+	Writing func(files int, bytes int64)
 	Written func(files int, bytes int64)
 }
 
@@ -80,22 +82,27 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	}
 	out := &Restoration{Before: found.Manifest, After: found.Manifest}
 	r := &restore{s: s, ws: ws, f: f, before: found.Manifest.Root, target: to.Root, written: o.Written}
-	if err := r.plan(ctx, &o); err != nil {
-		return nil, fmt.Errorf("restore %s: %w", ws.Path, err)
-	}
-	out.Left, out.Changes = r.todo.left, changesOf(r.todo.ops)
-	if o.Plan {
-		out.Blocked = r.todo.blocked
-		return out, nil
-	}
-	if len(r.todo.blocked) > 0 {
-		return nil, &ConflictError{Paths: r.todo.blocked}
-	}
-	if len(r.todo.ops) == 0 {
-		return out, nil
-	}
 	if o.ParentID == "" {
 		o.ParentID = found.Manifest.ID
+	}
+	if r.before == r.target || o.Plan {
+		if err := r.planned(ctx, &o, out); err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+	// The journal goes to the disk while the plan is made.
+	if err := r.begin(&o.About); err != nil {
+		return nil, fmt.Errorf("restore %s: %w", ws.Path, err)
+	}
+	if err := r.planned(ctx, &o, out); err != nil {
+		return nil, errors.Join(err, r.abandon())
+	}
+	if len(r.todo.ops) == 0 {
+		return out, r.abandon()
+	}
+	if o.Writing != nil {
+		o.Writing(r.todo.contents())
 	}
 	m, left, err := r.run(ctx, &o.About)
 	if err != nil {
@@ -103,6 +110,22 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	}
 	out.After, out.Left = m, append(out.Left, left...)
 	return out, nil
+}
+
+// planned makes the plan and tells what comes of it. A conflict is an error, but
+// for who only wants the plan.
+func (r *restore) planned(ctx context.Context, o *RestoreOptions, out *Restoration) error {
+	if err := r.plan(ctx, o); err != nil {
+		return fmt.Errorf("restore %s: %w", r.ws.Path, err)
+	}
+	out.Left, out.Changes = r.todo.left, changesOf(r.todo.ops)
+	switch {
+	case o.Plan:
+		out.Blocked = r.todo.blocked
+	case len(r.todo.blocked) > 0:
+		return &ConflictError{Paths: r.todo.blocked}
+	}
+	return nil
 }
 
 func changesOf(ops []op) []Change {
@@ -122,8 +145,8 @@ type restore struct {
 	target  Digest
 	written func(int, int64)
 	todo    plan
-	built   *builder // what there is once all is done
-	stages  []string // of earlier restores, to be removed with this one's
+	journal *unfinished
+	durable func() error // returns when the journal is on the disk
 }
 
 // plan finds out what is to be done, and what is in the way.
@@ -178,42 +201,48 @@ func (r *restore) check(ctx context.Context) error {
 	return nil // a file system that doesn't tell refuses while the stage is filled
 }
 
+// begin writes the journal. From then on a crash is taken back.
+func (r *restore) begin(about *About) (err error) {
+	now := r.s.now().UTC()
+	if about.ID == "" {
+		about.ID = r.s.newID(now)
+	}
+	r.journal = &unfinished{
+		Version: journalVersion, Path: r.ws.Path, Before: r.before, Target: r.target,
+		Stages: []string{stagePrefix + r.s.newID(now)}, ChatID: about.ChatID, Started: now, Record: about.ID,
+	}
+	if r.durable, err = r.s.beginJournal(r.ws.key(), r.journal); err != nil {
+		return err
+	}
+	r.s.pause("journal")
+	return nil
+}
+
+// abandon ends a restore that has nothing to do, or can't be done.
+func (r *restore) abandon() error {
+	_ = r.durable() // whoever writes it has ended
+	return r.s.dropJournal(r.ws.key())
+}
+
 // run carries the plan out and records the result.
 func (r *restore) run(ctx context.Context, about *About) (*Manifest, []Left, error) {
 	t, err := openTree(r.ws.Root, r.s.fault)
 	if err != nil {
-		return nil, nil, fmt.Errorf("restore %s: %w", r.ws.Path, err)
+		return nil, nil, errors.Join(fmt.Errorf("restore %s: %w", r.ws.Path, err), r.abandon())
 	}
 	defer t.close()
-	now := r.s.now().UTC()
-	j := &unfinished{
-		Version: journalVersion, Path: r.ws.Path, Before: r.before, Target: r.target,
-		Stages: append([]string{stagePrefix + r.s.newID(now)}, r.stages...), ChatID: about.ChatID, Started: now,
-	}
-	key := r.ws.key()
-	durable, err := r.s.beginJournal(key, j)
+	r.s.pause("planned")
+	m, left, err := r.move(ctx, t, about)
+	_ = r.durable() // it is waited for, however far the restore came
 	if err != nil {
-		return nil, nil, fmt.Errorf("restore %s: %w", r.ws.Path, err)
-	}
-	r.s.pause("journal")
-	m, left, err := r.move(ctx, t, moving{journal: j, durable: durable, about: about})
-	_ = durable() // it is waited for, however far the restore came
-	if err != nil {
-		return nil, nil, r.giveUp(t, j, err)
+		return nil, nil, r.giveUp(t, err)
 	}
 	return m, left, nil
 }
 
-// moving is what a restore goes by while it moves names.
-type moving struct {
-	journal *unfinished
-	durable func() error // returns when the journal is on the disk
-	about   *About       // nil records no manifest
-}
-
 // giveUp cleans up after a restore that was taken back. One that couldn't be
 // keeps its journal.
-func (r *restore) giveUp(t *tree, j *unfinished, err error) error {
+func (r *restore) giveUp(t *tree, err error) error {
 	var stuck *UnfinishedError
 	if errors.As(err, &stuck) {
 		stuck.Path = r.ws.Path
@@ -225,28 +254,33 @@ func (r *restore) giveUp(t *tree, j *unfinished, err error) error {
 	} else {
 		err = fmt.Errorf("restore %s: %w", r.ws.Path, err)
 	}
-	if cerr := r.cleanUp(t, j); cerr != nil {
+	if cerr := r.cleanUp(t); cerr != nil {
 		return errors.Join(err, cerr)
 	}
 	return err
 }
 
-// finish records what has been done, and cleans up. The stage goes meanwhile:
+// doneAfter is how long the stage may take to go before it is noted that nothing
+// but that is left to do: a note takes as long as some ten files.
+const doneAfter = 10 * time.Millisecond
+
+// finish waits until all is recorded, and cleans up. The stage goes meanwhile:
 // what is in it was looked at when it was moved there, and is in the store.
-func (r *restore) finish(ctx context.Context, t *tree, m *mover, mv moving) (*Manifest, error) {
-	j := mv.journal
+func (r *restore) finish(ctx context.Context, t *tree, m *mover, rec *recording) (*Manifest, error) {
 	cleaned := make(chan error, 1)
-	go func() { cleaned <- r.removeStages(t, j) }()
-	man, err := r.keep(ctx, t, m, mv.about)
+	go func() { cleaned <- r.removeStages(t) }()
+	err := r.keep(ctx, t, m, rec)
 	if err != nil {
 		return nil, errors.Join(err, <-cleaned)
 	}
-	r.s.pause("recorded")
+	r.s.pause("kept")
+	limit := time.NewTimer(doneAfter)
+	defer limit.Stop()
 	select {
 	case err = <-cleaned:
-	default: // it takes long; a crash from here on takes nothing back
-		j.Done = true
-		err = r.s.writeJournal(r.ws.key(), j)
+	case <-limit.C: // a crash from here on takes nothing back
+		r.journal.Done = true
+		err = r.s.writeJournal(r.ws.key(), r.journal)
 		r.s.pause("done")
 		err = errors.Join(err, <-cleaned)
 	}
@@ -254,11 +288,11 @@ func (r *restore) finish(ctx context.Context, t *tree, m *mover, mv moving) (*Ma
 		return nil, err
 	}
 	r.s.pause("cleaned")
-	return man, r.s.dropJournal(r.ws.key())
+	return rec.man, r.s.dropJournal(r.ws.key())
 }
 
-func (r *restore) removeStages(t *tree, j *unfinished) error {
-	for _, stage := range j.Stages {
+func (r *restore) removeStages(t *tree) error {
+	for _, stage := range r.journal.Stages {
 		if err := removeStage(t, stage); err != nil {
 			return err
 		}
@@ -266,17 +300,18 @@ func (r *restore) removeStages(t *tree, j *unfinished) error {
 	return nil
 }
 
-func (r *restore) cleanUp(t *tree, j *unfinished) error {
-	if err := r.removeStages(t, j); err != nil {
+func (r *restore) cleanUp(t *tree) error {
+	if err := r.removeStages(t); err != nil {
 		return err
 	}
 	r.s.pause("cleaned")
 	return r.s.dropJournal(r.ws.key())
 }
 
-// move fills the stage, makes the changes, records what came of it and cleans up.
-func (r *restore) move(ctx context.Context, t *tree, mv moving) (*Manifest, []Left, error) {
-	m := &mover{s: r.s, t: t, stage: mv.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written}
+// move fills the stage, makes the changes while they are recorded, and cleans up.
+// Without about there is no manifest.
+func (r *restore) move(ctx context.Context, t *tree, about *About) (*Manifest, []Left, error) {
+	m := &mover{s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written}
 	if m.wrote == nil {
 		m.wrote = func(int, int64) {}
 	}
@@ -297,19 +332,18 @@ func (r *restore) move(ctx context.Context, t *tree, mv moving) (*Manifest, []Le
 		return nil, nil, err
 	}
 	r.s.pause("staged")
-	if err := errors.Join(ctx.Err(), mv.durable()); err != nil {
+	if err := errors.Join(ctx.Err(), r.durable()); err != nil {
 		return nil, nil, err
 	}
-	built := make(chan struct{})
-	go func() { defer close(built); r.built = r.build(m, nil) }()
+	// From here on it is done; a caller that has gone doesn't undo it.
+	ctx = context.WithoutCancel(ctx)
+	rec := r.startRecording(ctx, m, about)
 	left, err := m.carry()
-	<-built
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, rec.drop(ctx, err)
 	}
 	r.s.pause("carried")
-	// From here on it is done; a caller that has gone doesn't undo it.
-	man, err := r.finish(context.WithoutCancel(ctx), t, m, mv)
+	man, err := r.finish(ctx, t, m, rec)
 	if err != nil {
 		return nil, nil, &UnfinishedError{Err: err}
 	}
@@ -334,33 +368,4 @@ func (r *restore) build(m *mover, done []bool) *builder {
 	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
 	b.build()
 	return b
-}
-
-// keep brings the index up to date without reading the folder again, and
-// records the manifest; without about there is none.
-func (r *restore) keep(ctx context.Context, t *tree, m *mover, about *About) (*Manifest, error) {
-	m.settle(remote(t.top))
-	b := r.built
-	if slices.Contains(m.done, false) {
-		b = r.build(m, m.done)
-	}
-	old, ix := r.f.index, b.ix
-	m.stamp(ix, old)
-	err := r.s.keepObjects(ctx, func(batch *kv.Batch) error { return r.s.writeTrees(ctx, batch, b.trees) })
-	if err != nil {
-		return nil, err
-	}
-	changes := ix.changes(old)
-	cache := func(w kv.Writer) error { return r.s.writeCache(w, r.ws.key(), changes) }
-	out := new(Snapshot)
-	if about == nil {
-		err = r.s.kv.Batch(ctx, func(b *kv.Batch) error { return cache(b) })
-	} else {
-		err = r.s.record(ctx, ix, out, SnapshotOptions{About: *about}, cache)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.f.index = ix
-	return out.Manifest, nil
 }

@@ -43,7 +43,10 @@ func (s *Store) Summary(ctx context.Context) (*Summary, error) {
 	}
 	defer release()
 	out := new(Summary)
-	err = s.counted(ctx, out)
+	err = s.countOnce(ctx)
+	if err == nil {
+		err = s.counted(ctx, out)
+	}
 	if err == nil {
 		err = s.eachFile(func(_ string, _ Digest, size int64) error {
 			out.Files, out.FileBytes = out.Files+1, out.FileBytes+size
@@ -63,6 +66,44 @@ func (s *Store) Summary(ctx context.Context) (*Summary, error) {
 		return strings.Compare(a.ChatID, b.ChatID)
 	})
 	return out, nil
+}
+
+// countOnce counts the states for accounts of a program that didn't, and notes
+// that it did.
+func (s *Store) countOnce(ctx context.Context) error {
+	known := false
+	err := s.kv.View(ctx, func(tx *kv.Tx) error {
+		all, err := s.usage.Get(tx, kv.Str(allChats))
+		if known = errors.Is(err, kv.ErrNotFound) || err == nil && all.Counted; known {
+			return nil
+		}
+		return err
+	})
+	if known || err != nil {
+		return err
+	}
+	return s.kv.Update(ctx, func(tx *kv.Tx) error {
+		states := map[string]int{allChats: 0}
+		for m, err := range s.manifests.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			for _, chat := range accounts(m.ChatID) {
+				states[chat]++
+			}
+		}
+		for chat, n := range states {
+			u, err := s.used(tx, chat)
+			if err != nil {
+				return err
+			}
+			u.States, u.Counted = n, chat == allChats
+			if err := s.usage.Put(tx, &u); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // counted reads the accounts, a View for some of them at a time.

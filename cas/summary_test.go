@@ -3,6 +3,8 @@ package cas
 import (
 	"fmt"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // summary fails unless what was counted is what is there, and gives it.
@@ -92,5 +94,39 @@ func TestEveryStateKnowsItsGround(t *testing.T) {
 		if err != nil || m.GroundID != first.ID || kept.GroundID != first.ID {
 			t.Errorf("state %d has the ground %q, in the store %+v, %v", i, m.GroundID, kept, err)
 		}
+	}
+}
+
+// An earlier program's accounts don't say how many states there are.
+func TestSummaryCountsWhatNobodyHasCounted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for i := range 5 {
+		b.write("a", fmt.Sprint(i))
+		b.snapshot(SnapshotOptions{About: About{ChatID: fmt.Sprint("chat", i%2)}})
+	}
+	if sum := b.summary(); sum.States != 5 {
+		t.Fatalf("%d states of 5", sum.States)
+	}
+	err := b.s.kv.Update(t.Context(), func(tx *kv.Tx) error {
+		for _, chat := range []string{"chat0", "chat1", allChats} {
+			u, err := b.s.used(tx, chat)
+			if err != nil {
+				return err
+			}
+			u.States, u.Counted = 0, false
+			if err := b.s.usage.Put(tx, &u); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("a", "another")
+	b.snapshot(SnapshotOptions{About: About{ChatID: "chat0"}})
+	if sum := b.summary(); sum.States != 6 || sum.Added == 0 {
+		t.Errorf("%d states of 6, %d bytes", sum.States, sum.Added)
 	}
 }

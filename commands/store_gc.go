@@ -52,7 +52,7 @@ func runStoreGC(ctx context.Context, rt *runtime, output string) error {
 	}
 	w := rt.work("store gc")
 	w.stage("looking for what no chat needs", 0)
-	report, err := eng.CollectStates(ctx, true)
+	report, err := eng.ShrinkStates(ctx, func() { w.stage("giving the room back to the disk", 0) })
 	var packages python.Pruned
 	if err == nil {
 		w.stage("looking for Python packages that no toolset needs", 0)
@@ -86,7 +86,11 @@ func runStoreGC(ctx context.Context, rt *runtime, output string) error {
 			what = append(what, term.Count(part.n, part.one, part.many))
 		}
 	}
-	rt.streams.Out.Printf("removed %s: %s; %s stays\n", strings.Join(what, ", "), term.Size(report.Bytes), term.Size(report.Kept))
+	stays := "nothing"
+	if report.Kept > 0 {
+		stays = term.Size(report.Kept)
+	}
+	rt.streams.Out.Printf("removed %s: %s; %s stays\n", strings.Join(what, ", "), term.Size(report.Bytes), stays)
 	return nil
 }
 

@@ -123,6 +123,14 @@ func (v *toolView) end() error {
 	return v.failure(tracebackOf(v.done.RenderPlan))
 }
 
+// changedText counts changed files, of which an event lists so many.
+func changedText(n int) string {
+	if n >= engine.MaxChanges {
+		return term.Number(engine.MaxChanges) + " files or more changed"
+	}
+	return term.Count(n, "file", "files") + " changed"
+}
+
 // remarks are the notes, and what was changed and how to take it back.
 func (v *toolView) remarks() {
 	if !v.talk {
@@ -133,7 +141,7 @@ func (v *toolView) remarks() {
 		errs.Printf("%s\n", errs.Style().Dim("note: "+term.Clean(note)))
 	}
 	if n := len(v.done.Changes); n > 0 {
-		errs.Printf("  %s\n", errs.Style().Dim(term.Count(n, "file", "files")+" changed in "+
+		errs.Printf("  %s\n", errs.Style().Dim(changedText(n)+" in "+
 			term.Duration(time.Duration(v.done.DurationMS)*time.Millisecond)+" · fettle undo takes this back"))
 	}
 }

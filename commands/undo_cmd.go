@@ -175,8 +175,8 @@ func changesText(changes []cas.Change) string {
 	back, removed := 0, 0
 	for _, c := range changes {
 		switch {
-		case c.New == nil || isFolder(c.New) && !isFolder(c.Old):
-			if !isFolder(c.Old) {
+		case c.New == nil || isFolder(c.New):
+			if c.Old != nil && !isFolder(c.Old) {
 				removed++
 			}
 		case !isFolder(c.New):

@@ -253,7 +253,7 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	mark, what := out.Style().Green("✓"), term.Duration(time.Duration(b.DurationMS)*time.Millisecond)
 	v.noteChanges(b.Changes)
 	if n := len(b.Changes); n > 0 {
-		what += ", " + term.Count(n, "file", "files") + " changed"
+		what += ", " + changedText(n)
 	}
 	if b.Status == event.CallError {
 		mark, what = out.Style().Red("✗"), reasonOf(b.Error)

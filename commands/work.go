@@ -94,6 +94,15 @@ func (w *work) begin(e cas.Estimate) error {
 	return nil
 }
 
+// writing is told what is about to be brought back. It may be that files only go.
+func (w *work) writing(files int, bytes int64) {
+	if files == 0 {
+		w.stage("changing files", 0)
+		return
+	}
+	w.stage("writing", bytes)
+}
+
 // written is told of files that were brought back.
 func (w *work) written(files int, bytes int64) {
 	if doing, _ := w.doing.Load().(string); doing != "writing" {
@@ -104,5 +113,6 @@ func (w *work) written(files int, bytes int64) {
 
 // watch lets a request tell how far it is.
 func (w *work) watch(req *engine.RestoreRequest) {
-	req.Begin, req.Progress, req.Written = w.begin, w.moved, w.written
+	req.Begin, req.Progress = w.begin, w.moved
+	req.Writing, req.Written = w.writing, w.written
 }

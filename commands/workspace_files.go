@@ -249,10 +249,31 @@ func runWorkspaceExport(ctx context.Context, rt *runtime, o workspaceOptions) (e
 	if err != nil {
 		return err
 	}
-	if o.file == "-" {
-		return eng.ExportStates(ctx, rt.streams.Out, chat)
+	w := rt.work("workspace export")
+	defer w.stop()
+	w.stage("written", 0)
+	export := func(out io.Writer) error {
+		err := eng.ExportStates(ctx, countedWriter{out, w}, chat)
+		w.stop()
+		return err
 	}
-	return rt.writeNew(o.file, func(w io.Writer) error { return eng.ExportStates(ctx, w, chat) })
+	if o.file == "-" {
+		return export(rt.streams.Out)
+	}
+	return rt.writeNew(o.file, export)
+}
+
+// countedWriter tells a bar of what is written.
+type countedWriter struct {
+	io.Writer
+	w *work
+}
+
+// Write writes and counts.
+func (c countedWriter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.w.moved(0, int64(n))
+	return n, err
 }
 
 // writeNew writes a file that isn't there yet, whole or not at all.

@@ -19,6 +19,17 @@ const unknownGrace = time.Hour
 // CollectStates removes what no chat's state reaches, after the chats whose time
 // is over. It folds first, and keeps the states of live turns.
 func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport, error) {
+	return e.collect(ctx, cas.GCOptions{Compact: compact})
+}
+
+// ShrinkStates is CollectStates that gives the room back to the file system, and
+// calls compacting before it does.
+func (e *Engine) ShrinkStates(ctx context.Context, compacting func()) (*cas.GCReport, error) {
+	return e.collect(ctx, cas.GCOptions{Compact: true, Compacting: compacting})
+}
+
+// collect is CollectStates; which states are needed is its own matter.
+func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, error) {
 	if !e.hasStore() {
 		return new(cas.GCReport), nil
 	}
@@ -41,12 +52,10 @@ func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport
 		return nil, err
 	}
 	young := e.o.Now().Add(-unknownGrace)
-	report, err := e.states.GC(ctx, cas.GCOptions{
-		Live: func(m *cas.Manifest) bool {
-			return known[m.ChatID] || borrowed[m.ID] || m.CreatedAt.After(young)
-		},
-		Compact: compact,
-	})
+	o.Live = func(m *cas.Manifest) bool {
+		return known[m.ChatID] || borrowed[m.ID] || m.CreatedAt.After(young)
+	}
+	report, err := e.states.GC(ctx, o)
 	if err != nil {
 		return nil, stateFault("remove what nothing needs", err)
 	}

@@ -26,9 +26,9 @@ const (
 	// announced with its numbers.
 	manyFiles = 20_000
 	manyBytes = 2 << 30
-	// maxChanges bounds the changes that a call's end lists; its manifests
+	// MaxChanges bounds the changes that a call's end lists; its manifests
 	// have them all.
-	maxChanges = 200
+	MaxChanges = 200
 	// shownLeft is how many paths a remark names that can't be brought back.
 	shownLeft = 5
 )
@@ -188,7 +188,7 @@ func someOf(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:shownLeft], ", "), len(all)-shownLeft)
 }
 
-// changes are the paths that differ between two states, the first maxChanges
+// changes are the paths that differ between two states, the first MaxChanges
 // of them.
 func (e *Engine) changes(ctx context.Context, from, to *cas.Manifest) ([]event.Change, error) {
 	var a cas.Digest
@@ -208,7 +208,7 @@ func (e *Engine) changes(ctx context.Context, from, to *cas.Manifest) ([]event.C
 			folder = &c
 			continue
 		}
-		if len(out) >= maxChanges {
+		if len(out) >= MaxChanges {
 			break
 		}
 		out = append(out, toChange(c))

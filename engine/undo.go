@@ -30,7 +30,9 @@ type RestoreRequest struct {
 	Plan bool
 	// OnWait is told whom it waits for. It may be nil.
 	OnWait func(string)
-	// Written is called as files are written; it may be nil.
+	// Writing is called with what is going to be written, and Written as it is;
+	// both may be nil.
+	Writing func(files int, bytes int64)
 	Written func(files int, bytes int64)
 	// Begin is told what has to be read of the folder first, where there is
 	// anything, and Progress of what was read. Both may be nil; Progress is
@@ -309,7 +311,7 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
 		Active: r.active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
-		Limits: e.o.States, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
+		Limits: e.o.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {

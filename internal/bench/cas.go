@@ -17,11 +17,16 @@ import (
 
 // runCAS prints the figures of snapshots and restores beside their floors, and
 // beside git where it is. FETTLE_BENCH_FILES chooses other numbers of files,
-// FETTLE_BENCH_OPEN how many megabytes are in the store that is opened. The
+// FETTLE_BENCH_OPEN how many megabytes are in the store that is opened, and
+// FETTLE_BENCH_PARTS some of the parts alone, as in `snapshot,restore`. The
 // folders are on a journalled file system of their own where one can be made:
 // others take many times as long to make files after many were removed.
 func runCAS(l *lab) (err error) {
 	sizes, err := fileCounts([]int{1_000, 10_000, 100_000})
+	if err != nil {
+		return err
+	}
+	parts, err := casParts()
 	if err != nil {
 		return err
 	}
@@ -35,13 +40,41 @@ func runCAS(l *lab) (err error) {
 	if out, err := exec.Command("go", "build", "-o", child, "./internal/bench/states").CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
-	for _, n := range sizes {
-		if err := casOf(disk, child, n); err != nil {
-			return err
+	if parts.onFiles() {
+		for _, n := range sizes {
+			if err := casOf(disk, child, n, parts); err != nil {
+				return err
+			}
 		}
+	}
+	if !parts["open"] {
+		return nil
 	}
 	return casOpening(disk)
 }
+
+// partSet has the parts that are to be measured.
+type partSet map[string]bool
+
+// casParts gives the chosen parts, or all.
+func casParts() (partSet, error) {
+	all := []string{"snapshot", "restore", "fresh", "growth", "checkout", "memory", "open"}
+	chosen := partSet{}
+	text := os.Getenv("FETTLE_BENCH_PARTS")
+	if text == "" {
+		text = strings.Join(all, ",")
+	}
+	for p := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(all, p) {
+			return nil, fmt.Errorf("FETTLE_BENCH_PARTS: %q is none of %s", p, strings.Join(all, ", "))
+		}
+		chosen[p] = true
+	}
+	return chosen, nil
+}
+
+// onFiles tells whether any part needs a folder of files.
+func (p partSet) onFiles() bool { return len(p) > 1 || !p["open"] }
 
 func fileCounts(otherwise []int) ([]int, error) {
 	text := os.Getenv("FETTLE_BENCH_FILES")
@@ -64,6 +97,7 @@ func fileCounts(otherwise []int) ([]int, error) {
 // counts is the median of the ratios of such pairs.
 type casBench struct {
 	n     int
+	parts partSet
 	dir   string // of everything
 	work  string
 	paths []string
@@ -80,8 +114,8 @@ type casBench struct {
 	active *cas.Manifest
 }
 
-func casOf(disk, child string, n int) (err error) {
-	b := &casBench{n: n, dir: filepath.Join(disk, fmt.Sprint("cas", n)), times: make(map[string][]time.Duration)}
+func casOf(disk, child string, n int, parts partSet) (err error) {
+	b := &casBench{n: n, parts: parts, dir: filepath.Join(disk, fmt.Sprint("cas", n)), times: make(map[string][]time.Duration)}
 	b.work = filepath.Join(b.dir, "work")
 	if b.paths, err = makeFiles(b.work, n); err != nil {
 		return err
@@ -98,11 +132,13 @@ func casOf(disk, child string, n int) (err error) {
 			return err
 		}
 	}
-	out, err := exec.Command(child, b.work, filepath.Join(b.dir, "child")).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+	if parts["memory"] {
+		out, err := exec.Command(child, b.work, filepath.Join(b.dir, "child")).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		b.peak = strings.TrimSpace(string(out))
 	}
-	b.peak = strings.TrimSpace(string(out))
 	b.print()
 	return os.RemoveAll(b.dir)
 }
@@ -152,24 +188,43 @@ func (b *casBench) round() (err error) {
 	}
 	const laps = 4
 	for range laps {
-		for _, k := range []int{0, 1, 100} {
-			steps = append(steps, b.change(k), func() error {
-				if k > 0 {
-					return nil
-				}
-				return b.gitDo(repo, "", b.gitAdd) // it, too, may look twice at what is new
-			}, func() error { return b.beside(fmt.Sprintf("snapshot, %d changed", k), b.snapshot) },
-				func() error { return b.gitDo(repo, fmt.Sprintf("git add, %d changed", k), b.gitAdd) })
+		if b.parts["snapshot"] {
+			steps = append(steps, b.snapshots(repo)...)
 		}
-		steps = append(steps, func() error { return b.restore(repo) }, func() error { return b.fresh(data) })
+		if b.parts["restore"] {
+			steps = append(steps, func() error { return b.restore(repo) })
+		}
+		if b.parts["fresh"] {
+			steps = append(steps, func() error { return b.fresh(data) })
+		}
 	}
-	steps = append(steps, func() error { return b.growth(data) }, func() error { return b.checkout(data, repo) })
+	if b.parts["growth"] {
+		steps = append(steps, func() error { return b.growth(data) })
+	}
+	if b.parts["checkout"] {
+		steps = append(steps, func() error { return b.checkout(data, repo) })
+	}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// snapshots are the steps that measure states with none, one and a hundred files
+// changed.
+func (b *casBench) snapshots(repo string) (steps []func() error) {
+	for _, k := range []int{0, 1, 100} {
+		steps = append(steps, b.change(k), func() error {
+			if k > 0 {
+				return nil
+			}
+			return b.gitDo(repo, "", b.gitAdd) // it, too, may look twice at what is new
+		}, func() error { return b.beside(fmt.Sprintf("snapshot, %d changed", k), b.snapshot) },
+			func() error { return b.gitDo(repo, fmt.Sprintf("git add, %d changed", k), b.gitAdd) })
+	}
+	return steps
 }
 
 func (b *casBench) snapshot() error {
@@ -236,9 +291,12 @@ func (b *casBench) print() {
 	b.against("restore, 100 differ", walkOf("restore, 100 differ"), "1.8")
 	b.against("restore, 100 differ", "git read-tree -u -m, 100 differ", "0.6")
 	b.against("full checkout", "git checkout-index, packed", "0.7")
-	slices.Sort(b.grown)
-	fmt.Printf("  one changed file grows the store by %d KB on the disk, target at most 64\n", b.grown[len(b.grown)/2]>>10)
-	fmt.Printf("  %s\n", b.peak)
+	if slices.Sort(b.grown); len(b.grown) > 0 {
+		fmt.Printf("  one changed file grows the store by %d KB on the disk, target at most 64\n", b.grown[len(b.grown)/2]>>10)
+	}
+	if b.peak != "" {
+		fmt.Printf("  %s\n", b.peak)
+	}
 }
 
 // against prints the median of the ratios of two things that were measured in

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -39,11 +40,10 @@ func (s *Store) inspect(need access) (plan, error) {
 	if err != nil {
 		return p, &DirError{Dir: s.dir, Err: err}
 	}
-	if entries, err = s.sweep(entries); err != nil {
+	if entries, p.logs, err = s.sweep(entries); err != nil {
 		return p, err
 	}
 	p.clean = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == sealName })
-	p.logs = valueLogs(s.dir, entries)
 	manifest, err := s.readManifest(p.clean)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, s.mustBeNew(entries)
@@ -109,24 +109,30 @@ func (s *Store) checkTable(id uint64, blocks bool) (size int64, err error) {
 
 // sweep removes empty logs. Badger makes and removes its logs in two steps, so a
 // process that is killed in between leaves an empty one, and no later open
-// accepts it. There is nothing in it to lose.
-func (s *Store) sweep(entries []fs.DirEntry) ([]fs.DirEntry, error) {
-	var kept []fs.DirEntry
+// accepts it. There is nothing in it to lose. It also gives the value logs, the
+// smallest first.
+func (s *Store) sweep(entries []fs.DirEntry) (kept []fs.DirEntry, logs []valueLog, err error) {
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			return nil, &DirError{Dir: s.dir, Err: err}
-		}
 		ext := filepath.Ext(e.Name())
-		if info.Size() > 0 || (ext != ".mem" && ext != ".vlog") {
+		if ext != ".mem" && ext != ".vlog" {
 			kept = append(kept, e)
 			continue
 		}
-		if err := os.Remove(s.file(e.Name())); err != nil {
-			return nil, &DirError{Dir: s.dir, Err: err}
+		info, err := e.Info()
+		if err == nil && info.Size() == 0 {
+			err = os.Remove(s.file(e.Name()))
+		} else if err == nil {
+			kept = append(kept, e)
+		}
+		if err != nil {
+			return nil, nil, &DirError{Dir: s.dir, Err: err}
+		}
+		if ext == ".vlog" && info.Size() > 0 {
+			logs = append(logs, valueLog{path: s.file(e.Name()), size: info.Size()})
 		}
 	}
-	return kept, nil
+	slices.SortFunc(logs, func(a, b valueLog) int { return cmp.Compare(a.size, b.size) })
+	return kept, logs, nil
 }
 
 // mustBeNew accepts a folder without a manifest only if it holds no data:

@@ -22,9 +22,11 @@ const (
 	// valueThreshold is the size from which values go to the value log. Larger
 	// ones in the tables are rewritten by every merge.
 	valueThreshold = 1 << 10
-	// logSize and logSizeHold bound one value log; they hold MaxValue.
-	logSize     = 32 << 20
-	logSizeHold = 128 << 20
+	// logSize bounds one value log; it holds MaxValue. Every log that is there
+	// takes an open and a sync of each session. Windows gives a file the room that
+	// it may grow to at once, so a short session takes less there.
+	logSize        = 128 << 20
+	logSizeWindows = 32 << 20
 	// mergeTables is how many tables short sessions may leave before one of
 	// them merges, and mergeWorth how much there is to rewrite for each one
 	// more: a table costs every session 0.1 ms, rewriting a megabyte 10 ms.
@@ -66,9 +68,13 @@ func (s *Store) badgerOptions(p plan, log *dbLog) badger.Options {
 		WithMaxLevels(lastLevel + 1).
 		WithCompactL0OnClose(p.merge)
 	if s.opts.Hold {
-		return o.WithMemTableSize(memTableHold).WithNumMemtables(3).WithValueLogFileSize(logSizeHold)
+		return o.WithMemTableSize(memTableHold).WithNumMemtables(3).WithValueLogFileSize(logSize)
 	}
-	return o.WithMemTableSize(memTableSize).WithNumMemtables(2).WithValueLogFileSize(logSize)
+	o = o.WithMemTableSize(memTableSize).WithNumMemtables(2)
+	if windows {
+		return o.WithValueLogFileSize(logSizeWindows)
+	}
+	return o.WithValueLogFileSize(logSize)
 }
 
 // dbLog is Badger's logger. It says nothing; it keeps what tells that data

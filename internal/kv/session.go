@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,6 +105,9 @@ func (sess *session) openDB() (err error) {
 	if err := s.unseal(); err != nil {
 		return err
 	}
+	if err := s.skipLastLog(sess.plan); err != nil {
+		return err
+	}
 	if sess.db, err = badger.Open(o); err != nil {
 		return s.openFault(err)
 	}
@@ -189,10 +193,27 @@ func (tx *Tx) stamp() error {
 
 // sync makes everything written so far survive a power cut.
 func (sess *session) sync(ctx context.Context) error {
-	if err := sess.db.Sync(); err != nil {
+	values := make(chan error, 1)
+	go func() { values <- sess.syncValues() }()
+	if err := errors.Join(sess.db.Sync(), <-values); err != nil {
 		return sess.store.fault("sync", err)
 	}
 	return sess.flushed(ctx)
+}
+
+// syncValues brings the value log to the disk that is written to. Badger's Sync
+// does so too, behind the memtable's log: begun beside that, most file systems
+// bring both there by one step.
+func (sess *session) syncValues() error {
+	logs, err := sess.files(".vlog")
+	if err != nil || len(logs) == 0 {
+		return err
+	}
+	err = syncMapped(logs[len(logs)-1])
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was merged and removed; Badger's Sync says if that is a fault
+	}
+	return err
 }
 
 // flushed waits until the memtables that filled up before the current one are
@@ -220,20 +241,26 @@ func (sess *session) flushed(ctx context.Context) error {
 
 // fullMemtables lists the logs of all memtables but the current one.
 func (sess *session) fullMemtables() ([]string, error) {
+	logs, err := sess.files(".mem")
+	return logs[:max(len(logs)-1, 0)], err
+}
+
+// files lists the store's files of a kind, in the order of their numbers.
+func (sess *session) files(ext string) ([]string, error) {
 	entries, err := os.ReadDir(sess.store.dir)
 	if err != nil {
 		return nil, &DirError{Dir: sess.store.dir, Err: err}
 	}
-	var logs []string
+	var paths []string
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".mem" {
-			logs = append(logs, sess.store.file(e.Name()))
+		if filepath.Ext(e.Name()) == ext {
+			paths = append(paths, sess.store.file(e.Name()))
 		}
 	}
-	slices.SortFunc(logs, func(a, b string) int { // by number, which has five digits or more
+	slices.SortFunc(paths, func(a, b string) int { // a number has five digits or more
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
-	return logs[:max(len(logs)-1, 0)], nil
+	return paths, nil
 }
 
 // close ends the session and gives the lock back.
