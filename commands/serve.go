@@ -44,7 +44,8 @@ func newServe(rt *runtime) *cli.Command {
 is in serve.token in the data directory: as the header "Authorization: Bearer
 TOKEN", or before the path as /t/TOKEN/. A Unix socket beside it needs none;
 serve.json in the data directory says where it is. /openapi.json tells what can
-be asked.
+be asked. Other commands of fettle go on as ever beside it: ask asks through it
+where the configuration and the keys are the same, and the rest share its store.
 
 POST /chat takes document 003's requests. --trust-origin lets the pages of one
 origin of this machine use that without a token: whatever such a page asks, fettle
