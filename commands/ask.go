@@ -24,7 +24,11 @@ The model may use files, commands (in a sandbox, without the network) and the
 web; run_command and web_fetch ask first. Where nobody can be asked, as in a
 pipe, only the file tools are offered, and those that --tool, --toolset or
 --allow names. fettle help environment has the settings run_command.* and
-search.*.`
+search.*.
+
+Beside a running fettle serve the question goes through it, and the answer is the
+same. --server asks one elsewhere: -w and what is about this machine can't be
+given then.`
 
 const askExamples = `fettle ask "why is the sky blue?"
 git diff | fettle ask "write a commit message" -m ollama/qwen3
@@ -36,8 +40,7 @@ fettle ask --retry -m ollama/qwen3
 fettle ask --page edit_research_stream --context '{"stream": {}}' "add topics"
 fettle ask --action 1
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
-fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"
-fettle ask --server https://fettle.example.com --token-file token "what is new?"`
+fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
 
 func newAsk(rt *runtime) *cli.Command {
 	return &cli.Command{

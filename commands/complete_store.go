@@ -30,8 +30,9 @@ func (c *completer) fromStore(find func(context.Context, *engine.Engine) (sugges
 	ctx, cancel := context.WithTimeout(c.ctx, glanceTime)
 	defer cancel()
 	found := make(chan suggestions, 1)
+	taken := c.rt.storeTaken(dirs)
 	go func() { // is left behind where it is late
-		eng := engine.New(engine.Options{DataDir: dirs.Data, StoreTaken: c.rt.storeTaken(dirs)})
+		eng := engine.New(engine.Options{DataDir: dirs.Data, StoreTaken: taken})
 		out, err := find(ctx, eng)
 		if eng.Close() != nil || err != nil {
 			out = suggestions{}

@@ -52,7 +52,9 @@ func (w *world) with(stdin string, args ...string) result {
 func through(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, throughScript)
-	w.folder()
+	if err := os.MkdirAll(filepath.Join(w.dir, "project"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	put(t, filepath.Join(w.dir, "p.png"), aPicture)
 	put(t, filepath.Join(w.dir, "notes.md"), "# Notes\n\nA line.\n")
 	return w

@@ -49,7 +49,9 @@ func newServe(rt *runtime) *cli.Command {
 		Usage: "let pages, editors and other programs use the same engine",
 		Description: `Answers over HTTP on this machine, until a signal ends it: turns that run then get
 --drain to end, and are marked as interrupted if they don't; ten seconds later it
-has ended, whatever happens. /openapi.json tells what can be asked.
+has ended, whatever happens. /openapi.json tells what can be asked. Other commands
+of fettle go on as ever beside it: ask asks through it where the configuration and
+the keys are the same, and the rest share its store.
 
 Every request needs the token, which is made the first time and is in serve.token
 in the data directory: as the header "Authorization: Bearer TOKEN", or before the

@@ -21,7 +21,8 @@
 //   - Thread: a conversation by the name that a client has for it (wire.go,
 //     threads.go). Its chat is found by that.
 //   - Owner: whoever comes by the Unix socket. Its file lets only the user in, so
-//     no token is asked there, and no browser reaches it.
+//     no token is asked there, and no browser reaches it. What commands of fettle
+//     need beside the public API is for the owner alone (owner.go).
 //
 // # What is hostile
 //
@@ -35,7 +36,10 @@
 // # Promises
 //
 //   - A client that goes away ends nothing but its own stream, outside of the
-//     compatible routes. A turn ends by itself, by cancel_turn, or with the server.
+//     compatible routes. A turn ends by itself, by cancel_turn, or with the server;
+//     one that a command owns (begin_turn) is cancelled when that goes.
+//   - The engine's store is shared with other processes while an owner asks for
+//     it (share_store), and held otherwise.
 //   - A follower gets each event once and in order, and what it missed after
 //     Last-Event-ID. Following a turn that has nothing more is answered with 204,
 //     which ends a client's reconnecting.

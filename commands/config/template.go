@@ -72,6 +72,8 @@ func exampleOf(s setting) string {
 		return "[/opt/data]"
 	case s.Key == "search.address":
 		return "http://127.0.0.1:8888"
+	case s.Key == "server":
+		return "https://fettle.example.com"
 	case s.kind.list:
 		return "[read_file, list_*]"
 	}
