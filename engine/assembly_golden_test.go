@@ -66,6 +66,7 @@ func assemblyCases() map[string]assemblyCase {
 	half := 0.5
 	limited := offering(ask("count"))
 	limited.Temperature, limited.MaxTokens = &half, 99
+	limited.Sampling = provider.Sampling{TopP: &half, Stop: []string{"END"}}
 	structured := offering(ask("a bird"))
 	structured.Schema = json.RawMessage(birdSchema)
 	page := offering(ask("what do I see?"))
@@ -185,16 +186,19 @@ func requestsJSON(t *testing.T, all []*provider.Request) []byte {
 		Schema      json.RawMessage `json:"schema,omitempty"`
 		MaxTokens   int             `json:"max_tokens,omitempty"`
 		Temperature *float64        `json:"temperature,omitempty"`
+		TopP        *float64        `json:"top_p,omitempty"`
+		Seed        *int64          `json:"seed,omitempty"`
+		Stop        []string        `json:"stop,omitempty"`
 		Think       *bool           `json:"think,omitempty"`
 	}
-	if n := reflect.TypeFor[provider.Request]().NumField(); n != 10 {
-		t.Errorf("a request has %d fields; the golden files show 8 and leave out Tokens and Native, which tells the same agents", n)
+	if n := reflect.TypeFor[provider.Request]().NumField(); n != 11 {
+		t.Errorf("a request has %d fields; the golden files show 9 and leave out Tokens and Native, which tells the same agents", n)
 	}
 	out := make([]request, len(all))
 	for i, r := range all {
 		out[i] = request{
 			Model: r.Model, System: r.System, Messages: []message{}, Schema: r.Schema,
-			MaxTokens: r.MaxTokens, Temperature: r.Temperature, Think: r.Think,
+			MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop, Think: r.Think,
 		}
 		for _, m := range r.Messages {
 			out[i].Messages = append(out[i].Messages, message(m))
