@@ -57,7 +57,7 @@ func startFettle(l *lab, src *source, run int) (*served1, error) {
 	s.src, s.host, s.token, s.drops = src, address, token, true
 	s.begin = s.beginTurns
 	s.clean = func() error { return os.RemoveAll(dir) }
-	time.Sleep(time.Second) // what it does at its start is done
+	wait(context.Background(), time.Second) // what it does at its start is done
 	return s, nil
 }
 
@@ -184,7 +184,7 @@ func (s *served1) settle(before int) (left int, err error) {
 }
 
 func until(what string, is func() bool) error {
-	for end := time.Now().Add(serveWait); !is(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(serveWait); !is(); wait(context.Background(), 50*time.Millisecond) {
 		if time.Now().After(end) {
 			return errors.New("it never came: " + what)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -33,6 +34,17 @@ type source struct {
 type servePlan struct {
 	events int
 	every  time.Duration
+	epoch  time.Time // when the run began
+}
+
+// wait returns after a while, or when ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
 }
 
 func startSource() (*source, error) {
@@ -61,7 +73,7 @@ func (s *source) next(p servePlan) {
 
 // open lets events come once so many streams wait for them.
 func (s *source) open(streams int) error {
-	for end := time.Now().Add(serveWait); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(serveWait); ; wait(context.Background(), 5*time.Millisecond) {
 		s.mu.Lock()
 		n := s.waiting
 		if n >= streams {
@@ -79,7 +91,7 @@ func (s *source) open(streams int) error {
 }
 
 // wait gives what the streams of this run are like, once they may begin.
-func (s *source) wait(r *http.Request) (p servePlan, epoch time.Time, ok bool) {
+func (s *source) wait(r *http.Request) (p servePlan, ok bool) {
 	s.mu.Lock()
 	s.waiting++
 	p, begin := s.plan, s.begin
@@ -87,20 +99,21 @@ func (s *source) wait(r *http.Request) (p servePlan, epoch time.Time, ok bool) {
 	select {
 	case <-begin:
 	case <-r.Context().Done():
-		return p, epoch, false
+		return p, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return p, s.epoch, true
+	p.epoch = s.epoch
+	return p, true
 }
 
 // send writes one frame after the other, each when its time has come.
-func send(w http.ResponseWriter, r *http.Request, p servePlan, from int, epoch time.Time, frame func(dst []byte, k int) []byte) {
+func send(w http.ResponseWriter, r *http.Request, p servePlan, from int, frame func(dst []byte, k int) []byte) {
 	rc := http.NewResponseController(w)
 	var buf []byte
 	for k := from; k < p.events && r.Context().Err() == nil; k++ {
 		if p.every > 0 {
-			time.Sleep(time.Until(epoch.Add(time.Duration(k) * p.every)))
+			wait(r.Context(), time.Until(p.epoch.Add(time.Duration(k)*p.every)))
 		}
 		buf = frame(buf[:0], k)
 		if _, err := w.Write(buf); err != nil {
@@ -143,12 +156,12 @@ func (s *source) model(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "text/event-stream")
 	http.NewResponseController(w).Flush()
-	p, epoch, ok := s.wait(r)
+	p, ok := s.wait(r)
 	if !ok {
 		return
 	}
 	const head = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"`
-	send(w, r, p, 0, epoch, func(dst []byte, k int) []byte {
+	send(w, r, p, 0, func(dst []byte, k int) []byte {
 		return append(unit(append(dst, head...), k), "\"},\"finish_reason\":null}]}\n\n"...)
 	})
 	io.WriteString(w, `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
@@ -159,12 +172,12 @@ func (s *source) events(w http.ResponseWriter, r *http.Request) {
 	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID")) // none is 0
 	w.Header().Set("Content-Type", "text/event-stream")
 	http.NewResponseController(w).Flush()
-	p, epoch, ok := s.wait(r)
+	p, ok := s.wait(r)
 	if !ok {
 		return
 	}
 	const turn = "01M8GRD3NE5KP5GV5NVZ6JTX01"
-	send(w, r, p, after, epoch, func(dst []byte, k int) []byte {
+	send(w, r, p, after, func(dst []byte, k int) []byte {
 		dst = append(dst, "id: "...)
 		dst = strconv.AppendInt(dst, int64(k+1), 10)
 		dst = append(dst, "\ndata: {\"type\":\"text_delta\",\"turn_id\":\""+turn+"\",\"seq\":"...)
