@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/paths"
@@ -36,11 +37,15 @@ type runtime struct {
 	profile    *string // of --profile; nil where the flag wasn't given
 	client     *http.Client
 	engine     *engine.Engine
-	toolbox    *toolbox // of the engine
-	oneCall    bool     // of a tool; no second one follows
-	scratch    string   // a folder to remove at the end; "" where there is none
-	hold       bool     // the store, for the engine's whole life
-	dirs       func() (paths.Dirs, error)
+	toolbox    *toolbox       // of the engine
+	oneCall    bool           // of a tool; no second one follows
+	scratch    string         // a folder to remove at the end; "" where there is none
+	hold       bool           // the store, for the engine's whole life
+	lent       *engine.Engine // that of the chat which a command runs in; nil makes one
+	// approve asks in a chat's own way about a call; nil, or false, leaves it to
+	// the terminal.
+	approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
+	dirs    func() (paths.Dirs, error)
 }
 
 func newRuntime(streams *term.Streams) *runtime {
@@ -143,6 +148,9 @@ func (rt *runtime) notice(text string) {
 // engineFor makes the engine with the providers of the configuration. wrap may
 // put something around each provider, such as a recorder; nil leaves them.
 func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) provider.Provider) (*engine.Engine, error) {
+	if rt.lent != nil {
+		return rt.lent, nil
+	}
 	dirs, err := rt.dirs()
 	if err != nil {
 		return nil, err

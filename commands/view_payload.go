@@ -54,6 +54,10 @@ func (v *textView) suggestions() {
 		return
 	}
 	var rows [][2]string
+	if v.log != nil {
+		v.log.suggest(v.rt.streams.Err, done.Payload)
+		return
+	}
 	for _, s := range valuesOf(done.Payload.SuggestedValues) {
 		about := s.Label
 		if about == s.Value {
