@@ -23,8 +23,8 @@ type asking struct {
 	choices []term.Choice
 	reasons bool // a no may have a reason
 	since   time.Time
-	armed   bool   // keys are answers from now on
-	why     *words // the reason that is being typed; nil for none
+	armed   bool            // keys are answers from now on
+	why     *words          // the reason that is being typed; nil for none
 	ctx     context.Context // of the job that asks
 	answer  chan answered
 }

@@ -38,6 +38,25 @@ type chatLog struct {
 	context int
 	asked   int64
 	next    []string // what the answer suggests to go on with
+	said    said
+	direct  bool // the calls are the person's own
+}
+
+// said is what was printed last of a turn: text and steps stand apart.
+type said int
+
+const (
+	saidNothing said = iota
+	saidText
+	saidStep
+)
+
+// apart puts an empty line between text and steps.
+func (l *chatLog) apart(out *term.Output, now said) {
+	if l.said != saidNothing && l.said != now {
+		out.WriteString("\n")
+	}
+	l.said = now
 }
 
 // doneCall is a call that has ended.
@@ -94,7 +113,12 @@ func (l *chatLog) ended(out *term.Output, b event.ToolComplete) {
 	if b.Status == event.CallError {
 		return
 	}
-	shown := false
+	if l.direct {
+		var text strings.Builder
+		detailValue(&text, "  ", strings.TrimPrefix(b.Result, "exit 0\n"), max(out.Width(), 20))
+		out.WriteString(text.String())
+	}
+	shown := l.direct
 	if strings.Contains(b.ToolID, ":") { // a toolset's: its view is why it has one
 		shown = l.talk.showPlan(out, call, planLines)
 	}
@@ -157,11 +181,13 @@ func (t *talk) now() engine.Chat {
 // diffOf is what a call changed, as lines of a diff without git's own.
 func (t *talk) diffOf(ctx context.Context, b event.ToolComplete) ([]string, error) {
 	d := &differ{rt: t.in, eng: t.eng}
+	chat := t.now()
+	chat.ActiveManifest = b.PostManifestID // the chat's record gets it when the turn has ended
 	var err error
-	if d.from, err = t.eng.State(ctx, t.now(), b.PreManifestID); err != nil {
+	if d.from, err = t.eng.State(ctx, chat, b.PreManifestID); err != nil {
 		return nil, err
 	}
-	if d.to, err = t.eng.State(ctx, t.now(), b.PostManifestID); err != nil {
+	if d.to, err = t.eng.State(ctx, chat, b.PostManifestID); err != nil {
 		return nil, err
 	}
 	var lines []string

@@ -294,6 +294,9 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 			continue
 		}
 		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: decisionOf(got.key), Reason: got.reason}
+		if l := p.showing; l != nil {
+			l.apart(p.in.streams.Out, saidStep)
+		}
 		showLabel(p.in.streams.Out, approvalLine(ask, answer))
 		return p.eng.Confirm(ctx, id, answer)
 	}

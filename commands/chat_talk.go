@@ -32,16 +32,18 @@ type talk struct {
 	o   chatOptions
 	ask askOptions // of the next turn
 
-	chat   engine.Chat // the zero value before its first turn
-	at     int         // the place of the question that the next one replaces; 0 is none
-	asked  string      // what was asked last, for /edit
-	log    *chatLog    // of the last turn
-	spent  spending
-	leave  bool // a command wants to end the program
-	choose func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error
-	copied func(text string) // puts a text into the clipboard; nil where nobody can
-	lend   func(do func() error) error
-	fill   string // what a command puts into the line to be edited
+	chat  engine.Chat // the zero value before its first turn
+	at    int         // the place of the question that the next one replaces; 0 is none
+	asked string      // what was asked last, for /edit
+	log   *chatLog    // of the last turn
+	// showing is that of the turn that runs; it is the job's.
+	showing *chatLog
+	spent   spending
+	leave   bool // a command wants to end the program
+	choose  func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error
+	copied  func(text string) // puts a text into the clipboard; nil where nobody can
+	lend    func(do func() error) error
+	fill    string // what a command puts into the line to be edited
 
 	mu   sync.Mutex
 	turn engine.TurnID // that runs
@@ -236,7 +238,8 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 		req.CanConfirm = true
 	}
 	view := newTextView(t.in, t.ask, cfg.Prices)
-	view.log = &chatLog{begun: time.Now(), talk: t}
+	view.log = &chatLog{begun: time.Now(), talk: t, direct: r.calls != nil}
+	t.showing = view.log
 	view.status("asking " + t.modelName())
 	id, err := t.eng.Start(ctx, req)
 	if err != nil {

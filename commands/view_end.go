@@ -110,7 +110,7 @@ func (v *textView) footnotes() []string {
 	switch {
 	case v.stop == provider.StopLength:
 		notes = append(notes, v.words(`the answer stops at the model's limit of output; fettle ask -c "go on" goes on`, "the answer stops at the model's limit of output; ask it to go on"))
-	case v.tail == "" && !v.shown && !v.flow:
+	case v.tail == "" && !v.shown && !v.flow && (v.log == nil || !v.log.direct):
 		notes = append(notes, "the answer has no text")
 	}
 	return notes
@@ -195,7 +195,7 @@ func (v *textView) sum() []string {
 	if undo := v.wayOut(); undo != "" {
 		line = append(line, undo)
 	}
-	if v.chat.Model != "" {
+	if v.chat.Model != "" && !v.log.direct {
 		line = append(line, v.chat.Model)
 	}
 	if v.usage != nil {

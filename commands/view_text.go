@@ -121,6 +121,9 @@ func (v *textView) agentLine(text string) {
 	}
 	v.pause()
 	v.clear()
+	if v.log != nil {
+		v.log.apart(v.rt.streams.Err, saidStep)
+	}
 	v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim(term.Clean(text)))
 	v.status("asking " + v.chat.Model)
 }
@@ -151,6 +154,7 @@ func (v *textView) text(s string, more bool) {
 	}
 	v.wrote = true
 	if v.log != nil {
+		v.log.apart(v.rt.streams.Out, saidText)
 		v.log.answer.WriteString(s)
 	}
 	v.tail = lastBytes(v.tail+s, 2)
@@ -192,7 +196,7 @@ func lastBytes(s string, n int) string {
 func (v *textView) newWriter() answerWriter {
 	out := v.rt.streams.Out
 	if v.rendered() {
-		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style()})
+		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style(), Highlight: v.log != nil})
 	}
 	return newPlainWriter(out)
 }
@@ -271,6 +275,9 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	}
 	if b.Status == event.CallError {
 		mark, what = out.Style().Red("✗"), reasonOf(b.Error)
+	}
+	if v.log != nil {
+		v.log.apart(out, saidStep)
 	}
 	out.WriteString(callLine(out, mark, b.Tool, args, what))
 	if v.log != nil {
