@@ -194,8 +194,8 @@ func changeHead(path, word string, p patch.Patch) string {
 	return line + "  +" + term.Number(int64(p.Added)) + " -" + term.Number(int64(p.Removed))
 }
 
-// key answers the question, or edits the reason. It tells whether the key was
-// the question's.
+// key answers the question, or edits the reason. It tells whether the question
+// is answered.
 func (a *asking) key(k live.Key) bool {
 	if a.why != nil {
 		switch {
@@ -207,21 +207,21 @@ func (a *asking) key(k live.Key) bool {
 		default:
 			a.why.line.Key(k)
 		}
-		return true
+		return false
 	}
 	if k.Name != live.Text || k.Ctrl || k.Alt {
-		return true // no other key is an answer, a stray Enter least of all
+		return false // no other key is an answer, a stray Enter least of all
 	}
 	for _, c := range a.choices {
-		if !strings.EqualFold(k.Text, string(c.Key)) {
-			continue
-		}
-		if c.Key == 'r' && a.reasons {
+		switch {
+		case !strings.EqualFold(k.Text, string(c.Key)):
+		case c.Key == 'r' && a.reasons:
 			a.why = &words{}
+			return false
+		default:
+			a.answer <- answered{key: c.Key}
 			return true
 		}
-		a.answer <- answered{key: c.Key}
-		return true
 	}
-	return true
+	return false
 }

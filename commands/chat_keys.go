@@ -86,8 +86,7 @@ func (p *page) answerKey(k live.Key) {
 	if k.Name == live.Pasted && p.asking.why == nil {
 		return // a paste that happens to begin with a y is no yes
 	}
-	p.asking.key(k)
-	if len(p.asking.answer) > 0 {
+	if p.asking.key(k) {
 		p.asking = nil
 	}
 }

@@ -187,7 +187,7 @@ func (p *page) ended(ctx context.Context, err error) {
 	var said exitError
 	stopped = stopped || errors.As(err, &said)
 	p.cancel()
-	p.busy = false
+	p.busy, p.hint = false, ""
 	p.setStatus("")
 	p.screen.EndLine()
 	p.sayFault(err)
