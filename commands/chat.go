@@ -23,7 +23,7 @@ nothing is drawn twice: each line that is read is a message.`
 
 const chatExamples = `fettle chat
 fettle chat -c
-fettle chat 12
+fettle chat 1
 fettle chat -w . "what does this project do?"
 fettle chat --plain -m ollama/qwen3`
 

@@ -21,7 +21,8 @@ type asking struct {
 	head    bool     // the first line stands out
 	diff    []string // of what the call would write
 	choices []term.Choice
-	reasons bool // a no may have a reason
+	rule    string // what always allows from then on
+	reasons bool   // a no may have a reason
 	since   time.Time
 	armed   bool            // keys are answers from now on
 	why     *words          // the reason that is being typed; nil for none
@@ -46,12 +47,9 @@ func newCallQuestion(t *talk, ask event.ConfirmRequest) *asking {
 	a.text = append(a.text, "→ "+term.Clean(ask.Tool)+"  "+wholeArg(ask.Input))
 	a.text = append(a.text, "needs your approval: "+term.Clean(ask.Reason))
 	a.diff = t.preview(ask)
-	always := "always"
-	if ask.Rule != "" {
-		always += ": " + term.Clean(ask.Rule)
-	}
+	a.rule = term.Clean(ask.Rule)
 	a.choices = []term.Choice{
-		{Key: 'y', Label: "once", Commits: true}, {Key: 'c', Label: "this chat", Commits: true}, {Key: 'a', Label: always, Commits: true},
+		{Key: 'y', Label: "once", Commits: true}, {Key: 'c', Label: "this chat", Commits: true}, {Key: 'a', Label: "always", Commits: true},
 		{Key: 'n', Label: "no"}, {Key: 'r', Label: "no, and say why"}, {Key: '?', Label: "details"},
 	}
 	return a

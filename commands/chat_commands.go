@@ -43,7 +43,7 @@ func talkCommands() []talkCommand {
 		{"export", "[FILE]", "write the chat to a file, or show it", false, (*talk).doExport},
 		{"render", "[N]", "show what the last call, or call N, gave in its own view", false, (*talk).doRender},
 		{"payloads", "[accept N | reject N]", "list the chat's payloads, or decide one", false, (*talk).doPayloads},
-		{"copy", "[code]", "copy the last answer, or its code", true, (*talk).doCopy},
+		{"copy", "[code]", "copy the last answer, or its code", false, (*talk).doCopy},
 		{"new", "", "begin another chat", false, (*talk).doNew},
 		{"chats", "[N]", "list the chats, or go on with chat N", false, (*talk).doChats},
 		{"rename", "TITLE", "give the chat another title", false, (*talk).doRename},
@@ -389,7 +389,7 @@ func (t *talk) doHelp(context.Context, string) error {
 	out.WriteString("\n")
 	row("!COMMAND", "run a command in the chat's folder, by the same rules")
 	row("@PATH, @chat:N", "send a file, an image or another chat along")
-	if t.o.plain || !t.canDraw() {
+	if t.copied == nil { // no page
 		return nil
 	}
 	for _, k := range [][2]string{

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ const (
 // draw shows the rows below the transcript as they are now.
 func (p *page) draw(now bool) {
 	width, height := p.size()
+	if !p.busy { // while a job runs, what follows is its own
+		p.foot, p.dir = p.footer(width), p.folder()
+	}
 	d := drawing{style: p.in.streams.Out.Style(), width: width, height: height}
 	d.add("")
 	if p.busy && p.asking == nil {
@@ -91,7 +95,7 @@ func (p *page) drawLine(d *drawing) {
 	case p.hint != "" && !p.busy:
 		d.add(d.style.Yellow(term.CutEnd("  "+term.Clean(p.hint), d.width-1)))
 	default:
-		d.add(d.style.Dim(term.CutEnd("  "+p.footer(d.width), d.width-1)))
+		d.add(d.style.Dim(term.CutEnd("  "+p.foot, d.width-1)))
 	}
 }
 
@@ -159,10 +163,35 @@ func (p *page) drawQuestion(d *drawing) {
 		d.add(d.style.Dim("  …"))
 		return
 	}
-	choices := choiceRows(a.choices, d.width)
+	choices := choiceRows(a.withRule(d), d.width)
 	d.add(choices...)
 	last := choices[len(choices)-1]
 	d.rows.Row, d.rows.Col = len(d.rows.Lines)-1, min(term.Cells(last)+1, d.width-1)
+}
+
+// ruleRows bounds a rule that is too long to stand in its choice.
+const ruleRows = 4
+
+// withRule is the choices with the rule that always makes: in its choice, or in
+// rows above it where it is long. Of a rule that is longer still, details show
+// the whole.
+func (a *asking) withRule(d *drawing) []term.Choice {
+	choices := slices.Clone(a.choices)
+	i := slices.IndexFunc(choices, func(c term.Choice) bool { return c.Key == 'a' })
+	switch {
+	case a.rule == "" || i < 0:
+	case term.Cells(a.rule)+18 < d.width:
+		choices[i].Label += ": " + a.rule
+	default:
+		rows := term.Wrap("always makes the rule "+a.rule, max(d.width-4, 10))
+		if len(rows) > ruleRows {
+			rows = append(rows[:ruleRows-1], "… ? shows all of the rule")
+		}
+		for _, row := range rows {
+			d.add("  " + row)
+		}
+	}
+	return choices
 }
 
 // choiceRows are the answers, as many in a row as fit.

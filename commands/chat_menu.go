@@ -91,7 +91,7 @@ func (p *page) accept() {
 // are files and chats looked for whose word isn't begun.
 func (p *page) complete(ctx context.Context, asked bool) {
 	before := p.line.Before()
-	if before == "" && asked && len(p.log.next) > 0 {
+	if before == "" && asked && !p.busy && len(p.log.next) > 0 {
 		p.line.Set(p.log.next[0])
 		return
 	}
@@ -176,8 +176,7 @@ func (p *page) chatsToName(ctx context.Context, prefix string) []suggestion {
 // started, that a begun path may mean.
 func (p *page) filesToName(begun string) []suggestion {
 	dir, _ := filepath.Split(begun)
-	base := p.folder()
-	at := filepath.Join(base, dir)
+	at := filepath.Join(p.dir, dir)
 	if filepath.IsAbs(begun) {
 		at = filepath.Clean(dir)
 	}

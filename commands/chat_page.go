@@ -49,6 +49,8 @@ type page struct {
 	chord  bool // the last key was Ctrl-X
 	hint   string
 	quit   bool
+	foot   string // the footer and the chat's folder, as they were before the job
+	dir    string
 
 	poke   chan struct{} // something of mu has changed
 	mu     sync.Mutex

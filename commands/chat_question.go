@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/transcript"
@@ -40,9 +41,9 @@ func (t *talk) shell(ctx context.Context, command string) error {
 // folder is where the chat's files are: its own folder, or where the program was
 // started before it has one.
 func (t *talk) folder() string {
-	switch {
-	case t.chat.ID != "":
-		return t.eng.WorkspacePath(t.chat)
+	switch chat := t.now(); {
+	case chat.ID != "":
+		return t.eng.WorkspacePath(chat)
 	case t.ask.workspace != "":
 		return t.ask.workspace
 	}
@@ -61,7 +62,7 @@ const maxMentions = 32
 func (t *talk) named(ctx context.Context, text string) ([]provider.Part, error) {
 	var files []string
 	var parts []provider.Part
-	for _, word := range strings.Fields(text) {
+	for _, word := range mentionWords(text) {
 		if len(files)+len(parts) >= maxMentions {
 			break
 		}
@@ -74,7 +75,7 @@ func (t *talk) named(ctx context.Context, text string) ([]provider.Part, error) 
 			continue
 		}
 		name, marked := strings.CutPrefix(word, "@")
-		if name = t.existing(strings.Trim(name, `'"`)); name != "" && (marked || isImageName(name)) {
+		if name = t.existing(name); name != "" && (marked || isImageName(name)) {
 			files = append(files, name)
 		}
 	}
@@ -95,6 +96,40 @@ func (t *talk) named(ctx context.Context, text string) ([]provider.Part, error) 
 	}
 	t.say("sent along: " + strings.Join(files, ", "))
 	return append(parts, images...), nil
+}
+
+// mentionWords are the words of a text; a name with blanks stands in quotes or
+// has a backslash before each, as terminals type what is dropped on them.
+func mentionWords(text string) []string {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	escaped := false
+	end := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
+		}
+	}
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote == 0:
+			escaped = true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"') && (word.Len() == 0 || word.String() == "@"):
+			quote = r
+		case quote == 0 && unicode.IsSpace(r):
+			end()
+		default:
+			word.WriteRune(r)
+		}
+	}
+	end()
+	return words
 }
 
 // existing is the file that a word names: in the chat's folder, or from where

@@ -218,7 +218,9 @@ type running struct {
 // runTurn asks and shows the answer. What goes wrong is shown, too; the error
 // is only for plain mode's exit status.
 func (t *talk) runTurn(ctx context.Context, r running) error {
-	cfg, err := t.in.config(t.ask.flags())
+	silent := *t.in
+	silent.quiet = true // warnings were said when the chat began
+	cfg, err := silent.config(t.ask.flags())
 	if err != nil {
 		return err
 	}
