@@ -67,7 +67,10 @@ func (w *world) chatOn(cols, rows int, env []string, args ...string) *screenSess
 		_ = s.cmd.Wait()
 		_ = s.pty.Close()
 		<-s.done
-		_ = s.emu.Close()
+		// Not Emulator.Close, which doesn't wait for a Read.
+		if w, ok := s.emu.InputPipe().(io.Closer); ok {
+			_ = w.Close()
+		}
 		<-answers
 	})
 	return s

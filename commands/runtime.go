@@ -100,7 +100,9 @@ func (rt *runtime) config(flags map[string]config.Flag) (*config.Config, error) 
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, "--color", err)
 	}
-	rt.streams.SetColour(mode)
+	if rt.lent == nil { // a chat has set it, and draws meanwhile
+		rt.streams.SetColour(mode)
+	}
 	for _, w := range cfg.Warnings {
 		rt.notice(w.String())
 	}
