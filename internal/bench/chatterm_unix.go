@@ -221,12 +221,12 @@ func (l *lab) streaming(script string) error {
 // a moment to end first.
 func (s *session) rest() (float64, error) {
 	const settle = 2 * time.Second
-	time.Sleep(settle)
+	<-time.After(settle)
 	before, err := s.used()
 	if err != nil {
 		return 0, err
 	}
-	time.Sleep(idleTime)
+	<-time.After(idleTime)
 	after, err := s.used()
 	return float64(after-before) / float64(idleTime), err
 }
