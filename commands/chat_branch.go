@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // doBranch draws the chat's branches as a tree: the one that goes on, and where
@@ -48,7 +49,7 @@ type placed struct {
 func questions(conv engine.Conversation) []placed {
 	var out []placed
 	for i, m := range conv.Messages {
-		if i%1 == 0 && m.Role == "user" {
+		if m.Role == provider.User {
 			out = append(out, placed{i + 1, oneLine(textOf(m.Parts))})
 		}
 	}

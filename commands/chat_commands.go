@@ -3,10 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
@@ -408,43 +405,3 @@ func (t *talk) doHelp(context.Context, string) error {
 
 // say prints a line of the chat's own.
 func (t *talk) say(text string) { showLabel(t.in.streams.Out, "· "+text) }
-
-// inEditor has a text edited in the person's editor.
-func (t *talk) inEditor(ctx context.Context, text string) (string, error) {
-	const most = 1 << 20 // of what comes back
-	f, err := os.CreateTemp("", "fettle-message-*.md")
-	if err != nil {
-		return "", fault.Wrap(fault.Failed, "edit the message", err)
-	}
-	defer os.Remove(f.Name()) // it lies in the system's own temporary folder
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", fault.Wrap(fault.Failed, "edit the message", err)
-	}
-	if err := t.lend(func() error { return t.rt.edit(ctx, f.Name()) }); err != nil {
-		return "", err
-	}
-	raw, err := os.ReadFile(f.Name())
-	switch {
-	case err != nil:
-		return "", fault.Wrap(fault.Failed, "edit the message", err)
-	case len(raw) > most:
-		return "", fault.New(fault.Failed, "the message is larger than "+term.Size(most))
-	}
-	return string(raw), nil
-}
-
-// callNumber reads the number of a call of the last turn; none is the last.
-func (l *chatLog) callNumber(arg string) (int, error) {
-	n := len(l.calls)
-	if arg != "" {
-		var err error
-		if n, err = strconv.Atoi(arg); err != nil {
-			return 0, usagef("/render 1", "/render wants the number of a call of the last answer")
-		}
-	}
-	if n < 1 || n > len(l.calls) {
-		return 0, fault.New(fault.NotFound, "the last answer has "+term.Count(len(l.calls), "call", "calls"))
-	}
-	return n - 1, nil
-}

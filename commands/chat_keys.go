@@ -2,10 +2,14 @@ package commands
 
 import (
 	"context"
+	"errors"
+	"os"
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // key does what a key means where the page is.
@@ -192,4 +196,29 @@ func (p *page) editOutside(ctx context.Context) {
 		return
 	}
 	p.line.Set(strings.TrimRight(text, "\n"))
+}
+
+// inEditor has a text edited in the person's editor.
+func (t *talk) inEditor(ctx context.Context, text string) (string, error) {
+	const most = 1 << 20 // of what comes back
+	f, err := os.CreateTemp("", "fettle-message-*.md")
+	if err != nil {
+		return "", fault.Wrap(fault.Failed, "edit the message", err)
+	}
+	defer os.Remove(f.Name()) // it lies in the system's own temporary folder
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fault.Wrap(fault.Failed, "edit the message", err)
+	}
+	if err := t.lend(func() error { return t.rt.edit(ctx, f.Name()) }); err != nil {
+		return "", err
+	}
+	raw, err := os.ReadFile(f.Name())
+	switch {
+	case err != nil:
+		return "", fault.Wrap(fault.Failed, "edit the message", err)
+	case len(raw) > most:
+		return "", fault.New(fault.Failed, "the message is larger than "+term.Size(most))
+	}
+	return string(raw), nil
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -213,4 +215,19 @@ func (t *talk) showTable(out *term.Output, rows [][]jsonField, most int) bool {
 		showLabel(out, fmt.Sprintf("  … %s more: /render", term.Count(more, "row", "rows")))
 	}
 	return true
+}
+
+// callNumber reads the number of a call of the last turn; none is the last.
+func (l *chatLog) callNumber(arg string) (int, error) {
+	n := len(l.calls)
+	if arg != "" {
+		var err error
+		if n, err = strconv.Atoi(arg); err != nil {
+			return 0, usagef("/render 1", "/render wants the number of a call of the last answer")
+		}
+	}
+	if n < 1 || n > len(l.calls) {
+		return 0, fault.New(fault.NotFound, "the last answer has "+term.Count(len(l.calls), "call", "calls"))
+	}
+	return n - 1, nil
 }

@@ -200,6 +200,41 @@ func TestChatPlain(t *testing.T) {
 	})
 }
 
+// TestChatPlainCtrlC: the answer is stopped and the chat isn't.
+func TestChatPlainCtrlC(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chatScript)
+	s := w.chatOn(80, 24, nil, "--plain")
+	s.shows("\n>")
+	s.typed("hang\r")
+	s.shows("Some words")
+	s.typed("\x03")
+	s.until("the next prompt", func(screen string) bool {
+		return strings.Contains(screen, "stopped; what came is kept") && strings.HasSuffix(screen, "\n>")
+	})
+	s.typed("hello\r")
+	s.shows("A short answer.")
+	s.typed("\x04")
+	s.ends(0)
+}
+
+// TestChatInTheEditor: the line goes to the person's editor and comes back.
+func TestChatInTheEditor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chatScript)
+	edited := filepath.Join(w.dir, "edited")
+	put(t, edited, "two\nlines of it\n")
+	s := w.chatOn(80, 24, []string{"VISUAL=", "EDITOR=cp " + edited})
+	s.idle()
+	s.typed("one")
+	s.shows("› one")
+	s.typed("\x18\x05")
+	s.shows("› two\n  lines of it")
+	s.typed("!\r")
+	s.shows("A short answer.")
+	s.idle()
+}
+
 // TestChatWithoutColour: NO_COLOR leaves the page usable and without looks.
 func TestChatWithoutColour(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,8 @@ func (v *textView) payload(b event.Payload) {
 	}
 	c := card{payload: p, plan: b.RenderPlan, lines: cardLines}
 	if v.chat.Number > 0 {
-		c.foot = decisionFoot(p, 0)
+		foot := decisionFoot(p, 0)
+		c.foot = v.words(foot, strings.ReplaceAll(foot, "fettle ", "/"))
 	}
 	if v.held {
 		v.cards = append(v.cards, c)
