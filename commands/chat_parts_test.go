@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -135,5 +136,33 @@ func TestTheRuleIsShownWhole(t *testing.T) {
 		if !strings.Contains(all, rule) {
 			t.Errorf("width %d: %q", width, d.rows.Lines)
 		}
+	}
+}
+
+// TestTypeAheadAnswersNothing: a question takes keys only once nobody types, and
+// then a key alone.
+func TestTypeAheadAnswersNothing(t *testing.T) {
+	t.Parallel()
+	answer := make(chan answered, 1)
+	a := &asking{choices: []term.Choice{{Key: 'y', Label: "once"}, {Key: 'n', Label: "no"}, {Key: 'r', Label: "why"}}, reasons: true, answer: answer}
+	p := &page{asking: a}
+	key := func(k live.Key) { p.answerKey(k) }
+	text := func(s string) live.Key { return live.Key{Name: live.Text, Text: s} }
+	key(text("y"))
+	key(live.Key{Name: live.Enter})
+	if p.asking == nil || len(answer) > 0 || p.line.Text() != "y" || a.since.IsZero() {
+		t.Fatalf("a key that was typed ahead: %d answers, %q in the line", len(answer), p.line.Text())
+	}
+	a.armed = true
+	for _, k := range []live.Key{{Name: live.Enter}, {Name: live.Pasted, Text: "y"}, {Name: live.Text, Text: "y", Ctrl: true}, text("x")} {
+		if key(k); p.asking == nil || len(answer) > 0 {
+			t.Fatalf("%+v answered", k)
+		}
+	}
+	for _, k := range []live.Key{text("r"), text("y"), text("!"), {Name: live.Enter}} {
+		key(k)
+	}
+	if got := <-answer; got.key != 'n' || got.reason != "y!" || p.asking != nil {
+		t.Errorf("%+v", got)
 	}
 }

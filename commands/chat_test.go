@@ -199,25 +199,3 @@ func TestChatIsResumedAfterItWasKilled(t *testing.T) {
 	again.enters("hello")
 	again.shows("A short answer.")
 }
-
-// TestChatApprovalIsNotAnsweredByTypeAhead: keys that were meant for the line
-// don't allow anything.
-func TestChatApprovalIsNotAnsweredByTypeAhead(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(chatScript, "step: 0\n    reasoning", "step: 0\n    pace: 30ms\n    reasoning"))
-	if err := os.Mkdir(filepath.Join(w.dir, "p"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s := w.chatOn(80, 24, nil, "-w", "p")
-	s.idle()
-	s.enters("write")
-	for range 40 { // an answer is hardly typed that fast, so none is taken
-		s.typed("y")
-	}
-	s.asks()
-	if _, err := os.Stat(filepath.Join(w.dir, "p", "notes")); err == nil {
-		t.Error("what was typed ahead allowed the call")
-	}
-	s.typed("n")
-	s.shows("not allowed")
-}
