@@ -97,7 +97,7 @@ func newApp(rt *runtime) *cli.App {
 		HideHelp: true,
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
-			newAsk(rt), newDemo(rt), newServe(rt), newACP(rt), newChats(rt), newUndo(rt), newRedo(rt), newWorkspace(rt),
+			newAsk(rt), newChat(rt), newDemo(rt), newServe(rt), newACP(rt), newChats(rt), newUndo(rt), newRedo(rt), newWorkspace(rt),
 			newTool(rt), newToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), newUsage(rt),
 			newConfig(rt), newKeys(rt), newTrust(rt),
 			newDoctor(rt), newStore(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),

@@ -18,6 +18,11 @@ import (
 // confirm asks the person at the terminal whether a call may run. Nothing is
 // allowed by a stray Enter, and no answer is a no.
 func confirm(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
+	if rt.approve != nil {
+		if asked, err := rt.approve(ctx, id, ask); asked || err != nil {
+			return err
+		}
+	}
 	width := rt.promptWidth()
 	text := approvalText(ask, width)
 	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}

@@ -21,6 +21,7 @@ const overviewHead = `fettle gives any model a workbench: ask it from the shell,
 what came of it.
 
   ask      git diff | fettle ask "write a commit message"
+  chat     fettle chat                talk with a model, and stay
   demo     fettle demo                a recorded model, nothing to set up
   models   fettle models list         what there is to ask
   chats    fettle chats list          what was asked, the last first

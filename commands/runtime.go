@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/otlp"
@@ -48,9 +49,13 @@ type runtime struct {
 	hold       bool           // the store, for the engine's whole life
 	log        *slog.Logger   // of a server; nil in other commands
 	sharing    *client.Sharing
-	turns      client.Turns // who was asked last
-	closers    []func()     // of what answers elsewhere
-	dirs       func() (paths.Dirs, error)
+	turns      client.Turns   // who was asked last
+	closers    []func()       // of what answers elsewhere
+	lent       *engine.Engine // that of the chat which a command runs in; nil makes one
+	// approve asks in a chat's own way about a call; nil, or false, leaves it to
+	// the terminal.
+	approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
+	dirs    func() (paths.Dirs, error)
 }
 
 func newRuntime(streams *term.Streams) *runtime {
@@ -105,7 +110,9 @@ func (rt *runtime) config(flags map[string]config.Flag) (*config.Config, error) 
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, "--color", err)
 	}
-	rt.streams.SetColour(mode)
+	if rt.lent == nil { // a chat has set it, and draws meanwhile
+		rt.streams.SetColour(mode)
+	}
 	for _, w := range cfg.Warnings {
 		rt.notice(w.String())
 	}
@@ -162,6 +169,9 @@ func (rt *runtime) engineNotice(text string) {
 // engineFor makes the engine with the providers of the configuration. wrap may
 // put something around each provider, such as a recorder; nil leaves them.
 func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) provider.Provider) (*engine.Engine, error) {
+	if rt.lent != nil {
+		return rt.lent, nil
+	}
 	dirs, err := rt.dirs()
 	if err != nil {
 		return nil, err

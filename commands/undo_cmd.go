@@ -121,7 +121,10 @@ func runSteps(ctx context.Context, rt *runtime, o workspaceOptions, s stepComman
 	out := rt.streams.Out
 	out.Printf("%s %s in chat %d%s: %s\n", past, stepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), changesText(done.Changes))
 	rt.tellLeft(done)
-	if !o.plan && rt.streams.Err.IsTerminal() {
+	switch {
+	case rt.lent != nil && !o.plan:
+		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(strings.Replace(back, "fettle ", "/", 1)+stepsArg(o)+" takes this back · /diff shows it"))
+	case !o.plan && rt.streams.Err.IsTerminal():
 		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(fmt.Sprintf(
 			"%s%s%s takes this back · fettle workspace diff %d @-1 shows it", back, stepsArg(o), chatFlag(o.chat), done.Chat.Number)))
 	}

@@ -109,15 +109,26 @@ func (v *textView) footnotes() []string {
 	}
 	switch {
 	case v.stop == provider.StopLength:
-		notes = append(notes, `the answer stops at the model's limit of output; fettle ask -c "go on" goes on`)
-	case v.tail == "" && !v.shown && !v.flow:
+		notes = append(notes, v.words(`the answer stops at the model's limit of output; fettle ask -c "go on" goes on`, "the answer stops at the model's limit of output; ask it to go on"))
+	case v.tail == "" && !v.shown && !v.flow && (v.log == nil || !v.log.direct):
 		notes = append(notes, "the answer has no text")
 	}
 	return notes
 }
 
+// words are the ones for ask, or those for a chat.
+func (v *textView) words(ask, chat string) string {
+	if v.log != nil {
+		return chat
+	}
+	return ask
+}
+
 // wayBack names the chat.
 func (v *textView) wayBack() []string {
+	if v.log != nil {
+		return v.sum()
+	}
 	chat := fmt.Sprintf("chat %d", v.number())
 	switch v.last.(type) {
 	case event.Cancelled:
@@ -148,7 +159,7 @@ func (v *textView) noteChanges(changes []event.Change) {
 // wayOut says how to take back what the turn has done to files; "" where it has
 // done nothing.
 func (v *textView) wayOut() string {
-	command := "fettle undo"
+	command := v.words("fettle undo", "/undo")
 	switch {
 	case v.steps == 0:
 		return ""
@@ -170,4 +181,28 @@ func usageLine(u *event.Usage) string {
 		s += ", " + term.Number(u.CacheWriteTokens) + " newly cached"
 	}
 	return s + " tokens"
+}
+
+// sum is the line below an answer in a chat: how it ended, what it took.
+func (v *textView) sum() []string {
+	var line []string
+	switch v.last.(type) {
+	case event.Cancelled:
+		line = append(line, "stopped; what came is kept")
+	case event.Error:
+		line = append(line, "what came is kept")
+	}
+	if undo := v.wayOut(); undo != "" {
+		line = append(line, undo)
+	}
+	if v.chat.Model != "" && !v.log.direct {
+		line = append(line, v.chat.Model)
+	}
+	if v.usage != nil {
+		line = append(line, usageLine(v.usage))
+		if len(v.cost.amounts) > 0 {
+			line = append(line, v.cost.String())
+		}
+	}
+	return append(line, term.Duration(time.Since(v.begun)))
 }

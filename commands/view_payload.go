@@ -23,7 +23,8 @@ func (v *textView) payload(b event.Payload) {
 	}
 	c := card{payload: p, plan: b.RenderPlan, lines: cardLines}
 	if v.chat.Number > 0 {
-		c.foot = decisionFoot(p, 0)
+		foot := decisionFoot(p, 0)
+		c.foot = v.words(foot, strings.ReplaceAll(foot, "fettle ", "/"))
 	}
 	if v.held {
 		v.cards = append(v.cards, c)
@@ -54,6 +55,10 @@ func (v *textView) suggestions() {
 		return
 	}
 	var rows [][2]string
+	if v.log != nil {
+		v.log.suggest(v.rt.streams.Err, done.Payload)
+		return
+	}
 	for _, s := range valuesOf(done.Payload.SuggestedValues) {
 		about := s.Label
 		if about == s.Value {

@@ -28,6 +28,8 @@ type textView struct {
 	shown bool // a payload was shown
 	// results shows what calls gave, and bare leaves out the line at the end.
 	results, bare bool
+	// log keeps what a chat opens later, and shows more of a turn; nil for ask.
+	log *chatLog
 
 	broken bool // a tool ran since: the next text begins a paragraph
 	tail   string
@@ -85,7 +87,7 @@ func (v *textView) show(e event.Event) {
 	case event.ToolStart:
 		v.pause()
 		v.inputs[b.ToolUseID] = argLine(b.Input)
-		v.status("running " + b.Tool + "  " + v.inputs[b.ToolUseID])
+		v.calling(b)
 	case event.ToolProgress:
 		v.status(b.Tool + ": " + b.Message)
 	case event.ToolComplete:
@@ -106,6 +108,7 @@ func (v *textView) show(e event.Event) {
 	case event.Meta:
 		v.stop = b.StopReason
 		v.usage = v.usage.Add(b.Usage)
+		v.log.meta(b)
 	}
 }
 
@@ -118,6 +121,9 @@ func (v *textView) agentLine(text string) {
 	}
 	v.pause()
 	v.clear()
+	if v.log != nil {
+		v.log.apart(v.rt.streams.Err, saidStep)
+	}
 	v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim(term.Clean(text)))
 	v.status("asking " + v.chat.Model)
 }
@@ -147,6 +153,10 @@ func (v *textView) text(s string, more bool) {
 		}
 	}
 	v.wrote = true
+	if v.log != nil {
+		v.log.apart(v.rt.streams.Out, saidText)
+		v.log.answer.WriteString(s)
+	}
 	v.tail = lastBytes(v.tail+s, 2)
 	if v.held {
 		v.whole.WriteString(s)
@@ -186,7 +196,7 @@ func lastBytes(s string, n int) string {
 func (v *textView) newWriter() answerWriter {
 	out := v.rt.streams.Out
 	if v.rendered() {
-		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style()})
+		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style(), Highlight: v.log != nil})
 	}
 	return newPlainWriter(out)
 }
@@ -224,6 +234,9 @@ func (v *textView) reasoning(text string) {
 		v.thought.write(text)
 		return
 	}
+	if v.log != nil {
+		v.log.think(text)
+	}
 	const kept = 1000 // bytes, more than any line shows
 	v.thinking = lastBytes(v.thinking+text, kept)
 	if line := lastLine(v.thinking); line != "" {
@@ -235,6 +248,11 @@ func (v *textView) reasoning(text string) {
 // endThought ends the line that reasoning was written to.
 func (v *textView) endThought() {
 	v.thinking = ""
+	if v.log != nil {
+		if line := v.log.fold(); line != "" {
+			v.agentLine(line)
+		}
+	}
 	if v.thought != nil {
 		v.thought.close()
 		v.thought = nil
@@ -258,11 +276,27 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	if b.Status == event.CallError {
 		mark, what = out.Style().Red("✗"), reasonOf(b.Error)
 	}
+	if v.log != nil {
+		v.log.apart(out, saidStep)
+	}
 	out.WriteString(callLine(out, mark, b.Tool, args, what))
+	if v.log != nil {
+		v.log.ended(out, b)
+	}
 	if v.results && b.Status != event.CallError {
 		out.WriteString(resultLines(out, b.Result))
 	}
 	v.status("asking " + v.chat.Model)
+}
+
+// calling says that a call runs.
+func (v *textView) calling(b event.ToolStart) {
+	verb := "running "
+	if v.log != nil {
+		v.log.start(b)
+		verb = "→ calling " // document 003's words
+	}
+	v.status(verb + b.Tool + "  " + v.inputs[b.ToolUseID])
 }
 
 // lastLine is the last line of a text that has something in it.

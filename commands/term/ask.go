@@ -63,6 +63,7 @@ type console interface {
 
 // asker puts one question at a time.
 type asker struct {
+	host func(ctx context.Context, q Question) (rune, error) // asks instead; see [Host]
 	open func(words bool) (console, error)
 	can  func() bool
 
@@ -87,6 +88,9 @@ func (s *Streams) CanAsk() bool { return s.asker.can() }
 func (s *Streams) Ask(ctx context.Context, q Question) (rune, error) {
 	if err := q.check(); err != nil {
 		return 0, err
+	}
+	if s.asker.host != nil {
+		return s.asker.host(ctx, q)
 	}
 	select {
 	case s.asker.turn <- struct{}{}:

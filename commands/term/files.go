@@ -31,3 +31,9 @@ func (o *Output) Close() error {
 	}
 	return nil
 }
+
+// File is the open file behind the output; nil where there is none, as in tests.
+func (o *Output) File() *os.File {
+	f, _ := o.w.(*os.File)
+	return f
+}

@@ -16,7 +16,8 @@ const frameGap = 250 * time.Millisecond
 //
 // It may be used from several goroutines. Clear it when its matter is over.
 type Status struct {
-	out *Output
+	out  *Output
+	host func(text string) // draws the line instead; see [Host]
 
 	// All under out.screen.mu.
 	text  string
@@ -38,6 +39,10 @@ func newStatus(out *Output) *Status {
 
 // Set shows text, cut to the width; an empty text is Clear.
 func (s *Status) Set(text string) {
+	if s.host != nil {
+		s.host(Clean(text))
+		return
+	}
 	if !s.out.tty || !s.out.movable() {
 		return
 	}
@@ -69,6 +74,10 @@ func (s *Status) Shows() bool { return s.out.movable() }
 
 // Clear takes the line off.
 func (s *Status) Clear() {
+	if s.host != nil {
+		s.host("")
+		return
+	}
 	s.out.screen.mu.Lock()
 	defer s.out.screen.mu.Unlock()
 	s.clear()
@@ -97,6 +106,9 @@ func (s *Status) erase() string {
 
 // abandon is Clear for a program that is being killed: no waiting for the lock.
 func (s *Status) abandon() {
+	if s.host != nil {
+		return
+	}
 	if s.out.screen.mu.TryLock() {
 		defer s.out.screen.mu.Unlock()
 		s.clear()

@@ -5,6 +5,7 @@
 //
 //	go run ./internal/bench ask      one question, streaming, opening the store
 //	go run ./internal/bench chat     the next question of a long chat (fills stores for some minutes)
+//	go run ./internal/bench chat-term  the page of fettle chat on a pseudo-terminal (about a minute)
 //	go run ./internal/bench chats    searching ten thousand chats (fills a store for some minutes)
 //	go run ./internal/bench cas      snapshots and restores, beside git
 //	go run ./internal/bench tools    importing and validating bundles

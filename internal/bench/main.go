@@ -16,6 +16,7 @@ func benches() []bench {
 	return []bench{
 		{"ask", "one question, streaming, opening the store", runAsk},
 		{"chat", "the next question of a chat of ten thousand messages beside a hundred", runChat},
+		{"chat-term", "the page of fettle chat: its first prompt, a long answer, idleness", runChatTerm},
 		{"chats", "searching ten thousand chats beside a hundred", runChats},
 		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
 		{"tools", "importing and validating bundles, refusing hostile ones, calling Python tools", runTools},
@@ -48,7 +49,7 @@ func mainErr(args []string) error {
 	}
 	usage := "usage: go run ./internal/bench NAME\n"
 	for _, b := range all {
-		usage += fmt.Sprintf("  %-8s %s\n", b.name, b.about)
+		usage += fmt.Sprintf("  %-9s %s\n", b.name, b.about)
 	}
 	return fmt.Errorf("which one? %s", usage)
 }

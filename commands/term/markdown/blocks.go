@@ -3,6 +3,8 @@ package markdown
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/fettle-cli/fettle/commands/term/code"
 )
 
 const (
@@ -61,8 +63,11 @@ type blocks struct {
 
 	fence  sign
 	indent int // of the fence
-	html   htmlEnd
-	table  *table
+
+	highlight bool           // code is coloured
+	colour    *code.Colourer // of the fence
+	html      htmlEnd
+	table     *table
 
 	row      []byte // a paragraph's last line, if a table may begin with it
 	hasRow   bool

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/fettle-cli/fettle/commands/term/code"
 )
 
 // attr is how a piece of text looks.
@@ -17,7 +19,7 @@ const (
 	italic
 	underline
 	strike
-	code
+	mono
 )
 
 const reset = "\x1b[0m"
@@ -78,6 +80,9 @@ type layout struct {
 	over     bool // the word is wider than a line and written as it comes
 
 	blanks []byte // pending spaces of a code line
+
+	colour *code.Colourer // of the block of code that is open; nil for none
+	source []byte         // its line so far
 
 	// A word goes on in the look of the one before it if both come out of one
 	// piece of text: pieces that have a look are whole, so this doesn't depend

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/term/code"
 )
 
 const (
@@ -26,9 +27,11 @@ func (b *blocks) begin(pl plan) {
 		b.heading(pl)
 	case lineFence:
 		b.leaf, b.fence, b.indent = leafFence, pl.sign, pl.indent
+		b.colour = nil
 		b.openFence(pl.text)
+		b.lay.colour = b.colour // not of the line above the code
 	case lineIndented:
-		b.leaf = leafIndented
+		b.leaf, b.lay.colour = leafIndented, nil
 		b.indentedCode(pl.text)
 	case lineHTML:
 		b.leaf = leafHTML
@@ -55,7 +58,7 @@ func (b *blocks) continued(pl plan) {
 	case lineFenceEnd:
 		fence := strings.Repeat(string(rune(b.fence.char)), b.fence.width)
 		b.lay.line(b.rule("─", fence, min(ruleWidth, b.lay.room())), dim)
-		b.leaf = leafNone
+		b.leaf, b.lay.colour = leafNone, nil
 	case lineCode:
 		b.mode = modeCode
 		b.lay.verbatim(pl.text)
@@ -154,6 +157,9 @@ func (b *blocks) openFence(line []byte) {
 		return
 	}
 	label, _, _ := strings.Cut(info, " ")
+	if b.highlight {
+		b.colour = code.New(label, term.NewStyle(term.Colours16))
+	}
 	if label = term.CutEnd(decode([]byte(label)), min(maxLabel, width-6)); label == "" {
 		b.lay.line(strings.Repeat("─", width), dim)
 		return

@@ -88,6 +88,7 @@ func (l *layout) bare() {
 
 // newline ends the line, if there is one.
 func (l *layout) newline() {
+	l.coloured()
 	l.endWord()
 	l.space = 0
 	if l.open {
@@ -112,6 +113,13 @@ func (l *layout) blank() {
 // verbatim adds to a line of code: nothing is wrapped, and spaces at its end
 // are left out.
 func (l *layout) verbatim(p []byte) {
+	if l.colour != nil {
+		if l.source = append(l.source, p...); len(l.source) > maxLine {
+			l.colour = nil // no line of code is that long
+			l.coloured()
+		}
+		return
+	}
 	text := bytes.TrimRight(p, " \t")
 	if len(text) > 0 {
 		l.begin()
@@ -122,8 +130,23 @@ func (l *layout) verbatim(p []byte) {
 	l.blanks = append(l.blanks, p[len(text):]...)
 }
 
+// coloured writes the line of code that was held to be coloured.
+func (l *layout) coloured() {
+	text := strings.TrimRight(string(l.source), " \t")
+	if l.source = l.source[:0]; text == "" {
+		return
+	}
+	l.begin()
+	if l.colour != nil {
+		text = l.colour.Line(text)
+	}
+	l.out = append(l.out, text...)
+	l.filled = true
+}
+
 // endVerbatim ends a line of code, which may be empty.
 func (l *layout) endVerbatim() {
+	l.coloured()
 	l.blanks = l.blanks[:0]
 	if l.open {
 		l.breakLine()

@@ -19,6 +19,9 @@ type Options struct {
 	Width int
 	// Style tells whether escape codes may be written.
 	Style term.Style
+	// Highlight colours code of known languages, which then appears line by
+	// line.
+	Highlight bool
 }
 
 // Writer renders one answer.
@@ -37,6 +40,7 @@ var errClosed = errors.New("write Markdown: the writer is closed")
 func New(w io.Writer, o Options) *Writer {
 	lay := &layout{on: o.Style.Enabled()}
 	m := &Writer{w: w, lay: lay, blocks: newBlocks(lay)}
+	m.blocks.highlight = o.Highlight && o.Style.Enabled()
 	m.Resize(o.Width)
 	m.clean = term.NewCleaner(feeder{m.blocks}, term.ToTerminal)
 	return m

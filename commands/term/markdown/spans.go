@@ -156,7 +156,7 @@ func (w *spanWalk) code(n *ast.CodeSpan, look attr) {
 	}
 	b = bytes.ReplaceAll(b, []byte("\n"), []byte(" "))
 	if w.on {
-		w.out.text(b, look|code)
+		w.out.text(b, look|mono)
 		return
 	}
 	fence := "`"

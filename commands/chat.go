@@ -1,0 +1,137 @@
+package commands
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+const chatDescription = `Talks with a model until you leave. What was said is printed once and stays in
+the terminal's own scrollback; the line at the bottom is where you type, also
+while the model answers: Enter queues it. /help lists what else can be done.
+
+Ctrl-C stops the answer and keeps what came; a second one leaves. A chat that was
+left, or that a crash or a lost connection ended, goes on with fettle chat -c.
+
+In a pipe, on a dumb terminal and with --plain there is no line to edit and
+nothing is drawn twice: each line that is read is a message.`
+
+const chatExamples = `fettle chat
+fettle chat -c
+fettle chat 1
+fettle chat -w . "what does this project do?"
+fettle chat --plain -m ollama/qwen3`
+
+// chatOptions are the flags of chat, as values.
+type chatOptions struct {
+	ask   askOptions // of each of its turns
+	plain bool
+	first string // the first message
+}
+
+func newChat(rt *runtime) *cli.Command {
+	const question, chat, tools, look = "question", "chat", "tools", "look"
+	return &cli.Command{
+		Name: "chat", Usage: "talk with a model", ArgsUsage: "[CHAT | first message…]",
+		Description: chatDescription, UsageText: chatExamples,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
+			&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
+			rt.inProfile(question),
+
+			&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
+			&cli.Int64Flag{Name: "chat", Category: chat, Usage: "go on with chat `N`"},
+			&cli.BoolFlag{Name: "fork", Category: chat, Usage: "with -c or --chat: go on in a new chat, and leave the old one as it is"},
+			&cli.StringFlag{Name: "agent", Category: chat, Usage: "enter by the agent `ID`; none leaves it out, and a chat keeps its own"},
+
+			&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Category: tools, Usage: "let tools work in folder `DIR` instead of one of the chat's own; changes ask first"},
+			listFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),
+			listFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
+			&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
+			listFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
+			&cli.BoolFlag{Name: "require-sandbox", Category: tools, Usage: "run no tool of a toolset that can't be contained in full"},
+			&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
+
+			&cli.BoolFlag{Name: "plain", Category: look, Usage: "read lines and print text, nothing else: for screen readers and logs"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: look, Usage: "show reasoning as it comes"},
+			&cli.StringFlag{Name: "color", Value: "auto", Category: look, Usage: "use colour `WHEN`: auto, always or never"},
+		},
+		Action: func(c *cli.Context) error {
+			o, err := readTalk(c)
+			if err != nil {
+				return err
+			}
+			return runChat(c.Context, rt, o)
+		},
+	}
+}
+
+func readTalk(c *cli.Context) (chatOptions, error) {
+	const help = "fettle chat --help"
+	a := askOptions{
+		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"), workspace: c.String("workspace"),
+		toolsets: listOf(c, "toolset"), tools: listOf(c, "tool"), noTools: c.Bool("no-tools"), allow: listOf(c, "allow"),
+		contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), verbose: c.Bool("verbose"), agent: c.String("agent"), output: "text",
+		chat: engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
+	}
+	if c.IsSet("color") {
+		a.color = c.String("color")
+	}
+	o := chatOptions{plain: c.Bool("plain"), first: strings.Join(c.Args().Slice(), " ")}
+	if n, ok := chatNumber(c.Args().First()); ok && c.NArg() == 1 {
+		if a.chat.Last || c.IsSet("chat") {
+			return o, usagef(help, "%s is a chat's number, and -c or --chat names another; give one", c.Args().First())
+		}
+		a.chat.Number, o.first = n, ""
+	}
+	if err := checkEmpty(c, help); err != nil {
+		return o, err
+	}
+	switch {
+	case a.chat.Last && c.IsSet("chat"):
+		return o, usagef(help, "-c and --chat both say which chat to go on with; give one")
+	case c.IsSet("chat") && a.chat.Number <= 0:
+		return o, usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+	case a.chat.Fork && !a.chat.Last && a.chat.Number == 0:
+		return o, usagef("fettle chat -c --fork", "--fork needs -c or --chat")
+	case a.noTools && (len(a.tools) > 0 || len(a.toolsets) > 0):
+		return o, usagef(help, "--no-tools can't be given with --tool or --toolset")
+	}
+	if a.workspace != "" {
+		var err error
+		if a.workspace, err = filepath.Abs(a.workspace); err != nil {
+			return o, fault.Wrap(fault.Usage, "-w", err)
+		}
+	}
+	o.ask = a
+	return o, nil
+}
+
+// runChat talks until the person leaves.
+func runChat(ctx context.Context, rt *runtime, o chatOptions) error {
+	rt.verbose = o.ask.verbose
+	cfg, err := rt.config(o.ask.flags())
+	if err != nil {
+		return err
+	}
+	if _, err := o.ask.request(rt, cfg); err != nil { // wrong flags are said before anything is drawn
+		return err
+	}
+	eng, err := rt.engineFor(cfg, nil)
+	if err != nil {
+		return err
+	}
+	t := newTalk(rt, cfg, eng, o)
+	if err := t.resume(ctx); err != nil {
+		return err
+	}
+	if o.plain || !t.canDraw() {
+		return t.runPlain(ctx)
+	}
+	return t.runPage(ctx)
+}

@@ -1,0 +1,225 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/commands/patch"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+// asking is a question on the page.
+type asking struct {
+	text    []string // what is asked, in lines
+	head    bool     // the first line stands out
+	diff    []string // of what the call would write
+	choices []term.Choice
+	rule    string // what always allows from then on
+	reasons bool   // a no may have a reason
+	since   time.Time
+	armed   bool            // keys are answers from now on
+	why     *words          // the reason that is being typed; nil for none
+	ctx     context.Context // of the job that asks
+	answer  chan answered
+}
+
+// words is a line of its own, beside the one that a person was typing.
+type words struct{ line live.Editor }
+
+// answered is what became of a question: a key, or why there is none.
+type answered struct {
+	key    rune
+	reason string
+	err    error
+}
+
+// newCallQuestion asks whether a call may run: the whole of it, and the diff of
+// what it would write.
+func newCallQuestion(t *talk, ask event.ConfirmRequest) *asking {
+	a := &asking{head: true, reasons: true}
+	a.text = append(a.text, "→ "+term.Clean(ask.Tool)+"  "+wholeArg(ask.Input))
+	a.text = append(a.text, "needs your approval: "+term.Clean(ask.Reason))
+	a.diff = t.preview(ask)
+	a.rule = term.Clean(ask.Rule)
+	a.choices = []term.Choice{
+		{Key: 'y', Label: "once", Commits: true}, {Key: 'c', Label: "this chat", Commits: true}, {Key: 'a', Label: "always", Commits: true},
+		{Key: 'n', Label: "no"}, {Key: 'r', Label: "no, and say why"}, {Key: '?', Label: "details"},
+	}
+	return a
+}
+
+// wholeArg is the argument that matters, uncut; lines of it stay lines.
+func wholeArg(input json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) == nil {
+		for _, name := range mainArgs() {
+			var s string
+			if raw, ok := fields[name]; ok && json.Unmarshal(raw, &s) == nil {
+				return strings.ReplaceAll(term.CleanText(s), "\t", "    ")
+			}
+		}
+	}
+	return argLine(input)
+}
+
+func decisionOf(key rune) event.Decision {
+	switch key {
+	case 'y':
+		return event.Allow
+	case 'c':
+		return event.AllowChat
+	case 'a':
+		return event.AllowAlways
+	}
+	return event.Deny
+}
+
+// approvalLine says in the transcript what was decided.
+func approvalLine(ask event.ConfirmRequest, a engine.Confirmation) string {
+	rule := ask.Rule
+	if rule == "" {
+		rule = ask.Tool
+	}
+	switch a.Decision {
+	case event.Allow:
+		return "· allowed once: " + ask.Tool
+	case event.AllowChat:
+		return "· allowed in this chat: " + rule
+	case event.AllowAlways:
+		return "· allowed always: " + rule
+	}
+	if a.Reason != "" {
+		return "· not allowed: " + ask.Tool + ": " + a.Reason
+	}
+	return "· not allowed: " + ask.Tool
+}
+
+// maxPreview bounds a file that a preview is made of.
+const maxPreview = 1 << 20
+
+// preview is what a call of the builtin tools would change in its file; nil for
+// other calls, and where it can't be told.
+func (t *talk) preview(ask event.ConfirmRequest) []string {
+	var in struct {
+		Path    string  `json:"path"`
+		Content *string `json:"content"`
+		Old     *string `json:"old_text"`
+		New     *string `json:"new_text"`
+		All     bool    `json:"replace_all"`
+		Edits   []struct {
+			Old string `json:"old_text"`
+			New string `json:"new_text"`
+			All bool   `json:"replace_all"`
+		} `json:"edits"`
+	}
+	if ask.ToolID != "write_file" && ask.ToolID != "edit_file" || json.Unmarshal(ask.Input, &in) != nil || in.Path == "" {
+		return nil
+	}
+	old, there := t.readInside(in.Path)
+	now := old
+	replace := func(from, to string, all bool) {
+		n := 1
+		if all {
+			n = -1
+		}
+		if from != "" {
+			now = strings.Replace(now, from, to, n)
+		}
+	}
+	switch {
+	case ask.ToolID == "write_file" && in.Content != nil:
+		now = *in.Content
+	case ask.ToolID == "write_file" || !there:
+		return nil
+	case in.Old != nil && in.New != nil:
+		replace(*in.Old, *in.New, in.All)
+	}
+	for _, e := range in.Edits {
+		replace(e.Old, e.New, e.All)
+	}
+	f := patch.File{Path: in.Path, Old: []byte(old), New: []byte(now), NewMode: "100644"}
+	if there {
+		f.OldMode = f.NewMode
+	}
+	return diffBody(patch.Of(f).Text)
+}
+
+// readInside reads a file of the chat's folder, and none outside of it.
+func (t *talk) readInside(name string) (content string, there bool) {
+	root, err := os.OpenRoot(t.folder())
+	if err != nil {
+		return "", false
+	}
+	defer root.Close() // it was only read
+	info, err := root.Lstat(filepath.FromSlash(name))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPreview {
+		return "", false // opening something else, such as a pipe, may wait
+	}
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return "", false
+	}
+	defer f.Close() // it was only read
+	raw := make([]byte, info.Size())
+	n, _ := f.Read(raw) // what couldn't be read is no part of a preview
+	return string(raw[:n]), true
+}
+
+// diffBody is a patch from its first hunk on.
+func diffBody(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if len(lines) > 0 || strings.HasPrefix(line, "@@") || strings.HasPrefix(line, "Binary") {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
+}
+
+// changeHead is a changed file in a line.
+func changeHead(path, word string, p patch.Patch) string {
+	line := "# " + word + " " + term.Clean(path)
+	if p.Binary {
+		return line
+	}
+	return line + "  +" + term.Number(int64(p.Added)) + " -" + term.Number(int64(p.Removed))
+}
+
+// key answers the question, or edits the reason. It tells whether the question
+// is answered.
+func (a *asking) key(k live.Key) bool {
+	if a.why != nil {
+		switch {
+		case k.Name == live.Escape:
+			a.why = nil
+		case k.Name == live.Enter && !k.Alt:
+			a.answer <- answered{key: 'n', reason: strings.TrimSpace(a.why.line.Text())}
+			return true
+		default:
+			a.why.line.Key(k)
+		}
+		return false
+	}
+	if k.Name != live.Text || k.Ctrl || k.Alt {
+		return false // no other key is an answer, a stray Enter least of all
+	}
+	for _, c := range a.choices {
+		switch {
+		case !strings.EqualFold(k.Text, string(c.Key)):
+		case c.Key == 'r' && a.reasons:
+			a.why = &words{}
+			return false
+		default:
+			a.answer <- answered{key: c.Key}
+			return true
+		}
+	}
+	return false
+}

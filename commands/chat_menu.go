@@ -1,0 +1,222 @@
+package commands
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/engine"
+)
+
+const (
+	// menuRows is how many completions are shown at once.
+	menuRows = 8
+	// menuMost is how many are looked for.
+	menuMost = 200
+)
+
+// menu is what could stand at the cursor.
+type menu struct {
+	list []suggestion
+	word string // what is completed
+	at   int
+}
+
+func (m *menu) open() bool { return len(m.list) > 0 }
+
+// rows draws the menu around the chosen entry.
+func (m *menu) rows(style term.Style, width, most int) []string {
+	from := min(max(m.at-most/2, 0), max(len(m.list)-most, 0))
+	var out []string
+	wide := 0
+	list := m.list[from:min(from+most, len(m.list))]
+	for _, s := range list {
+		wide = max(wide, min(term.Cells(s.value), width/2))
+	}
+	for i, s := range list {
+		value := term.CutMiddle(term.Clean(s.value), max(wide, 4))
+		line := "  " + value + strings.Repeat(" ", max(wide-term.Cells(value), 0)) + "  " + oneLine(s.about)
+		line = term.CutEnd(strings.TrimRight(line, " "), width-1)
+		if from+i == m.at {
+			line = style.Bold("> " + strings.TrimPrefix(line, "  "))
+		} else {
+			line = style.Dim(line)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// menuKey moves in the menu or takes its entry; it tells whether it did.
+func (p *page) menuKey(k live.Key) bool {
+	m := &p.menu
+	switch {
+	case k.Name == live.Up:
+		m.at = (m.at + len(m.list) - 1) % len(m.list)
+	case k.Name == live.Down, k.Name == live.BackTab:
+		m.at = (m.at + 1) % len(m.list)
+	case k.Name == live.Tab:
+		p.accept()
+	case k.Name == live.Enter && !k.Alt && m.list[m.at].value != m.word:
+		p.accept()
+	case k.Name == live.Escape:
+		*m = menu{}
+	default:
+		return false
+	}
+	return true
+}
+
+// accept puts the chosen entry in the place of the word.
+func (p *page) accept() {
+	value := p.menu.list[p.menu.at].value
+	space := " "
+	if strings.HasSuffix(value, "/") {
+		space = ""
+	}
+	p.line.Replace(len(p.menu.word), value+space)
+	p.menu = menu{}
+	if space == "" {
+		p.complete(context.Background(), true)
+	}
+}
+
+// complete looks for what could stand at the cursor. Only where a person asks
+// are files and chats looked for whose word isn't begun.
+func (p *page) complete(ctx context.Context, asked bool) {
+	before := p.line.Before()
+	if before == "" && asked && !p.busy && len(p.log.next) > 0 {
+		p.line.Set(p.log.next[0])
+		return
+	}
+	word := before[strings.LastIndexAny(before, " \n")+1:]
+	p.menu = menu{word: word}
+	var list []suggestion
+	switch {
+	case strings.HasPrefix(before, "/") && word == before:
+		list = slashNames()
+	case strings.HasPrefix(before, "/"):
+		name, _, _ := slash(before)
+		list = p.valuesFor(ctx, name)
+	case strings.HasPrefix(word, "@chat:"):
+		list = p.chatsToName(ctx, "@chat:")
+	case strings.HasPrefix(word, "@"):
+		list = p.filesToName(word[1:])
+		if strings.HasPrefix("@chat:", word) {
+			list = append(list, suggestion{"@chat:", "a chat, by its number"})
+		}
+	case !asked:
+		return
+	}
+	for _, s := range list {
+		if strings.HasPrefix(s.value, word) && len(p.menu.list) < menuMost {
+			p.menu.list = append(p.menu.list, s)
+		}
+	}
+	if len(p.menu.list) == 1 && p.menu.list[0].value == word {
+		p.menu = menu{}
+	}
+}
+
+// valuesFor are the arguments of a command.
+func (p *page) valuesFor(ctx context.Context, name string) []suggestion {
+	c := &completer{ctx: ctx, rt: p.in, app: newApp(p.in)}
+	switch name {
+	case "model":
+		return p.cached(name, func() []suggestion { return c.models("").list })
+	case "agent":
+		return p.cached(name, func() []suggestion { return c.agents().list })
+	case "toolset":
+		return p.cached(name, func() []suggestion { return c.toolsets().list })
+	case "chats":
+		return p.chatsToName(ctx, "")
+	}
+	return nil
+}
+
+// valuesFresh is how long a list of models and the like is used again: a menu
+// looks at it with every key.
+const valuesFresh = 30 * time.Second
+
+// cached gives a list that was found a moment ago, or finds it.
+func (p *page) cached(name string, find func() []suggestion) []suggestion {
+	if p.values.name != name || time.Since(p.values.at) > valuesFresh {
+		p.values = foundValues{name, time.Now(), find()}
+	}
+	return p.values.list
+}
+
+type foundValues struct {
+	name string
+	at   time.Time
+	list []suggestion
+}
+
+// chatsToName are the chats that were used last.
+func (p *page) chatsToName(ctx context.Context, prefix string) []suggestion {
+	const most = 50
+	chats, err := p.eng.Glance(ctx, most)
+	if err != nil {
+		return nil // completion never fails
+	}
+	var out []suggestion
+	for _, c := range chats {
+		out = append(out, suggestion{prefix + strconv.FormatInt(c.Number, 10), c.Title})
+	}
+	return out
+}
+
+// filesToName are the files of the chat's folder, or of where the program was
+// started, that a begun path may mean.
+func (p *page) filesToName(begun string) []suggestion {
+	dir, _ := filepath.Split(begun)
+	at := filepath.Join(p.dir, dir)
+	if filepath.IsAbs(begun) {
+		at = filepath.Clean(dir)
+	}
+	entries, err := os.ReadDir(at)
+	if err != nil {
+		return nil // completion never fails
+	}
+	var out []suggestion
+	for _, e := range entries[:min(len(entries), 5000)] {
+		if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(filepath.Base(begun), ".") || strings.ContainsAny(e.Name(), " \n\t") {
+			continue
+		}
+		s := suggestion{value: "@" + dir + e.Name()}
+		if e.IsDir() {
+			s.value += "/"
+			s.about = "folder"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// agentName is the agent that the next turn enters by.
+func (t *talk) agentName() string {
+	name := t.ask.agent
+	if name == "" {
+		name = t.chat.Agent
+	}
+	if name == engine.NoAgent {
+		return ""
+	}
+	return term.Clean(name)
+}
+
+// slashNames are the commands, as they are completed.
+func slashNames() []suggestion {
+	var out []suggestion
+	for _, c := range talkCommands() {
+		out = append(out, suggestion{"/" + c.name, c.about})
+	}
+	slices.SortFunc(out, func(a, b suggestion) int { return strings.Compare(a.value, b.value) })
+	return out
+}

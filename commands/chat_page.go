@@ -1,0 +1,337 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+const (
+	// jobEnd bounds how long leaving waits for a job: a tool has 3.5 s to end.
+	jobEnd = 5 * time.Second
+	// tick is how often the time that a job has taken is drawn.
+	tick = time.Second
+	// calm is how long nobody may have typed before a question takes keys: what
+	// was meant for the line must not answer it.
+	calm = 400 * time.Millisecond
+)
+
+// page is a chat on a terminal that can be drawn on. One goroutine, that of run,
+// owns all but what is under mu.
+type page struct {
+	*talk
+	tty    *live.TTY
+	screen *live.Screen
+	line   live.Editor
+	hist   *live.History
+
+	jobs   chan error // the end of the job that runs
+	cancel context.CancelFunc
+	busy   bool
+	began  time.Time
+	queue  []message
+	asks   chan *asking // from the job
+	asking *asking      // that is shown
+	menu   menu
+	values foundValues
+	find   *finder
+	again  bool // the last key was Ctrl-C
+	chord  bool // the last key was Ctrl-X
+	hint   string
+	quit   bool
+	foot   string // the footer and the chat's folder, as they were before the job
+	dir    string
+
+	poke   chan struct{} // something of mu has changed
+	mu     sync.Mutex
+	status string
+	verb   string
+}
+
+// message is what was entered: as it is sent, and as it is shown.
+type message struct{ text, shown string }
+
+func (t *talk) runPage(ctx context.Context) error {
+	tty, err := live.OpenTTY(t.rt.streams.In.File(), t.rt.streams.Out.File())
+	if err != nil {
+		return t.runPlain(ctx)
+	}
+	dirs, err := t.rt.dirs()
+	if err != nil {
+		return errors.Join(err, tty.Close())
+	}
+	p := &page{
+		talk: t, tty: tty, hist: live.NewHistory(filepath.Join(dirs.Data, "chat_history")),
+		jobs: make(chan error, 1), asks: make(chan *asking), poke: make(chan struct{}, 1),
+	}
+	p.screen = live.NewScreen(live.Options{
+		Out: t.rt.streams.Out, Size: p.size, Reflows: live.Reflows(t.rt.streams.Getenv),
+	})
+	t.in = t.within(t.rt.streams.Within(term.Host{
+		Out: p.screen, Width: func() int { w, _ := p.size(); return w }, Status: p.setStatus, Ask: p.askPlain,
+	}))
+	t.choose, t.copied, t.lend = p.askCall, p.toClipboard, p.lendTerminal
+	err = p.run(ctx)
+	return errors.Join(err, p.close())
+}
+
+func (p *page) size() (int, int) {
+	w, h := p.tty.Size()
+	if w <= 0 {
+		w = p.rt.streams.Out.Width()
+	}
+	if h <= 0 {
+		h = 24
+	}
+	return w, h
+}
+
+// close takes the live rows off, gives the terminal back and says how to return.
+func (p *page) close() error {
+	if p.chat.Number > 0 {
+		showLabel(p.in.streams.Out, fmt.Sprintf("fettle chat %d goes on", p.chat.Number))
+	}
+	return errors.Join(p.screen.Close(), p.tty.Close())
+}
+
+// run is the page's loop, until the person leaves or ctx ends.
+func (p *page) run(ctx context.Context) error {
+	if err := p.greet(ctx); err != nil {
+		return err
+	}
+	if p.o.first != "" {
+		p.enter(ctx, message{p.o.first, p.o.first})
+	}
+	p.draw(true)
+	for !p.quit {
+		var ticks, calmed <-chan time.Time
+		if p.busy && p.asking == nil {
+			ticks = time.After(tick - time.Since(p.began)%tick)
+		}
+		if p.asking != nil && !p.asking.armed {
+			calmed = time.After(time.Until(p.asking.since.Add(calm)))
+		}
+		select {
+		case keys, ok := <-p.tty.Keys():
+			if !ok {
+				return p.end(errors.New("the terminal is gone"))
+			}
+			for _, k := range keys {
+				p.key(ctx, k)
+			}
+		case err := <-p.jobs:
+			p.ended(ctx, err)
+		case a := <-p.asks:
+			p.asking = a
+			a.since = time.Now()
+		case <-calmed:
+			p.asking.armed = true
+		case <-p.poke:
+		case <-ticks:
+		case <-p.tty.Resized():
+			p.screen.Resized()
+		case <-ctx.Done():
+			return p.end(context.Cause(ctx))
+		}
+		if p.asking != nil && p.asking.ctx.Err() != nil {
+			p.asking = nil
+		}
+		p.draw(false)
+	}
+	return p.end(nil)
+}
+
+// end stops what runs, and waits for it.
+func (p *page) end(err error) error {
+	p.quit = true
+	if !p.busy {
+		return err
+	}
+	p.cancel()
+	limit := time.After(jobEnd)
+	for {
+		select {
+		case <-p.jobs:
+			p.busy = false
+			return err
+		case a := <-p.asks:
+			a.answer <- answered{err: context.Canceled}
+		case <-limit:
+			p.stop(context.Background()) // the second time ends it at once
+			return err
+		}
+	}
+}
+
+// start runs a job beside the loop.
+func (p *page) start(ctx context.Context, verb string, do func(context.Context) error) {
+	ctx, p.cancel = context.WithCancel(ctx)
+	p.busy, p.began, p.hint = true, time.Now(), ""
+	p.mu.Lock()
+	p.verb = verb
+	p.mu.Unlock()
+	go func() { p.jobs <- do(ctx) }()
+}
+
+// ended shows how a job went, and begins what waited for it.
+func (p *page) ended(ctx context.Context, err error) {
+	stopped := errors.Is(err, context.Canceled)
+	var said exitError
+	stopped = stopped || errors.As(err, &said)
+	p.cancel()
+	p.busy, p.hint = false, ""
+	p.setStatus("")
+	p.screen.EndLine()
+	p.sayFault(err)
+	if p.leave {
+		p.quit = true
+		return
+	}
+	if p.fill != "" {
+		p.line.Set(p.fill)
+		p.fill = ""
+	}
+	if stopped {
+		p.unqueue()
+	}
+	if len(p.queue) > 0 && !p.busy {
+		next := p.queue[0]
+		p.queue = p.queue[1:]
+		p.enter(ctx, next)
+	}
+}
+
+// unqueue brings what waits back into the line, so that it isn't sent after an
+// answer that nobody wanted.
+func (p *page) unqueue() {
+	var texts []string
+	for _, m := range p.queue {
+		texts = append(texts, m.text)
+	}
+	if !p.line.Empty() {
+		texts = append(texts, p.line.Text())
+	}
+	if p.queue = nil; len(texts) > 0 {
+		p.line.Set(strings.Join(texts, "\n"))
+	}
+}
+
+// enter takes a message: it is begun, or waits.
+func (p *page) enter(ctx context.Context, m message) {
+	text := strings.TrimSpace(m.text)
+	if text == "" {
+		return
+	}
+	if name, arg, ok := slash(text); ok && now(name) {
+		p.leave = false
+		p.sayFault(p.command(ctx, name, arg))
+		p.quit = p.quit || p.leave
+		return
+	}
+	if p.busy {
+		p.queue = append(p.queue, m)
+		return
+	}
+	p.in.streams.Out.WriteString("\n")
+	p.showAsked(m.shown)
+	p.in.streams.Out.WriteString("\n")
+	p.start(ctx, "", func(ctx context.Context) error { return p.take(ctx, text) })
+}
+
+func (p *page) setStatus(text string) {
+	p.mu.Lock()
+	changed := p.status != text
+	p.status = text
+	p.mu.Unlock()
+	if changed {
+		p.nudge()
+	}
+}
+
+// nudge has the loop look again.
+func (p *page) nudge() {
+	select {
+	case p.poke <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// lendTerminal runs a program that wants the terminal for itself.
+func (p *page) lendTerminal(do func() error) error {
+	p.screen.Hide()
+	defer p.screen.Resume()
+	return p.tty.Lend(do)
+}
+
+// toClipboard asks the terminal to keep a text, by OSC 52: it works over SSH,
+// where the terminal allows it. The answer isn't waited for.
+func (p *page) toClipboard(text string) {
+	p.screen.Control(clipboardCode(text))
+}
+
+// askCall asks about a call and gives the turn its answer.
+func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error {
+	a := newCallQuestion(p.talk, ask)
+	for {
+		got := p.putQuestion(ctx, a)
+		if got.err != nil {
+			return got.err
+		}
+		if got.key == '?' {
+			out := p.in.streams.Out
+			out.WriteString(detailText(ask, max(out.Width(), 20)))
+			for _, line := range a.diff {
+				out.Printf("  %s\n", patchLine(out.Style(), cutLine(line, out.Width()-3)))
+			}
+			continue
+		}
+		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: decisionOf(got.key), Reason: got.reason}
+		if l := p.showing; l != nil {
+			l.apart(p.in.streams.Out, saidStep)
+		}
+		showLabel(p.in.streams.Out, approvalLine(ask, answer))
+		return p.eng.Confirm(ctx, id, answer)
+	}
+}
+
+// askPlain puts a question of a command's.
+func (p *page) askPlain(ctx context.Context, q term.Question) (rune, error) {
+	got := p.putQuestion(ctx, &asking{text: strings.Split(strings.TrimRight(term.CleanText(q.Text), "\n"), "\n"), choices: q.Choices})
+	switch {
+	case got.err != nil:
+		return 0, got.err
+	case got.key == 0:
+		return 0, term.ErrNoAnswer
+	}
+	return got.key, nil
+}
+
+// putQuestion has the loop show a question, and waits for its answer.
+func (p *page) putQuestion(ctx context.Context, a *asking) answered {
+	one := *a // the loop's own
+	one.armed, one.ctx, one.answer = false, ctx, make(chan answered, 1)
+	select {
+	case p.asks <- &one:
+	case <-ctx.Done():
+		return answered{err: context.Cause(ctx)}
+	}
+	select {
+	case got := <-one.answer:
+		return got
+	case <-ctx.Done():
+		p.nudge() // the loop takes the question off
+		return answered{err: context.Cause(ctx)}
+	}
+}
+
+var _ io.Writer = (*live.Screen)(nil)

@@ -1,0 +1,325 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// talk is one run of `fettle chat`: which chat it is, what its next turn is
+// asked with, and what there is to look back on. The page and the plain mode
+// both drive it.
+//
+// One job runs at a time, a turn or a command, in a goroutine of its own; what
+// the job writes goes to the streams of in. All fields but those under mu belong
+// to whoever starts jobs, and to the job while one runs.
+type talk struct {
+	rt  *runtime // with the terminal's own streams
+	in  *runtime // with the page's streams; in plain mode the same ones
+	cfg *config.Config
+	eng *engine.Engine
+	o   chatOptions
+	ask askOptions // of the next turn
+
+	chat  engine.Chat // the zero value before its first turn
+	at    int         // the place of the question that the next one replaces; 0 is none
+	asked string      // what was asked last, for /edit
+	log   *chatLog    // of the last turn
+	// showing is that of the turn that runs; it is the job's.
+	showing *chatLog
+	spent   spending
+	leave   bool // a command wants to end the program
+	choose  func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error
+	copied  func(text string) // puts a text into the clipboard; nil where nobody can
+	lend    func(do func() error) error
+	fill    string // what a command puts into the line to be edited
+
+	mu   sync.Mutex
+	turn engine.TurnID // that runs
+}
+
+// spending sums up what this run of the program has used.
+type spending struct {
+	turns   int
+	usage   *event.Usage
+	cost    cost
+	context int   // the model's, as the last response told
+	last    int64 // tokens that the last request had
+}
+
+func newTalk(rt *runtime, cfg *config.Config, eng *engine.Engine, o chatOptions) *talk {
+	t := &talk{rt: rt, cfg: cfg, eng: eng, o: o, ask: o.ask, log: &chatLog{}}
+	t.in = t.within(rt.streams)
+	t.lend = func(do func() error) error { return do() }
+	return t
+}
+
+// within is the runtime of turns and commands, which write to streams. They use
+// the engine that there is.
+func (t *talk) within(streams *term.Streams) *runtime {
+	in := *t.rt
+	in.streams, in.lent = streams, t.eng
+	in.approve = func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) (bool, error) {
+		if t.choose == nil {
+			return false, nil
+		}
+		return true, t.choose(ctx, id, ask)
+	}
+	return &in
+}
+
+// resume finds the chat that goes on.
+func (t *talk) resume(ctx context.Context) error {
+	if t.ask.chat == (engine.ChatRef{}) {
+		return nil
+	}
+	ref := t.ask.chat
+	if ref.Fork {
+		chat, err := t.eng.ForkChat(ctx, engine.ChatRef{Last: ref.Last, Number: ref.Number}, 0)
+		if err != nil {
+			return err
+		}
+		t.goOn(chat)
+		return nil
+	}
+	chat, err := t.eng.FindChat(ctx, ref)
+	if err != nil {
+		return err
+	}
+	t.goOn(chat)
+	return nil
+}
+
+// goOn makes the next turn one of this chat, with what it was given by flags.
+func (t *talk) goOn(chat engine.Chat) {
+	t.chat, t.at, t.asked, t.log = chat, 0, "", &chatLog{}
+	t.ask.chat = engine.ChatRef{ID: chat.ID}
+	t.ask.hasSystem = t.ask.hasSystem && chat.ID == ""
+	if chat.ID == "" {
+		t.ask = t.o.ask
+		t.ask.chat = engine.ChatRef{}
+	}
+}
+
+// number is the chat's, or an error that says how there comes to be one.
+func (t *talk) number() (string, error) {
+	if t.chat.Number == 0 {
+		return "", fault.New(fault.NotFound, "this chat has nothing in it yet; ask something first")
+	}
+	return fmt.Sprint(t.chat.Number), nil
+}
+
+// greet shows the chat that goes on: its last question and the answer to it.
+func (t *talk) greet(ctx context.Context) error {
+	out := t.in.streams.Out
+	style := out.Style()
+	if t.chat.ID == "" {
+		if out.IsTerminal() {
+			showLabel(out, "fettle chat · "+t.modelName()+" · /help lists the commands")
+		}
+		return nil
+	}
+	conv, err := t.eng.Chat(ctx, engine.ChatRef{ID: t.chat.ID})
+	if err != nil {
+		return err
+	}
+	decided := map[string]engine.PayloadDecision{}
+	for _, d := range conv.Decisions {
+		decided[d.PayloadID] = d
+	}
+	title := term.Clean(conv.Chat.Title)
+	if w := out.Width(); w > 0 {
+		title = term.CutEnd(title, w-1)
+	}
+	out.Printf("%s\n", style.Bold(title))
+	showLabel(out, fmt.Sprintf("chat %d · %s · %s", t.chat.Number, t.modelName(), term.Count(len(conv.Messages), "message", "messages")))
+	from := len(conv.Messages)
+	for from > 0 {
+		from--
+		if conv.Messages[from].Role == provider.User {
+			break
+		}
+	}
+	if from > 0 {
+		showLabel(out, fmt.Sprintf("… fettle chats show %d has what was said before", t.chat.Number))
+	}
+	for _, m := range conv.Messages[from:] {
+		out.WriteString("\n")
+		if m.Role == provider.User {
+			t.asked = textOf(m.Parts)
+			t.showAsked(t.asked)
+			continue
+		}
+		t.log.answer.WriteString(textOf(m.Parts))
+		showMessage(out, m, decided)
+	}
+	return nil
+}
+
+// textOf is what a message says in words.
+func textOf(parts []provider.Part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Kind == provider.TextPart {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// modelName is the model that the next turn asks.
+func (t *talk) modelName() string {
+	for _, name := range []string{t.ask.model, t.chat.Model, t.cfg.Model} {
+		if name != "" {
+			return term.Clean(name)
+		}
+	}
+	return "the first model that is there"
+}
+
+// showAsked prints a message of the person's.
+func (t *talk) showAsked(text string) {
+	out := t.in.streams.Out
+	width := out.Width()
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		rows := []string{line}
+		if width > 0 {
+			rows = term.Wrap(term.Clean(line), width-3)
+		}
+		for j, row := range rows {
+			mark := "  "
+			if i == 0 && j == 0 {
+				mark = "› "
+			}
+			out.Printf("%s%s\n", out.Style().Cyan(mark), out.Style().Bold(row))
+		}
+	}
+}
+
+// running is what a turn is asked with.
+type running struct {
+	parts []provider.Part
+	retry bool
+	calls []engine.DirectCall
+	title string
+}
+
+// runTurn asks and shows the answer. What goes wrong is shown, too; the error
+// is only for plain mode's exit status.
+func (t *talk) runTurn(ctx context.Context, r running) error {
+	silent := *t.in
+	silent.quiet = true // warnings were said when the chat began
+	cfg, err := silent.config(t.ask.flags())
+	if err != nil {
+		return err
+	}
+	t.ask.prompt = r.title
+	req, err := t.ask.request(t.in, cfg)
+	if err != nil {
+		return err
+	}
+	req.Parts, req.Calls = r.parts, r.calls
+	if r.retry {
+		req.Chat.At = -1
+	}
+	if t.at != 0 {
+		req.Chat.At = t.at
+	}
+	if r.calls != nil {
+		req.CanConfirm = true
+	}
+	view := newTextView(t.in, t.ask, cfg.Prices)
+	view.log = &chatLog{begun: time.Now(), talk: t, direct: r.calls != nil}
+	t.showing = view.log
+	view.status("asking " + t.modelName())
+	id, err := t.eng.Start(ctx, req)
+	if err != nil {
+		view.clear()
+		return err
+	}
+	t.mu.Lock()
+	t.turn = id
+	t.mu.Unlock()
+	chat, _ := t.eng.TurnChat(id)
+	err = follow(ctx, t.in, t.eng, id, view)
+	t.mu.Lock()
+	t.turn = ""
+	t.mu.Unlock()
+	t.log = view.log
+	t.at = 0
+	if view.number() > 0 || t.chat.ID != "" || r.calls != nil {
+		chat.Model = view.chat.Model
+		t.chat = chat
+		t.ask.chat = engine.ChatRef{ID: chat.ID}
+		t.ask.system, t.ask.hasSystem, t.ask.workspace = "", false, ""
+	}
+	t.spent.add(view)
+	return err
+}
+
+// stop cancels the turn at once, for a person who doesn't want to wait.
+func (t *talk) stop(ctx context.Context) {
+	t.mu.Lock()
+	id := t.turn
+	t.mu.Unlock()
+	if id != "" {
+		_ = t.eng.Cancel(ctx, id) // one that has ended needs none
+	}
+}
+
+func (s *spending) add(v *textView) {
+	s.turns++
+	s.usage = s.usage.Add(v.usage)
+	if v.log.context > 0 {
+		s.context = v.log.context
+	}
+	if v.log.asked > 0 {
+		s.last = v.log.asked
+	}
+	if v.usage != nil {
+		s.cost.add(engine.Spent{Model: v.chat.Model, Tokens: *v.usage}, v.prices)
+	}
+}
+
+// sayFault shows what went wrong with a turn or a command; that somebody
+// stopped it is said already.
+func (t *talk) sayFault(err error) {
+	var said exitError
+	var f *fault.Fault
+	switch {
+	case err == nil || errors.As(err, &said) || errors.Is(err, context.Canceled) || errors.Is(err, errSignal):
+	case errors.As(err, &f):
+		printFault(t.in, hereFault(f))
+	default:
+		printFault(t.in, &fault.Fault{Code: fault.Failed, Msg: err.Error()})
+	}
+}
+
+// hereFault leaves out hints that lead back to where one is.
+func hereFault(f *fault.Fault) *fault.Fault {
+	own := *f
+	own.Hints = nil
+	for _, h := range f.Hints {
+		if !strings.HasPrefix(h, "fettle ask") {
+			own.Hints = append(own.Hints, h)
+		}
+	}
+	return &own
+}
+
+// canDraw tells whether both streams are a terminal that takes a line back.
+func (t *talk) canDraw() bool {
+	s := t.rt.streams
+	return s.In.IsTerminal() && s.Out.IsTerminal() && s.Err.IsTerminal() && s.Status().Shows() && s.In.File() != nil && live.Here
+}
