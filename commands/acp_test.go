@@ -107,3 +107,38 @@ func TestACPRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A server that the editor sends along is there for its session: its tools are
+// offered, asked about, and called.
+func TestACPUsesTheEditorsServers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `responses: [{when: "list", step: 0, calls: [{name: "a:list_notes"}]}, {when: "", text: So it is.}]`)
+	w.notes()
+	project := realDir(t)
+	_, say, hear := w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
+	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
+	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[{"name":"a","command":"notes-server","args":[],"env":[]}]}}`, project))
+	var opened struct{ Result struct{ SessionID string } }
+	if err := json.Unmarshal([]byte(hear(`"sessionId"`)), &opened); err != nil {
+		t.Fatal(err)
+	}
+	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"list"}]}}`, opened.Result.SessionID))
+	var asked struct {
+		ID     json.RawMessage
+		Params struct{ Options []struct{ OptionID, Kind string } }
+	}
+	if err := json.Unmarshal([]byte(hear("session/request_permission")), &asked); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range asked.Params.Options {
+		if o.Kind == "allow_once" {
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`, asked.ID, o.OptionID))
+		}
+	}
+	if hear("buy milk") == "" {
+		t.Error("the tool's result was not told")
+	}
+	if got := hear(`"id":3`); !strings.Contains(got, "end_turn") {
+		t.Errorf("the prompt ended with %s", got)
+	}
+}

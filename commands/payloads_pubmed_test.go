@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/internal/paths"
+	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/python"
 	"github.com/fettle-cli/fettle/toolset/registry"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
@@ -58,6 +59,7 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 	box.python = python.New(python.Options{
 		Launcher: box.launcher, CacheDir: filepath.Join(dir, "cache"), Notice: func(s string) { t.Log(s) }, NoSpares: true,
 	})
+	box.servers = mcp.New(mcp.Options{Launcher: box.launcher, Dir: filepath.Join(dir, "mcp")})
 	reg := new(provider.Registry)
 	if err := reg.Add("script", func() (provider.Provider, error) { return script.New(script.Options{Dir: dir}), nil }); err != nil {
 		t.Fatal(err)

@@ -94,11 +94,26 @@ func (m mcpServer) wrong() string {
 	return ""
 }
 
-// offerServers hands a session's MCP servers to a turn.
-func (a *agent) offerServers(s *session, _ *engine.TurnRequest) {
+// offerServers hands a session's MCP servers to a turn, which starts them when a
+// tool of theirs is needed.
+func (s *session) offerServers(req *engine.TurnRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.servers); n > 0 {
-		a.log.Warn("the editor's MCP servers are not started: turns take none", "session", s.id, "servers", n)
+	for _, m := range s.servers {
+		req.MCP = append(req.MCP, engine.MCPServer{
+			Name: m.Name, Command: m.Command, Args: m.Args, Env: byName(m.Env),
+			URL: m.URL, Headers: byName(m.Headers), SSE: m.Kind == "sse",
+		})
 	}
+}
+
+func byName(list []nameValue) map[string]string {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(list))
+	for _, v := range list {
+		out[v.Name] = v.Value
+	}
+	return out
 }

@@ -89,7 +89,7 @@ func (a *agent) complete(s *session, req *engine.TurnRequest) {
 		req.Workspace = s.cwd
 	}
 	req.CanConfirm, req.TextAlone = true, true
-	a.offerServers(s, req)
+	s.offerServers(req)
 	a.o.Prepare(req)
 }
 
