@@ -125,7 +125,9 @@ func TestACPUsesTheEditorsServers(t *testing.T) {
 	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"list"}]}}`, opened.Result.SessionID))
 	var asked struct {
 		ID     json.RawMessage
-		Params struct{ Options []struct{ OptionID, Kind string } }
+		Params struct {
+			Options []struct{ OptionID, Kind string }
+		}
 	}
 	if err := json.Unmarshal([]byte(hear("session/request_permission")), &asked); err != nil {
 		t.Fatal(err)

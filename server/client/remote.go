@@ -168,6 +168,8 @@ func bodyOf(req engine.TurnRequest) (*question, error) {
 		return nil, cantAsk("a question of another server's chat can't be asked again from here", "ask it in other words, with --chat N")
 	case len(req.Calls) > 0 || len(req.Uploads) > 0:
 		return nil, cantAsk("tools can't be called there without a model", "fettle tool call …   without --server")
+	case len(req.History)+len(req.ClientTools)+len(req.MCP) > 0:
+		return nil, cantAsk("a history, tools and MCP servers of this machine can't be used from there", "ask without them")
 	}
 	q := &question{
 		ConversationID: req.Chat.Number, Fork: req.Chat.Fork, Context: req.Context, InteractionType: req.InteractionType,

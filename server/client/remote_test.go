@@ -47,8 +47,8 @@ func TestSplitURL(t *testing.T) {
 func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	t.Parallel()
 	crosses := "Chat Parts Docs System Model Agent Tools AgentMode Context TextAlone InteractionType ActionMetadata Schema Policy CanConfirm Ephemeral"
-	refused := "Calls Uploads Workspace"
-	its := "Title Page Tab Suggestions MaxHandoffs Fallback MaxSteps MaxRepeats MaxFailures Timeout DiscardUnanswered Think Temperature MaxTokens workflow OnWait"
+	refused := "Calls Uploads Workspace History ClientTools MCP"
+	its := "Title Page Tab Suggestions MaxHandoffs Fallback MaxSteps MaxRepeats MaxFailures Timeout DiscardUnanswered Think Temperature Sampling MaxTokens workflow OnWait"
 	known := strings.Fields(crosses + " " + refused + " " + its)
 	for i := range reflect.TypeFor[engine.TurnRequest]().NumField() {
 		name := reflect.TypeFor[engine.TurnRequest]().Field(i).Name
@@ -83,7 +83,8 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	}
 	for name, req := range map[string]engine.TurnRequest{
 		"a folder": {Workspace: "/x"}, "again": {Chat: engine.ChatRef{Last: true, At: -1}}, "a call": {Calls: []engine.DirectCall{{}}},
-		"an upload": {Uploads: []engine.Upload{{}}},
+		"an upload": {Uploads: []engine.Upload{{}}}, "a history": {History: []provider.Message{{}}},
+		"a tool of the client's": {ClientTools: []engine.ClientTool{{}}}, "a server of the session's": {MCP: []engine.MCPServer{{}}},
 	} {
 		if _, err := bodyOf(req); fault.CodeOf(err) != fault.Usage {
 			t.Errorf("%s: %v", name, err)
