@@ -192,34 +192,31 @@ func changeHead(path, word string, p patch.Patch) string {
 	return line + "  +" + term.Number(int64(p.Added)) + " -" + term.Number(int64(p.Removed))
 }
 
-// key answers the question, or edits the reason. It tells whether the question
-// is answered.
-func (a *asking) key(k live.Key) bool {
+// key edits the reason, or is the answer, which it gives.
+func (a *asking) key(k live.Key) (got answered, ok bool) {
 	if a.why != nil {
 		switch {
 		case k.Name == live.Escape:
 			a.why = nil
 		case k.Name == live.Enter && !k.Alt:
-			a.answer <- answered{key: 'n', reason: strings.TrimSpace(a.why.line.Text())}
-			return true
+			return answered{key: 'n', reason: strings.TrimSpace(a.why.line.Text())}, true
 		default:
 			a.why.line.Key(k)
 		}
-		return false
+		return answered{}, false
 	}
 	if k.Name != live.Text || k.Ctrl || k.Alt {
-		return false // no other key is an answer, a stray Enter least of all
+		return answered{}, false // no other key is an answer, a stray Enter least of all
 	}
 	for _, c := range a.choices {
 		switch {
 		case !strings.EqualFold(k.Text, string(c.Key)):
 		case c.Key == 'r' && a.reasons:
 			a.why = &words{}
-			return false
+			return answered{}, false
 		default:
-			a.answer <- answered{key: c.Key}
-			return true
+			return answered{key: c.Key}, true
 		}
 	}
-	return false
+	return answered{}, false
 }

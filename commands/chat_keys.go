@@ -28,7 +28,10 @@ func (p *page) key(ctx context.Context, k live.Key) {
 		return
 	}
 	if p.asking != nil {
-		p.answerKey(k)
+		if a, got := p.answerKey(k); a != nil {
+			p.draw(true) // what the answer leads to isn't printed above a question that is gone
+			a.answer <- got
+		}
 		return
 	}
 	switch {
@@ -78,21 +81,26 @@ func (p *page) interrupt(again bool) {
 	}
 }
 
-// answerKey gives a key to the question; while somebody types, to the line.
-func (p *page) answerKey(k live.Key) {
+// answerKey gives a key to the question; while somebody types, to the line. A
+// question that it answers is gone, and comes back with the answer.
+func (p *page) answerKey(k live.Key) (*asking, answered) {
 	if !p.asking.armed {
 		if k.Name != live.Enter {
 			p.line.Key(k)
 		}
 		p.asking.since = time.Now()
-		return
+		return nil, answered{}
 	}
 	if k.Name == live.Pasted && p.asking.why == nil {
-		return // a paste that happens to begin with a y is no yes
+		return nil, answered{} // a paste that happens to begin with a y is no yes
 	}
-	if p.asking.key(k) {
-		p.asking = nil
+	got, ok := p.asking.key(k)
+	if !ok {
+		return nil, answered{}
 	}
+	a := p.asking
+	p.asking = nil
+	return a, got
 }
 
 func (p *page) submit(ctx context.Context) {

@@ -146,7 +146,11 @@ func TestTypeAheadAnswersNothing(t *testing.T) {
 	answer := make(chan answered, 1)
 	a := &asking{choices: []term.Choice{{Key: 'y', Label: "once"}, {Key: 'n', Label: "no"}, {Key: 'r', Label: "why"}}, reasons: true, answer: answer}
 	p := &page{asking: a}
-	key := func(k live.Key) { p.answerKey(k) }
+	key := func(k live.Key) {
+		if a, got := p.answerKey(k); a != nil {
+			a.answer <- got
+		}
+	}
 	text := func(s string) live.Key { return live.Key{Name: live.Text, Text: s} }
 	key(text("y"))
 	key(live.Key{Name: live.Enter})

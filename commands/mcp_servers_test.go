@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -243,9 +244,8 @@ func (w *world) killed(i int) {
 		time.Sleep(time.Duration(i*13%200) * time.Millisecond)
 		_ = cmd.Process.Kill() // as above
 	}
-	rest := bufio.NewReader(out)
-	_, _ = rest.WriteTo(&errs) // to the end, so that Wait may close it
-	_ = cmd.Wait()             // its status is the signal's
+	_, _ = io.Copy(io.Discard, out) // to the end, so that Wait may close it
+	_ = cmd.Wait()                  // its status is the signal's
 	if i%4 == 3 && cmd.ProcessState.ExitCode() != 0 {
 		w.t.Errorf("status %d: %s", cmd.ProcessState.ExitCode(), errs.String())
 	}
