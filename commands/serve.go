@@ -37,7 +37,7 @@ type serveOptions struct {
 // servedGarbage is how much garbage the process of a server may have, as a part of
 // what it needs: it lives long and waits most of the time, and a thousand clients
 // should not cost twice what they need. GOGC in the environment comes before it.
-const servedGarbage = 30
+const servedGarbage = 25
 
 // defaultListen is where pages and editors look: an address of this machine alone,
 // and always the same one.

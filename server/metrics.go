@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"sync"
@@ -123,11 +124,25 @@ func (p page) histogram(name, help string, bounds []float64, h histogram) {
 	fmt.Fprintf(p.w, "fettle_%s_bucket{le=\"+Inf\"} %d\nfettle_%s_sum %g\nfettle_%s_count %d\n", name, h.all, name, h.sum, name, h.all)
 }
 
+// memory tells what the process's memory is for.
+func (p page) memory() {
+	kinds := []string{"/memory/classes/heap/objects:bytes", "/memory/classes/heap/stacks:bytes", "/memory/classes/total:bytes"}
+	samples := make([]metrics.Sample, len(kinds))
+	for i, k := range kinds {
+		samples[i].Name = k
+	}
+	metrics.Read(samples)
+	for i, name := range []string{"heap_bytes", "stack_bytes", "memory_bytes"} {
+		p.one(name, "gauge", []string{"Objects on the heap.", "Stacks of goroutines.", "All memory that the Go runtime has mapped."}[i], int64(samples[i].Value.Uint64()))
+	}
+}
+
 func (c *counters) write(w io.Writer, live int) {
 	p := page{w}
 	p.one("turns_live", "gauge", "Turns that run now.", int64(live))
 	p.one("followers", "gauge", "Clients that follow a turn now.", c.followers.Load())
 	p.one("goroutines", "gauge", "Goroutines of the process.", int64(runtime.NumGoroutine()))
+	p.memory()
 	p.one("turns_begun_total", "counter", "Turns that were begun.", c.turnsBegun.Load())
 	p.one("events_sent_total", "counter", "Events that were sent to followers.", c.events.Load())
 	p.one("followers_stalled_total", "counter", "Followers that were dropped because they took nothing.", c.stalled.Load())

@@ -78,6 +78,10 @@ func (c *Claimed) SetAside() (string, error) {
 // Release lets go without removing anything.
 func (c *Claimed) Release() { c.release() }
 
+// readAhead is how much of a journal is read at once. A thousand clients of a
+// server may read at the same time, each with a buffer of its own.
+const readAhead = 16 << 10
+
 // Reader reads one journal from its start. The journal may be live: the reader
 // then ends at the last whole line so far and can go on later.
 type Reader struct {
@@ -101,7 +105,7 @@ func (d *Dir) Read(turn string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	r := &Reader{turn: turn, f: f, r: bufio.NewReaderSize(f, 64<<10)}
+	r := &Reader{turn: turn, f: f, r: bufio.NewReaderSize(f, readAhead)}
 	line, err := r.line()
 	if err == nil && !json.Valid(line) {
 		err = ErrDamaged
