@@ -73,8 +73,9 @@ type Options struct {
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 
-	// extend is given each server that is made, for tests.
-	extend func(*sdk.Server)
+	// extend adds to the options of each server that is made, and then to the
+	// server, for tests of what the protocol itself asks for.
+	extend func(*sdk.ServerOptions) func(*sdk.Server)
 }
 
 const (

@@ -32,7 +32,7 @@ const instructions = "The tools work in a folder of this session, whose files ar
 func (h *Host) serve(filter string, own *session) *served {
 	sv := &served{h: h, filter: filter, own: own, tools: map[string]offered{}, pages: map[string]string{}}
 	nothing := func(context.Context, *sdk.SubscribeRequest) error { return nil } // the SDK keeps count
-	sv.sdk = sdk.NewServer(&sdk.Implementation{Name: "fettle", Title: "fettle", Version: h.o.Version}, &sdk.ServerOptions{
+	o := &sdk.ServerOptions{
 		Instructions: instructions, SubscribeHandler: nothing,
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
@@ -42,12 +42,15 @@ func (h *Host) serve(filter string, own *session) *served {
 			Tools:     &sdk.ToolCapabilities{ListChanged: true},
 			Resources: &sdk.ResourceCapabilities{ListChanged: true, Subscribe: true},
 		},
-	})
+	}
+	more := func(*sdk.Server) {}
+	if h.o.extend != nil {
+		more = h.o.extend(o)
+	}
+	sv.sdk = sdk.NewServer(&sdk.Implementation{Name: "fettle", Title: "fettle", Version: h.o.Version}, o)
 	sv.addFiles()
 	sv.sdk.AddReceivingMiddleware(sv.look)
-	if h.o.extend != nil {
-		h.o.extend(sv.sdk)
-	}
+	more(sv.sdk)
 	return sv
 }
 
