@@ -153,6 +153,16 @@ func sumOf(args json.RawMessage) [sha256.Size]byte { return sha256.Sum256(argume
 
 // expire ends a turn whose client didn't come back.
 func (h *Host) expire(p *parked) {
+	done, ok := h.begin()
+	if !ok { // Close does it
+		return
+	}
+	defer done()
+	h.drop(p)
+}
+
+// drop ends a turn that is still parked, and waits for its end.
+func (h *Host) drop(p *parked) {
 	h.mu.Lock()
 	still := h.parked[p.state] == p
 	delete(h.parked, p.state)
@@ -161,7 +171,10 @@ func (h *Host) expire(p *parked) {
 		return
 	}
 	p.timer.Stop()
-	_ = h.eng.Cancel(context.WithoutCancel(h.base), p.id) // one that has ended needs none
+	ctx := context.WithoutCancel(h.base)
+	_ = h.eng.Cancel(ctx, p.id) // one that has ended needs none
+	for range h.eng.Follow(ctx, p.id, p.at) {
+	}
 	p.s.release()
 }
 

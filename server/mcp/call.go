@@ -74,7 +74,7 @@ func (c *call) start(ctx context.Context) (*sdk.CallToolResult, error) {
 	turn := engine.TurnRequest{
 		Title: titleOf(c.req.ClientInfo()), Workspace: c.h.o.Workspace, Policy: c.h.o.Policy,
 		CanConfirm: c.canAsk(), TextAlone: true,
-		OnWait: func(what string) { c.tell.say(ctx, nil, "waiting: "+what) },
+		OnWait: func(what string) { c.tell.say(ctx, "waiting: "+what) },
 	}
 	if c.of.agent == "" {
 		turn.Calls = []engine.DirectCall{{Tool: c.of.id, Args: argumentsOf(c.req.Params.Arguments)}}
@@ -192,20 +192,20 @@ func (c *call) isModern() bool { return c.req.ProtocolVersion() >= modernEra }
 func (c *call) see(ctx context.Context, body event.Body) {
 	switch b := body.(type) {
 	case event.Status:
-		c.tell.say(ctx, nil, b.Message)
+		c.tell.say(ctx, b.Message)
 	case event.ToolProgress:
 		msg := b.Message
 		if msg == "" {
 			msg = b.Stage
 		}
-		c.tell.say(ctx, b.Progress, msg)
+		c.tell.rises(ctx, b.Progress, msg)
 	case event.AgentStart:
-		c.tell.say(ctx, nil, "the agent "+b.Agent+" begins")
+		c.tell.say(ctx, "the agent "+b.Agent+" begins")
 	case event.Handoff:
-		c.tell.say(ctx, nil, b.From+" hands over to "+b.To)
+		c.tell.say(ctx, b.From+" hands over to "+b.To)
 	case event.ToolStart:
 		if c.of.agent != "" {
-			c.tell.say(ctx, nil, b.Tool)
+			c.tell.say(ctx, b.Tool)
 		}
 	case event.ConfirmResult:
 		c.settled(b.ToolUseID)
@@ -213,7 +213,7 @@ func (c *call) see(ctx context.Context, body event.Body) {
 		c.done = b
 		c.changed = append(c.changed, b.Changes...)
 		if c.of.agent != "" {
-			c.tell.say(ctx, nil, b.Tool+": "+string(b.Status))
+			c.tell.say(ctx, b.Tool+": "+string(b.Status))
 		}
 	case event.Complete, event.Error, event.Cancelled:
 		c.end = b

@@ -153,7 +153,7 @@ func (h *Host) Close() {
 	h.mu.Unlock()
 	h.stop(errEnding)
 	for _, p := range waiting {
-		h.expire(p)
+		h.calls.Go(func() { h.drop(p) })
 	}
 	for _, sv := range open {
 		sv.close()
