@@ -65,14 +65,12 @@ func TestCancelAndProgress(t *testing.T) {
 		if err := <-failed; err == nil {
 			t.Error("the call succeeded")
 		}
+		await(t, "all progress", func() bool { return len(u.heard()) >= 3 })
 		heard := u.heard()
 		for i, p := range heard {
 			if strings.ContainsRune(p.Message, '\x1b') || i > 0 && p.Progress <= heard[i-1].Progress {
 				t.Errorf("progress %d is %+v", i, p)
 			}
-		}
-		if len(heard) < 3 {
-			t.Errorf("%d messages of progress", len(heard))
 		}
 	})
 }

@@ -124,3 +124,13 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// await waits for something that happens beside the test.
+func await(t testing.TB, what string, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !happened(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what + " did not come")
+		}
+	}
+}
