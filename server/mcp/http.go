@@ -73,19 +73,33 @@ func (q *requested) legacy(r *http.Request) *sdk.Server {
 		return q.h.sharedBy(q.filter).sdk
 	}
 	if q.made == nil {
-		q.h.mu.Lock()
-		full := len(q.h.open) >= maxSessions
-		q.h.mu.Unlock()
-		if full {
-			q.h.log.Warn("there are as many MCP sessions as may be open at once", "sessions", maxSessions)
-			return nil
-		}
+		q.h.endOldest()
 		q.made = q.h.serve(q.filter, newSession(q.h.eng))
 		if err := q.made.refresh(r.Context()); err != nil { // before the client listens for changes
 			q.h.log.Warn("what is offered to MCP clients can't be read", "error", clean(err.Error()))
 		}
 	}
 	return q.made.sdk
+}
+
+// endOldest ends the legacy session that was used longest ago, where there are too
+// many: clients come back and go without a word.
+func (h *Host) endOldest() {
+	h.mu.Lock()
+	var oldest *served
+	if len(h.open) >= maxSessions {
+		for sv := range h.open {
+			if oldest == nil || sv.used < oldest.used {
+				oldest = sv
+			}
+		}
+		delete(h.open, oldest)
+	}
+	h.mu.Unlock()
+	if oldest != nil {
+		h.log.Warn("an MCP session is ended, since there are too many", "sessions", maxSessions)
+		oldest.close()
+	}
 }
 
 // sharedBy is the server of all modern clients of an address.

@@ -16,6 +16,7 @@ type served struct {
 	own    *session // nil where each request says whose it is
 	sdk    *sdk.Server
 
+	used int64 // when it was used last, in the order of uses; the host's mu guards it
 	// once looks after the session of a legacy client.
 	once sync.Once
 
@@ -58,6 +59,10 @@ func (h *Host) serve(filter string, own *session) *served {
 // of the workspace to the list of resources.
 func (sv *served) look(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		sv.h.mu.Lock()
+		sv.h.uses++
+		sv.used = sv.h.uses
+		sv.h.mu.Unlock()
 		switch method {
 		case "initialize":
 			sv.attend(req)
