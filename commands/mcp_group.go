@@ -29,7 +29,7 @@ var _ mcpServers = (*engine.Engine)(nil)
 func newMCP(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
-		Usage: "use the tools of MCP servers",
+		Usage: "use the tools of MCP servers, and be one",
 		Description: `A server is a command that is started when one of its tools is called, or an
 address. Its tools are SERVER:TOOL, and are offered beside the others once you
 added it, or a toolset brought it. What a server says of its tools is pinned: a
@@ -38,11 +38,15 @@ Every call of such a tool asks, unless a rule allows it: fettle ask --allow
 'notes:*', or the setting allow. A command runs in the sandbox: it has the
 network, the chat's files, a folder of its own, and the folders that its
 arguments name. A server can't ask you anything while it works, and can't use
-your model.`,
+your model.
+
+Without a subcommand it is a server itself, as fettle mcp serve is: programs
+that speak MCP start it, and have fettle's tools and agents.`,
 		UsageText: "fettle mcp add notes -- notes-server --stdio\nfettle mcp list\nfettle ask --allow 'notes:*' \"what did I note?\"",
+		Action:    mcpBare(rt),
 		Subcommands: []*cli.Command{
 			newMCPAdd(rt), newMCPImport(rt), newMCPList(rt), newMCPShow(rt), newMCPTest(rt), newMCPLogin(rt), newMCPLogout(rt),
-			newMCPSwitch(rt, false), newMCPSwitch(rt, true), newMCPRm(rt),
+			newMCPSwitch(rt, false), newMCPSwitch(rt, true), newMCPRm(rt), newMCPServe(rt),
 		},
 	}
 }

@@ -201,7 +201,7 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 	}
 	s, err := server.New(server.Options{
 		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: buildVersion().Version,
-		Build: fullVersion(), Settings: rt.settingsNow(cfg),
+		Build: fullVersion(), Settings: rt.settingsNow(cfg), MCP: servedMCP(rt, cfg, eng, o),
 		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.log, Env: os.LookupEnv, Spans: rt.countSpans(),
 	})
 	if err != nil {

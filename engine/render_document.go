@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
@@ -107,7 +108,38 @@ func (e *Engine) artifact(file string) ([]byte, error) {
 	if len(parts) != 3 {
 		return nil, errNoArtifact
 	}
-	dir, release, err := registry.Use(e.o.DataDir, parts[0], parts[1])
+	return e.page(parts[0], parts[1], parts[2])
+}
+
+// ToolPage gives the page of a tool's html renderer as its toolset has it, without
+// data in it. The page is a stranger's, see RenderDocument.
+func (e *Engine) ToolPage(ctx context.Context, toolID string) ([]byte, error) {
+	m, err := e.ToolsetMirror(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range m.Toolsets {
+		for _, t := range set.Tools {
+			r := t.Tool.Renderer
+			if t.Tool.ID != toolID || r == nil || r.Type != toolset.RenderHTML {
+				continue
+			}
+			page, err := e.page(set.ID, set.Revision, strings.TrimPrefix(r.Artifact, "$toolset/"))
+			if err != nil {
+				return nil, fault.Wrap(fault.NotFound, "read the page of "+toolID, err)
+			}
+			return page, nil
+		}
+	}
+	return nil, fault.New(fault.NotFound, "no tool "+toolID+" has a page")
+}
+
+// page reads a file of a revision of a toolset.
+func (e *Engine) page(id, revision, name string) ([]byte, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return nil, errNoArtifact
+	}
+	dir, release, err := registry.Use(e.o.DataDir, id, revision)
 	if errors.Is(err, registry.ErrGone) {
 		return nil, errNoArtifact
 	}
@@ -120,7 +152,7 @@ func (e *Engine) artifact(file string) ([]byte, error) {
 		return nil, errNoArtifact
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	f, err := root.Open(filepath.FromSlash(parts[2]))
+	f, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return nil, errNoArtifact
 	}

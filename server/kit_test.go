@@ -24,6 +24,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/internal/sse"
 	"github.com/fettle-cli/fettle/server"
+	"github.com/fettle-cli/fettle/server/mcp"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -147,6 +148,9 @@ func (h *house) build(p plan) (*server.Server, *server.Listening) {
 	o := server.Options{
 		Engine: h.eng, Models: noModels{}, Token: h.token, DataDir: data, Version: "1.2.3",
 		Log: slog.New(slog.NewJSONHandler(h.log, nil)), ApprovalTime: time.Minute, StallTime: 5 * time.Second,
+	}
+	o.MCP = func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
+		return mcp.New(mcp.Options{Engine: h.eng, Start: start, Version: "1.2.3"})
 	}
 	if p.change != nil {
 		p.change(&o)

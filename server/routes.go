@@ -13,7 +13,7 @@ func jsonBody() []string { return []string{"application/json"} }
 // routes is the table of all operations: the mux and /openapi.json are made of
 // it. Names are those of document 004, §7, where it has one.
 func routes() []route {
-	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), payloadRoutes(), documentRoutes(), workflowRoutes(), wireRoutes(), compatRoutes(), opsRoutes(), ownerRoutes())
+	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), payloadRoutes(), documentRoutes(), workflowRoutes(), wireRoutes(), mcpRoutes(), compatRoutes(), opsRoutes(), ownerRoutes())
 }
 
 func turnRoutes() []route {

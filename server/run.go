@@ -147,6 +147,9 @@ func (s *Server) drain(most time.Duration, servers ...*http.Server) error {
 	if left := s.waitTurns(ctx, max(most, 0)); left > 0 {
 		s.log.Warn("turns are interrupted", "turns", left)
 	}
+	if s.mcp != nil {
+		s.mcp.Close()
+	}
 	closed := make(chan error, 1)
 	go func() { closed <- s.store.Close() }() // followers see the ends of turns meanwhile
 	s.watching.Wait()

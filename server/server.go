@@ -38,6 +38,9 @@ type Options struct {
 	// Spans counts those that were sent and those that are lost, for /metrics; nil
 	// where none are made.
 	Spans func() (sent, dropped int64)
+	// MCP makes what serves clients of the Model Context Protocol at /mcp, with
+	// what begins its turns; nil serves none.
+	MCP func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) MCP
 	// Settings stands for what decides a turn beside its request, see Info; nil
 	// is like nobody's.
 	Settings func() string
@@ -85,6 +88,7 @@ type Server struct {
 	documents documentsAPI
 	workflows workflowsAPI
 	naming    naming
+	mcp       MCP // nil where there is none
 	store     storeAPI
 	live      *liveTurns
 	shows     *shows
@@ -135,6 +139,9 @@ func New(o Options) (*Server, error) {
 	}
 	s.live, s.shows, s.beat = newLiveTurns(s.now), newShows(s.now), newBeat()
 	s.streams, s.endStreams = context.WithCancel(context.Background())
+	if o.MCP != nil {
+		s.mcp = o.MCP(s.startMCP)
+	}
 	list := routes()
 	s.openapi = sync.OnceValue(func() []byte { return openAPI(list, o.Version) })
 	s.table = newTable(list, func(to *route) http.Handler {

@@ -73,6 +73,11 @@ func layers() []rule {
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
+			rooms:  []string{"./server/mcp/..."},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/provider"},
+			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
+		},
+		{
 			rooms: []string{"./engine/..."}, tests: true,
 			forbid: []string{"./server/..."},
 			why:    "the engine doesn't know who follows its turns",

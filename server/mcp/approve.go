@@ -1,0 +1,201 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// approvalKey names the question among those of a result.
+const approvalKey = "approval"
+
+// canAsk tells whether the client can ask its user something by a form.
+func (c *call) canAsk() bool {
+	caps := c.req.ClientCapabilities()
+	if caps == nil || caps.Elicitation == nil {
+		return false
+	}
+	return caps.Elicitation.Form != nil || caps.Elicitation.URL == nil // neither is a form, as it was before there were two
+}
+
+// question is what the user is asked about a call.
+func question(ask event.ConfirmRequest) *sdk.ElicitParams {
+	names := []string{"Allow once"}
+	values := []string{string(event.Allow)}
+	if rule := cut(clean(ask.Rule), maxShownName); rule != "" {
+		names = append(names, "Allow in this session: "+rule, "Always allow: "+rule)
+		values = append(values, string(event.AllowChat), string(event.AllowAlways))
+	}
+	names, values = append(names, "Deny"), append(values, string(event.Deny))
+	message := "Allow " + clean(ask.ToolID) + " to run? " + clean(ask.Reason) + ".\n" + cut(cleanText(string(ask.Input)), maxShownText)
+	return &sdk.ElicitParams{
+		Mode: "form", Message: message,
+		RequestedSchema: map[string]any{
+			"type": "object", "required": []string{"decision"},
+			"properties": map[string]any{
+				"decision": map[string]any{"type": "string", "title": "Decision", "enum": values, "enumNames": names},
+			},
+		},
+	}
+}
+
+// decisionOf reads the user's answer. What is no clear yes is a no.
+func decisionOf(answer *sdk.ElicitResult) (event.Decision, string) {
+	if answer == nil || answer.Action != "accept" {
+		return event.Deny, ""
+	}
+	said, _ := answer.Content["decision"].(string) // another type is no yes
+	if d := event.Decision(said); d.Allows() {
+		return d, ""
+	}
+	return event.Deny, ""
+}
+
+// ask asks the user of a legacy client about a call, beside the turn: somebody else
+// may answer first.
+func (c *call) ask(ctx context.Context, ask event.ConfirmRequest) {
+	if c.isModern() { // its request is over, or too many wait
+		c.confirm(ask.ToolUseID, event.Deny, "nobody can be asked now")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, approvalTime)
+	c.mu.Lock()
+	c.asking[ask.ToolUseID] = cancel
+	c.mu.Unlock()
+	c.asked.Go(func() {
+		defer cancel()
+		answer, err := c.req.Session.Elicit(ctx, question(ask))
+		if err != nil {
+			if ctx.Err() == nil || ctx.Err() == context.DeadlineExceeded {
+				c.confirm(ask.ToolUseID, event.Deny, "the user could not be asked")
+			}
+			return
+		}
+		decision, why := decisionOf(answer)
+		c.confirm(ask.ToolUseID, decision, why)
+	})
+}
+
+func (c *call) confirm(useID string, d event.Decision, why string) {
+	err := c.h.eng.Confirm(context.WithoutCancel(c.h.base), c.id, engine.Confirmation{ToolUseID: useID, Decision: d, Reason: why})
+	if err != nil && fault.CodeOf(err) != fault.NotFound { // somebody else was faster
+		c.h.log.Error("an approval can't be passed on", "error", clean(err.Error()))
+	}
+}
+
+// settled withdraws what somebody else has answered.
+func (c *call) settled(useID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.asking[useID]; cancel != nil {
+		cancel()
+		delete(c.asking, useID)
+	}
+}
+
+// withdraw ends all questions, and waits for that.
+func (c *call) withdraw() {
+	c.mu.Lock()
+	for _, cancel := range c.asking {
+		cancel()
+	}
+	c.mu.Unlock()
+	c.asked.Wait()
+}
+
+// howToAllow says what would let a call run that nobody could be asked about.
+func (c *call) howToAllow() string {
+	rule := c.of.id
+	return "next: the user can allow it by fettle mcp --allow '" + clean(rule) + "', or by a rule in the setting allow"
+}
+
+// parked is a turn that waits for a modern client to come back with an answer.
+type parked struct {
+	state   string
+	s       *session
+	tool    string
+	sum     [sha256.Size]byte // of the arguments
+	useID   string
+	id      engine.TurnID
+	at      event.Seq
+	changed []event.Change
+	timer   *time.Timer
+}
+
+// park leaves the turn to itself until the client comes back. The state that names
+// it can't be guessed, and means nothing elsewhere. nil says that too many wait.
+func (c *call) park(ask event.ConfirmRequest) *sdk.CallToolResult {
+	p := &parked{
+		state: rand.Text(), s: c.s, tool: c.req.Params.Name, sum: sumOf(c.req.Params.Arguments),
+		useID: ask.ToolUseID, id: c.id, at: c.at, changed: c.changed,
+	}
+	h := c.h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.parked) >= maxParked || h.closed {
+		return nil
+	}
+	h.parked[p.state] = p
+	p.timer = time.AfterFunc(approvalTime, func() { h.expire(p) })
+	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{approvalKey: question(ask)}, RequestState: p.state}
+}
+
+func sumOf(args json.RawMessage) [sha256.Size]byte { return sha256.Sum256(argumentsOf(args)) }
+
+// expire ends a turn whose client didn't come back.
+func (h *Host) expire(p *parked) {
+	done, ok := h.begin()
+	if !ok { // Close does it
+		return
+	}
+	defer done()
+	h.drop(p)
+}
+
+// drop ends a turn that is still parked, and waits for its end.
+func (h *Host) drop(p *parked) {
+	h.mu.Lock()
+	still := h.parked[p.state] == p
+	delete(h.parked, p.state)
+	h.mu.Unlock()
+	if !still {
+		return
+	}
+	p.timer.Stop()
+	ctx := context.WithoutCancel(h.base)
+	_ = h.eng.Cancel(ctx, p.id) // one that has ended needs none
+	for range h.eng.Follow(ctx, p.id, p.at) {
+	}
+	p.s.release()
+}
+
+// resume goes on with a parked turn, by the answer that the client brings. Another
+// session, tool or arguments than those that were asked about are refused.
+func (c *call) resume(state string) error {
+	h := c.h
+	h.mu.Lock()
+	p := h.parked[state]
+	fits := p != nil && p.s == c.s && p.tool == c.req.Params.Name && p.sum == sumOf(c.req.Params.Arguments)
+	if fits {
+		delete(h.parked, state)
+	}
+	h.mu.Unlock()
+	if !fits {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "nothing waits for this requestState; call the tool anew"}
+	}
+	p.timer.Stop()
+	c.id, c.at, c.changed = p.id, p.at, p.changed
+	answer, _ := c.req.Params.InputResponses[approvalKey].(*sdk.ElicitResult) // another answer is no yes
+	decision, why := decisionOf(answer)
+	c.confirm(p.useID, decision, why)
+	return nil
+}
