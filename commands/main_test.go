@@ -25,6 +25,10 @@ import (
 // processes or a real pipe.
 const runEnv = "FETTLE_TEST_RUN"
 
+// screenWait bounds how long something is waited for of a program, such as on a terminal: a second
+// does on a machine that does nothing else.
+const screenWait = 30 * time.Second
+
 func fettle() { os.Exit(commands.Main(context.Background(), os.Args, term.System())) }
 
 func TestMain(m *testing.M) {
@@ -204,4 +208,9 @@ func put(t *testing.T, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

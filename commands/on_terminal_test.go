@@ -134,11 +134,6 @@ func (w *world) folder() string {
 	return filepath.Join(w.dir, "project", "a.txt")
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // Without colours there is no escape code at all, the status line included.
 func TestNoEscapeCodesWithoutColour(t *testing.T) {
 	t.Parallel()

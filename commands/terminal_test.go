@@ -17,10 +17,6 @@ import (
 	"github.com/creack/pty"
 )
 
-// screenWait bounds how long something is waited for on a terminal: a second
-// does on a machine that does nothing else.
-const screenWait = 30 * time.Second
-
 // terminal is fettle on a terminal of its own, and what it showed.
 type terminal struct {
 	t   *testing.T
