@@ -165,7 +165,14 @@ func timed(t *testing.T, cmd *exec.Cmd) string {
 // acpProcess is a `fettle acp` that a test writes to.
 func (w *world) acpProcess(args ...string) (cmd *exec.Cmd, say func(string), hear func(string) string) {
 	w.t.Helper()
-	cmd = w.command(append([]string{"acp"}, args...)...)
+	return w.speak(append([]string{"acp"}, args...)...)
+}
+
+// speak starts a fettle that a test exchanges lines of JSON with. An empty line
+// ends its input; hear gives the next line with a text, empty where none comes.
+func (w *world) speak(args ...string) (cmd *exec.Cmd, say func(string), hear func(string) string) {
+	w.t.Helper()
+	cmd = w.command(args...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		w.t.Fatal(err)

@@ -48,6 +48,8 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		case <-t.C:
 		}
 	}()
+	// Run ends only once the calls that run have.
+	defer context.AfterFunc(ctx, func() { h.stop(errEnding) })()
 	err := sv.sdk.Run(ctx, &sdk.IOTransport{Reader: from, Writer: keepOpen{out}, MaxLineLength: maxLine})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
 		return nil
