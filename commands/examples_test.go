@@ -102,11 +102,11 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "toolset" || group.name == "tool" {
 				w.run(0, "toolset", "import", filepath.Join(w.project(), "csv-tools.zip"), "--yes")
 			}
-			if group.name == "mcp" || strings.HasPrefix(group.name, "mcp ") {
+			if group.name == "README" || group.name == "mcp" || strings.HasPrefix(group.name, "mcp ") {
 				w.notes()
 				put(t, filepath.Join(w.project(), "mcp.json"), `{"mcpServers": {"found": {"command": "notes-server"}}}`)
 				for _, name := range []string{"notes", "docs"} {
-					if group.name != "mcp" && group.name != "mcp add" && !(group.name == "mcp login" && name == "docs") {
+					if group.name != "README" && group.name != "mcp" && group.name != "mcp add" && !(group.name == "mcp login" && name == "docs") {
 						w.run(0, "mcp", "add", name, "--", "notes-server")
 					}
 				}
