@@ -204,7 +204,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
 		Hold:    rt.hold, Tracer: rt.tracer(), StoreTaken: rt.storeTaken(dirs),
-		Notice: rt.notice,
+		Notice: rt.engineNotice,
 		Collect: func(ctx context.Context) error {
 			_, err := rt.prunePackages(ctx, rt.engine, packagesIdle)
 			return err

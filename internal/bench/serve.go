@@ -42,7 +42,6 @@ type served struct {
 	idle, loaded int64 // anonymous memory
 	before, left int   // goroutines
 	dropped      int
-	resumed      bool
 }
 
 // runServe prints how a thousand clients follow a hundred turns, beside a bare

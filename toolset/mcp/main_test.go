@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the eras of MCP before 2026-07-28 have roots, sampling and logging, and fettle speaks both
+
 package mcp_test
 
 import (

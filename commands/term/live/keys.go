@@ -59,7 +59,6 @@ type Parser struct {
 	held    []byte // a begun character or sequence
 	pasting bool
 	paste   []byte
-	cut     bool // the paste was longer than maxPaste
 }
 
 // Waits tells whether a sequence was begun that may never go on: who has
@@ -119,7 +118,8 @@ func (p *Parser) Flush() []Key {
 // inPaste collects the paste until its end.
 func (p *Parser) inPaste() (Key, bool) {
 	i := bytes.Index(p.held, []byte(pasteEnd))
-	take, rest := p.held, 0
+	var take []byte
+	var rest int
 	switch {
 	case i >= 0:
 		take, rest = p.held[:i], i+len(pasteEnd)
