@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/nodetest"
 )
 
 // editorsTake bounds what an editor's client does: seconds here, and a machine that
@@ -24,42 +25,11 @@ responses:
   - {when: "", text: Hello there.}
 `
 
-// editorModules finds the installed clients of ACP: FETTLE_ACP_CLIENTS names the
-// folder, or they are beside their lock file.
-func editorModules(t *testing.T) (modules, node string) {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_ACP_CLIENTS")
-	if !asked {
-		dir = filepath.Join("..", "server", "acp", "testdata", "clients")
-	}
-	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lacks := "the clients of ACP; npm ci --prefix server/acp/testdata/clients installs them"
-	if _, err := os.Stat(filepath.Join(modules, "acpx")); err == nil {
-		own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
-		lacks = "Node 22 or later"
-		for _, program := range append([]string{"node"}, own...) {
-			out, err := exec.CommandContext(t.Context(), program, "--version").Output()
-			major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-			if n, _ := strconv.Atoi(major); err == nil && n >= 22 {
-				return modules, program
-			}
-		}
-	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", lacks)
-	}
-	t.Skipf("this machine lacks %s", lacks)
-	return "", ""
-}
-
 // The TypeScript SDK drives whole turns: a permission, a link with unsaved text, a
 // load in another process, undo, cancels.
 func TestSDKDrivesACP(t *testing.T) {
 	t.Parallel()
-	modules, node := editorModules(t)
+	modules, node := nodetest.Find(t, nodetest.Editors())
 	w := newWorld(t, editorScript)
 	dir, project := t.TempDir(), realDir(t)
 	script, err := os.ReadFile(filepath.Join("..", "server", "acp", "testdata", "clients", "sdk.mjs"))
@@ -78,7 +48,7 @@ func TestSDKDrivesACP(t *testing.T) {
 // acpx runs one prompt, and its transcript ends well.
 func TestACPXRunsAPrompt(t *testing.T) {
 	t.Parallel()
-	modules, node := editorModules(t)
+	modules, node := nodetest.Find(t, nodetest.Editors())
 	w := newWorld(t, editorScript)
 	project := realDir(t)
 	cmd := w.command()

@@ -86,7 +86,7 @@ func (o *askOptions) elsewhere(rt *runtime, cfg *config.Config) (*client.Remote,
 	}
 	address, token, err := client.SplitURL(given)
 	if err != nil {
-		return nil, usagef("fettle ask --server http://127.0.0.1:8765 …", "--server: %v", err)
+		return nil, usagef("fettle ask --server http://"+defaultListen+" …", "--server: %v", err)
 	}
 	if err := o.checkElsewhere(); err != nil {
 		return nil, err

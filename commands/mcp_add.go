@@ -189,9 +189,6 @@ func runMCPAdd(ctx context.Context, rt *runtime, eng *engine.Engine, o mcpAddOpt
 	}
 	_, err = rt.lookAt(ctx, eng, id, true)
 	if err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
 		rt.notice("added the MCP server " + id + ", which can't be used yet")
 		return err
 	}

@@ -8,40 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
-)
 
-// mcpPeers finds what toolset/mcp/testdata/peers names, and a Node that is new
-// enough for it.
-func mcpPeers(t *testing.T) (modules, node string) {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_MCP_PEERS")
-	if !asked {
-		dir = filepath.Join("..", "toolset", "mcp", "testdata", "peers")
-	}
-	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
-	for _, program := range append(own, "node") {
-		out, err := exec.CommandContext(t.Context(), program, "--version").Output()
-		major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-		if n, _ := strconv.Atoi(major); err == nil && n >= 22 {
-			node = program
-			break
-		}
-	}
-	if _, err := os.Stat(filepath.Join(modules, "@modelcontextprotocol", "inspector")); err != nil || node == "" {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("FETTLE_TEST_REQUIRE=all, and this machine lacks the peers and a Node of 22; npm ci --prefix toolset/mcp/testdata/peers installs them")
-		}
-		t.Skip("this machine lacks the peers and a Node of 22; npm ci --prefix toolset/mcp/testdata/peers installs them")
-	}
-	return modules, node
-}
+	"github.com/fettle-cli/fettle/internal/nodetest"
+)
 
 // shim is a program that starts fettle with the world's environment.
 func (w *world) shim() string {
@@ -67,7 +38,7 @@ func TestMCPClientsUseFettle(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the inspector starts a shell's script here")
 	}
-	modules, node := mcpPeers(t)
+	modules, node := nodetest.Find(t, nodetest.Peers())
 	w := newWorld(t, `responses: [{when: "", text: Hello.}]`)
 	w.run(0, "toolset", "import", exampleToolset(t, "research-streams"), "--yes")
 	serve := w.command("serve", "--listen", "127.0.0.1:0", "--print-url", "--log", "off")

@@ -21,15 +21,13 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/internal/nodetest"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
 // clientsTake bounds one client's scenarios: they take a second or two, and a
 // machine that builds at the same time may take twenty times as long.
 const clientsTake = 3 * time.Minute
-
-// leastNode is the Node that the newest of the clients ask for.
-const leastNode = 22
 
 // clientsScript is the model that the clients talk with.
 const clientsScript = `
@@ -53,8 +51,7 @@ responses:
 // formats' published schemas.
 func TestClients(t *testing.T) {
 	t.Parallel()
-	modules := clientModules(t)
-	node := nodeProgram(t, modules)
+	modules, node := nodetest.Find(t, nodetest.Clients())
 	dir := t.TempDir()
 	must(t, errors.Join(os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients"))),
 		os.Symlink(modules, filepath.Join(dir, "node_modules"))))
@@ -183,38 +180,6 @@ func lastBegun(t *testing.T, h *house) (id engine.TurnID) {
 		t.Error("no turn was begun")
 	}
 	return id
-}
-
-// clientModules finds the installed clients: FETTLE_CLIENTS names the folder,
-// else they lie beside their package.json.
-func clientModules(t *testing.T) string {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_CLIENTS")
-	if !asked {
-		dir = filepath.Join("dialect", "testdata", "clients")
-	}
-	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
-	must(t, err)
-	if _, err := os.Stat(filepath.Join(modules, "openai")); err != nil {
-		lacks(t, "the clients; npm ci --prefix server/dialect/testdata/clients installs them")
-	}
-	return modules
-}
-
-// nodeProgram finds a Node that is new enough: the system's, or the one that was
-// installed with the clients.
-func nodeProgram(t *testing.T, modules string) string {
-	t.Helper()
-	own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
-	for _, program := range append([]string{"node"}, own...) {
-		out, err := exec.CommandContext(t.Context(), program, "--version").Output()
-		major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-		if n, _ := strconv.Atoi(major); err == nil && n >= leastNode {
-			return program
-		}
-	}
-	lacks(t, "Node "+strconv.Itoa(leastNode)+" or later")
-	return ""
 }
 
 // lacks skips a test that needs something the machine hasn't. On a machine that

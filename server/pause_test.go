@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/nodetest"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -201,7 +202,7 @@ const clientTime = 3 * time.Minute
 // The AI SDK's and AG-UI's own clients, unmodified.
 func TestRealClientsAnswer(t *testing.T) {
 	t.Parallel()
-	modules, node := realClients(t)
+	modules, node := nodetest.Find(t, nodetest.Clients())
 	dir := t.TempDir()
 	must(t, errors.Join(os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients"))), os.Symlink(modules, filepath.Join(dir, "node_modules"))))
 	h := open(t, plan{script: askScript, tools: removeTool()})
@@ -214,35 +215,4 @@ func TestRealClientsAnswer(t *testing.T) {
 	if n := bytes.Count(append([]byte("\n"), out...), []byte("\nok ")); err != nil || n != 5 {
 		t.Errorf("%v\n%s", err, out)
 	}
-}
-
-// realClients finds the npm clients, which FETTLE_CLIENTS names or which lie with
-// the dialects, and a Node that is new enough for them.
-func realClients(t *testing.T) (modules, node string) {
-	t.Helper()
-	lacks := func(what string) {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
-		}
-		t.Skipf("this machine lacks %s", what)
-	}
-	dir, asked := os.LookupEnv("FETTLE_CLIENTS")
-	if !asked {
-		dir = filepath.Join("dialect", "testdata", "clients")
-	}
-	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
-	must(t, err)
-	if _, err := os.Stat(filepath.Join(modules, "ai")); err != nil {
-		lacks("the clients; npm ci --prefix server/dialect/testdata/clients installs them")
-	}
-	own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
-	for _, program := range append([]string{"node"}, own...) {
-		out, err := exec.CommandContext(t.Context(), program, "--version").Output()
-		major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-		if n, _ := strconv.Atoi(major); err == nil && n >= 22 {
-			return modules, program
-		}
-	}
-	lacks("Node 22 or later")
-	return "", ""
 }

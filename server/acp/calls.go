@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // toolFacts are what is known of a tool besides its name.
@@ -21,7 +22,7 @@ func (a *agent) toolFacts(ctx context.Context) map[string]toolFacts {
 	out := map[string]toolFacts{}
 	groups, err := a.eng.ToolGroups(ctx)
 	if err != nil {
-		a.log.Info("calls are shown by their names alone", "error", clean(err.Error()))
+		a.log.Info("calls are shown by their names alone", "error", harmless.Line(err.Error()))
 		return out
 	}
 	for _, g := range groups {
@@ -66,7 +67,7 @@ const maxTitle = 160
 
 // callTitle is a call on one line: its tool and the argument that matters.
 func callTitle(tool string, input json.RawMessage) string {
-	out := cut(clean(tool), maxShownName)
+	out := harmless.Cut(harmless.Line(tool), maxShownName)
 	var args map[string]json.RawMessage
 	if json.Unmarshal(input, &args) != nil {
 		return out
@@ -75,7 +76,7 @@ func callTitle(tool string, input json.RawMessage) string {
 	for _, name := range []string{"command", "query", "pattern", "path", "url", "filename", "video"} {
 		var s string
 		if raw, ok := args[name]; ok && json.Unmarshal(raw, &s) == nil && strings.TrimSpace(s) != "" {
-			return cut(out+" "+clean(cut(s, 4*maxTitle)), maxTitle)
+			return harmless.Cut(out+" "+harmless.Line(harmless.Cut(s, 4*maxTitle)), maxTitle)
 		}
 	}
 	return out
@@ -188,7 +189,7 @@ func (d *differ) add(ctx context.Context, c engine.FileChange) bool {
 		return true // folders, links and the like
 	}
 	path, ok := d.s.absolute(c.Path)
-	if !ok || clean(path) != path {
+	if !ok || harmless.Line(path) != path {
 		return true
 	}
 	d.places = append(d.places, location{Path: path})
@@ -260,7 +261,7 @@ func (s *session) preview(toolID string, input json.RawMessage) []toolContent {
 		return nil
 	}
 	path, ok := s.absolute(args.Path)
-	if !ok || clean(path) != path {
+	if !ok || harmless.Line(path) != path {
 		return nil
 	}
 	if toolID == "write_file" {

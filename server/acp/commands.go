@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // command carries out a prompt that begins with a slash. What it says is a message
@@ -89,11 +90,11 @@ func (a *agent) sayCommands(s *session) {
 	}
 	if a.o.Prompts != nil {
 		for _, p := range a.o.Prompts.Prompts(s.cwd) {
-			about := cut(clean(p.Description), maxShownName)
+			about := harmless.Cut(harmless.Line(p.Description), maxShownName)
 			if about == "" {
-				about = "your prompt " + clean(p.Name)
+				about = "your prompt " + harmless.Line(p.Name)
 			}
-			add(clean(p.Name), about, "what the prompt is about; NAME=VALUE sets a variable")
+			add(harmless.Line(p.Name), about, "what the prompt is about; NAME=VALUE sets a variable")
 		}
 	}
 	a.update(s, update{Kind: "available_commands_update", Commands: out})
@@ -135,7 +136,7 @@ func (a *agent) steps(
 		case word == "overwrite":
 			req.Overwrite = true
 		default:
-			return a.reply(r, s, "/"+verb+" takes a number of steps, or the word overwrite, not "+cut(clean(word), maxShownName))
+			return a.reply(r, s, "/"+verb+" takes a number of steps, or the word overwrite, not "+harmless.Cut(harmless.Line(word), maxShownName))
 		}
 	}
 	if s.chat().New != "" {
@@ -178,7 +179,7 @@ func stepsText(verb string, done *engine.Restored) string {
 	}
 	text := past + what + ": " + count(files, "file", "files") + " changed. /" + back + " takes this back."
 	for _, l := range done.Left {
-		text += "\nLeft alone: " + clean(l.Path) + ", " + clean(l.Reason)
+		text += "\nLeft alone: " + harmless.Line(l.Path) + ", " + harmless.Line(l.Reason)
 	}
 	return text
 }
@@ -227,11 +228,11 @@ func (a *agent) modelCommand(r *request, s *session, args string) (string, error
 		a.sayOptions(s)
 	}
 	c := s.choice()
-	text := "The model is " + clean(c.model) + "."
+	text := "The model is " + harmless.Line(c.model) + "."
 	if c.model == "" {
 		text = "fettle chooses the model: the configured one, else the best that is there."
 		if c.answered != "" {
-			text += " The last answer was " + clean(c.answered) + "'s."
+			text += " The last answer was " + harmless.Line(c.answered) + "'s."
 		}
 	}
 	if args == "" {
@@ -287,16 +288,16 @@ func (a *agent) workflowCommand(r *request, s *session, args string) (string, er
 		}
 	}
 	if found == nil {
-		return a.reply(r, s, "There is no workflow "+cut(clean(name), maxShownName)+".\n"+workflowsText(all))
+		return a.reply(r, s, "There is no workflow "+harmless.Cut(harmless.Line(name), maxShownName)+".\n"+workflowsText(all))
 	}
 	if input = strings.TrimSpace(input); input != "" && !json.Valid([]byte(input)) {
 		return a.reply(r, s, "What follows the workflow's name has to be JSON, such as {\"topic\": \"tea\"}.")
 	}
 	var steps []planStep
 	for _, st := range found.Steps {
-		name := clean(st.Name)
+		name := harmless.Line(st.Name)
 		if name == "" {
-			name = clean(st.ID)
+			name = harmless.Line(st.ID)
 		}
 		steps = append(steps, planStep{st.ID, name})
 	}
@@ -314,7 +315,7 @@ func workflowsText(all []engine.Workflow) string {
 	}
 	text := "The workflows are:"
 	for _, w := range all {
-		text += "\n- `/workflow " + clean(w.ID) + "`  " + cut(clean(w.Description), maxShownName)
+		text += "\n- `/workflow " + harmless.Line(w.ID) + "`  " + harmless.Cut(harmless.Line(w.Description), maxShownName)
 	}
 	return text
 }
@@ -331,5 +332,5 @@ func (a *agent) reply(r *request, s *session, text string) (string, error) {
 // ownID names what a command shows. The ids of requests are unique in a connection,
 // and the session may have been open in an earlier one.
 func (a *agent) ownID(r *request) string {
-	return "fettle." + strconv.FormatInt(a.o.Now().UnixMilli(), 36) + "." + cut(clean(string(r.id)), maxShownName)
+	return "fettle." + strconv.FormatInt(a.o.Now().UnixMilli(), 36) + "." + harmless.Cut(harmless.Line(string(r.id)), maxShownName)
 }

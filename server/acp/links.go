@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 const (
@@ -34,11 +35,11 @@ func (a *agent) link(ctx context.Context, s *session, b contentBlock) (part *pro
 	}
 	path, ok := filePath(b.URI)
 	if !ok {
-		name := clean(b.Title)
+		name := harmless.Line(b.Title)
 		if name == "" {
-			name = clean(b.Name)
+			name = harmless.Line(b.Name)
 		}
-		return nil, "[" + cut(name, maxShownName) + "](" + cut(clean(b.URI), maxURI) + ")", nil
+		return nil, "[" + harmless.Cut(name, maxShownName) + "](" + harmless.Cut(harmless.Line(b.URI), maxURI) + ")", nil
 	}
 	name := s.nameOf(b.URI)
 	text, ok := a.buffer(ctx, s, path)
@@ -70,7 +71,7 @@ func (a *agent) buffer(ctx context.Context, s *session, path string) (string, bo
 	defer cancel()
 	var got readFileResult
 	if err := a.conn.call(ctx, "fs/read_text_file", readFileParams{SessionID: s.id, Path: path}, &got); err != nil {
-		a.log.Info("the editor has no text of a linked file", "error", clean(err.Error()))
+		a.log.Info("the editor has no text of a linked file", "error", harmless.Line(err.Error()))
 		return "", false
 	}
 	if len(got.Content) > maxLinked || !isText([]byte(got.Content)) {
@@ -116,11 +117,11 @@ func (s *session) relative(path string) (string, bool) {
 func (s *session) nameOf(uri string) string {
 	if path, ok := filePath(uri); ok {
 		if rel, inside := s.relative(path); inside {
-			return cut(clean(rel), maxShownName)
+			return harmless.Cut(harmless.Line(rel), maxShownName)
 		}
-		return cut(clean(path), maxShownName)
+		return harmless.Cut(harmless.Line(path), maxShownName)
 	}
-	return cut(clean(uri), maxShownName)
+	return harmless.Cut(harmless.Line(uri), maxShownName)
 }
 
 // readBeneath reads a text file in a folder, by no link that leads out of it. ok

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // prompt admits a session/prompt, in the order of requests, and lets it run
@@ -151,7 +152,7 @@ func (a *agent) parts(ctx context.Context, s *session, blocks []contentBlock) ([
 			}
 			words.WriteString(shown)
 		default:
-			return nil, badBlock(i, "is of a type that fettle doesn't take: "+cut(clean(b.Type), maxShownName))
+			return nil, badBlock(i, "is of a type that fettle doesn't take: "+harmless.Cut(harmless.Line(b.Type), maxShownName))
 		}
 	}
 	parts := append(files, images...)
@@ -180,7 +181,7 @@ func imagePart(b contentBlock) (provider.Part, string) {
 	if !strings.HasPrefix(kind, "image/") {
 		return provider.Part{}, "is no image"
 	}
-	return provider.Part{Kind: provider.ImagePart, Name: cut(clean(b.URI), maxShownName), MIME: clean(kind), Data: raw}, ""
+	return provider.Part{Kind: provider.ImagePart, Name: harmless.Cut(harmless.Line(b.URI), maxShownName), MIME: harmless.Line(kind), Data: raw}, ""
 }
 
 func decodeData(text string) ([]byte, string) {
@@ -213,7 +214,7 @@ func resourcePart(s *session, r *resource) (provider.Part, string) {
 	}
 	switch {
 	case strings.HasPrefix(kind, "image/"):
-		return provider.Part{Kind: provider.ImagePart, Name: name, MIME: clean(kind), Data: raw}, ""
+		return provider.Part{Kind: provider.ImagePart, Name: name, MIME: harmless.Line(kind), Data: raw}, ""
 	case isText(raw):
 		return provider.Part{Kind: provider.FilePart, Name: name, Text: string(raw)}, ""
 	}
@@ -230,8 +231,8 @@ func (a *agent) waits(s *session) func(string) {
 
 // notice tells something by the way, where the editor shows such things.
 func (a *agent) notice(s *session, severity, text string) {
-	if text = clean(text); text != "" && a.client.notices() {
-		a.update(s, update{Kind: "notice", Severity: severity, Title: cut(text, maxNotice)})
+	if text = harmless.Line(text); text != "" && a.client.notices() {
+		a.update(s, update{Kind: "notice", Severity: severity, Title: harmless.Cut(text, maxNotice)})
 	}
 }
 
@@ -240,7 +241,7 @@ const maxNotice = 500
 
 // say writes something of fettle's own as a message of the agent.
 func (a *agent) say(s *session, id, text string) {
-	b := textBlock(cleanText(text))
+	b := textBlock(harmless.Text(text))
 	a.update(s, update{Kind: "agent_message_chunk", MessageID: id, Content: &b})
 }
 
@@ -255,7 +256,7 @@ func validRaw(raw json.RawMessage) json.RawMessage {
 	case len(raw) <= maxRaw:
 		return raw
 	}
-	short, err := json.Marshal(map[string]any{"truncated": true, "bytes": len(raw), "beginning": cut(string(raw), maxRawShown)})
+	short, err := json.Marshal(map[string]any{"truncated": true, "bytes": len(raw), "beginning": harmless.Cut(string(raw), maxRawShown)})
 	if err != nil { // strings and numbers can't fail
 		return nil
 	}

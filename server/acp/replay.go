@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // maxReplayed bounds the diffs of a replay: those of the last calls are what
@@ -46,7 +47,7 @@ func (a *agent) replay(ctx context.Context, s *session) error {
 			a.update(s, u)
 		}
 	}
-	a.update(s, update{Kind: "session_info_update", Title: clean(conv.Chat.Title), UpdatedAt: stamp(conv.Chat.UpdatedAt)})
+	a.update(s, update{Kind: "session_info_update", Title: harmless.Line(conv.Chat.Title), UpdatedAt: stamp(conv.Chat.UpdatedAt)})
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // session is a chat that an editor has open.
@@ -114,7 +115,7 @@ func (a *agent) session(id string) (*session, error) {
 	defer a.mu.Unlock()
 	s := a.sessions[id]
 	if s == nil {
-		return nil, &rpcError{Code: codeNotFound, Message: "no session " + cut(clean(id), maxShownName) + " is open; session/load opens one"}
+		return nil, &rpcError{Code: codeNotFound, Message: "no session " + harmless.Cut(harmless.Line(id), maxShownName) + " is open; session/load opens one"}
 	}
 	return s, nil
 }
@@ -276,7 +277,7 @@ func (a *agent) opened(r *request, id, cwd string) (*session, error) {
 }
 
 func elsewhere(dir string) error {
-	return &rpcError{Code: codeParams, Message: "the session works in another folder: " + clean(dir)}
+	return &rpcError{Code: codeParams, Message: "the session works in another folder: " + harmless.Line(dir)}
 }
 
 // bound finds the chat of a session, which has to work in the editor's folder.
@@ -284,7 +285,7 @@ func (a *agent) bound(r *request, id, cwd string) (engine.Chat, error) {
 	chat, err := a.eng.FindChat(r.ctx, engine.ChatRef{ID: id})
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && !strings.Contains(err.Error(), "deleted"):
-		return chat, &rpcError{Code: codeNotFound, Message: "there is no session " + cut(clean(id), maxShownName)}
+		return chat, &rpcError{Code: codeNotFound, Message: "there is no session " + harmless.Cut(harmless.Line(id), maxShownName)}
 	case err != nil:
 		return chat, err
 	case chat.Workspace == "":
@@ -348,7 +349,7 @@ func (a *agent) deleteSession(r *request) (any, error) {
 		return nil, err
 	}
 	if chat.Workspace == "" {
-		return nil, &rpcError{Code: codeNotFound, Message: "there is no session " + cut(clean(p.SessionID), maxShownName)}
+		return nil, &rpcError{Code: codeNotFound, Message: "there is no session " + harmless.Cut(harmless.Line(p.SessionID), maxShownName)}
 	}
 	if err := a.eng.DeleteChats(r.ctx, chat); err != nil {
 		return nil, err

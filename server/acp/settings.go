@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // The settings of a session, and the value of a model that fettle chooses: no Ref
@@ -83,7 +84,7 @@ func (a *agent) listModels() []configChoice {
 				continue
 			}
 			ref := l.Provider + "/" + m.Name
-			out = append(out, configChoice{Value: ref, Name: clean(ref), Description: clean(m.Details)})
+			out = append(out, configChoice{Value: ref, Name: harmless.Line(ref), Description: harmless.Line(m.Details)})
 		}
 	}
 	return out[:min(len(out), maxModels)]
@@ -141,7 +142,7 @@ func (a *agent) modes(ctx context.Context, s *session) (*modeState, error) {
 			if name == "" {
 				name = g.BareID()
 			}
-			out.Available = append(out.Available, mode{ID: g.ID, Name: clean(name), Description: cut(clean(g.Purpose), maxShownName)})
+			out.Available = append(out.Available, mode{ID: g.ID, Name: harmless.Line(name), Description: harmless.Cut(harmless.Line(g.Purpose), maxShownName)})
 			there = there || g.ID == out.Current
 		}
 	}
@@ -162,7 +163,7 @@ func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait 
 	models := configOption{ID: modelOption, Name: "Model", Category: "model", Type: "select", Current: c.model}
 	auto := configChoice{Value: anyModel, Name: "Automatic", Description: "The configured model, else the best that is there"}
 	if c.answered != "" && c.model == "" {
-		auto.Description = "Now " + clean(c.answered)
+		auto.Description = "Now " + harmless.Line(c.answered)
 	}
 	models.Options = append(models.Options, auto)
 	models.Options = append(models.Options, a.models.choices(ctx, wait)...)
@@ -170,7 +171,7 @@ func (a *agent) options(ctx context.Context, s *session, modes *modeState, wait 
 		models.Current = anyModel
 	}
 	if !slices.ContainsFunc(models.Options, func(o configChoice) bool { return o.Value == models.Current }) {
-		models.Options = append(models.Options, configChoice{Value: models.Current, Name: clean(models.Current)})
+		models.Options = append(models.Options, configChoice{Value: models.Current, Name: harmless.Line(models.Current)})
 	}
 	return []configOption{agents, models}
 }
@@ -206,7 +207,7 @@ func (a *agent) chooseAgent(ctx context.Context, s *session, id string) error {
 		}
 		names = append(names, m.ID)
 	}
-	return &rpcError{Code: codeParams, Message: "there is no agent " + cut(clean(id), maxShownName) + "; there are " + cut(strings.Join(names, ", "), maxShownName)}
+	return &rpcError{Code: codeParams, Message: "there is no agent " + harmless.Cut(harmless.Line(id), maxShownName) + "; there are " + harmless.Cut(strings.Join(names, ", "), maxShownName)}
 }
 
 func (a *agent) setOption(r *request) (any, func(), error) {
@@ -234,7 +235,7 @@ func (a *agent) setOption(r *request) (any, func(), error) {
 			return nil, nil, err
 		}
 	default:
-		return nil, nil, &rpcError{Code: codeParams, Message: "there is no option " + cut(clean(p.ConfigID), maxShownName)}
+		return nil, nil, &rpcError{Code: codeParams, Message: "there is no option " + harmless.Cut(harmless.Line(p.ConfigID), maxShownName)}
 	}
 	modes, err := a.modes(r.ctx, s)
 	if err != nil {
@@ -251,7 +252,7 @@ const maxRef = 512
 func (a *agent) chooseModel(s *session, ref string) error {
 	if ref == anyModel {
 		ref = ""
-	} else if !strings.Contains(ref, "/") || len(ref) > maxRef || clean(ref) != ref {
+	} else if !strings.Contains(ref, "/") || len(ref) > maxRef || harmless.Line(ref) != ref {
 		return &rpcError{Code: codeParams, Message: "a model is named PROVIDER/NAME, such as ollama/qwen3"}
 	}
 	s.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // teller makes updates of what a turn does. It is one turn's, in the order of its
@@ -98,7 +99,7 @@ func (t *teller) meta() map[string]any {
 	if t.agent == "" {
 		return nil
 	}
-	return map[string]any{"fettle": map[string]string{"agent": clean(t.agent)}}
+	return map[string]any{"fettle": map[string]string{"agent": harmless.Line(t.agent)}}
 }
 
 func (t *teller) handedOver(b event.Handoff) []update {
@@ -106,10 +107,10 @@ func (t *teller) handedOver(b event.Handoff) []update {
 	t.handoff++
 	u := update{
 		Kind: "tool_call", ToolCallID: fmt.Sprintf("%s.handoff.%d", t.turn, t.handoff), ToolKind: "switch_mode", Status: "completed",
-		Title: cut(clean(b.From), maxShownName) + " hands over to " + cut(clean(b.To), maxShownName),
+		Title: harmless.Cut(harmless.Line(b.From), maxShownName) + " hands over to " + harmless.Cut(harmless.Line(b.To), maxShownName),
 	}
 	if b.Reason != "" {
-		u.Outputs = []toolContent{shown(cut(cleanText(b.Reason), maxShown))}
+		u.Outputs = []toolContent{shown(harmless.Cut(harmless.Text(b.Reason), maxShown))}
 	}
 	return []update{u}
 }
@@ -127,7 +128,7 @@ func (t *teller) call(useID, tool, toolID string, input json.RawMessage) []updat
 	c := &toldCall{kind: f.kind(toolID)}
 	t.calls[useID] = c
 	return []update{{
-		Kind: "tool_call", ToolCallID: useID, Title: callTitle(tool, input), Name: clean(toolID), ToolKind: c.kind, Status: "pending",
+		Kind: "tool_call", ToolCallID: useID, Title: callTitle(tool, input), Name: harmless.Line(toolID), ToolKind: c.kind, Status: "pending",
 		Locations: t.s.locations(input), RawInput: validRaw(input), Meta: t.meta(),
 	}}
 }
@@ -141,9 +142,9 @@ func (t *teller) started(b event.ToolStart) []update {
 // progress replaces what a running call shows. Where the next event is there
 // already, the editor need not draw this one.
 func (t *teller) progress(b event.ToolProgress, more bool) []update {
-	text := clean(b.Message)
+	text := harmless.Line(b.Message)
 	if text == "" {
-		text = clean(b.Stage)
+		text = harmless.Line(b.Stage)
 	}
 	if b.Progress != nil {
 		text = strings.TrimSpace(fmt.Sprintf("%s %.0f %%", text, 100**b.Progress))
@@ -152,7 +153,7 @@ func (t *teller) progress(b event.ToolProgress, more bool) []update {
 		return nil
 	}
 	return []update{{
-		Kind: "tool_call_update", ToolCallID: b.ToolUseID, Status: "in_progress", Outputs: []toolContent{shown(cut(text, maxShownName))},
+		Kind: "tool_call_update", ToolCallID: b.ToolUseID, Status: "in_progress", Outputs: []toolContent{shown(harmless.Cut(text, maxShownName))},
 	}}
 }
 
@@ -186,7 +187,7 @@ func rawOutput(b event.ToolComplete) json.RawMessage {
 	if text == "" {
 		text = b.Error
 	}
-	raw, err := json.Marshal(map[string]string{"text": cut(strings.ToValidUTF8(text, "\ufffd"), maxRawShown)})
+	raw, err := json.Marshal(map[string]string{"text": harmless.Cut(strings.ToValidUTF8(text, "\ufffd"), maxRawShown)})
 	if err != nil { // strings can't fail
 		return nil
 	}
@@ -196,7 +197,7 @@ func rawOutput(b event.ToolComplete) json.RawMessage {
 // asOutput is what a call gave, for a reader of Markdown: what a command or a file
 // holds is no Markdown.
 func asOutput(kind, text string) string {
-	text = cut(cleanText(text), maxShown)
+	text = harmless.Cut(harmless.Text(text), maxShown)
 	switch kind {
 	case "execute", "read", "search":
 		fence := "```"
@@ -276,11 +277,11 @@ func citedAs(raw json.RawMessage) contentBlock {
 	if !strings.HasPrefix(c.URL, "https://") && !strings.HasPrefix(c.URL, "http://") || len(c.URL) > maxURI {
 		return contentBlock{}
 	}
-	name := cut(clean(c.Title), maxShownName)
+	name := harmless.Cut(harmless.Line(c.Title), maxShownName)
 	if name == "" {
-		name = cut(clean(c.URL), maxShownName)
+		name = harmless.Cut(harmless.Line(c.URL), maxShownName)
 	}
-	return contentBlock{Type: "resource_link", URI: clean(c.URL), Name: name}
+	return contentBlock{Type: "resource_link", URI: harmless.Line(c.URL), Name: name}
 }
 
 // usage tells how full the model's context is, where that is known.
@@ -293,10 +294,10 @@ func (t *teller) usage(b event.Meta) []update {
 }
 
 func (t *teller) notice(severity, text string) []update {
-	if text = clean(text); text == "" || !t.notices {
+	if text = harmless.Line(text); text == "" || !t.notices {
 		return nil
 	}
-	return []update{{Kind: "notice", Severity: severity, Title: cut(text, maxNotice)}}
+	return []update{{Kind: "notice", Severity: severity, Title: harmless.Cut(text, maxNotice)}}
 }
 
 // note is a remark that a person should see. An editor without notices gets it as
@@ -306,7 +307,7 @@ func (t *teller) note(text string) []update {
 		return out
 	}
 	t.open = ""
-	out := t.chunk(textChunk, "Note: "+clean(text))
+	out := t.chunk(textChunk, "Note: "+harmless.Line(text))
 	t.open = ""
 	return out
 }
@@ -318,7 +319,7 @@ func (t *teller) summary(b event.Summary) []update {
 	t.compact++
 	u := update{Kind: "compaction_update", CompactionID: fmt.Sprintf("%s.compaction.%d", t.turn, t.compact), Status: "completed"}
 	if b.Text != "" {
-		u.Summary = []contentBlock{textBlock(cut(cleanText(b.Text), maxShown))}
+		u.Summary = []contentBlock{textBlock(harmless.Cut(harmless.Text(b.Text), maxShown))}
 	}
 	return []update{u}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // run begins a turn and shows it to its end. The turn is the prompt's: what cancels
@@ -33,7 +34,7 @@ func (a *agent) started(s *session, id engine.TurnID) {
 	}
 	u := update{Kind: "session_info_update", UpdatedAt: stamp(a.o.Now())}
 	if first {
-		u.Title = clean(chat.Title)
+		u.Title = harmless.Line(chat.Title)
 	}
 	a.update(s, u)
 }
@@ -139,11 +140,11 @@ func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 		return
 	}
 	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule), ToolCall: update{
-		ToolCallID: c.ToolUseID, Title: callTitle(c.Tool, c.Input), Name: clean(c.ToolID), ToolKind: t.facts[c.ToolID].kind(c.ToolID),
+		ToolCallID: c.ToolUseID, Title: callTitle(c.Tool, c.Input), Name: harmless.Line(c.ToolID), ToolKind: t.facts[c.ToolID].kind(c.ToolID),
 		Status: "pending", Locations: q.session.locations(c.Input), RawInput: validRaw(c.Input), Outputs: q.session.preview(c.ToolID, c.Input),
 	}}
-	if reason := clean(c.Reason); reason != "" {
-		p.ToolCall.Outputs = append([]toolContent{shown("Needs your approval: " + cut(reason, maxNotice))}, p.ToolCall.Outputs...)
+	if reason := harmless.Line(c.Reason); reason != "" {
+		p.ToolCall.Outputs = append([]toolContent{shown("Needs your approval: " + harmless.Cut(reason, maxNotice))}, p.ToolCall.Outputs...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	q.mu.Lock()
@@ -165,7 +166,7 @@ func (q *asking) decision(c event.ConfirmRequest, got permissionResult, err erro
 	out := engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
 	switch {
 	case err != nil:
-		q.agent.log.Warn("a permission could not be asked for", "error", clean(err.Error()))
+		q.agent.log.Warn("a permission could not be asked for", "error", harmless.Line(err.Error()))
 		out.Reason = "nobody answered"
 	case got.Outcome.Outcome != "selected":
 		out.Reason = "nobody answered"
@@ -223,7 +224,7 @@ const (
 // permissionOptions are what a person can answer. The rule that an answer makes is
 // in its name.
 func permissionOptions(rule string) []permissionOption {
-	if rule = cut(clean(rule), maxShownName); rule == "" {
+	if rule = harmless.Cut(harmless.Line(rule), maxShownName); rule == "" {
 		return []permissionOption{{optionOnce, "Allow once", "allow_once"}, {optionReject, "Reject", "reject_once"}}
 	}
 	return []permissionOption{

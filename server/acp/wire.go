@@ -5,6 +5,9 @@ import "encoding/json"
 // protocolVersion is the one that is spoken here.
 const protocolVersion = 1
 
+// maxShownName bounds a name that comes from elsewhere in a message of ours.
+const maxShownName = 200
+
 // implementation names a program.
 type implementation struct {
 	Name    string `json:"name"`

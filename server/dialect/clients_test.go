@@ -17,21 +17,18 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/nodetest"
 )
 
 // clientsTake bounds one client's scenarios: they take a second or two here,
 // and a machine that builds at the same time may take twenty times as long.
 const clientsTake = 3 * time.Minute
 
-// leastNode is the Node that the newest of the clients ask for.
-const leastNode = 22
-
 // TestClients has the real clients, at the versions of testdata/clients, read
 // recorded turns over HTTP: unmodified, with their own base URLs alone.
 func TestClients(t *testing.T) {
 	t.Parallel()
-	modules := clientModules(t)
-	node := nodeProgram(t, modules)
+	modules, node := nodetest.Find(t, nodetest.Clients())
 	dir := t.TempDir()
 	if err := errors.Join(os.CopyFS(dir, scripts{os.DirFS(filepath.Join("testdata", "clients"))}),
 		os.Symlink(modules, filepath.Join(dir, "node_modules"))); err != nil {
@@ -58,40 +55,6 @@ func TestClients(t *testing.T) {
 			t.Logf("%s", out)
 		})
 	}
-}
-
-// clientModules finds the installed clients: FETTLE_CLIENTS names the folder,
-// else they lie beside their package.json.
-func clientModules(t *testing.T) string {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_CLIENTS")
-	if !asked {
-		dir = filepath.Join("testdata", "clients")
-	}
-	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(modules, "openai")); err != nil {
-		lacks(t, "the clients; npm ci --prefix server/dialect/testdata/clients installs them")
-	}
-	return modules
-}
-
-// nodeProgram finds a Node that is new enough: the system's, or the one that
-// was installed with the clients.
-func nodeProgram(t *testing.T, modules string) string {
-	t.Helper()
-	own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
-	for _, program := range append([]string{"node"}, own...) {
-		out, err := exec.CommandContext(t.Context(), program, "--version").Output()
-		major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-		if n, _ := strconv.Atoi(major); err == nil && n >= leastNode {
-			return program
-		}
-	}
-	lacks(t, "Node "+strconv.Itoa(leastNode)+" or later")
-	return ""
 }
 
 // replay is a server of recorded turns: /TURN/PATH plays TURN in the dialect

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 // approvalKey names the question among those of a result.
@@ -31,12 +32,12 @@ func (c *call) canAsk() bool {
 func question(ask event.ConfirmRequest) *sdk.ElicitParams {
 	names := []string{"Allow once"}
 	values := []string{string(event.Allow)}
-	if rule := cut(clean(ask.Rule), maxShownName); rule != "" {
+	if rule := harmless.Cut(harmless.Line(ask.Rule), maxShownName); rule != "" {
 		names = append(names, "Allow in this session: "+rule, "Always allow: "+rule)
 		values = append(values, string(event.AllowChat), string(event.AllowAlways))
 	}
 	names, values = append(names, "Deny"), append(values, string(event.Deny))
-	message := "Allow " + clean(ask.ToolID) + " to run? " + clean(ask.Reason) + ".\n" + cut(cleanText(string(ask.Input)), maxShownText)
+	message := "Allow " + harmless.Line(ask.ToolID) + " to run? " + harmless.Line(ask.Reason) + ".\n" + harmless.Cut(harmless.Text(string(ask.Input)), maxShownText)
 	return &sdk.ElicitParams{
 		Mode: "form", Message: message,
 		RequestedSchema: map[string]any{
@@ -88,7 +89,7 @@ func (c *call) ask(ctx context.Context, ask event.ConfirmRequest) {
 func (c *call) confirm(useID string, d event.Decision, why string) {
 	err := c.h.eng.Confirm(context.WithoutCancel(c.h.base), c.id, engine.Confirmation{ToolUseID: useID, Decision: d, Reason: why})
 	if err != nil && fault.CodeOf(err) != fault.NotFound { // somebody else was faster
-		c.h.log.Error("an approval can't be passed on", "error", clean(err.Error()))
+		c.h.log.Error("an approval can't be passed on", "error", harmless.Line(err.Error()))
 	}
 }
 
@@ -115,7 +116,7 @@ func (c *call) withdraw() {
 // howToAllow says what would let a call run that nobody could be asked about.
 func (c *call) howToAllow() string {
 	rule := c.of.id
-	return "next: the user can allow it by fettle mcp --allow '" + clean(rule) + "', or by a rule in the setting allow"
+	return "next: the user can allow it by fettle mcp --allow '" + harmless.Line(rule) + "', or by a rule in the setting allow"
 }
 
 // parked is a turn that waits for a modern client to come back with an answer.

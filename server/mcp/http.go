@@ -11,6 +11,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 const (
@@ -76,7 +78,7 @@ func (q *requested) legacy(r *http.Request) *sdk.Server {
 		q.h.endOldest()
 		q.made = q.h.serve(q.filter, newSession(q.h.eng))
 		if err := q.made.refresh(r.Context()); err != nil { // before the client listens for changes
-			q.h.log.Warn("what is offered to MCP clients can't be read", "error", clean(err.Error()))
+			q.h.log.Warn("what is offered to MCP clients can't be read", "error", harmless.Line(err.Error()))
 		}
 	}
 	return q.made.sdk
@@ -124,7 +126,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, explain(err), http.StatusInternalServerError)
 		return
 	case !now.known:
-		http.Error(w, "there is no toolset "+cut(clean(filter), maxShownName)+"; fettle toolset list lists them", http.StatusNotFound)
+		http.Error(w, "there is no toolset "+harmless.Cut(harmless.Line(filter), maxShownName)+"; fettle toolset list lists them", http.StatusNotFound)
 		return
 	}
 	rc := http.NewResponseController(w)

@@ -5,17 +5,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/nodetest"
 	"github.com/fettle-cli/fettle/server/mcp"
 )
 
 const (
-	// leastNode is what the suites ask for.
-	leastNode = 22
 	// suiteTakes bounds one suite on a loaded machine.
 	suiteTakes = 5 * time.Minute
 )
@@ -24,8 +22,7 @@ const (
 // for both eras: what is judged is fettle serve's, with the suites' fixtures beside
 // its own tools.
 func TestConformance(t *testing.T) {
-	modules := peerModules(t)
-	node := nodeProgram(t, modules)
+	modules, node := nodetest.Find(t, nodetest.Peers())
 	url := open(t, plan{}).serve(func(o *mcp.Options) { o.Extend(fixtures) })
 	for _, suite := range []struct {
 		name, version string
@@ -54,50 +51,4 @@ func TestConformance(t *testing.T) {
 			t.Log(summary)
 		})
 	}
-}
-
-// peerModules finds what toolset/mcp/testdata/peers names: FETTLE_MCP_PEERS is the
-// folder, else it lies beside its package.json.
-func peerModules(t *testing.T) string {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_MCP_PEERS")
-	if !asked {
-		dir = filepath.Join("..", "..", "toolset", "mcp", "testdata", "peers")
-	}
-	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
-	must(t, err)
-	if _, err := os.Stat(filepath.Join(modules, "@modelcontextprotocol", "inspector")); err != nil {
-		lacks(t, "the peers; npm ci --prefix toolset/mcp/testdata/peers installs them")
-	}
-	return modules
-}
-
-// lacks skips a test that needs something. On a machine that claims to have
-// everything that is a failure.
-func lacks(t *testing.T, what string) {
-	t.Helper()
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
-	}
-	t.Skipf("this machine lacks %s", what)
-}
-
-// nodeProgram finds a Node that is new enough: the system's, or the one that was
-// installed with the peers.
-func nodeProgram(t *testing.T, modules string) string {
-	t.Helper()
-	own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
-	for _, program := range append(own, "node") {
-		path, err := exec.LookPath(program)
-		if err != nil {
-			continue
-		}
-		out, err := exec.CommandContext(t.Context(), path, "--version").Output()
-		major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-		if n, _ := strconv.Atoi(major); err == nil && n >= leastNode {
-			return path
-		}
-	}
-	lacks(t, "Node "+strconv.Itoa(leastNode)+" or later")
-	return ""
 }

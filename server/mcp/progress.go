@@ -5,6 +5,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
 const (
@@ -51,6 +53,6 @@ func (p *progress) send(ctx context.Context, part *float64, message string) {
 	}
 	p.last, p.said = at, p.now()
 	_ = p.session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that is gone hears nothing
-		ProgressToken: p.token, Progress: at, Total: max(progressTotal, at), Message: cut(clean(message), maxShownText),
+		ProgressToken: p.token, Progress: at, Total: max(progressTotal, at), Message: harmless.Cut(harmless.Line(message), maxShownText),
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/nodetest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 )
@@ -21,8 +22,7 @@ import (
 // the sandbox and over HTTP.
 func TestServerEverything(t *testing.T) {
 	t.Parallel()
-	modules := peerModules(t)
-	node := nodeProgram(t, modules)
+	modules, node := nodetest.Find(t, nodetest.Peers())
 	program := filepath.Join(modules, "@modelcontextprotocol", "server-everything", "dist", "index.js")
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()

@@ -59,7 +59,7 @@ func (m *Manager) spawn(ctx context.Context, s Server, ws *toolset.Workspace) (*
 	}
 	if c.proc, err = m.o.Launcher.Start(ctx, policy, command); err != nil {
 		c.release()
-		return nil, fmt.Errorf("start %s: %w", plain(s.Command, maxLogLine), err)
+		return nil, err // it names the program
 	}
 	m.work.Go(func() {
 		defer close(c.ended)

@@ -1,0 +1,49 @@
+package harmless_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/fettle-cli/fettle/internal/harmless"
+)
+
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string][2]string{
+		"":                                  {"", ""},
+		"two\n  lines\tand\r\nmore":         {"two lines and more", "two\n  lines\tand\nmore"},
+		"\x1b]52;c;x\x07 \u009b31m":         {"]52;c;x 31m", "]52;c;x 31m"},
+		"a\u202egpj.exe\u202c\u2066b\u2069": {"agpj.exeb", "agpj.exeb"},
+		"\xff日本":                            {"\ufffd日本", "\ufffd日本"},
+	} {
+		if line, text := harmless.Line(in), harmless.Text(in); line != want[0] || text != want[1] {
+			t.Errorf("%q: %q %q", in, line, text)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for most, want := range []string{"…", "…", "…", "日…", "日…", "日…", "日本"} {
+		if got := harmless.Cut("日本", most); got != want {
+			t.Errorf("%d bytes: %q", most, got)
+		}
+	}
+}
+
+func FuzzTexts(f *testing.F) {
+	f.Add("a\x1b[31m\r\n\u202e", 3)
+	f.Fuzz(func(t *testing.T, s string, most int) {
+		if most < 0 {
+			return
+		}
+		line, text := harmless.Line(s), harmless.Text(s)
+		if strings.ContainsAny(line, "\n\t\r\x1b\u202e") || strings.ContainsAny(text, "\r\x1b\u202e") {
+			t.Errorf("%q became %q and %q", s, line, text)
+		}
+		if got := harmless.Cut(text, most); !utf8.ValidString(got) || len(got) > max(most, 0)+len("…") {
+			t.Errorf("%q cut to %d is %q", text, most, got)
+		}
+	})
+}

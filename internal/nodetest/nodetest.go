@@ -1,0 +1,94 @@
+package nodetest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Least is the Node that the newest of the packages ask for.
+const Least = 22
+
+// Set is packages that are installed together.
+type Set struct {
+	env  string // names the folder they were installed to
+	dir  string // of their lock file, from the project's root
+	have string // one of them, without which nothing was installed
+}
+
+// Clients are those of the wire dialects of fettle serve.
+func Clients() Set {
+	return Set{"FETTLE_CLIENTS", "server/dialect/testdata/clients", "openai"}
+}
+
+// Peers are the suites, servers and clients of MCP.
+func Peers() Set {
+	return Set{"FETTLE_MCP_PEERS", "toolset/mcp/testdata/peers", "conformance-modern"}
+}
+
+// Editors are the editors' side of ACP.
+func Editors() Set {
+	return Set{"FETTLE_ACP_CLIENTS", "server/acp/testdata/clients", "acpx"}
+}
+
+// Find gives the folder node_modules of a set, and the path of a Node: the one that
+// was installed with it, else the system's.
+func Find(t testing.TB, s Set) (modules, node string) {
+	t.Helper()
+	dir, asked := os.LookupEnv(s.env)
+	if !asked {
+		dir = filepath.Join(root(t), filepath.FromSlash(s.dir))
+	}
+	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(modules, s.have)); err != nil {
+		lacks(t, "npm's "+s.have+" and what goes with it; npm ci --prefix "+s.dir+" installs them")
+	}
+	own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
+	for _, program := range append(own, "node") {
+		path, err := exec.LookPath(program)
+		if err != nil {
+			continue
+		}
+		out, err := exec.CommandContext(t.Context(), path, "--version").Output()
+		major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
+		if n, _ := strconv.Atoi(major); err == nil && n >= Least {
+			return modules, path
+		}
+	}
+	lacks(t, "Node "+strconv.Itoa(Least)+" or later")
+	return "", ""
+}
+
+// root is the project's folder: tests run in those of their packages.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Fatal("there is no go.mod above the tests")
+		}
+		dir = up
+	}
+}
+
+// lacks skips a test. On a machine that claims to have everything that is a failure.
+func lacks(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
+	}
+	t.Skipf("this machine lacks %s", what)
+}
