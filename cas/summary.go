@@ -108,6 +108,7 @@ func (s *Store) countOnce(ctx context.Context) error {
 
 // counted reads the accounts, a View for some of them at a time.
 func (s *Store) counted(ctx context.Context, out *Summary) error {
+	hidden := s.unrecorded()
 	for after := kv.Key(nil); ; {
 		n := 0
 		err := s.kv.View(ctx, func(tx *kv.Tx) error {
@@ -121,7 +122,7 @@ func (s *Store) counted(ctx context.Context, out *Summary) error {
 					out.States, out.Added = u.States, u.Bytes
 					continue
 				}
-				last, err := s.last(tx, u.ChatID)
+				last, err := s.last(tx, u.ChatID, hidden)
 				if err != nil {
 					return err
 				}
@@ -135,12 +136,16 @@ func (s *Store) counted(ctx context.Context, out *Summary) error {
 	}
 }
 
-// last is the last manifest of a chat; nil where it has none that can be read.
-func (s *Store) last(tx *kv.Tx, chatID string) (*Manifest, error) {
-	for m, err := range s.manifests.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Reverse: true, Limit: 1}) {
+// last is the last manifest of a chat, apart from the hidden ones; nil where it has
+// none that can be read.
+func (s *Store) last(tx *kv.Tx, chatID string, hidden map[string]bool) (*Manifest, error) {
+	for m, err := range s.manifests.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Reverse: true, Limit: 1 + len(hidden)}) {
 		var corrupt *kv.CorruptError
 		if errors.As(err, &corrupt) {
 			return nil, nil
+		}
+		if err == nil && hidden[m.ID] {
+			continue
 		}
 		return m, err
 	}

@@ -3,6 +3,9 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,7 +125,10 @@ func (t *talk) preview(ask event.ConfirmRequest) []string {
 	if ask.ToolID != "write_file" && ask.ToolID != "edit_file" || json.Unmarshal(ask.Input, &in) != nil || in.Path == "" {
 		return nil
 	}
-	old, there := t.readInside(in.Path)
+	old, there, known := t.readInside(in.Path)
+	if !known {
+		return nil
+	}
 	now := old
 	replace := func(from, to string, all bool) {
 		n := 1
@@ -151,25 +157,29 @@ func (t *talk) preview(ask event.ConfirmRequest) []string {
 	return diffBody(patch.Of(f).Text)
 }
 
-// readInside reads a file of the chat's folder, and none outside of it.
-func (t *talk) readInside(name string) (content string, there bool) {
+// readInside reads a file of the chat's folder, and none outside of it. known is
+// false where it can't be told what the file is: a preview would show that a file is
+// made which is replaced.
+func (t *talk) readInside(name string) (content string, there, known bool) {
 	root, err := os.OpenRoot(t.folder())
 	if err != nil {
-		return "", false
+		return "", false, false
 	}
 	defer root.Close() // it was only read
 	info, err := root.Lstat(filepath.FromSlash(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, true
+	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPreview {
-		return "", false // opening something else, such as a pipe, may wait
+		return "", false, false // opening something else, such as a pipe, may wait
 	}
 	f, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
-		return "", false
+		return "", false, false
 	}
 	defer f.Close() // it was only read
-	raw := make([]byte, info.Size())
-	n, _ := f.Read(raw) // what couldn't be read is no part of a preview
-	return string(raw[:n]), true
+	raw, err := io.ReadAll(io.LimitReader(f, maxPreview))
+	return string(raw), true, err == nil
 }
 
 // diffBody is a patch from its first hunk on.

@@ -126,7 +126,7 @@ func (p *page) complete(ctx context.Context, asked bool) {
 
 // valuesFor are the arguments of a command.
 func (p *page) valuesFor(ctx context.Context, name string) []suggestion {
-	c := &completer{ctx: ctx, rt: p.in, app: newApp(p.in)}
+	c := &completer{ctx: ctx, rt: p.in}
 	switch name {
 	case "model":
 		return p.cached(name, func() []suggestion { return c.models("").list })

@@ -58,10 +58,11 @@ func (p *plain) run(ctx context.Context) error {
 		}
 		last = err
 	}
-	lines, stop := readLines(p.rt.streams.In)
+	lines, want, stop := readLines(p.rt.streams.In)
 	defer stop()
 	for {
 		p.prompt()
+		want <- struct{}{}
 		select {
 		case line, ok := <-lines:
 			if !ok {
@@ -141,10 +142,19 @@ type line struct {
 	err  error
 }
 
-// readLines reads lines until the end of the input, or until stop is called; a
-// read that waits then is left behind, since nothing ends it but input.
-func readLines(in io.Reader) (lines <-chan line, stop func()) {
-	out, done := make(chan line), make(chan struct{})
+// readLines reads a line each time that one is wanted, until the end of the input,
+// or until stop is called; a read that waits then is left behind, since nothing ends
+// it but input. Nothing is read ahead: a question reads the same terminal.
+func readLines(in io.Reader) (lines <-chan line, want chan<- struct{}, stop func()) {
+	out, done, wanted := make(chan line), make(chan struct{}), make(chan struct{}, 1)
+	next := func() bool {
+		select {
+		case <-wanted:
+			return true
+		case <-done:
+			return false
+		}
+	}
 	send := func(l line) bool {
 		select {
 		case out <- l:
@@ -157,7 +167,7 @@ func readLines(in io.Reader) (lines <-chan line, stop func()) {
 		defer close(out)
 		sc := bufio.NewScanner(in)
 		sc.Buffer(nil, maxPlainLine)
-		for sc.Scan() {
+		for next() && sc.Scan() {
 			if !send(line{text: sc.Text()}) {
 				return
 			}
@@ -166,5 +176,5 @@ func readLines(in io.Reader) (lines <-chan line, stop func()) {
 			send(line{err: usagef("", "read a message: %v", err)})
 		}
 	}()
-	return out, sync.OnceFunc(func() { close(done) })
+	return out, wanted, sync.OnceFunc(func() { close(done) })
 }

@@ -62,8 +62,9 @@ func follow(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID
 		v.show(e)
 		last = e.Body
 		if ask, ok := e.Body.(event.ConfirmRequest); ok {
-			if err := confirm(ctx, rt, eng, id, ask); err != nil {
-				cancel()
+			err := confirm(ctx, rt, eng, id, ask)
+			if code := fault.CodeOf(err); err != nil && code != fault.NotFound && code != fault.Busy {
+				cancel() // otherwise somebody else was first, and the turn goes on
 			}
 		}
 		if rt.streams.Out.Err() != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -22,6 +23,7 @@ type mcpServers interface {
 	RemoveMCPServer(ctx context.Context, id string) error
 	SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error)
 	LookAtMCPServer(ctx context.Context, id string, approved bool) (*engine.Looked, error)
+	ApproveMCPServer(ctx context.Context, id string, tools []toolset.Tool) error
 }
 
 var _ mcpServers = (*engine.Engine)(nil)

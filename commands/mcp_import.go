@@ -99,17 +99,23 @@ func (x *mcpImport) run(ctx context.Context) error {
 		return err
 	}
 	var added []string
+	failed := 0
 	for _, f := range fresh {
 		if err := x.eng.AddMCPServer(ctx, f.Config, f.Settings); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
 			skipped[f.Config.ID] = firstLine(err.Error())
+			x.rt.notice("not added: " + f.Config.ID + ": " + skipped[f.Config.ID])
+			failed++
 			continue
 		}
 		added = append(added, f.Config.ID)
 	}
-	return x.done(added, skipped)
+	if err := x.done(added, skipped); err != nil || failed == 0 {
+		return err
+	}
+	return fault.New(fault.Failed, term.Count(failed, "server was", "servers were")+" not added")
 }
 
 // maxServersFile bounds what is read of a file.

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 
 	"github.com/urfave/cli/v2"
 
@@ -133,9 +132,5 @@ func (rt *runtime) signOut(ctx context.Context, s mcp.Server) (bool, error) {
 	if s.URL == "" {
 		return false, nil
 	}
-	done, err := mcp.SignOut(ctx, rt.tokens(), s)
-	if err != nil && errors.Is(err, context.Canceled) {
-		return false, err
-	}
-	return done, err
+	return mcp.SignOut(ctx, rt.tokens(), s)
 }

@@ -87,7 +87,7 @@ func runMCPTest(ctx context.Context, rt *runtime, eng mcpServers, o mcpTestOptio
 			return err
 		}
 		if approved {
-			if looked, err = rt.lookAt(ctx, eng, o.id, true); err != nil {
+			if err := eng.ApproveMCPServer(ctx, o.id, looked.Report.Tools); err != nil {
 				return err
 			}
 		}

@@ -65,7 +65,7 @@ const (
 // gatherServers adds the tools that the enabled MCP servers had when they were
 // approved. No server is started for it.
 func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, entries []toolset.Entry) []toolset.Entry {
-	taken := map[string]bool{}
+	taken := map[string]bool{ClientToolset: true}
 	for _, entry := range entries {
 		taken[entry.Tool.ID] = true
 	}

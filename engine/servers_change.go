@@ -93,7 +93,7 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 	if e.o.MCP == nil {
 		return nil, fault.New(fault.Failed, "MCP servers can't be reached here")
 	}
-	if m.Unusable != "" && m.Enabled {
+	if m.Unusable != "" && m.Unusable != registry.SwitchedOff {
 		return nil, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable)
 	}
 	report, err := e.o.MCP.Look(ctx, e.serverOf(m), nil) // which bounds each of its steps
@@ -111,6 +111,15 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 		return nil, e.toolsetFault("pin the tools of "+id, err)
 	}
 	return &Looked{Report: report, Changes: changes, Waiting: m.PinnedAt != nil && len(changes) > 0 && !approved}, nil
+}
+
+// ApproveMCPServer pins tools as they were looked at and shown to a person: by now
+// the server may say something else.
+func (e *Engine) ApproveMCPServer(ctx context.Context, id string, tools []toolset.Tool) error {
+	if _, err := e.installed().PinServer(ctx, id, tools, true); err != nil {
+		return e.toolsetFault("pin the tools of "+id, err)
+	}
+	return nil
 }
 
 // serverFault words what keeps a server from being used.

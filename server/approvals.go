@@ -70,8 +70,9 @@ type oldApproval struct {
 }
 
 func (o *oldApprovals) add(id engine.TurnID, a *approval) {
-	a.ask.Input = nil // which may be large, and isn't asked for any more
-	if *o = append(*o, oldApproval{id, a}); len(*o) > maxOldApprovals {
+	kept := *a           // followers may still be showing a
+	kept.ask.Input = nil // which may be large, and isn't asked for any more
+	if *o = append(*o, oldApproval{id, &kept}); len(*o) > maxOldApprovals {
 		*o = slices.Clone((*o)[len(*o)-maxOldApprovals:])
 	}
 }
@@ -199,11 +200,8 @@ func confirmTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	switch {
-	case !slices.Contains([]event.Decision{event.Allow, event.AllowChat, event.AllowAlways, event.Deny}, body.Decision):
-		return fault.New(fault.Usage, "decision has to be allow, allow_chat, allow_always or deny")
-	case len(body.Reason) > maxReason:
-		return fault.New(fault.Usage, "reason is too long")
+	if err := checkAnswer(body.Decision, body.Reason); err != nil {
+		return err
 	}
 	_, err = s.answer(r, id, []claim{{
 		useID: body.ToolUseID, nonce: body.Nonce, shown: true, decision: body.Decision, reason: body.Reason,
@@ -212,6 +210,16 @@ func confirmTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func checkAnswer(d event.Decision, reason string) error {
+	switch {
+	case !slices.Contains([]event.Decision{event.Allow, event.AllowChat, event.AllowAlways, event.Deny}, d):
+		return fault.New(fault.Usage, "decision has to be allow, allow_chat, allow_always or deny")
+	case len(reason) > maxReason:
+		return fault.New(fault.Usage, "reason is too long")
+	}
 	return nil
 }
 

@@ -155,17 +155,17 @@ func compatRoutes() []route {
 	list := []route{
 		{
 			op: "create_chat_completion", method: http.MethodPost, path: "/v1/chat/completions", do: chatCompletions, speaks: dialect.OpenAI,
-			summary: "OpenAI's chat completions: a model with the client's own tools, or an agent with fettle's too", body: completionsBody{}, takes: jsonBody(), max: maxTurn,
+			summary: "OpenAI's chat completions: a model with the client's own tools, or an agent with fettle's too", body: completionsBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
 		},
 		{
 			op: "create_response", method: http.MethodPost, path: "/v1/responses", do: createResponse, speaks: dialect.Responses,
-			summary: "OpenAI's responses; one that is stored is a turn of a chat", body: responsesBody{}, takes: jsonBody(), max: maxTurn,
+			summary: "OpenAI's responses; one that is stored is a turn of a chat", body: responsesBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
 		},
 		{op: "list_openai_models", method: http.MethodGet, path: "/v1/models", do: openAIModels, speaks: dialect.OpenAI, summary: "OpenAI's list of models, with the agents as fettle/AGENT"},
 		{op: "get_openai_model", method: http.MethodGet, path: "/v1/models/{model...}", do: openAIModel, speaks: dialect.OpenAI, summary: "A model of OpenAI's list"},
 		{
 			op: "ollama_chat", method: http.MethodPost, path: "/api/chat", do: ollamaChat, speaks: dialect.Ollama,
-			summary: "Ollama's chat, as lines of JSON unless stream is off", body: ollamaBody{}, takes: jsonBody(), max: maxTurn, media: "application/x-ndjson",
+			summary: "Ollama's chat, as lines of JSON unless stream is off", body: ollamaBody{}, takes: jsonBody(), max: maxTurn, media: mediaLines,
 		},
 		{op: "ollama_tags", method: http.MethodGet, path: "/api/tags", do: ollamaTags, speaks: dialect.Ollama, summary: "Ollama's list of models, with the agents as fettle/AGENT"},
 		{op: "ollama_show", method: http.MethodPost, path: "/api/show", do: ollamaShow, speaks: dialect.Ollama, summary: "What a model of Ollama's list can do", body: showBody{}, takes: jsonBody()},

@@ -185,11 +185,12 @@ func answerCall(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	err = s.turns.Confirm(r.Context(), id, engine.Confirmation{ToolUseID: body.ToolUseID, Decision: body.Decision, Reason: body.Reason})
-	if err != nil {
+	if err := checkAnswer(body.Decision, body.Reason); err != nil {
 		return err
 	}
-	s.settled(id, event.ConfirmResult{ToolUseID: body.ToolUseID, Decision: body.Decision})
+	if _, err := s.answer(r, id, []claim{{useID: body.ToolUseID, decision: body.Decision, reason: body.Reason}}); err != nil {
+		return err
+	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

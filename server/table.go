@@ -54,7 +54,7 @@ type route struct {
 	hidden  bool // without a token, there is nothing
 	trusted bool // may be used from the origin that is trusted, without a token
 	slow    bool // reads or writes files: longer time limits
-	owner   bool // for the Unix socket alone; elsewhere there is nothing
+	owner   bool // for the Unix socket alone; elsewhere it is forbidden
 	// speaks is the dialect of the failures; empty is this API's own.
 	speaks dialect.Name
 }

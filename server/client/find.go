@@ -82,7 +82,7 @@ func Find(ctx context.Context, o Options) (*Local, error) {
 	l.http = &http.Client{Transport: &http.Transport{DialContext: l.dial, DisableCompression: true}, CheckRedirect: noRedirect}
 	ctx, cancel := context.WithTimeout(ctx, helloTime)
 	defer cancel()
-	if err := l.hello(ctx); err != nil {
+	if l.Info, err = l.hello(ctx, note); err != nil {
 		l.http.CloseIdleConnections()
 		var refused *net.OpError
 		switch {
@@ -117,24 +117,23 @@ func other(note server.Note, why string) error {
 	}
 }
 
-// hello looks whose server it is.
-func (l *Local) hello(ctx context.Context) error {
+// hello looks whose server it is that a note tells of.
+func (l *Local) hello(ctx context.Context, note server.Note) (server.Info, error) {
 	var info server.Info
 	if err := l.call(ctx, http.MethodGet, "/api/owner/server", nil, &info); err != nil {
 		var f *fault.Fault
 		if errors.As(err, &f) { // it answers, and doesn't know the question
-			return other(l.note, "is another version of fettle")
+			return info, other(note, "is another version of fettle")
 		}
-		return err
+		return info, err
 	}
 	switch {
 	case info.API != server.OwnerAPI, info.Version != l.o.Version:
-		return other(l.note, "is another version of fettle, "+server.CleanText(info.Version))
+		return info, other(note, "is another version of fettle, "+server.CleanText(info.Version))
 	case info.DataDir != l.o.DataDir:
-		return other(l.note, "has other data, in "+server.CleanText(info.DataDir))
+		return info, other(note, "has other data, in "+server.CleanText(info.DataDir))
 	}
-	l.Info = info
-	return nil
+	return info, nil
 }
 
 // dial connects to the socket of the note that was read last.
@@ -157,7 +156,8 @@ func (l *Local) again(ctx context.Context) error {
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, helloTime)
 	defer cancel()
-	return l.hello(ctx)
+	_, err = l.hello(ctx, note)
+	return err
 }
 
 // Close lets go of what is open: turns that were begun here and live are cancelled.
@@ -220,6 +220,9 @@ func send(ctx context.Context, c *http.Client, method, url string, body io.Reade
 		Error server.Failure `json:"error"`
 	}
 	if err := decode(res, &said); err != nil || said.Error.Msg == "" {
+		if res.StatusCode >= http.StatusBadGateway && res.StatusCode <= http.StatusGatewayTimeout {
+			return nil, fmt.Errorf("it answers %s", res.Status) // what stands between; the server may come back
+		}
 		return nil, fault.New(fault.Failed, fmt.Sprintf("it answers %s and not as fettle does", res.Status))
 	}
 	return nil, heard(said.Error)

@@ -115,7 +115,8 @@ func (l *link) ready(ctx context.Context) (*conn, error) {
 	}
 	l.noteEnd()
 	wait := l.starting
-	if wait == nil {
+	first := wait == nil
+	if first {
 		if left := l.next.Sub(l.m.o.Now()); left > 0 {
 			defer l.mu.Unlock()
 			return nil, &PauseError{Failures: l.failures, Wait: left, Err: l.last}
@@ -123,7 +124,6 @@ func (l *link) ready(ctx context.Context) (*conn, error) {
 		wait = make(chan struct{})
 		l.starting = wait
 	}
-	first := l.starting == wait && l.conn == nil
 	l.mu.Unlock()
 	if first {
 		l.begin(wait)

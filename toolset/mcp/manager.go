@@ -130,7 +130,7 @@ func (m *Manager) link(s Server, ws *toolset.Workspace) (*link, error) {
 	if l == nil {
 		l = &link{m: m, key: key, server: s, workspace: copyWorkspace(ws), used: m.o.Now()}
 		m.links[key] = l
-		m.makeRoom()
+		m.makeRoom(l)
 	}
 	l.pin(s.Pinned)
 	for other, old := range m.links {
@@ -156,12 +156,12 @@ func copyWorkspace(ws *toolset.Workspace) *toolset.Workspace {
 }
 
 // makeRoom ends the connections that have been idle the longest where there are
-// too many. The caller holds mu.
-func (m *Manager) makeRoom() {
+// too many, but not the one that is new. The caller holds mu.
+func (m *Manager) makeRoom(fresh *link) {
 	for len(m.links) > maxConnections {
 		var oldest *link
 		for _, l := range m.links {
-			if at, idle := l.idleSince(); idle && (oldest == nil || at.Before(oldest.lastUse())) {
+			if at, idle := l.idleSince(); l != fresh && idle && (oldest == nil || at.Before(oldest.lastUse())) {
 				oldest = l
 			}
 		}

@@ -62,6 +62,8 @@ func (s Server) Check() error {
 	switch {
 	case !serverID().MatchString(s.ID) || len(s.ID) > maxServerID:
 		return fmt.Errorf("the name %q: want letters, digits, - and _, at most %d", s.ID, maxServerID)
+	case s.ID == "client":
+		return errors.New("the name client stands for the tools that a client of fettle runs itself")
 	case s.Command == "" && s.URL == "":
 		return fmt.Errorf("server %s has neither a command nor a URL", s.ID)
 	case s.Command != "" && s.URL != "":

@@ -176,7 +176,8 @@ func prefixes(program string) []string {
 		if filepath.Base(dir) == "bin" {
 			dir = filepath.Dir(dir)
 		}
-		if dir == home || filepath.Dir(dir) == dir || home != "" && strings.HasPrefix(home, dir+string(filepath.Separator)) {
+		// ~/.local, ~/go and the like hold more than programs.
+		if dir == home || filepath.Dir(dir) == home || filepath.Dir(dir) == dir || home != "" && strings.HasPrefix(home, dir+string(filepath.Separator)) {
 			dir = path // the file alone
 		}
 		if _, err := os.Stat(dir); err == nil && !slices.Contains(out, dir) {

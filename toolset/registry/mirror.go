@@ -103,6 +103,9 @@ type MirrorServer struct {
 	Unusable string `json:"unusable,omitempty"`
 }
 
+// SwitchedOff is why a server may not be started that only a person keeps from it.
+const SwitchedOff = "it is switched off"
+
 // Usable tells whether its tools may be offered and run, the single tools'
 // switches and problems aside.
 func (t *MirrorToolset) Usable() bool { return t.Enabled && t.Problem == "" }
@@ -388,8 +391,8 @@ func (r *Registry) mirrorServers(tx *kv.Tx, sets []MirrorToolset) ([]MirrorServe
 		if s.Own {
 			m.Least, m.Unusable = toolset.LevelNone, ""
 		}
-		if !s.Enabled {
-			m.Unusable = "it is switched off"
+		if !s.Enabled && m.Unusable == "" {
+			m.Unusable = SwitchedOff
 		}
 		out = append(out, m)
 	}

@@ -18,10 +18,9 @@ const (
 func cellsOf(s string) int {
 	n := 0
 	for s != "" {
-		code, text, rest := nextCode(s)
+		_, text, rest := nextCode(s) // a code takes no column
 		n += term.Cells(text)
 		s = rest
-		_ = code // takes no column
 	}
 	return n
 }

@@ -99,7 +99,7 @@ func (e *Editor) Replace(n int, text string) {
 }
 
 func (e *Editor) put(from, to int, text string) {
-	if len(e.text)+len(text) > maxLine {
+	if text != "" && len(e.text)-(to-from)+len(text) > maxLine {
 		return
 	}
 	e.text = e.text[:from] + text + e.text[to:]
