@@ -218,6 +218,35 @@ func TestChatPlainCtrlC(t *testing.T) {
 	s.ends(0)
 }
 
+// TestChatPlainAsks: a question's keys reach the question, also in a later message,
+// when the chat reads lines of the same terminal.
+func TestChatPlainAsks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `responses: [
+  {when: "write", step: 0, calls: [{name: write_file, args: {path: a.txt, content: x}}]},
+  {when: "", text: It is said.}]`)
+	folder := filepath.Join(w.dir, "p")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := w.chatOn(80, 24, nil, "--plain", "-w", folder)
+	s.shows("\n>")
+	for i := range 3 {
+		file := filepath.Join(folder, "a.txt")
+		s.typed("write\r")
+		s.until("the question", func(string) bool { return strings.Count(s.everything(), "[y]") == i+1 })
+		s.typed("y")
+		s.until("the answer", func(screen string) bool {
+			return strings.Count(s.everything(), "It is said.") == i+1 && strings.HasSuffix(screen, "\n>")
+		})
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.typed("\x04")
+	s.ends(0)
+}
+
 // TestChatInTheEditor: the line goes to the person's editor and comes back.
 func TestChatInTheEditor(t *testing.T) {
 	t.Parallel()

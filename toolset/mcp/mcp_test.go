@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -410,5 +411,24 @@ func TestNothingStartsAfterClose(t *testing.T) {
 	}
 	if w.launcher.count() != 1 {
 		t.Errorf("%d starts", w.launcher.count())
+	}
+}
+
+// Those who call while a server starts wait for that start, and begin no other.
+func TestCallersShareAStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mcp.Options{})
+	s := server(t, "normal")
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			if _, err := w.call(t, s, "echo", `{}`); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	if n := w.launcher.count(); n != 1 {
+		t.Errorf("%d starts", n)
 	}
 }
