@@ -110,7 +110,7 @@ func fixed(args ...string) func(*talk, context.Context, string) error {
 	return func(t *talk, ctx context.Context, _ string) error { return t.fettle(ctx, args...) }
 }
 
-// ofChat is a command whose first argument is the chat.
+// inThisChat is a command whose first argument is the chat.
 func inThisChat(command ...string) func(*talk, context.Context, string) error {
 	return func(t *talk, ctx context.Context, arg string) error {
 		n, err := t.number()
@@ -232,11 +232,16 @@ func (t *talk) doEdit(_ context.Context, _ string) error {
 	if _, err := t.number(); err != nil {
 		return err
 	}
+	if t.at != 0 {
+		t.at = 0
+		t.say("what you send next goes on as usual")
+		return nil
+	}
 	if t.asked == "" {
 		return fault.New(fault.NotFound, "the last question has no text to change")
 	}
 	t.at, t.fill = -1, t.asked
-	t.say("what you send next is asked in the place of your last question; /edit again or Ctrl-C and /new leave it")
+	t.say("what you send next is asked in the place of your last question; /edit again leaves it")
 	return nil
 }
 

@@ -105,7 +105,7 @@ func (t *talk) showPlan(out *term.Output, c doneCall, most int) bool {
 		}
 		line := "a page: fettle serve shows it at /api/tool-calls/" + c.CallID + "/render"
 		if base := t.served(); base != "" {
-			line = "a page: " + base + "/api/tool-calls/" + c.CallID + "/render"
+			line = "a page: " + base + "/api/tool-calls/" + c.CallID + "/render, with /t/TOKEN before /api"
 		}
 		showLabel(out, "  "+line)
 		return true

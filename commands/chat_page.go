@@ -81,7 +81,9 @@ func (t *talk) runPage(ctx context.Context) error {
 		Out: p.screen, Width: func() int { w, _ := p.size(); return w }, Status: p.setStatus, Ask: p.askPlain,
 	}))
 	t.choose, t.copied, t.lend = p.askCall, p.toClipboard, p.lendTerminal
+	t.rt.page.Store(&drawn{outside: t.rt.streams, inside: t.in.streams})
 	err = p.run(ctx)
+	t.rt.page.Store(nil)
 	return errors.Join(err, p.close())
 }
 

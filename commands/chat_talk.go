@@ -233,7 +233,7 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	if r.retry {
 		req.Chat.At = -1
 	}
-	if t.at != 0 {
+	if t.at != 0 && r.calls == nil {
 		req.Chat.At = t.at
 	}
 	if r.calls != nil {
@@ -257,7 +257,9 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	t.turn = ""
 	t.mu.Unlock()
 	t.log = view.log
-	t.at = 0
+	if r.calls == nil {
+		t.at = 0
+	}
 	if view.number() > 0 || t.chat.ID != "" || r.calls != nil {
 		chat.Model = view.chat.Model
 		t.chat = chat

@@ -183,7 +183,7 @@ func broughtBy(s *registry.MirrorServer) string {
 // serverWhere is a server's command or address as one line.
 func serverWhere(s *registry.MirrorServer) string {
 	if s.Config.URL != "" {
-		return oneLine(s.Config.URL)
+		return oneLine(withoutSecrets(s.Config).URL)
 	}
 	return oneLine(registry.CommandLine(withoutSecrets(s.Config)))
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ import (
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/client"
+	"github.com/fettle-cli/fettle/toolset/mcp"
+	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // A running `fettle serve` has the store. A question is asked through it where the
@@ -229,7 +232,7 @@ func (rt *runtime) settings(cfg *config.Config, allow []string) (string, error) 
 		toolsets = append(toolsets, append([]string{set.ID, set.Revision}, set.Policy(dirs.Home, os.LookupEnv).Env...))
 	}
 	raw, err := json.Marshal([]any{
-		turnSettings(cfg, allow), secretsOf(cfg), variables(cfg), toolsets, dirs.Config, dirs.Home,
+		turnSettings(cfg, allow), secretsOf(cfg), variables(cfg), toolsets, serverVariables(mirror.Servers), dirs.Config, dirs.Home,
 	})
 	if err != nil {
 		return "", err
@@ -317,4 +320,21 @@ func playsScript(cfg *config.Config) bool {
 	return slices.ContainsFunc(append([]string{cfg.Model, cfg.Compact.Model}, cfg.Fallback...), func(ref string) bool {
 		return strings.HasPrefix(ref, "script/")
 	})
+}
+
+// serverVariables are those of the environment that are filled in for MCP servers.
+func serverVariables(servers []registry.MirrorServer) map[string]string {
+	out := map[string]string{}
+	for i := range servers {
+		c, set := &servers[i].Config, &servers[i].Settings
+		for _, text := range slices.Concat([]string{c.Command, c.URL, set.ClientID, set.ClientSecret}, c.Args,
+			slices.Collect(maps.Values(c.Env)), slices.Collect(maps.Values(c.Headers))) {
+			for _, name := range mcp.Variables(text) {
+				if value, ok := os.LookupEnv(name); ok {
+					out[name] = value
+				}
+			}
+		}
+	}
+	return out
 }

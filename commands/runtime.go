@@ -11,6 +11,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -55,11 +56,17 @@ type runtime struct {
 	// approve asks in a chat's own way about a call; nil, or false, leaves it to
 	// the terminal.
 	approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
-	dirs    func() (paths.Dirs, error)
+	// page is that of a chat which draws. Runtimes are copied, and share it.
+	page *atomic.Pointer[drawn]
+	dirs func() (paths.Dirs, error)
 }
 
+// drawn is a page on a terminal. What is told outside of it, by an engine that was
+// made before say, has to go through it, or it would be drawn over.
+type drawn struct{ outside, inside *term.Streams }
+
 func newRuntime(streams *term.Streams) *runtime {
-	rt := &runtime{streams: streams}
+	rt := &runtime{streams: streams, page: new(atomic.Pointer[drawn])}
 	rt.dirs = sync.OnceValues(func() (paths.Dirs, error) {
 		wd, err := os.Getwd()
 		if err != nil {
@@ -152,9 +159,14 @@ func (rt *runtime) inProfile(category string) cli.Flag {
 
 // notice says something that isn't the result, unless -q wants quiet.
 func (rt *runtime) notice(text string) {
-	if !rt.quiet {
-		rt.streams.Err.Printf("fettle: %s\n", term.Clean(text))
+	if rt.quiet {
+		return
 	}
+	streams := rt.streams
+	if d := rt.page.Load(); d != nil && d.outside == streams {
+		streams = d.inside
+	}
+	streams.Err.Printf("fettle: %s\n", term.Clean(text))
 }
 
 // engineNotice passes on what an engine mended or set aside: into a server's log.

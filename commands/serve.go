@@ -55,7 +55,8 @@ the keys are the same, and the rest share its store.
 
 Every request needs the token, which is made the first time and is in serve.token
 in the data directory: as the header "Authorization: Bearer TOKEN", or before the
-path as /t/TOKEN/. --open and --print-url bring it along, and with --check the
+path as /t/TOKEN/. --open and --print-url bring it along (--open by the
+browser's command line, which other users of this machine can see), and with --check the
 latter prints where the server is that runs already. A Unix socket beside it needs
 no token; serve.json in the data directory says where it is.
 

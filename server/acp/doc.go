@@ -8,10 +8,10 @@
 //
 //   - Session: a chat that is bound to the editor's folder. Its id is the chat's,
 //     from before there is a chat: one is made by the first prompt, so an empty
-//     thread leaves nothing behind (session.go, threads.go).
+//     thread leaves nothing behind (session.go).
 //   - Prompt: one session/prompt, from its request to its answer. A session has
 //     one at a time (prompt.go, turn.go).
-//   - Update: what a notification says of a session (updates.go). A teller makes
+//   - Update: what a notification says of a session (wire.go). A teller makes
 //     them of events (tell.go), and the same one of kept messages (replay.go).
 //   - Mode: an agent that the chat enters by, or none (settings.go).
 //   - Command: a prompt that begins with a slash and is carried out here, such as

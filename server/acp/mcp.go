@@ -95,8 +95,8 @@ func (m mcpServer) wrong() string {
 	return ""
 }
 
-// offerServers hands a session's MCP servers to a turn, which starts them when a
-// tool of theirs is needed.
+// offerServers hands a session's MCP servers to a turn, which starts those that it
+// has to list the tools of.
 func (s *session) offerServers(req *engine.TurnRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,14 +43,18 @@ type follower struct {
 	from  source
 	yield func(event.Event, error) bool
 	done  bool // the turn has ended, or the caller wants no more
+	// opened is when the last stream was; zero where it couldn't be.
+	opened time.Time
 }
 
 // run reads streams until the turn has ended. What comes resets the time in which
-// one is tried again.
+// one is tried again, and so does a stream that was open for longer than that, in
+// which nothing happened.
 func (f *follower) run() error {
 	since, pause := time.Now(), resumePause
 	for {
 		before := f.after
+		f.opened = time.Time{}
 		err := f.stream()
 		switch {
 		case f.done:
@@ -60,7 +64,7 @@ func (f *follower) run() error {
 		case err != nil && !gone(err):
 			return err
 		}
-		if f.after > before {
+		if f.after > before || !f.opened.IsZero() && time.Since(f.opened) > f.from.most {
 			since, pause = time.Now(), resumePause
 		}
 		if time.Since(since) > f.from.most {
@@ -92,6 +96,7 @@ func (f *follower) stream() error {
 		return err
 	}
 	defer res.Body.Close()
+	f.opened = time.Now()
 	if res.StatusCode == http.StatusNoContent { // its end was the last event that we had
 		f.done = true
 		return nil

@@ -458,3 +458,21 @@ mcp_servers:
 		t.Errorf("the argument became %q: %v", clean.MCPServers[0].Args[0], hidden)
 	}
 }
+
+// A secret in an address is none that is shown or handed on.
+func TestWithoutSecretsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"https://x.example/mcp":                         "https://x.example/mcp",
+		"https://x.example/mcp?lang=en#top":             "https://x.example/mcp?lang=en#top",
+		"https://x.example/mcp?a=1&api_key=abc&b=2#top": "https://x.example/mcp?a=1&api_key=${API_KEY}&b=2#top",
+		"https://x.example/mcp?api_key=${MINE}":         "https://x.example/mcp?api_key=${MINE}",
+		"https://x.example/mcp?token=&x":                "https://x.example/mcp?token=&x",
+	} {
+		m := &Manifest{MCPServers: []MCPServer{{ID: "x", URL: url}}}
+		clean, hidden := m.WithoutSecrets()
+		if got := clean.MCPServers[0].URL; got != want || (len(hidden) > 0) != (url != want) {
+			t.Errorf("%s: %s, %q; want %s", url, got, hidden, want)
+		}
+	}
+}

@@ -79,6 +79,9 @@ func (m *Manifest) WithoutSecrets() (*Manifest, []string) {
 		s := &copied.MCPServers[i]
 		hide(s.Env)
 		hide(s.Headers)
+		var found []string
+		s.URL, found = withoutQuerySecrets(s.URL)
+		hidden = append(hidden, found...)
 		for k, arg := range s.Args {
 			if secretPattern().MatchString(arg) {
 				variable := variableName(s.ID) + "_SECRET"
@@ -89,4 +92,29 @@ func (m *Manifest) WithoutSecrets() (*Manifest, []string) {
 	}
 	slices.Sort(hidden)
 	return copied, slices.Compact(hidden)
+}
+
+// withoutQuerySecrets is an address whose parameters have ${NAME} where a value is
+// or may be a secret, and the names.
+func withoutQuerySecrets(address string) (shown string, hidden []string) {
+	before, query, ok := strings.Cut(address, "?")
+	if !ok {
+		return address, nil
+	}
+	query, fragment, hasFragment := strings.Cut(query, "#")
+	parts := strings.Split(query, "&")
+	for i, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		if value == "" || len(variables(value)) > 0 || !secretName(name) && !secretPattern().MatchString(value) {
+			continue
+		}
+		variable := variableName(name)
+		parts[i] = name + "=${" + variable + "}"
+		hidden = append(hidden, variable)
+	}
+	shown = before + "?" + strings.Join(parts, "&")
+	if hasFragment {
+		shown += "#" + fragment
+	}
+	return shown, hidden
 }

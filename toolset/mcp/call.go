@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -100,6 +101,14 @@ func explain(err error) error {
 		return fmt.Errorf("it refused: %s (%d)", plain(wire.Message, maxMessageText), wire.Code)
 	}
 	text := strings.ReplaceAll(err.Error(), "rejected by transport: ", "")
+	var at *url.Error
+	if errors.As(err, &at) { // its address may have a secret that was filled in
+		shown := "its address"
+		if u, wrong := url.Parse(at.URL); wrong == nil {
+			shown = u.Scheme + "://" + u.Host
+		}
+		text = strings.ReplaceAll(text, at.URL, shown)
+	}
 	return errors.New(plain(text, maxMessageText))
 }
 
