@@ -241,6 +241,7 @@ func opsRoutes() []route {
 	const tag = "operation"
 	return []route{
 		{op: "get_front_page", method: http.MethodGet, path: "/{$}", tag: tag, do: getFrontPage, public: true, media: "text/html", summary: "A page that says what this is"},
+		{op: "open_page", method: http.MethodPost, path: "/api/open", tag: tag, do: openPage, public: true, body: openBody{}, takes: jsonBody(), gives: tokenJSON{}, summary: "The token for a code that fettle serve --open has given a browser; once"},
 		{op: "get_health", method: http.MethodGet, path: "/healthz", tag: tag, do: getHealth, public: true, gives: healthJSON{}, summary: "Whether the process answers"},
 		{op: "get_ready", method: http.MethodGet, path: "/readyz", tag: tag, do: getReady, public: true, gives: readyJSON{}, maybe: []int{http.StatusServiceUnavailable}, summary: "Whether turns can begin"},
 		{op: "get_metrics", method: http.MethodGet, path: "/metrics", tag: tag, do: getMetrics, media: "text/plain", summary: "Counters in Prometheus' text format"},

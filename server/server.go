@@ -92,6 +92,7 @@ type Server struct {
 	store     storeAPI
 	live      *liveTurns
 	shows     *shows
+	openings  openings
 	count     counters
 	beat      *beat
 	pieces    sync.Pool // of buffers that frames are put together in
@@ -137,6 +138,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.openings.now = s.now
 	s.live, s.shows, s.beat = newLiveTurns(s.now), newShows(s.now), newBeat()
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	if o.MCP != nil {
