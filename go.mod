@@ -111,3 +111,6 @@ require (
 	golang.org/x/tools v0.52.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
+
+// What npm brings stays outside of the module.
+ignore ./server/web/node_modules

@@ -155,4 +155,3 @@ func (e *Engine) kept(ctx context.Context, m *cas.Manifest, name string) error {
 	}
 	return nil
 }
-

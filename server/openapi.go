@@ -48,6 +48,7 @@ func openAPI(list []route, version string) []byte {
 		},
 	}
 	d.of(reflect.TypeFor[errorJSON]())
+	d.turnEvents()
 	raw, err := json.MarshalIndent(doc, "", " ")
 	if err != nil { // it is made of strings, numbers and lists
 		return []byte("{}")

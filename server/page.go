@@ -43,7 +43,7 @@ const filePolicy = "default-src 'none'; script-src 'self'; frame-ancestors 'none
 
 func (s *Server) pageFile(w http.ResponseWriter, r *http.Request, name string) error {
 	if !s.page.Has(name) {
-		return notFound()
+		return refuse(http.StatusNotFound, "not_found", "the page has no file "+quoted(name))
 	}
 	w.Header().Set("Content-Security-Policy", filePolicy)
 	s.page.ServeFile(w, r, name)

@@ -108,6 +108,7 @@ type Server struct {
 	live      *liveTurns
 	artifacts *artifacts
 	page      *web.Page
+	openings  openings
 	count     counters
 	beat      *beat
 	pieces    sync.Pool // of buffers that frames are put together in
@@ -160,6 +161,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.openings.now = s.now
 	s.live, s.artifacts, s.beat = newLiveTurns(s.now), newArtifacts(s.now), newBeat()
 	s.asks = newAppAsks(s.now)
 	s.streams, s.endStreams = context.WithCancel(context.Background())

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+// eventBodies are the bodies of all events that a turn can have. A test holds
+// them against those that package event decodes.
+func eventBodies() []event.Body {
+	return []event.Body{
+		event.Status{}, event.AgentStart{}, event.Handoff{}, event.Reasoning{}, event.TextDelta{},
+		event.ToolStart{}, event.ConfirmRequest{}, event.ConfirmResult{}, event.ToolProgress{}, event.ToolComplete{},
+		event.Payload{}, event.Workflow{}, event.Annotations{}, event.Meta{}, event.Footnote{}, event.Summary{},
+		event.Complete{}, event.Error{}, event.Cancelled{},
+	}
+}
+
+// turnEvents describes the events of a turn as the engine has them, which is what
+// a stream has with form=events: one schema for each type, and TurnEvent, which
+// is any of them. Clients ignore types and fields that they don't know.
+func (d *describer) turnEvents() {
+	var union []object
+	types := object{}
+	for _, b := range eventBodies() {
+		name := "event_" + string(b.Type())
+		schema := d.fields(reflect.TypeOf(b))
+		props := schema["properties"].(object)
+		props["type"] = object{"type": "string", "const": string(b.Type())}
+		props["turn_id"] = object{"type": "string"}
+		props["seq"] = object{"type": "integer"}
+		props["time"] = object{"type": "string", "format": "date-time"}
+		required, _ := schema["required"].([]string)
+		required = append(required, "seq", "time", "turn_id", "type")
+		slices.Sort(required)
+		schema["required"] = required
+		d.schemas[name] = schema
+		union = append(union, object{"$ref": "#/components/schemas/" + name})
+		types[string(b.Type())] = "#/components/schemas/" + name
+	}
+	d.schemas["TurnEvent"] = object{"oneOf": union, "discriminator": object{"propertyName": "type", "mapping": types}}
+}

@@ -1,0 +1,52 @@
+import createClient from "openapi-fetch";
+import { faultOf } from "./fault";
+import type { components, paths } from "./schema";
+import { token } from "./token";
+
+export type Schemas = components["schemas"];
+export type Chat = Schemas["Chat"];
+export type Message = Schemas["Message"];
+export type Part = Schemas["Part"];
+export type Agent = Schemas["Agent"];
+export type ListedTool = Schemas["ListedTool"];
+export type TurnEvent = Schemas["TurnEvent"];
+export type EventOf<T extends TurnEvent["type"]> = Extract<TurnEvent, { type: T }>;
+
+let base = "";
+
+/** useServer names another server than the page's own: the web component's. */
+export function useServer(url: string) {
+  base = url.replace(/\/$/, "");
+}
+
+/** request fetches an address of the API with the token. It throws ApiFault. */
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (token()) headers.set("Authorization", "Bearer " + token());
+  const response = await fetch(base + path, { ...init, headers, credentials: "omit" });
+  if (!response.ok) throw await faultOf(response);
+  return response;
+}
+
+/**
+ * api is the typed client of /openapi.json. A failure throws ApiFault, so that
+ * `data` is there whenever a call returns: use `unwrap`.
+ */
+export const api = createClient<paths>({
+  baseUrl: "",
+  fetch: async (input: Request) => {
+    const url = new URL(input.url, location.href);
+    return request(url.pathname + url.search, {
+      method: input.method,
+      headers: input.headers,
+      body: input.method === "GET" || input.method === "HEAD" ? undefined : await input.blob(),
+      signal: input.signal,
+    });
+  },
+});
+
+/** unwrap gives the data of a call that can't have failed without throwing. */
+export function unwrap<T>(result: { data?: T }): NonNullable<T> {
+  if (result.data === undefined || result.data === null) throw new Error("the server answered with nothing");
+  return result.data as NonNullable<T>;
+}

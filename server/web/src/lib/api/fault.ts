@@ -1,0 +1,36 @@
+import type { components } from "./schema";
+
+export type FaultBody = components["schemas"]["error_"];
+
+/** ApiFault is a refusal of the server, in its own words. */
+export class ApiFault extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hints: string[];
+
+  constructor(status: number, body: { code?: string; message?: string; hints?: string[] }) {
+    super(body.message || `the server answered ${status}`);
+    this.name = "ApiFault";
+    this.status = status;
+    this.code = body.code ?? "failed";
+    this.hints = body.hints ?? [];
+  }
+}
+
+/** faultOf reads the failure of a response, whatever its body is. */
+export async function faultOf(response: Response): Promise<ApiFault> {
+  try {
+    const body: unknown = await response.json();
+    const error = (body as { error?: Partial<FaultBody> } | null)?.error;
+    return new ApiFault(response.status, typeof error === "object" && error ? error : {});
+  } catch {
+    return new ApiFault(response.status, {});
+  }
+}
+
+/** explain is an error as a person reads it. */
+export function explain(error: unknown): { message: string; hints: string[]; retry: boolean } {
+  if (error instanceof ApiFault) return { message: error.message, hints: error.hints, retry: error.status >= 500 || error.status === 429 };
+  if (error instanceof TypeError) return { message: "fettle can't be reached", hints: ["is `fettle serve` still running?"], retry: true };
+  return { message: error instanceof Error ? error.message : String(error), hints: [], retry: true };
+}

@@ -1,0 +1,157 @@
+// The types of document 000, in its names. Fields that fettle adds are marked.
+import type { components } from "@/lib/api/schema";
+
+export type InteractionType = "text_input" | "value_selected" | "action_executed";
+
+export interface ActionMetadata {
+  action_identifier?: string;
+  action_data?: unknown;
+}
+
+export interface SuggestedValue {
+  label: string;
+  value: string;
+}
+
+export interface SuggestedAction {
+  label: string;
+  action: string;
+  handler?: string; // client or server
+  data?: unknown;
+  style?: string;
+}
+
+export interface CustomPayload {
+  type: string;
+  data: unknown;
+}
+
+export type WorkspacePayloadType =
+  | "draft"
+  | "summary"
+  | "data"
+  | "code"
+  | "agent_create"
+  | "agent_update"
+  | "table"
+  | "research"
+  | "research_result"
+  | "workflow_graph"
+  | "review_collection"
+  | "review_analysis"
+  | "entity_verification"
+  | (string & {}); // a toolset's own
+
+export interface WorkspacePayload {
+  type: WorkspacePayloadType;
+  title: string;
+  content: string;
+  data?: unknown;
+  agent_data?: unknown;
+  table_data?: unknown;
+  research_data?: unknown;
+}
+
+/** ToolCall is an entry of tool_history, with what fettle knows of the call. */
+export interface ToolCall {
+  tool_name: string;
+  input: Record<string, unknown>;
+  output: string;
+  workspace_payload?: WorkspacePayload;
+  payload?: unknown;
+  // Added:
+  tool_id?: string;
+  call_id?: string;
+  tool_use_id?: string;
+  status?: "pending" | "running" | "success" | "error";
+  error?: string;
+  duration_ms?: number;
+  render_plan?: unknown;
+  pre_manifest_id?: string;
+  post_manifest_id?: string;
+  changes?: { path: string; kind: string }[];
+  changed?: number;
+}
+
+export interface ToolProgressEvent {
+  type: "tool_progress";
+  tool: string;
+  stage: string;
+  message: string;
+  progress?: number;
+  data?: unknown;
+}
+
+export interface ActiveToolProgress {
+  toolName: string;
+  updates: ToolProgressEvent[];
+  // Added: calls of one step run side by side.
+  toolUseId: string;
+}
+
+export type Usage = components["schemas"]["Usage"];
+export type Conversation = components["schemas"]["Chat"];
+
+export interface GeneralChatMessage {
+  role: "user" | "assistant";
+  content: string;
+  timestamp: string;
+  suggested_values?: SuggestedValue[];
+  suggested_actions?: SuggestedAction[];
+  custom_payload?: CustomPayload;
+  workspace_payload?: WorkspacePayload;
+  // Added:
+  id: string;
+  turn_id?: string;
+  thoughts: ThoughtStep[];
+  reasoning: string;
+  tool_history: ToolCall[];
+  attachments: Attachment[];
+  footnotes: string[];
+  payloads: ShownPayload[];
+  status: "complete" | "interrupted" | "cancelled" | "error";
+  error?: string;
+  model?: string;
+  usage?: Usage;
+  siblings?: { ids: string[]; index: number };
+  manifest_id?: string;
+}
+
+export interface Attachment {
+  name: string;
+  mime: string;
+  size?: number;
+  doc?: string;
+  /** an image's content as a data: or blob: address, where the page has it */
+  preview?: string;
+}
+
+/** ShownPayload is a payload of document 001 as it stands in the stream. */
+export interface ShownPayload {
+  payload_id: string;
+  type: string;
+  data: unknown;
+  title?: string;
+  source: string;
+  toolset_id?: string;
+  render_plan?: unknown;
+}
+
+/** ThoughtStep has document 003's forms; reasoning and agents' words are added. */
+export type ThoughtStep =
+  | { type: "agent_start"; agent: string }
+  | { type: "tool_call"; agent: string; tool: string; query: string; tool_use_id: string }
+  | { type: "tool_result"; agent: string; tool: string; result: string; tool_use_id: string; failed?: boolean }
+  | { type: "handoff"; from: string; to: string; reason?: string }
+  | { type: "reasoning"; agent: string; text: string };
+
+/** Approval is a call that waits for a person. */
+export interface Approval {
+  turn_id: string;
+  tool_use_id: string;
+  tool: string;
+  tool_id: string;
+  input: Record<string, unknown>;
+  reason: string;
+  rule?: string;
+}
