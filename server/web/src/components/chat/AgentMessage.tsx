@@ -62,7 +62,7 @@ function Answer({ segments, tools, turn }: { segments: Segment[]; tools: ToolCal
     <div className="min-w-0">
       {loose.map((i) => card(i, `loose-${i}`))}
       {segments.map((s, i) =>
-        s.kind === "tool" ? card(s.index, `tool-${s.index}`) : s.text.trim() !== "" && <Blocks key={`text-${i}`} text={s.text} cursor={turn !== null && i === end} />,
+        s.kind === "tool" ? card(s.index, `tool-${s.index}`) : s.text.trim() !== "" && <Blocks key={`text-${i}`} text={s.text} cursor={turn !== null && turn.approvals.length === 0 && i === end} />,
       )}
     </div>
   );

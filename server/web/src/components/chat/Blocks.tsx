@@ -1,5 +1,6 @@
 import { startTransition, useEffect, useMemo, useState } from "react";
 import { Markdown } from "@/components/ui/Markdown";
+import { cn } from "@/lib/cn";
 import { splitBlocks } from "@/lib/blocks";
 
 // So many pieces are drawn in one go; a longer text is drawn on between frames.
@@ -15,16 +16,11 @@ export function Blocks({ text, cursor }: { text: string; cursor?: boolean }) {
     return () => cancelAnimationFrame(frame);
   }, [shown, blocks.length]);
   return (
-    <div className="markdown-blocks" dir="auto">
+    <div className={cn("markdown-blocks", cursor && "streaming")} dir="auto">
       {blocks.slice(0, shown).map((block, i) => (
         // A piece keeps its place for good.
         <Markdown key={i} text={block} />
       ))}
-      {cursor && (
-        <span className="streaming-cursor font-mono text-accent-ink" aria-hidden="true">
-          |
-        </span>
-      )}
     </div>
   );
 }
