@@ -7,8 +7,8 @@ import { api, type Chat, type TurnEvent } from "@/lib/api/client";
 import { ApiFault, explain } from "@/lib/api/fault";
 import { cancelTurn, type StartedTurn } from "@/lib/api/generalChatApi";
 import { attachmentsOf, filesOf } from "@/lib/files";
-import { messageOfTurn } from "@/lib/history";
-import { cachedMessages, previewOf, questionOf, remember } from "@/lib/storage";
+import { messageOfTurn, withSeen } from "@/lib/history";
+import { cachedMessages, isQuestion, previewOf, questionOf, remember } from "@/lib/storage";
 import { newTurn, reduce } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage } from "@/types/chat";
 import { again, answer, begin, choices, pageOfMessages, runningTurn, waiting } from "./api";
@@ -104,7 +104,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
       const running = page.turn_id && !get().turn ? page.turn_id : null;
       set((s) => ({
         chat: page.chat, chatId: page.chat.id, before: page.before ?? null, loading: false, loadFault: null, locked: false,
-        messages: [...page.messages, ...questions(page.turn_id, page.messages, s.messages, page.chat.id)],
+        messages: [...withSeen(page.messages, s.messages), ...questions(page.turn_id, page.messages, s.messages, page.chat.id)],
       }));
       client.setQueryData(["messages", page.chat.id], page.total);
       save(page.turn_id);
@@ -158,7 +158,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         opened = new AbortController();
         const { signal } = opened;
         const cached = ref ? cachedMessages(ref) : [];
-        set({ ...empty, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !m.id.startsWith("question-")), loading: ref !== null });
+        set({ ...empty, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !isQuestion(m.id)), loading: ref !== null });
         if (ref === null) return;
         try {
           const found = await fetchMessages(ref, signal);
