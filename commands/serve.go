@@ -55,10 +55,11 @@ the keys are the same, and the rest share its store.
 
 Every request needs the token, which is made the first time and is in serve.token
 in the data directory: as the header "Authorization: Bearer TOKEN", or before the
-path as /t/TOKEN/. --open and --print-url bring it along (--open by the
-browser's command line, which other users of this machine can see), and with --check the
-latter prints where the server is that runs already. A Unix socket beside it needs
-no token; serve.json in the data directory says where it is.
+path as /t/TOKEN/. --print-url brings it along, and with --check prints where the
+server is that runs already; --open gives the browser a code instead, which is good
+once and for two minutes, since other users of this machine can see how a program
+was started. A Unix socket beside it needs no token; serve.json in the data directory
+says where it is.
 
 --demo answers by the agents of fettle demo and their recorded model, on data that
 goes away with the server. POST /chat takes document 003's requests; --trust-origin
@@ -157,7 +158,7 @@ func runServe(ctx context.Context, rt *runtime, o serveOptions) error {
 	}
 	told := context.AfterFunc(ctx, func() { rt.tellSystemd("STOPPING=1") })
 	defer told()
-	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { rt.serving(ctx, l, o) }})
+	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { rt.serving(ctx, s, l, o) }})
 }
 
 // servedEngine is the engine of the configuration, or that of the demo, which goes
@@ -268,14 +269,13 @@ func (o serveOptions) certificate() (*tls.Certificate, error) {
 }
 
 // serving says where, once requests are answered.
-func (rt *runtime) serving(ctx context.Context, l *server.Listening, o serveOptions) {
+func (rt *runtime) serving(ctx context.Context, s *server.Server, l *server.Listening, o serveOptions) {
 	rt.tellSystemd("READY=1")
 	if o.trustOrigin != "" {
 		rt.notice("every page at " + o.trustOrigin + " can ask here without a token; end fettle serve when you don't need that")
 	}
-	address := l.URL() + "/#token=" + o.token
 	if o.printURL {
-		rt.streams.Out.Printf("%s\n", address)
+		rt.streams.Out.Printf("%s\n", l.URL()+"/#token="+o.token)
 	}
 	if o.printURL && !o.open {
 		return
@@ -285,7 +285,8 @@ func (rt *runtime) serving(ctx context.Context, l *server.Listening, o serveOpti
 		rt.notice("--open opens it in a browser; --print-url prints the address with its token")
 		return
 	}
-	if err := rt.openBrowser(ctx, address); err != nil {
+	// What a browser is started with, other users can see: a code that is good once.
+	if err := rt.openBrowser(ctx, l.URL()+"/#open="+s.OpenCode()); err != nil {
 		rt.notice(err.Error())
 		rt.notice("fettle serve --print-url prints the address with its token")
 	}
