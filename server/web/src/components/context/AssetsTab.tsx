@@ -9,6 +9,7 @@ import { api, request } from "@/lib/api/client";
 import { cn } from "@/lib/cn";
 import { byteText } from "./bytes";
 import { ChatFiles } from "./ChatFiles";
+import { documentName } from "./documentName";
 import { download } from "./download";
 import { useDocuments, type Document } from "./queries";
 
@@ -109,13 +110,14 @@ function useDocumentChanges() {
     mutationFn: async (files: File[]) => {
       for (const file of files) {
         try {
-          const response = await request(`/api/documents/${encodeURIComponent(file.name)}`, {
+          const name = documentName(file.name);
+          const response = await request(`/api/documents/${encodeURIComponent(name)}`, {
             method: "PUT",
             body: file,
             headers: { "Content-Type": "application/octet-stream" },
           });
           const { same } = (await response.json()) as { same?: boolean };
-          tell(same ? `${file.name} was stored already, with these contents` : `Stored ${file.name}`);
+          tell(same ? `${name} was stored already, with these contents` : `Stored ${name}`);
         } catch (error) {
           tellFault(`${file.name} isn't stored`, error);
         }

@@ -1,10 +1,10 @@
 import { Paperclip } from "lucide-react";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { byteText } from "./bytes";
 
 /** ChatFiles are the attachments of this chat's questions. */
 export function ChatFiles() {
-  const { messages } = useGeneralChat();
+  const messages = useChat((chat) => chat.messages);
   const seen = new Set<string>();
   const files = messages
     .flatMap((m) => m.attachments)

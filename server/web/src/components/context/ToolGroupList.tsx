@@ -32,10 +32,12 @@ export function ToolGroupList({ group, onShow }: { group: ToolGroup; onShow(tool
             className="flex w-full min-w-0 items-center gap-1.5 rounded-md px-1 py-1.5 text-left text-[13px] font-semibold hover:bg-raised"
           >
             <ChevronRight className={cn("size-4 shrink-0 text-muted transition-transform", open && "rotate-90")} aria-hidden="true" />
-            <span className="min-w-0 truncate">{title}</span>
-            <span className="shrink-0 font-normal text-muted">
-              {kind && <>{kind} · </>}
-              {on} of {group.tools.length} on
+            <span className="min-w-0">
+              <span className="block break-words">{title}</span>
+              <span className="block font-normal text-muted">
+                {kind && <>{kind} · </>}
+                {on} of {group.tools.length} on
+              </span>
             </span>
           </button>
         </h3>
@@ -81,7 +83,7 @@ function ToolRow({ tool, off, onShow, onSwitch }: { tool: ListedTool; off: boole
 
 export function Problem({ text }: { text: string }) {
   return (
-    <p className="mx-3 mb-1 flex items-start gap-1.5 text-[13px] text-bad">
+    <p className="mb-1 flex items-start gap-1.5 px-3 text-[13px] text-bad">
       <TriangleAlert className="mt-0.5 size-3.5 shrink-0" aria-hidden="true" />
       <span className="min-w-0 break-words">{text}</span>
     </p>

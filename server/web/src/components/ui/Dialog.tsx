@@ -28,8 +28,13 @@ export function Dialog({
         <Base.Overlay className="fixed inset-0 z-40 bg-black/60" />
         <Base.Content
           {...(about ? {} : { "aria-describedby": undefined })}
+          // On the sheet, not on Close: its tooltip would take the first Escape.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+          }}
           className={cn(
-            "fixed top-1/2 left-1/2 z-40 flex max-h-[90dvh] w-[calc(100vw-24px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-xl border border-border bg-surface shadow-2xl",
+            "fixed top-1/2 left-1/2 z-40 flex max-h-[90dvh] w-[calc(100vw-24px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-xl border border-border bg-surface shadow-2xl outline-none",
             wide ? "max-w-4xl" : "max-w-lg",
           )}
         >
