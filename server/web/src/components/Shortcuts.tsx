@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { Dialog } from "@/components/ui/Dialog";
 import { Switch } from "@/components/ui/Switch";
 import { handleShortcut, registerShortcuts, useShortcuts, type Shortcut } from "@/lib/shortcuts";
+import { useComposer } from "@/lib/chat/choices";
 import { useUI } from "@/lib/ui";
 
 /** soon waits for what a change of state draws. */
@@ -18,7 +19,7 @@ function focusSearch() {
 
 function focusComposer() {
   useUI.getState().show("chat");
-  soon(() => [...document.querySelectorAll<HTMLElement>('main[aria-label="Chat"] textarea')].at(-1)?.focus());
+  useComposer.getState().put(null);
 }
 
 const ui = () => useUI.getState();

@@ -34,9 +34,6 @@ interface UI {
   selection: Selection | null;
   shortcuts: boolean;
   toolsets: boolean;
-  /** the agent and the model that the next question goes to; null: the server's own */
-  agent: string | null;
-  model: string | null;
   setTheme(theme: Theme): void;
   toggle(panel: "sidebar" | "workspace" | "context"): void;
   show(panel: PanelName): void;
@@ -45,8 +42,6 @@ interface UI {
   select(selection: Selection | null): void;
   setShortcuts(open: boolean): void;
   setToolsets(open: boolean): void;
-  setAgent(agent: string | null): void;
-  setModel(model: string | null): void;
 }
 
 const chatPath = /^\/c\/([\w-]+)$/;
@@ -68,8 +63,6 @@ export const useUI = create<UI>()(
       selection: null,
       shortcuts: false,
       toolsets: false,
-      agent: null,
-      model: null,
       setTheme: (theme) => set({ theme }),
       toggle: (panel) => set({ [panel]: !get()[panel] }),
       show: (panel) => set(panel === "chat" ? { narrow: panel } : { narrow: panel, [panel]: true }),
@@ -82,12 +75,10 @@ export const useUI = create<UI>()(
       select: (selection) => set(selection ? { selection, workspace: true, narrow: "workspace" } : { selection }),
       setShortcuts: (shortcuts) => set({ shortcuts }),
       setToolsets: (toolsets) => set({ toolsets }),
-      setAgent: (agent) => set({ agent }),
-      setModel: (model) => set({ model }),
     }),
     {
       name: "fettle_page",
-      partialize: ({ theme, sidebar, workspace, context, contextTab, model }) => ({ theme, sidebar, workspace, context, contextTab, model }),
+      partialize: ({ theme, sidebar, workspace, context, contextTab }) => ({ theme, sidebar, workspace, context, contextTab }),
     },
   ),
 );

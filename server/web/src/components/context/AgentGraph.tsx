@@ -5,7 +5,7 @@ const row = 40;
 const box = { width: 132, height: 28 };
 
 /** AgentGraph draws who hands over to whom: agents below each other, handoffs down on the right and back up on the left. */
-export function AgentGraph({ agents, chosen }: { agents: Agent[]; chosen: string | null }) {
+export function AgentGraph({ agents, chosen }: { agents: Agent[]; chosen: string }) {
   const arrows = handoffsOf(agents);
   if (arrows.length === 0) return null;
   // Each arrow has a lane of its own, so that they can be told apart.

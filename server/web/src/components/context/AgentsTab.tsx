@@ -4,8 +4,8 @@ import { Button } from "@/components/ui/Button";
 import { Dialog } from "@/components/ui/Dialog";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import type { Agent } from "@/lib/api/client";
+import { useChoices } from "@/lib/chat/choices";
 import { cn } from "@/lib/cn";
-import { useUI } from "@/lib/ui";
 import { AgentGraph } from "./AgentGraph";
 import { bareId, families } from "./handoffs";
 import { useAgents } from "./queries";
@@ -14,7 +14,7 @@ import { Facts, Json } from "./ToolSheet";
 /** AgentsTab lists the agents, and chooses the one that the next question goes to. */
 export function AgentsTab() {
   const agents = useAgents();
-  const { agent: chosen, setAgent } = useUI();
+  const { agent: chosen, choose } = useChoices();
   const [shown, setShown] = useState<Agent | null>(null);
 
   if (agents.isPending) return <Skeleton lines={9} />;
@@ -29,11 +29,11 @@ export function AgentsTab() {
   return (
     <div className="scroll-y h-full p-3">
       <p className="mb-3 text-[13px] text-muted">
-        {chosen ? (
+        {chosen && chosen !== "none" ? (
           <>
             The next question goes to <span className="text-ink">{bareId(chosen)}</span>.{" "}
-            <button type="button" className="text-accent-ink underline" onClick={() => setAgent(null)}>
-              Ask the model itself
+            <button type="button" className="text-accent-ink underline" onClick={() => choose({ agent: "" })}>
+              As it was
             </button>
           </>
         ) : (
@@ -46,7 +46,7 @@ export function AgentsTab() {
           <AgentGraph agents={family.agents} chosen={chosen} />
           <ul className="mt-2 flex flex-col gap-2">
             {family.agents.map((agent) => (
-              <Card key={agent.id} agent={agent} chosen={agent.id === chosen} onChoose={() => setAgent(agent.id === chosen ? null : agent.id)} onShow={() => setShown(agent)} />
+              <Card key={agent.id} agent={agent} chosen={agent.id === chosen} onChoose={() => choose({ agent: agent.id === chosen ? "" : agent.id })} onShow={() => setShown(agent)} />
             ))}
           </ul>
         </section>

@@ -5,10 +5,12 @@ import { Failed, Skeleton } from "@/components/ui/States";
 import { tellFault } from "@/components/ui/Toasts";
 import { request } from "@/lib/api/client";
 import { forget } from "@/lib/api/token";
+import { useChoices } from "@/lib/chat/choices";
+import { usePage } from "@/lib/page";
 import { useUI, type Theme } from "@/lib/ui";
 import { download } from "./download";
 import { useModels } from "./queries";
-import { usePage, useSettings, type Setting } from "./server";
+import { useSettings, type Setting } from "./server";
 import { ServerList } from "./ServerList";
 
 /** SettingsTab has what a person chooses for this page, and what the server was told. */
@@ -108,7 +110,7 @@ function ThemeChoice() {
 function ModelChoice() {
   const models = useModels();
   const page = usePage();
-  const { model, setModel } = useUI();
+  const { model, choose } = useChoices();
   const own = page.data?.model ? `The server’s: ${page.data.model}` : "The server’s choice";
   if (models.isError) return <Failed error={models.error} what="The models can't be listed" onRetry={() => void models.refetch()} />;
   const list = models.data?.models ?? [];
@@ -116,8 +118,8 @@ function ModelChoice() {
     <>
       <select
         aria-label="Model for new questions"
-        value={model ?? ""}
-        onChange={(e) => setModel(e.target.value || null)}
+        value={model}
+        onChange={(e) => choose({ model: e.target.value })}
         className="h-8 w-full rounded-md border border-border bg-bg px-2"
       >
         <option value="">{own}</option>

@@ -8,10 +8,6 @@ export type Setting = Schemas["Setting"];
 export type MCPServer = Schemas["server"];
 export type Change = Schemas["looked"]["changes"][number];
 
-export function usePage() {
-  return useQuery({ queryKey: ["page"], queryFn: async () => unwrap(await api.GET("/api/page")), staleTime: Infinity });
-}
-
 export function useSettings() {
   return useQuery({ queryKey: ["settings"], queryFn: async () => unwrap(await api.GET("/api/settings")) });
 }

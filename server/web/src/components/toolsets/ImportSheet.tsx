@@ -31,7 +31,7 @@ export default function ImportSheet() {
   if (now.step === "consent") return <Consent file={now.file} plan={now.plan} onApprove={() => void install()} onLeave={leave} />;
   return (
     <Dialog open onOpenChange={(open) => !open && leave()} title={titleOf(now)} wide={now.step === "refused"} footer={now.step !== "sending" && now.step !== "installing" && <Button onClick={leave}>Close</Button>}>
-      {now.step === "refused" && <Refused error={now.error} />}
+      {now.step === "refused" && <Refused error={now.error} name={now.file.name} />}
       {now.step === "done" && <Done importing={now} />}
       {(now.step === "sending" || now.step === "installing") && <Bar label={now.step === "sending" ? "Sending" : "Installing"} part={now.part} size={now.file.size} />}
     </Dialog>

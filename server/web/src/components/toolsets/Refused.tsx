@@ -3,12 +3,13 @@ import { cn } from "@/lib/cn";
 import { problemOf } from "./consent";
 
 /** Refused says why a bundle can't be imported: what is wrong, place by place. */
-export function Refused({ error }: { error: unknown }) {
+export function Refused({ error, name }: { error: unknown; name: string }) {
   const { message, hints } = explain(error);
   const detail = error instanceof ApiFault ? error.detail : [];
   return (
     <div role="alert" className="flex flex-col gap-3 text-[13px]">
-      <p className="break-words">{message}</p>
+      {/* The server knows an upload by a name of its own. */}
+      <p className="break-words">{message.replace(/^upload-\d+\.(zip|tar\.gz)\b/, name)}</p>
       {detail.length > 0 && <Problems lines={detail} />}
       {hints.map((hint) => (
         <p key={hint} className="text-muted">

@@ -1,7 +1,6 @@
 import { api, unwrap, type Message } from "@/lib/api/client";
 import { confirmTurn, startTurn, type StartedTurn, type TurnRequest } from "@/lib/api/generalChatApi";
 import { messagesOf, type CallOfPage, type Siblings } from "@/lib/history";
-import { useUI } from "@/lib/ui";
 import type { Approval } from "@/types/chat";
 import type { Decision, SendOptions } from "./state";
 
@@ -20,14 +19,10 @@ export async function pageOfMessages(chat: string, o: { limit: number; before?: 
   return { ...page, messages: messagesOf(page.messages as Message[], calls ?? [], siblings ?? {}) };
 }
 
-/** choices are what a question goes to: what it names itself, else what was chosen for the page. */
 export function choices(extra: SendOptions): Pick<TurnRequest, "model" | "agent" | "tools" | "think"> {
-  const { model: usual, agent: next } = useUI.getState();
-  const model = extra.model ?? usual;
-  const agent = extra.agent ?? next;
   return {
-    ...(model ? { model } : {}),
-    ...(agent ? { agent } : {}),
+    ...(extra.model ? { model: extra.model } : {}),
+    ...(extra.agent ? { agent: extra.agent } : {}),
     ...(extra.tools ? { tools: extra.tools } : {}),
     ...(extra.think === undefined ? {} : { think: extra.think }),
   };
