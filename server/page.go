@@ -79,8 +79,16 @@ type limitsJSON struct {
 type Suggestion struct {
 	Title   string `json:"title"`
 	Message string `json:"message"`
-	Agent   string `json:"agent,omitempty"`
+	Agent   string `json:"agent,omitempty"` // none is the chat without one
 	Model   string `json:"model,omitempty"`
+	// Uploads go with the question.
+	Uploads []SuggestedFile `json:"uploads,omitempty"`
+}
+
+// SuggestedFile is a file that goes with a suggestion, as start_turn takes it.
+type SuggestedFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 func getPage(s *Server, w http.ResponseWriter, _ *http.Request) error {

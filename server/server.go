@@ -180,6 +180,9 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
+// HasPage tells whether this build has the page.
+func (s *Server) HasPage() bool { return s.page.Built() }
+
 // state is what is known of a request while it is answered.
 type state struct {
 	id    string
