@@ -3,6 +3,7 @@ import { Dialog as Base } from "radix-ui";
 import type { ReactNode } from "react";
 import { cn } from "@/lib/cn";
 import { IconButton } from "./Button";
+import { usePortal } from "@/lib/portal";
 
 /** Dialog is a modal sheet. Escape and a click outside close it. */
 export function Dialog({
@@ -24,7 +25,7 @@ export function Dialog({
 }) {
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
-      <Base.Portal>
+      <Base.Portal container={usePortal()}>
         <Base.Overlay className="fixed inset-0 z-40 bg-black/60" />
         <Base.Content
           {...(about ? {} : { "aria-describedby": undefined })}

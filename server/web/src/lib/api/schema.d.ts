@@ -2012,11 +2012,16 @@ export interface components {
             icon?: string;
             label?: string;
         };
+        SuggestedFile: {
+            name: string;
+            text: string;
+        };
         Suggestion: {
             agent?: string;
             message: string;
             model?: string;
             title: string;
+            uploads?: components["schemas"]["SuggestedFile"][];
         };
         Summary: {
             /** Format: date-time */
