@@ -20,7 +20,7 @@ import (
 // demoFiles hold the recorded models, the toolset of the conversation, and the
 // file that the scene with files is about.
 //
-//go:embed demodata/demo.yaml demodata/files.yaml demodata/orders.csv demodata/chaoscontext
+//go:embed demodata/demo.yaml demodata/files.yaml demodata/haiku.yaml demodata/orders.csv demodata/chaoscontext
 var demoFiles embed.FS
 
 const demoDir = "demodata"

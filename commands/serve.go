@@ -31,6 +31,9 @@ type serveOptions struct {
 	drain          time.Duration
 	model, agent   string
 	trustOrigin    string
+	allowOrigins   []string
+	artifacts      string
+	artifactsURL   string
 	token          string // as it was found or made
 }
 
@@ -47,7 +50,10 @@ func newServe(rt *runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "let pages, editors and other programs use the same engine",
-		Description: `Answers over HTTP on this machine, until a signal ends it: turns that run then get
+		Description: `The page is at the address: chats, files and tools in a browser, with nothing to
+install; --open opens it. Programs use the same address.
+
+Answers over HTTP on this machine, until a signal ends it: turns that run then get
 --drain to end, and are marked as interrupted if they don't; ten seconds later it
 has ended, whatever happens. /openapi.json tells what can be asked. Other commands
 of fettle go on as ever beside it: ask asks through it where the configuration and
@@ -55,15 +61,23 @@ the keys are the same, and the rest share its store.
 
 Every request needs the token, which is made the first time and is in serve.token
 in the data directory: as the header "Authorization: Bearer TOKEN", or before the
-path as /t/TOKEN/. --open and --print-url bring it along (--open by the
-browser's command line, which other users of this machine can see), and with --check the
-latter prints where the server is that runs already. A Unix socket beside it needs
-no token; serve.json in the data directory says where it is.
+path as /t/TOKEN/. --print-url brings it along, and with --check prints where the
+server is that runs already; --open gives the browser a code instead, which is good
+once and for two minutes, since other users of this machine can see how a program
+was started. A Unix socket beside it needs no token; serve.json in the data directory
+says where it is.
 
 --demo answers by the agents of fettle demo and their recorded model, on data that
 goes away with the server. POST /chat takes document 003's requests; --trust-origin
 lets the pages of one origin of this machine use that without a token: whatever
-such a page asks, fettle does, as far as no approval is needed.
+such a page asks, fettle does, as far as no approval is needed. --allow-origin lets
+the pages of an origin use all of the API with the token, as <fettle-chat> of
+/embed.js does on them.
+
+What tools show as pages of their own comes from a second address, so that nothing in
+them reaches the first: a free port beside it. Behind a proxy that has to be named,
+by --artifacts where fettle listens and --artifacts-url where browsers find it;
+without, such pages are not shown.
 
 An address that other machines reach needs a certificate, or a reverse proxy that
 has one, named by --behind. In a container that is http://localhost:PORT, with PORT
@@ -71,16 +85,19 @@ published on this machine alone. Standard output has the address alone, with
 --print-url; the log is on standard error, and has no token, no key and nothing
 that was said. Spans go to an OpenTelemetry receiver where fettle help environment
 says so. A socket of systemd's takes the place of --listen.`,
-		UsageText: "fettle serve\nfettle serve --open\nfettle serve --print-url --listen 127.0.0.1:0\nfettle serve --demo --trust-origin http://localhost:5173\nfettle serve --check",
+		UsageText: "fettle serve\nfettle serve --open\nfettle serve --print-url --listen 127.0.0.1:0\nfettle serve --demo --trust-origin http://localhost:5173\nfettle serve --demo --allow-origin https://example.org\nfettle serve --listen 127.0.0.1:0 --behind https://fettle.example.org --artifacts 127.0.0.1:0 --artifacts-url https://artifacts.example.org\nfettle serve --check",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: defaultListen, Usage: "answer at `HOST:PORT`; port 0 is any that is free"},
-			&cli.BoolFlag{Name: "open", Usage: "open the address with the token in a browser"},
+			&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},
 			&cli.BoolFlag{Name: "print-url", Usage: "print the address with the token on standard output"},
 			&cli.BoolFlag{Name: "demo", Usage: "answer by the recording of fettle demo, with nothing set up or kept"},
 			&cli.BoolFlag{Name: "check", Usage: "ask the server that runs whether it is ready, and end"},
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` where a request names none"},
 			&cli.StringFlag{Name: "agent", Usage: "begin chats with the agent `ID` where a request names none"},
 			&cli.StringFlag{Name: "trust-origin", Usage: "let pages at `URL` on this machine post to /chat without a token"},
+			&cli.StringSliceFlag{Name: "allow-origin", Usage: "let pages of the origin `URL` use the API with the token; may be repeated"},
+			&cli.StringFlag{Name: "artifacts", Usage: "show tools' pages from `HOST:PORT`; a free port of the same host unless it is given"},
+			&cli.StringFlag{Name: "artifacts-url", Usage: "tell browsers to find them at `URL`, which a proxy or a container publishes"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "speak TLS with the certificate in `FILE`"},
 			&cli.StringFlag{Name: "tls-key", Usage: "with its key in `FILE`"},
 			&cli.StringFlag{Name: "behind", Usage: "be reached by the reverse proxy at `URL` alone"},
@@ -96,7 +113,8 @@ says so. A socket of systemd's takes the place of --listen.`,
 				listen: c.String("listen"), behind: c.String("behind"), open: c.Bool("open"), check: c.Bool("check"),
 				cert: c.String("tls-cert"), key: c.String("tls-key"), logs: c.String("log"),
 				printURL: c.Bool("print-url"), demo: c.Bool("demo"), drain: c.Duration("drain"), model: c.String("model"),
-				agent: c.String("agent"), trustOrigin: c.String("trust-origin"),
+				agent: c.String("agent"), trustOrigin: c.String("trust-origin"), allowOrigins: c.StringSlice("allow-origin"),
+				artifacts: c.String("artifacts"), artifactsURL: c.String("artifacts-url"),
 			}
 			if err := o.validate(); err != nil {
 				return err
@@ -157,7 +175,7 @@ func runServe(ctx context.Context, rt *runtime, o serveOptions) error {
 	}
 	told := context.AfterFunc(ctx, func() { rt.tellSystemd("STOPPING=1") })
 	defer told()
-	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { rt.serving(ctx, l, o) }})
+	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { rt.serving(ctx, s, l, o) }})
 }
 
 // servedEngine is the engine of the configuration, or that of the demo, which goes
@@ -200,7 +218,12 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 	if err != nil {
 		return nil, nil, err
 	}
+	suggestions, err := o.suggestions()
+	if err != nil {
+		return nil, nil, err
+	}
 	s, err := server.New(server.Options{
+		AllowOrigins: o.allowOrigins, Demo: o.demo, Model: cfg.Model, Agent: cmp.Or(o.agent, cfg.EntryAgent()), Suggestions: suggestions, Effective: effective(cfg),
 		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: buildVersion().Version,
 		Build: fullVersion(), Settings: rt.settingsNow(cfg), MCP: servedMCP(rt, cfg, eng, o),
 		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.log, Env: os.LookupEnv, Spans: rt.countSpans(),
@@ -214,6 +237,7 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 	}
 	l, err := server.Listen(server.ListenOptions{
 		Address: o.listen, TCP: passed, DataDir: dirs.Data, RuntimeDir: dirs.Runtime, TLS: o.cert != "", Behind: o.behind,
+		Artifacts: o.artifacts, ArtifactsURL: o.artifactsURL,
 	})
 	return s, l, err
 }
@@ -268,24 +292,28 @@ func (o serveOptions) certificate() (*tls.Certificate, error) {
 }
 
 // serving says where, once requests are answered.
-func (rt *runtime) serving(ctx context.Context, l *server.Listening, o serveOptions) {
+func (rt *runtime) serving(ctx context.Context, s *server.Server, l *server.Listening, o serveOptions) {
 	rt.tellSystemd("READY=1")
 	if o.trustOrigin != "" {
 		rt.notice("every page at " + o.trustOrigin + " can ask here without a token; end fettle serve when you don't need that")
 	}
-	address := l.URL() + "/#token=" + o.token
 	if o.printURL {
-		rt.streams.Out.Printf("%s\n", address)
+		rt.streams.Out.Printf("%s\n", l.URL()+"/#token="+o.token)
 	}
 	if o.printURL && !o.open {
 		return
 	}
 	rt.notice("serving at " + l.URL() + rt.untilCtrlC())
 	if !o.open {
-		rt.notice("--open opens it in a browser; --print-url prints the address with its token")
+		rt.notice("--open opens the page in a browser; --print-url prints the address with its token")
 		return
 	}
-	if err := rt.openBrowser(ctx, address); err != nil {
+	if !s.HasPage() {
+		rt.notice("this build has no page (it was built with the tag no_web), so there is nothing to open")
+		return
+	}
+	// What a browser is started with, other users can see: a code that is good once.
+	if err := rt.openBrowser(ctx, l.URL()+"/#open="+s.OpenCode()); err != nil {
 		rt.notice(err.Error())
 		rt.notice("fettle serve --print-url prints the address with its token")
 	}

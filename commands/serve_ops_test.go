@@ -2,7 +2,9 @@ package commands_test
 
 import (
 	"bytes"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,8 +27,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// --open gives the address with its token to what opens a browser, and says so
-// where nothing does.
+// --open gives an address with a code to what opens a browser, which is good for
+// the token once, and says so where nothing does.
 func TestServeOpensABrowser(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
@@ -40,10 +42,22 @@ func TestServeOpensABrowser(t *testing.T) {
 	}
 	w.env = append(w.env, "DISPLAY=:0", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	s := w.serve("--open", "--log", "off")
+	var code string
 	eventually(t, "the browser", func() bool {
 		raw, err := os.ReadFile(told)
-		return err == nil && string(raw) == s.url+"/#token="+s.token+"\n"
+		var is bool
+		code, is = strings.CutPrefix(strings.TrimSpace(string(raw)), s.url+"/#open=")
+		return err == nil && is
 	})
+	if status, said := spend(t, s, code+"x"); status != http.StatusNotFound {
+		t.Errorf("a wrong code gives %d %s", status, said)
+	}
+	if status, said := spend(t, s, code); status != http.StatusOK || !strings.Contains(said, s.token) {
+		t.Errorf("the code gives %d %s", status, said)
+	}
+	if status, said := spend(t, s, code); status != http.StatusNotFound || strings.Contains(said, s.token) {
+		t.Errorf("the code gives a second time %d %s", status, said)
+	}
 	s.end()
 	if said := s.errs.String(); strings.Contains(said, s.token) || !strings.Contains(said, "serving at "+s.url) {
 		t.Errorf("it says %s", said)
@@ -56,6 +70,26 @@ func TestServeOpensABrowser(t *testing.T) {
 	if said := s.errs.String(); !strings.Contains(said, "there is no screen to open a browser on") || strings.Contains(said, s.token) {
 		t.Errorf("without a screen, it says %s", said)
 	}
+}
+
+// spend asks a server for its token, by a code.
+func spend(t *testing.T, s *serving, code string) (status int, said string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/open", strings.NewReader(`{"code":"`+code+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
 }
 
 const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -33,6 +33,10 @@ type (
 	ExportOptions = registry.ExportOptions
 	// ExportedSet is what such a ZIP holds.
 	ExportedSet = registry.Exported
+	// SetChange is one thing that differs from what was approved.
+	SetChange = registry.Change
+	// ListedRenderer is one renderer of a tool.
+	ListedRenderer = registry.RenderConfig
 	// RemovedSet is what an uninstalled toolset took with it.
 	RemovedSet = registry.Removed
 )

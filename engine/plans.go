@@ -14,6 +14,9 @@ const maxTraceback = 64 << 10
 // no renderer.
 func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
 	r := c.entry.Tool.Renderer
+	if r == nil && c.entry.Tool.App != "" {
+		return appPlan(c.entry.Tool)
+	}
 	if r == nil {
 		return nil
 	}
@@ -25,6 +28,16 @@ func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
 		v.Return, _ = json.Marshal(map[string]string{"text": clean(clip(res.Text, maxResult))}) // a string can't fail
 	}
 	return encodePlan(render.Make(r.Type, r.Config(), v))
+}
+
+// appPlan has a call shown by the page that its MCP server has for it. The page is
+// read when somebody looks at it.
+func appPlan(t toolset.Tool) json.RawMessage {
+	config, err := json.Marshal(map[string]string{"server_id": t.ToolsetID, "resource_uri": t.App})
+	if err != nil { // strings can't fail
+		return nil
+	}
+	return encodePlan(render.Plan{Renderer: toolset.RenderApp, Config: config})
 }
 
 // failedPlan shows a failure, whatever the tool's own renderer is.

@@ -39,31 +39,50 @@ func (e *Engine) RenderDocument(ctx context.Context, callID string) (*RenderedCa
 	if len(call.RenderPlan) == 0 {
 		return nil, fault.New(fault.NotFound, "call "+callID+" of "+call.ToolID+" has no render plan")
 	}
+	out.Document, err = e.pageOfPlan(call.RenderPlan, "show call "+callID)
+	return out, err
+}
+
+// RenderPayload gives the render plan of a payload of a chat, and its page as
+// RenderDocument does.
+func (e *Engine) RenderPayload(ctx context.Context, chat Chat, p ShownPayload) (*RenderedCall, error) {
+	out := &RenderedCall{ChatID: chat.ID, Plan: e.PayloadPlan(ctx, chat, p.Payload)}
+	if len(out.Plan) == 0 {
+		return nil, fault.New(fault.NotFound, "payloads of the type "+p.Type+" have no renderer")
+	}
+	var err error
+	out.Document, err = e.pageOfPlan(out.Plan, "show payload "+p.ID)
+	return out, err
+}
+
+// pageOfPlan is the page of a plan for the html renderer; nil for others.
+func (e *Engine) pageOfPlan(raw json.RawMessage, doing string) ([]byte, error) {
 	var plan render.Plan
 	var config struct {
 		Artifact string          `json:"artifact"`
 		Data     json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(call.RenderPlan, &plan); err != nil {
-		return nil, fault.Wrap(fault.Store, "read the render plan of call "+callID, err)
+	if err := json.Unmarshal(raw, &plan); err != nil {
+		return nil, fault.Wrap(fault.Store, doing, err)
 	}
-	if plan.Renderer != "html" || plan.Error != nil {
-		return out, nil
+	if plan.Renderer != toolset.RenderHTML || plan.Error != nil {
+		return nil, nil
 	}
 	if err := json.Unmarshal(plan.Config, &config); err != nil {
-		return nil, fault.Wrap(fault.Store, "read the render plan of call "+callID, err)
+		return nil, fault.Wrap(fault.Store, doing, err)
 	}
 	page, err := e.artifact(config.Artifact)
 	if err != nil {
-		return nil, fault.Wrap(fault.NotFound, "show call "+callID, err)
+		return nil, fault.Wrap(fault.NotFound, doing, err)
 	}
 	if len(config.Data) == 0 {
 		config.Data = json.RawMessage("null")
 	}
-	if out.Document, err = render.Inject(page, config.Data); err != nil {
-		return nil, fault.Wrap(fault.Failed, "show call "+callID, err)
+	document, err := render.Inject(page, config.Data)
+	if err != nil {
+		return nil, fault.Wrap(fault.Failed, doing, err)
 	}
-	return out, nil
+	return document, nil
 }
 
 // foldWait bounds the wait for the record of a call that has just ended: its

@@ -35,6 +35,7 @@ type MCP interface {
 	Fill(ctx context.Context, s mcp.Server, ws *toolset.Workspace, prompt string, args map[string]string) ([]mcp.Content, error)
 	// Forget ends the connections of a server.
 	Forget(serverID string)
+	Apps
 }
 
 var _ MCP = (*mcp.Manager)(nil)

@@ -21,8 +21,26 @@ const (
 
 // chatsJSON is a page of chats; next goes into the query's after.
 type chatsJSON struct {
-	Chats []engine.Chat `json:"chats"`
-	Next  string        `json:"next,omitempty"`
+	Chats []listedChatJSON `json:"chats"`
+	Next  string           `json:"next,omitempty"`
+}
+
+// listedChatJSON is a chat in a list, with the beginning of its first question.
+type listedChatJSON struct {
+	engine.Chat
+	Preview string `json:"preview,omitempty"`
+	// TurnID is the turn that runs in it.
+	TurnID string `json:"turn_id,omitempty"`
+}
+
+// listed adds to chats what lists show.
+func (s *Server) listed(r *http.Request, chats []engine.Chat) ([]listedChatJSON, error) {
+	previews, err := s.chats.Previews(r.Context(), chats)
+	out := make([]listedChatJSON, len(chats))
+	for i, c := range chats {
+		out[i] = listedChatJSON{c, previews[c.ID], s.turnIn(engine.ChatRef{ID: c.ID})}
+	}
+	return out, err
 }
 
 // chatJSON is one chat.
@@ -40,6 +58,19 @@ type messagesJSON struct {
 	Total    int              `json:"total"`
 	Before   string           `json:"before,omitempty"`
 	TurnID   string           `json:"turn_id,omitempty"`
+	// Calls are the tool calls of these messages. Their arguments and results are
+	// in the messages' parts; get_tool_call has all of one.
+	Calls []engine.CallView `json:"calls"`
+	// Siblings are, by the id of a message, the messages that go on from where it
+	// goes on; those that have none are left out. switch_branch goes to one.
+	Siblings map[string]siblingsJSON `json:"siblings"`
+}
+
+// siblingsJSON are the ids of messages that are in each other's place, the oldest
+// first, and where among them one is.
+type siblingsJSON struct {
+	IDs   []string `json:"ids"`
+	Index int      `json:"index"`
 }
 
 func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -70,7 +101,11 @@ func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, chatsJSON{Chats: orEmpty(page.Chats), Next: base64.RawURLEncoding.EncodeToString(page.Next)})
+	chats, err := s.listed(r, page.Chats)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, chatsJSON{Chats: chats, Next: base64.RawURLEncoding.EncodeToString(page.Next)})
 	return nil
 }
 
@@ -150,7 +185,32 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request) error {
 		out.Before = list[0].ID
 	}
 	out.Messages = orEmpty(list)
+	if err := s.addCalls(r, &out); err != nil {
+		return err
+	}
 	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// addCalls adds what a page shows beside the messages themselves.
+func (s *Server) addCalls(r *http.Request, out *messagesJSON) error {
+	calls, err := s.tools.ViewCalls(r.Context(), out.Chat.ID, out.Messages)
+	if err != nil {
+		return err
+	}
+	out.Calls, out.Siblings = orEmpty(calls), map[string]siblingsJSON{}
+	if out.Chat.Messages <= out.Total { // all are on one way
+		return nil
+	}
+	siblings, err := s.branches.Siblings(r.Context(), out.Chat)
+	if err != nil {
+		return err
+	}
+	for _, m := range out.Messages {
+		if ids := siblings[m.ID]; len(ids) > 0 {
+			out.Siblings[m.ID] = siblingsJSON{ids, slices.Index(ids, m.ID)}
+		}
+	}
 	return nil
 }
 
@@ -188,11 +248,15 @@ func deleteChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func listDeleted(s *Server, w http.ResponseWriter, r *http.Request) error {
-	chats, err := s.bin.DeletedChats(r.Context())
+	deleted, err := s.bin.DeletedChats(r.Context())
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, chatsJSON{Chats: orEmpty(chats)})
+	chats, err := s.listed(r, deleted)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, chatsJSON{Chats: chats})
 	return nil
 }
 
@@ -285,6 +349,10 @@ type againBody struct {
 	MessageID string `json:"message_id"`
 	Message   string `json:"message,omitempty"`
 	turnChoices
+	// Files and Images come before the message; an edit has those that are named
+	// here, and none of the question's own.
+	Files  []turnFile `json:"files,omitempty"`
+	Images []turnFile `json:"images,omitempty"`
 }
 
 func editMessage(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -308,15 +376,16 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request, edited bool) erro
 	switch {
 	case body.MessageID == "":
 		return fault.New(fault.Usage, "message_id names the question, or its answer")
-	case edited && body.Message == "":
-		return fault.New(fault.Usage, "message is empty")
-	case !edited && body.Message != "":
+	case !edited && len(body.Message)+len(body.Files)+len(body.Images) > 0:
 		return fault.New(fault.Usage, "a retry asks the same words again; edit_message takes others")
 	}
 	ref.Instead = body.MessageID
 	req := engine.TurnRequest{Chat: ref, Title: body.Message}
 	if edited {
-		req.Parts = []provider.Part{{Kind: provider.TextPart, Text: body.Message}}
+		asked := turnBody{Message: body.Message, Files: body.Files, Images: body.Images}
+		if err := asked.parts(&req); err != nil {
+			return err
+		}
 	}
 	if err := body.choose(&req); err != nil {
 		return err

@@ -30,6 +30,7 @@ type chatsAPI interface {
 	RenameChat(ctx context.Context, ref engine.ChatRef, title string) (engine.Chat, error)
 	ForkChat(ctx context.Context, ref engine.ChatRef, place int) (engine.Chat, error)
 	SearchChats(context.Context, engine.SearchChats) (engine.FoundPage, error)
+	Previews(context.Context, []engine.Chat) (map[string]string, error)
 }
 
 // binAPI is what handlers of deleted chats need.
@@ -43,6 +44,7 @@ type binAPI interface {
 type branchesAPI interface {
 	Branches(context.Context, engine.ChatRef) (engine.Chat, []engine.Branch, error)
 	Switch(context.Context, engine.SwitchRequest) (*engine.Restored, error)
+	Siblings(context.Context, engine.Chat) (map[string][]string, error)
 }
 
 // filesAPI is what handlers of a workspace's files need.
@@ -52,7 +54,9 @@ type filesAPI interface {
 	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
 	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
-	PutFile(ctx context.Context, req engine.RestoreRequest, name string, content io.Reader) (*engine.Restored, error)
+	PutFileIf(ctx context.Context, req engine.RestoreRequest, put engine.Put) (*engine.Restored, error)
+	RemoveFile(ctx context.Context, req engine.RestoreRequest, name string) (*engine.Restored, error)
+	MoveFile(ctx context.Context, req engine.RestoreRequest, from, to string) (*engine.Restored, error)
 	WriteManifest(context.Context, io.Writer, *engine.Manifest) error
 	DiffStates(ctx context.Context, from, to *engine.Manifest) iter.Seq2[engine.FileChange, error]
 }
@@ -61,6 +65,7 @@ type filesAPI interface {
 type statesAPI interface {
 	States(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
 	StateBefore(context.Context, *engine.Manifest) (*engine.Manifest, error)
+	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	RestoreState(ctx context.Context, manifest string, req engine.RestoreRequest) (*engine.Restored, error)
@@ -83,6 +88,23 @@ type toolsAPI interface {
 	SwitchTool(ctx context.Context, toolID string, on bool) (bool, error)
 	AllAgents(context.Context) (*engine.Agents, error)
 	RenderDocument(ctx context.Context, callID string) (*engine.RenderedCall, error)
+	ViewCall(ctx context.Context, id string) (*engine.CallView, error)
+	ViewCalls(ctx context.Context, chatID string, messages []engine.Message) ([]engine.CallView, error)
+}
+
+// appsAPI is what handlers of MCP Apps need.
+type appsAPI interface {
+	OpenApp(ctx context.Context, callID string) (*engine.OpenedApp, error)
+	CallApp(ctx context.Context, callID string, call engine.AppCall) (*engine.AppAnswer, error)
+	ReadApp(ctx context.Context, callID, uri string) (*engine.AppResource, error)
+}
+
+// serversAPI is what handlers of MCP servers need.
+type serversAPI interface {
+	ListedServers(context.Context) ([]engine.ListedServer, error)
+	SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error)
+	LookAtMCPServer(ctx context.Context, id string, approved bool) (*engine.Looked, error)
+	RemoveMCPServer(ctx context.Context, id string) error
 }
 
 // Models lists what models there are.
@@ -113,6 +135,8 @@ type Engine interface {
 	payloadsAPI
 	documentsAPI
 	workflowsAPI
+	appsAPI
+	serversAPI
 	storeAPI
 }
 

@@ -206,19 +206,57 @@ func typeOf(name string) string {
 }
 
 // putWorkspaceFile writes a file of the workspace, whole or not at all; undo takes
-// it back.
+// it back. If-Match has it written only in the place of the file that its client has
+// read, If-None-Match: * only where there is none.
 func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request) error {
 	ref, err := chatOf(r)
 	if err != nil {
 		return err
 	}
+	put := engine.Put{Name: r.PathValue("path"), Content: mustComplete{r.Body}, New: r.Header.Get("If-None-Match") == "*"}
+	if match := r.Header.Get("If-Match"); match != "" {
+		if put.Was = strings.Trim(match, `"`); len(put.Was) != 64 || strings.Trim(put.Was, "0123456789abcdef") != "" {
+			return fault.New(fault.Usage, "If-Match has to be the ETag of the file, not "+quoted(match))
+		}
+	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
 	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
-	body := mustComplete{r.Body}
 	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
 		q.Chat = ref
-		return s.files.PutFile(ctx, q, r.PathValue("path"), body)
+		return s.files.PutFileIf(ctx, q, put)
+	})
+}
+
+func deleteWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
+		q.Chat = ref
+		return s.files.RemoveFile(ctx, q, r.PathValue("path"))
+	})
+}
+
+// moveBody gives a file or a folder another path.
+type moveBody struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+func moveWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request) error {
+	ref, err := chatOf(r)
+	if err != nil {
+		return err
+	}
+	var body moveBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
+		q.Chat = ref
+		return s.files.MoveFile(ctx, q, body.From, body.To)
 	})
 }
 

@@ -4,12 +4,9 @@ import (
 	"context"
 	"mime"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 	"time"
-
-	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 // The bounds of a request. A body's own bound is its route's.
@@ -40,6 +37,9 @@ type caller struct {
 	owner bool
 	// trusted came from the one origin that needs no token.
 	trusted bool
+	// allowed is the other origin that the answer may be read by; empty for the
+	// server's own, and for what is no browser.
+	allowed string
 	token   string
 }
 
@@ -51,6 +51,7 @@ type gate struct {
 	hosts   map[string]bool // what the Host header may be, in lower case
 	origins map[string]bool // what Origin may be
 	trust   string          // the origin of --trust-origin; empty without one
+	allow   map[string]bool // the origins of --allow-origin, which need the token
 	rate    *bucket         // of all requests
 	wrong   *bucket         // of wrong tokens
 }
@@ -71,7 +72,7 @@ func (g *gate) admit(r *http.Request, t *table) (caller, error) {
 	}
 	c.token = takeToken(r)
 	c.route = t.find(r)
-	if to := t.asked(r); c.route == nil && to != nil && to.trusted && g.fromTrusted(r) {
+	if to := t.asked(r); c.route == nil && to != nil && (to.trusted && g.fromTrusted(r) || g.fromAllowed(r) != "" && !to.owner) {
 		c.route = to
 	}
 	if err := framing(r, c.route); err != nil {
@@ -88,6 +89,9 @@ func (g *gate) admit(r *http.Request, t *table) (caller, error) {
 	}
 	if c.route == nil {
 		return c, t.missing(r)
+	}
+	if c.allowed != "" && r.Method == http.MethodOptions { // which brings no token, and changes nothing
+		return c, nil
 	}
 	if err := g.authorise(c); err != nil {
 		return c, err
@@ -168,6 +172,9 @@ func (g *gate) sameOrigin(r *http.Request, c *caller) error {
 		c.trusted = true
 		return nil
 	}
+	if c.allowed = g.fromAllowed(r); c.allowed != "" {
+		return nil
+	}
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case sent && !g.origins[origin], len(r.Header["Origin"]) > 1,
@@ -183,6 +190,15 @@ func (g *gate) sameOrigin(r *http.Request, c *caller) error {
 func (g *gate) fromTrusted(r *http.Request) bool {
 	sent := r.Header["Origin"]
 	return g.trust != "" && len(sent) == 1 && sent[0] == g.trust
+}
+
+// fromAllowed is the origin that a request comes from, where it is one of those that
+// were named; they bring the token like everybody else.
+func (g *gate) fromAllowed(r *http.Request) string {
+	if sent := r.Header["Origin"]; len(sent) == 1 && g.allow[sent[0]] {
+		return sent[0]
+	}
+	return ""
 }
 
 // authorise looks at the token.
@@ -233,20 +249,6 @@ func slowDown(why string) error {
 }
 
 func quoted(s string) string { return `"` + clean(s) + `"` }
-
-// originOf is the origin of an http address that may be trusted: of this machine
-// alone, since whoever can stand between could be any page.
-func originOf(address string) (string, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
-		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", fault.New(fault.Usage, quoted(address)+" is no origin", "fettle serve --trust-origin http://localhost:5173")
-	}
-	if !isLoopbackHost(u.Hostname()) {
-		return "", fault.New(fault.Usage, quoted(address)+" is not on this machine", "fettle serve --trust-origin http://localhost:5173")
-	}
-	return u.Scheme + "://" + strings.ToLower(u.Host), nil
-}
 
 // withOwner marks the requests of a connection as the owner's.
 func withOwner(ctx context.Context) context.Context {

@@ -32,6 +32,11 @@ type ListenOptions struct {
 	// one of the two.
 	TLS    bool
 	Behind string
+	// Artifacts is the address of the second listener, which has nothing but
+	// strangers' pages; empty is a free port beside the first one, where browsers
+	// can reach that. ArtifactsURL is how browsers reach it, where that is another
+	// way: by a proxy, or the published port of a container.
+	Artifacts, ArtifactsURL string
 }
 
 // Listening are the listeners of one server, and the right to be it.
@@ -40,13 +45,14 @@ type Listening struct {
 	// Unix is nil where there is no socket; NoUnix is why.
 	Unix   net.Listener
 	NoUnix error
-	// Shows is the listener of tools' pages; nil where the server is reached by
-	// others than this machine.
-	Shows  net.Listener
-	tls    bool
-	behind *url.URL
-	let    func()
-	folder string // to be removed with the socket; empty where it stays
+	// Artifacts is the listener of strangers' pages, another origin than the
+	// server's own; nil where browsers would not find it.
+	Artifacts net.Listener
+	artifacts string // its origin, as browsers have it
+	tls       bool
+	behind    *url.URL
+	let       func()
+	folder    string // to be removed with the socket; empty where it stays
 }
 
 // Listen takes the addresses. They are let go of by Run, or by Close.
@@ -59,6 +65,9 @@ func Listen(o ListenOptions) (l *Listening, err error) {
 		if l.behind, err = proxyURL(o.Behind); err != nil {
 			return nil, err
 		}
+	}
+	if err := o.checkArtifacts(); err != nil {
+		return nil, err
 	}
 	host, _, err := net.SplitHostPort(o.Address)
 	if err != nil {
@@ -82,10 +91,8 @@ func Listen(o ListenOptions) (l *Listening, err error) {
 			return l, listenFault(o.Address, err)
 		}
 	}
-	if isLoopbackHost(host) && l.behind == nil && !o.TLS {
-		if l.Shows, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
-			return l, listenFault(host, err)
-		}
+	if err = l.listenArtifacts(o, host); err != nil {
+		return l, err
 	}
 	if o.RuntimeDir != "" {
 		l.NoUnix = l.socket(o)
@@ -163,7 +170,7 @@ func private(dir string) error {
 // Close lets go of what Run was not given.
 func (l *Listening) Close() error {
 	var errs []error
-	for _, each := range []net.Listener{l.TCP, l.Unix, l.Shows} {
+	for _, each := range []net.Listener{l.TCP, l.Unix, l.Artifacts} {
 		if each != nil {
 			if err := each.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 				errs = append(errs, err)

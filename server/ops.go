@@ -62,29 +62,3 @@ func getOpenAPI(s *Server, w http.ResponseWriter, _ *http.Request) error {
 	_, _ = w.Write(s.openapi())
 	return nil
 }
-
-// frontPage is what a person finds at the address: that it is the right one.
-const frontPage = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>fettle</title>
-<style>
-:root { color-scheme: light dark }
-body { font: 16px/1.6 system-ui, sans-serif; max-width: 36rem; margin: 15vh auto; padding: 0 1rem }
-code { font: 14px/1.6 ui-monospace, monospace }
-</style>
-<h1>fettle serves here</h1>
-<p>Programs reach chats, files, tools and models at this address.
-<code>/openapi.json</code> tells how; each request needs the token, as
-<code>Authorization: Bearer TOKEN</code> or before the path as <code>/t/TOKEN/…</code>.
-<p><code>fettle serve --help</code> says where the token is.
-`
-
-func getFrontPage(_ *Server, w http.ResponseWriter, _ *http.Request) error {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
-	_, _ = w.Write([]byte(frontPage))
-	return nil
-}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -15,6 +16,9 @@ type payloadsAPI interface {
 	Payload(context.Context, engine.Deciding) (engine.Chat, engine.ShownPayload, error)
 	PayloadPlan(context.Context, engine.Chat, provider.Payload) json.RawMessage
 	Decide(context.Context, engine.Deciding) (engine.Decided, error)
+	RenderPayload(context.Context, engine.Chat, engine.ShownPayload) (*engine.RenderedCall, error)
+	PayloadTypes(context.Context) ([]engine.PayloadType, []payloads.Problem, error)
+	Pages(context.Context) ([]engine.Page, error)
 }
 
 // payloadsJSON are the payloads of a chat's active branch.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -13,7 +14,7 @@ func jsonBody() []string { return []string{"application/json"} }
 // routes is the table of all operations: the mux and /openapi.json are made of
 // it. Names are those of document 004, §7, where it has one.
 func routes() []route {
-	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), payloadRoutes(), documentRoutes(), workflowRoutes(), wireRoutes(), mcpRoutes(), compatRoutes(), opsRoutes(), ownerRoutes())
+	return slices.Concat(turnRoutes(), chatRoutes(), workspaceRoutes(), toolsetRoutes(), toolRoutes(), payloadRoutes(), documentRoutes(), workflowRoutes(), wireRoutes(), mcpRoutes(), serverRoutes(), compatRoutes(), opsRoutes(), pageRoutes(), ownerRoutes())
 }
 
 func turnRoutes() []route {
@@ -123,12 +124,15 @@ func workspaceRoutes() []route {
 		},
 		{
 			op: "put_workspace_file", method: http.MethodPut, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: putWorkspaceFile,
-			summary: "Write a file; undo takes it back", takes: []string{anyType}, max: maxUpload, chunks: true, slow: true, gives: restoredJSON{},
+			summary: "Write a file; undo takes it back. If-Match takes the ETag of what it replaces", takes: []string{anyType}, max: maxUpload, chunks: true, slow: true, gives: restoredJSON{},
 		},
+		{op: "delete_workspace_file", method: http.MethodDelete, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: deleteWorkspaceFile, gives: restoredJSON{}, summary: "Remove a file, or a folder with all in it; undo takes it back"},
+		{op: "move_workspace_file", method: http.MethodPost, path: "/api/chats/{chat}/workspace/move", tag: tag, do: moveWorkspaceFile, body: moveBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Give a file or a folder another path, which nothing has; undo takes it back"},
 		{op: "get_workspace_manifest", method: http.MethodGet, path: "/api/chats/{chat}/workspace/manifest", tag: tag, do: getWorkspaceManifest, query: state, gives: manifestJSON{}, summary: "A state as {path: sha256}"},
 		{
 			op: "list_workspace_states", method: http.MethodGet, path: "/api/chats/{chat}/workspace/states", tag: tag, do: listStates, gives: statesJSON{},
-			summary: "The states of a chat's files, the latest first", query: []param{{"limit", "how many; 100 unless it is given", "integer"}},
+			summary: "The states of a chat's files, the latest first",
+			query:   []param{{"limit", "how many; 100 unless it is given", "integer"}, {"changes", "tell what each changed of the one before it", "boolean"}},
 		},
 		{
 			op: "diff_workspace", method: http.MethodGet, path: "/api/chats/{chat}/workspace/diff", tag: tag, do: diffWorkspace, gives: diffJSON{},
@@ -163,6 +167,10 @@ func toolRoutes() []route {
 		{op: "get_available_tools", method: http.MethodGet, path: "/api/available-tools", tag: "tools", do: getAvailableTools, gives: toolsJSON{}, summary: "The tools that a turn can be offered now"},
 		{op: "get_tool", method: http.MethodGet, path: "/api/tools/{tool}", tag: "tools", do: getTool, gives: toolJSON{}, summary: "A tool, and how its calls are shown"},
 		{op: "enable_tool", method: http.MethodPost, path: "/api/tools/{tool}/enable", tag: "tools", do: enableTool, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a tool on or off"},
+		{op: "get_tool_call", method: http.MethodGet, path: "/api/tool-calls/{call}", tag: "tools", do: getToolCall, gives: engine.CallView{}, summary: "A tool call that has ended, whole"},
+		{op: "open_artifact", method: http.MethodPost, path: "/api/tool-calls/{call}/artifact", tag: "tools", do: openArtifact, slow: true, gives: artifactJSON{}, summary: "The page of a call at an address of its own, on another origin, for some minutes"},
+		{op: "call_app_tool", method: http.MethodPost, path: "/api/tool-calls/{call}/app/tools", tag: "tools", do: callAppTool, slow: true, body: appToolBody{}, takes: jsonBody(), gives: appToolJSON{}, summary: "Call a tool for the page that an MCP server has for a call; of that server alone"},
+		{op: "read_app_resource", method: http.MethodPost, path: "/api/tool-calls/{call}/app/resources", tag: "tools", do: readAppResource, slow: true, body: appResourceBody{}, takes: jsonBody(), gives: json.RawMessage{}, summary: "Read a resource for the page that an MCP server has for a call; of that server alone"},
 		{op: "get_render_document", method: http.MethodGet, path: "/api/tool-calls/{call}/render", tag: "tools", do: getRenderDocument, gives: renderJSON{}, summary: "How a call is shown; a page of its own, where it has one"},
 		{
 			op: "list_models", method: http.MethodGet, path: "/api/models", tag: "models", do: listModels, gives: modelsJSON{}, summary: "What each provider offers",
@@ -178,6 +186,7 @@ func payloadRoutes() []route {
 	return []route{
 		{op: "list_payloads", method: http.MethodGet, path: path, tag: tag, do: listPayloads, gives: payloadsJSON{}, summary: "The payloads that were shown in a chat, and what became of them"},
 		{op: "get_payload", method: http.MethodGet, path: path + "/{payload}", tag: tag, do: getPayload, gives: payloadJSON{}, summary: "A payload, and how it is shown"},
+		{op: "open_payload_artifact", method: http.MethodPost, path: path + "/{payload}/artifact", tag: tag, do: openPayloadArtifact, gives: artifactJSON{}, summary: "The page of a payload at an address of its own, as open_artifact has it"},
 		{op: "accept_payload", method: http.MethodPost, path: path + "/{payload}/accept", tag: tag, do: acceptPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Accept a payload, once; a tool that its type names runs then"},
 		{op: "reject_payload", method: http.MethodPost, path: path + "/{payload}/reject", tag: tag, do: rejectPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Reject a payload, once"},
 	}
@@ -240,7 +249,7 @@ func wireRoutes() []route {
 func opsRoutes() []route {
 	const tag = "operation"
 	return []route{
-		{op: "get_front_page", method: http.MethodGet, path: "/{$}", tag: tag, do: getFrontPage, public: true, media: "text/html", summary: "A page that says what this is"},
+		{op: "open_page", method: http.MethodPost, path: "/api/open", tag: tag, do: openPage, public: true, body: openBody{}, takes: jsonBody(), gives: tokenJSON{}, summary: "The token for a code that fettle serve --open has given a browser; once"},
 		{op: "get_health", method: http.MethodGet, path: "/healthz", tag: tag, do: getHealth, public: true, gives: healthJSON{}, summary: "Whether the process answers"},
 		{op: "get_ready", method: http.MethodGet, path: "/readyz", tag: tag, do: getReady, public: true, gives: readyJSON{}, maybe: []int{http.StatusServiceUnavailable}, summary: "Whether turns can begin"},
 		{op: "get_metrics", method: http.MethodGet, path: "/metrics", tag: tag, do: getMetrics, media: "text/plain", summary: "Counters in Prometheus' text format"},

@@ -38,6 +38,16 @@ type RunOptions struct {
 	Ready func()
 }
 
+// secure has a listener speak TLS, where there is a certificate.
+func (o RunOptions) secure(l net.Listener) net.Listener {
+	if o.Certificate == nil {
+		return l
+	}
+	return tls.NewListener(l, &tls.Config{
+		Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	})
+}
+
 // Run serves until ctx ends, then lets turns end, and closes the engine: a turn
 // that is not done by then ends as interrupted, which its followers still see. It
 // returns at the latest endTime after Drain.
@@ -51,32 +61,25 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 		return errors.Join(err, s.store.Close())
 	}
 	l.name(s.gate)
-	if l.Shows != nil {
-		s.shows.base = "http://" + l.Shows.Addr().String()
-	}
+	s.artifacts.at(l.artifacts)
+	s.address = l.URL()
 	if err := s.note(l); err != nil {
 		return errors.Join(err, s.store.Close())
 	}
 	defer func() { err = errors.Join(err, removeNote(s.o.DataDir)) }()
-	main, pages := s.httpServer(s), s.httpServer(s.shows)
+	main, pages := s.httpServer(s), s.httpServer(s.artifacts)
 	failed := make(chan error, 3)
 	running := 0
 	serve := func(h *http.Server, on net.Listener) {
 		running++
 		go func() { failed <- h.Serve(on) }()
 	}
-	tcp := l.TCP
-	if o.Certificate != nil {
-		tcp = tls.NewListener(tcp, &tls.Config{
-			Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-		})
-	}
-	serve(main, tcp)
+	serve(main, o.secure(l.TCP))
 	if l.Unix != nil {
 		serve(main, l.Unix)
 	}
-	if l.Shows != nil {
-		serve(pages, l.Shows)
+	if l.Artifacts != nil {
+		serve(pages, o.secure(l.Artifacts))
 	}
 	s.log.Info("serving", "address", l.URL(), "pid", os.Getpid(), "version", s.o.Version)
 	if l.NoUnix != nil {
@@ -127,6 +130,7 @@ func (s *Server) until(ctx context.Context, failed <-chan error, running *int) e
 			*running--
 			return err
 		case <-tick.C:
+			s.artifacts.sweep()
 			if _, err := s.store.Fold(ctx, foldTime); err != nil && ctx.Err() == nil {
 				s.log.Error("journals of other processes can't be taken into the store", "error", clean(err.Error()))
 			}

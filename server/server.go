@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/server/web"
 )
 
 // Options make a Server.
@@ -28,6 +29,16 @@ type Options struct {
 	// TrustOrigin is an origin of this machine that may ask agents without a
 	// token; empty is none.
 	TrustOrigin string
+	// AllowOrigins are origins whose pages may use the API with the token, as
+	// <fettle-chat> on them does; nil are none.
+	AllowOrigins []string
+	// Demo tells the page that all of this is a demonstration, Model and Agent what
+	// answers where a request names none, and Suggestions what it may offer to ask.
+	Demo         bool
+	Model, Agent string
+	Suggestions  []Suggestion
+	// Effective is the configuration in force without its secrets; nil has none.
+	Effective func() Effective
 	// Version is fettle's own, for /openapi.json.
 	Version string
 	// Build tells builds of a version apart, for other processes of fettle's;
@@ -87,11 +98,17 @@ type Server struct {
 	payloads  payloadsAPI
 	documents documentsAPI
 	workflows workflowsAPI
+	apps      appsAPI
+	servers   serversAPI
+	asks      *appAsks
+	address   string // that browsers have, once it runs
 	naming    naming
 	mcp       MCP // nil where there is none
 	store     storeAPI
 	live      *liveTurns
-	shows     *shows
+	artifacts *artifacts
+	page      *web.Page
+	openings  openings
 	count     counters
 	beat      *beat
 	pieces    sync.Pool // of buffers that frames are put together in
@@ -108,11 +125,16 @@ type Server struct {
 
 // New makes a Server that no address names yet: Run gives it some.
 func New(o Options) (*Server, error) {
+	page, err := web.New()
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
-		o: o, log: o.Log, now: o.Now,
+		page: page,
+		o:    o, log: o.Log, now: o.Now,
 		turns: o.Engine, chats: o.Engine, bin: o.Engine, branches: o.Engine, files: o.Engine, states: o.Engine,
 		toolsets: o.Engine, tools: o.Engine, store: o.Engine, models: o.Models,
-		payloads: o.Engine, documents: o.Engine, workflows: o.Engine,
+		payloads: o.Engine, documents: o.Engine, workflows: o.Engine, apps: o.Engine, servers: o.Engine,
 		threads: o.Engine, naming: naming{names: map[string]bool{}},
 	}
 	if s.log == nil {
@@ -131,13 +153,17 @@ func New(o Options) (*Server, error) {
 		token: newSecret(o.Token), hosts: map[string]bool{}, origins: map[string]bool{},
 		rate: newBucket(requestsAtOnce, requestsPerSecond, s.now), wrong: newBucket(wrongAtOnce, wrongPerSecond, s.now),
 	}
+	if s.gate.allow, err = originsOf(o.AllowOrigins); err != nil {
+		return nil, err
+	}
 	if o.TrustOrigin != "" {
-		var err error
 		if s.gate.trust, err = originOf(o.TrustOrigin); err != nil {
 			return nil, err
 		}
 	}
-	s.live, s.shows, s.beat = newLiveTurns(s.now), newShows(s.now), newBeat()
+	s.openings.now = s.now
+	s.live, s.artifacts, s.beat = newLiveTurns(s.now), newArtifacts(s.now), newBeat()
+	s.asks = newAppAsks(s.now)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	if o.MCP != nil {
 		s.mcp = o.MCP(s.startMCP)
@@ -153,6 +179,9 @@ func New(o Options) (*Server, error) {
 	})
 	return s, nil
 }
+
+// HasPage tells whether this build has the page.
+func (s *Server) HasPage() bool { return s.page.Built() }
 
 // state is what is known of a request while it is answered.
 type state struct {
@@ -185,27 +214,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.finish(answer, r, st)
 	c, err := s.gate.admit(r, s.table)
 	st.route = c.route
-	if c.trusted { // also of a failure, which the page could not read otherwise
-		s.allowOrigin(answer.Header())
-	}
+	s.allowOrigin(answer.Header(), r, c)
 	if err != nil {
 		s.failed(answer, r, err)
 		return
 	}
-	if c.trusted && r.Method == http.MethodOptions {
+	if (c.trusted || c.allowed != "") && r.Method == http.MethodOptions {
 		answer.WriteHeader(http.StatusNoContent)
 		return
 	}
 	s.bound(answer, r, c.route)
 	s.table.mux.ServeHTTP(answer, r)
-}
-
-// allowOrigin writes the only CORS headers that there are.
-func (s *Server) allowOrigin(h http.Header) {
-	h.Set("Access-Control-Allow-Origin", s.gate.trust)
-	h.Set("Access-Control-Allow-Methods", "POST")
-	h.Set("Access-Control-Allow-Headers", "*")
-	h.Set("Vary", "Origin")
 }
 
 // bound sets the limits of body and time.

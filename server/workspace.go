@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -159,10 +160,21 @@ type workspaceStateJSON struct {
 	Args   json.RawMessage `json:"args,omitempty"`
 	Active bool            `json:"active,omitempty"`
 	Undone bool            `json:"undone,omitempty"`
+	// Changes are what it changed of the state before it, where that is asked for.
+	Changes *stateChangesJSON `json:"changes,omitempty"`
 }
 
+// stateChangesJSON are the first paths that a state changed, and how many in all.
+type stateChangesJSON struct {
+	Changed int            `json:"changed"`
+	Paths   []event.Change `json:"paths"`
+}
+
+// statePaths is how many paths of a state a timeline tells.
+const statePaths = 20
+
 func toState(i engine.StateInfo) workspaceStateJSON {
-	return workspaceStateJSON{i.Manifest, i.Tool, i.Args, i.Active, i.Undone}
+	return workspaceStateJSON{Manifest: i.Manifest, Tool: i.Tool, Args: i.Args, Active: i.Active, Undone: i.Undone}
 }
 
 // statesJSON are the states of a chat, the latest first.
@@ -185,9 +197,20 @@ func listStates(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	changes, err := boolParam(r, "changes")
+	if err != nil {
+		return err
+	}
 	out := statesJSON{ChatID: chat.ID, States: []workspaceStateJSON{}, More: more}
 	for _, st := range states {
-		out.States = append(out.States, toState(st))
+		one := toState(st)
+		if changes {
+			one.Changes = &stateChangesJSON{}
+			if one.Changes.Paths, one.Changes.Changed, err = s.states.StateChanges(r.Context(), st.Manifest, statePaths); err != nil {
+				return err
+			}
+		}
+		out.States = append(out.States, one)
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil

@@ -34,6 +34,9 @@ type Tool struct {
 	Annotations Annotations `json:"annotations"`
 	// Timeout bounds one call; zero leaves it to the engine.
 	Timeout Duration `json:"timeout,omitzero"`
+	// App is the address of the page that an MCP server has for calls of the tool
+	// (ui://…); empty without one.
+	App string `json:"app,omitempty"`
 }
 
 // BareID is the part of the id after the colon, or the whole id.
@@ -106,6 +109,10 @@ const (
 	RenderHTML     = "html"
 	RenderFrame    = "frame"
 )
+
+// RenderApp is in the plans of calls of MCP servers' tools that have a page there. No
+// manifest has it.
+const RenderApp = "mcp_app"
 
 // Renderer says how a call is shown: document 004's renderer, in the form of
 // toolset.yaml. Strings may hold interpolations such as `$args.path`.

@@ -172,6 +172,7 @@ func (c *conn) client(ws *toolset.Workspace) *sdk.Client {
 		LoggingMessageHandler:       func(_ context.Context, r *sdk.LoggingMessageRequest) { c.m.log(c.server.ID, logText(r.Params)) },
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { c.hear(r.Params) },
 	}
+	o.Capabilities.AddExtension(appsExtension, map[string]any{"mimeTypes": []string{appType + ";profile=" + appProfile}})
 	if ws != nil {
 		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
 	}

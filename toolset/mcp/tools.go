@@ -137,6 +137,7 @@ func (l *lister) convert(t *sdk.Tool) (toolset.Tool, string) {
 		// What it says of itself is a stranger's word, so a person is asked.
 		RequiresConfirmation: true,
 		Annotations:          annotations(t.Annotations),
+		App:                  appPage(t.Meta),
 	}, ""
 }
 

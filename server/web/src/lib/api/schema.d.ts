@@ -620,6 +620,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The token for a code that fettle serve --open has given a browser; once */
+        post: operations["open_page"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/owner/server": {
         parameters: {
             query?: never;
@@ -2316,6 +2333,9 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        open: {
+            code: string;
+        };
         pathReason: {
             path: string;
             reason: string;
@@ -2390,6 +2410,9 @@ export interface components {
         };
         title: {
             title?: string;
+        };
+        token: {
+            token: string;
         };
         tool: {
             group: string;
@@ -3950,6 +3973,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["models"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    open_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["open"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["token"];
                 };
             };
             /** @description failure */

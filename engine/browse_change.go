@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// Put is a file that a person writes, and what it takes the place of.
+type Put struct {
+	Name    string // relative, with slashes
+	Content io.Reader
+	// Was is the SHA-256 that the file has to have now, as hexadecimal digits; New
+	// says that it may not be there. Neither writes whatever is there.
+	Was string
+	New bool
+}
+
+// PutFileIf is PutFile for an editor, which has opened the file as it was some time
+// ago: it writes nothing where the file is another one by now.
+func (e *Engine) PutFileIf(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
+	if put.Was == "" && !put.New {
+		return e.PutFile(ctx, req, put.Name, put.Content)
+	}
+	return e.changeFolder(ctx, req, []string{put.Name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
+		entry, err := e.FileEntry(ctx, before, put.Name)
+		there := err == nil
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+		switch {
+		case put.New && there:
+			return fault.New(fault.Busy, path.Clean(put.Name)+" is there already; nothing was written")
+		case put.Was != "" && !there:
+			return fault.New(fault.Busy, path.Clean(put.Name)+" was removed meanwhile; nothing was written")
+		case put.Was != "" && entry.Digest.String() != put.Was:
+			return fault.New(fault.Busy, path.Clean(put.Name)+" was changed meanwhile; nothing was written")
+		}
+		if err := putWhole(ws.Root, names[0], stopped{ctx, put.Content}); err != nil {
+			return fault.Wrap(fault.Failed, "write "+put.Name, err)
+		}
+		return nil
+	})
+}
+
+// RemoveFile removes a file of the chat's folder, or a folder with all in it: a
+// person's edit, and a step that Undo takes back.
+func (e *Engine) RemoveFile(ctx context.Context, req RestoreRequest, name string) (*Restored, error) {
+	return e.changeFolder(ctx, req, []string{name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
+		if err := e.kept(ctx, before, name); err != nil {
+			return err
+		}
+		if _, err := ws.Root.Lstat(names[0]); err != nil {
+			return fault.Wrap(fault.NotFound, "remove "+name, err)
+		}
+		if err := ws.Root.RemoveAll(names[0]); err != nil {
+			return fault.Wrap(fault.Failed, "remove "+name, err)
+		}
+		return nil
+	})
+}
+
+// MoveFile gives a file or a folder of the chat's folder another name, which nothing
+// may have: a person's edit, and a step that Undo takes back.
+func (e *Engine) MoveFile(ctx context.Context, req RestoreRequest, from, to string) (*Restored, error) {
+	return e.changeFolder(ctx, req, []string{from, to}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
+		if err := e.kept(ctx, before, from); err != nil {
+			return err
+		}
+		if names[1] == names[0] || strings.HasPrefix(names[1], names[0]+string(filepath.Separator)) {
+			return fault.New(fault.Usage, from+" can't be moved into itself")
+		}
+		if _, err := ws.Root.Lstat(names[0]); err != nil {
+			return fault.Wrap(fault.NotFound, "move "+from, err)
+		}
+		if _, err := ws.Root.Lstat(names[1]); !errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
+				return fault.New(fault.Busy, to+" is there already; nothing was moved")
+			}
+			return fault.Wrap(fault.Failed, "move "+from, err)
+		}
+		if dir := filepath.Dir(names[1]); dir != "." {
+			if err := ws.Root.MkdirAll(dir, 0o755); err != nil {
+				return fault.Wrap(fault.Failed, "make the folder of "+to, err)
+			}
+		}
+		if err := ws.Root.Rename(names[0], names[1]); err != nil {
+			return fault.Wrap(fault.Failed, "move "+from, err)
+		}
+		return nil
+	})
+}
+
+// changeFolder lets a person change the chat's folder, between two states. names are
+// paths in it, with slashes; do gets them as the system has them.
+func (e *Engine) changeFolder(
+	ctx context.Context, req RestoreRequest, names []string, do func(*toolset.Workspace, *cas.Manifest, []string) error,
+) (*Restored, error) {
+	local := make([]string, len(names))
+	for i, name := range names {
+		local[i] = filepath.FromSlash(path.Clean(name))
+		if !filepath.IsLocal(local[i]) || local[i] == "." || strings.ContainsRune(name, 0) || inGit(local[i]) {
+			return nil, fault.New(fault.Usage, fmt.Sprintf("%s is no path in a workspace that can be changed", cas.EscapePath(name)))
+		}
+	}
+	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		before, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
+		if err != nil {
+			return nil, err
+		}
+		if err := do(ws, before, local); err != nil {
+			return nil, err
+		}
+		after, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.Edit}})
+		return &Restored{Chat: chat, Before: before, After: after}, err
+	})
+}
+
+// inGit tells whether a path is a part of a repository's own records, of which no
+// state is kept: nothing could bring them back.
+func inGit(name string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
+		if strings.EqualFold(part, ".git") {
+			return true
+		}
+	}
+	return false
+}
+
+// kept refuses to touch what the state before it doesn't hold whole: undo could not
+// bring it back.
+func (e *Engine) kept(ctx context.Context, m *cas.Manifest, name string) error {
+	name = path.Clean(name)
+	for f, err := range e.Files(ctx, m) {
+		if err != nil {
+			return stateFault("look at the files", err)
+		}
+		if above := strings.HasPrefix(name, f.Path+"/"); f.Path != name && !strings.HasPrefix(f.Path, name+"/") && !above {
+			continue
+		}
+		switch f.Entry.Kind {
+		case cas.File, cas.Executable, cas.Link, cas.Folder:
+		default:
+			return fault.New(fault.Usage, fmt.Sprintf("%s could not be brought back, since no state has %s (%s)", cas.EscapePath(name), cas.EscapePath(f.Path), f.Entry.Kind), "use the system's own means for it")
+		}
+	}
+	return nil
+}

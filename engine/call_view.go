@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/toolset/render"
+)
+
+const (
+	// viewedChanges bounds the paths of one call in a list of calls: who wants all
+	// compares the states.
+	viewedChanges = 50
+	// viewedPlan bounds the render plan of one call in a list: a plan may have the
+	// data of a whole page in it, and most calls are never opened.
+	viewedPlan = 64 << 10
+)
+
+// CallView is a tool call as pages show it: its record, and what it changed.
+type CallView struct {
+	ToolCall
+	// Renderer is that of the plan.
+	Renderer string `json:"renderer,omitempty"`
+	// PlanOmitted tells that the plan is too large for a list.
+	PlanOmitted bool           `json:"plan_omitted,omitempty"`
+	DurationMS  *int64         `json:"duration_ms,omitempty"`
+	Changes     []event.Change `json:"changes"`
+	Changed     int            `json:"changed"` // how many, also where not all are listed
+}
+
+// ViewCall gives a call that has ended, whole.
+func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
+	call, err := e.toolCall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return e.view1(ctx, *call)
+}
+
+// ViewCalls gives the calls of some messages of a chat, the first made first,
+// without their arguments and results: the messages have these. Messages are in the
+// order of their ids.
+func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Message) ([]CallView, error) {
+	of := map[string]bool{}
+	for _, m := range messages {
+		if slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.ToolCallPart }) {
+			of[m.ID] = true
+		}
+	}
+	if len(of) == 0 {
+		return nil, nil
+	}
+	var calls []ToolCall
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		calls = nil
+		// A call's id is made after its message's, and ids are in the order of time.
+		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.Str(messages[0].ID)}) {
+			if err != nil {
+				return err
+			}
+			if of[c.MessageID] {
+				c.Args, c.Result = nil, nil
+				calls = append(calls, *c)
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return nil, err
+	}
+	out := make([]CallView, 0, len(calls))
+	for _, c := range calls {
+		v, err := e.view1(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if v.PlanOmitted = len(v.RenderPlan) > viewedPlan; v.PlanOmitted {
+			v.RenderPlan = nil
+		}
+		out = append(out, *v)
+	}
+	return out, nil
+}
+
+// view1 adds to a call what its record doesn't say.
+func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
+	v := &CallView{ToolCall: c, Changes: []event.Change{}}
+	var plan render.Plan
+	if len(c.RenderPlan) > 0 && json.Unmarshal(c.RenderPlan, &plan) == nil {
+		v.Renderer = plan.Renderer
+	}
+	if c.FinishedAt != nil {
+		ms := c.FinishedAt.Sub(c.StartedAt).Milliseconds()
+		v.DurationMS = &ms
+	}
+	if c.PreManifestID == c.PostManifestID {
+		return v, nil
+	}
+	pre, err := e.manifest(ctx, c.PreManifestID)
+	if err != nil {
+		return nil, err
+	}
+	post, err := e.manifest(ctx, c.PostManifestID)
+	if err != nil || pre == nil || post == nil || pre.Root == post.Root {
+		return v, err // of states that are collected, nothing is known
+	}
+	v.Changes, v.Changed, err = e.changesBetween(ctx, pre, post, viewedChanges)
+	return v, err
+}
+
+// changesBetween lists what differs between two states, and counts the rest. Folders
+// whose files say the same are left out.
+func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
+	out, n := []event.Change{}, 0
+	for c, err := range e.DiffStates(ctx, from, to) {
+		if err != nil {
+			return nil, 0, stateFault("compare two states", err)
+		}
+		if onlyFolder(c) {
+			continue
+		}
+		if n++; len(out) < most {
+			out = append(out, toChange(c))
+		}
+	}
+	return out, n, nil
+}
+
+// StateChanges lists what a state changed of the one before it, at most so many
+// paths, and counts all.
+func (e *Engine) StateChanges(ctx context.Context, m *Manifest, most int) ([]event.Change, int, error) {
+	before, err := e.StateBefore(ctx, m)
+	if err != nil || before == nil || before.Root == m.Root {
+		return []event.Change{}, 0, err
+	}
+	return e.changesBetween(ctx, before, m, most)
+}

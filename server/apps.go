@@ -1,0 +1,226 @@
+package server
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/publicnet"
+)
+
+// appProxy is the script of the page between the server's own page and an app's.
+//
+//go:embed app_proxy.js
+var appProxy string
+
+// openApp adds to an artifact what the host of an MCP App needs, with the address of
+// a proxy that is made for it: its policy is the app's.
+func (s *Server) openApp(r *http.Request, callID string, out *artifactJSON) error {
+	opened, err := s.apps.OpenApp(r.Context(), callID)
+	if err != nil {
+		return err
+	}
+	csp := appCSPJSON{
+		ConnectDomains: grantOrigins(opened.CSP.ConnectDomains, true), ResourceDomains: grantOrigins(opened.CSP.ResourceDomains, false),
+		FrameDomains: grantOrigins(opened.CSP.FrameDomains, false), BaseURIDomains: grantOrigins(opened.CSP.BaseURIDomains, false),
+	}
+	t := opened.Tool
+	out.App = &appJSON{
+		ServerID: opened.ServerID, ResourceURI: opened.URI, HTML: opened.HTML, CSP: csp, Permissions: opened.Permissions, PrefersBorder: opened.PrefersBorder,
+		Tool:      appToolInfoJSON{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema},
+		ToolInput: opened.Input, ToolResult: opened.Result, Tools: opened.Tools,
+	}
+	if len(out.App.ToolInput) == 0 {
+		out.App.ToolInput = json.RawMessage("{}")
+	}
+	host := s.hostOf(r)
+	s.show(out, proxyPage(host), appPolicy(csp, host), sandboxProxy)
+	return nil
+}
+
+// hostOf is the origin of the page that asks: the only one that the proxy listens to.
+func (s *Server) hostOf(r *http.Request) string {
+	if origin := r.Header.Get("Origin"); origin != "" { // the gate has let it through
+		return origin
+	}
+	return s.address
+}
+
+// proxyPage is the proxy for one host.
+func proxyPage(host string) []byte {
+	var b bytes.Buffer
+	name, err := json.Marshal(host) // escapes <, > and &
+	if err != nil {                 // a string can't fail
+		name = []byte(`""`)
+	}
+	b.WriteString("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>app</title>\n")
+	b.WriteString("<style>html,body,iframe{margin:0;padding:0;border:0;width:100%;height:100%;overflow:hidden;background:transparent;color-scheme:light dark}iframe{display:block}</style></head><body>\n")
+	b.WriteString(`<script type="application/json" id="fettle-host">`)
+	b.Write(name)
+	b.WriteString("</script>\n<script>\n" + appProxy + "</script>\n</body></html>\n")
+	return b.Bytes()
+}
+
+// appPolicy is what an app may do: run its own scripts, and reach the origins that
+// its server names for it. The view in the proxy inherits it.
+func appPolicy(c appCSPJSON, host string) string {
+	res := strings.Join(c.ResourceDomains, " ")
+	with := func(first string) string { return strings.TrimSpace(first + " " + res) }
+	return strings.Join([]string{
+		"default-src 'none'",
+		"script-src " + with("'unsafe-inline'"),
+		"style-src " + with("'unsafe-inline'"),
+		"img-src " + with("data: blob:"),
+		"font-src " + with("data:"),
+		"media-src " + with("data: blob:"),
+		"connect-src " + orNoneOf(c.ConnectDomains),
+		"frame-src " + orNoneOf(c.FrameDomains),
+		"object-src 'none'",
+		"base-uri " + orNoneOf(c.BaseURIDomains),
+		"form-action 'none'",
+		"frame-ancestors " + host,
+	}, "; ")
+}
+
+func orNoneOf(origins []string) string {
+	if len(origins) == 0 {
+		return "'none'"
+	}
+	return strings.Join(origins, " ")
+}
+
+// maxGranted bounds the origins of one kind.
+const maxGranted = 32
+
+// grantOrigins keeps those origins of a stranger's list that a policy may hold: public
+// hosts by https (and wss, where it connects), which may begin with *. for what is
+// below them. Anything else would reach this machine or its network, or would be
+// another directive.
+func grantOrigins(list []string, connects bool) []string {
+	out := []string{}
+	for _, text := range list {
+		if origin, ok := grantOrigin(text, connects); ok && len(out) < maxGranted {
+			out = append(out, origin)
+		}
+	}
+	return out
+}
+
+func grantOrigin(text string, connects bool) (string, bool) {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		scheme, rest = "https", text
+	}
+	if scheme != "https" && (scheme != "wss" || !connects) || len(rest) > 253 {
+		return "", false
+	}
+	host, port, hasPort := strings.Cut(rest, ":")
+	if hasPort && (port == "" || len(port) > 5 || strings.Trim(port, "0123456789") != "") {
+		return "", false
+	}
+	name := strings.ToLower(strings.TrimPrefix(host, "*."))
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" || !strings.Contains(name, ".") || publicnet.CheckHost(name) != nil {
+		return "", false
+	}
+	out := scheme + "://" + strings.ToLower(host)
+	if hasPort {
+		out += ":" + port
+	}
+	return out, true
+}
+
+// appToolBody is a call that the page of an app wants. Approval is what an answer
+// gave that asked a person first, and Decision what they said.
+type appToolBody struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Approval  string          `json:"approval,omitempty"`
+	Decision  event.Decision  `json:"decision,omitempty"` // allow or deny
+}
+
+// appToolJSON is the result of a call, or what a person is to be asked first. Nothing
+// has run then; the same call, with the nonce and their decision, runs once.
+type appToolJSON struct {
+	Result   json.RawMessage  `json:"result,omitempty"` // a CallToolResult
+	Approval *appApprovalJSON `json:"approval,omitempty"`
+}
+
+func callAppTool(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id, err := callOf(r)
+	if err != nil {
+		return err
+	}
+	var body appToolBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if s.draining.Load() {
+		return errDraining
+	}
+	call := engine.AppCall{Name: body.Name, Args: body.Arguments}
+	key := appKey(id, call)
+	if body.Approval != "" {
+		if call.Allowed, err = s.asks.answer(body.Approval, key, body.Decision); err != nil {
+			return err
+		}
+		if !call.Allowed {
+			writeJSON(w, http.StatusOK, appToolJSON{Result: deniedResult()})
+			return nil
+		}
+	}
+	answer, err := s.callApp(r, id, call)
+	if err != nil {
+		return err
+	}
+	out := appToolJSON{Result: answer.Result}
+	if answer.Ask != nil {
+		out.Approval = s.asks.ask(key, answer.Ask, call.Args)
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// deniedResult is what a page gets of a call that a person denied.
+func deniedResult() json.RawMessage {
+	return json.RawMessage(`{"content":[{"type":"text","text":"denied by the user"}],"isError":true}`)
+}
+
+// appKey stands for just one call.
+func appKey(callID string, call engine.AppCall) [sha256.Size]byte {
+	h := sha256.New()
+	for _, part := range []string{callID, call.Name, string(call.Args)} {
+		_, _ = h.Write(append([]byte(part), 0)) // a hash can't fail; no part has a NUL outside of JSON's escapes
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// appResourceBody names a resource.
+type appResourceBody struct {
+	URI string `json:"uri"`
+}
+
+func readAppResource(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id, err := callOf(r)
+	if err != nil {
+		return err
+	}
+	var body appResourceBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if body.URI == "" || len(body.URI) > maxPath {
+		return fault.New(fault.Usage, "uri names the resource")
+	}
+	got, err := s.apps.ReadApp(r.Context(), id, body.URI)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, got.Result)
+	return nil
+}

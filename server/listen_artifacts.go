@@ -1,0 +1,96 @@
+package server
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// artifactsExample is a command line that has both.
+const artifactsExample = "fettle serve --listen 0.0.0.0:8000 --behind https://fettle.example.org --artifacts 0.0.0.0:8001 --artifacts-url https://artifacts.fettle.example.org"
+
+// checkArtifacts refuses addresses under which strangers' pages would not be kept
+// apart from the server's own, or would be found by nobody.
+func (o ListenOptions) checkArtifacts() error {
+	if o.Artifacts != "" {
+		host, _, err := net.SplitHostPort(o.Artifacts)
+		if err != nil {
+			return fault.New(fault.Usage, quoted(o.Artifacts)+" is no address to listen on", "fettle serve --artifacts 127.0.0.1:8218")
+		}
+		if !isLoopbackHost(host) && !o.TLS && o.ArtifactsURL == "" {
+			return fault.New(fault.Usage, "others than this machine can reach "+clean(o.Artifacts)+", and pages would go over the network unencrypted", artifactsExample)
+		}
+		if o.Behind != "" && o.ArtifactsURL == "" {
+			return fault.New(fault.Usage, "behind a proxy browsers don't find "+clean(o.Artifacts)+" by itself", artifactsExample)
+		}
+	}
+	if o.ArtifactsURL == "" {
+		return nil
+	}
+	u, err := proxyURL(o.ArtifactsURL)
+	if err != nil {
+		return fault.New(fault.Usage, quoted(o.ArtifactsURL)+" is no origin that browsers could reach artifacts at", artifactsExample)
+	}
+	if o.Behind == "" {
+		return nil
+	}
+	own, err := proxyURL(o.Behind)
+	if err == nil && strings.EqualFold(own.Scheme+own.Host, u.Scheme+u.Host) {
+		return fault.New(fault.Usage, "artifacts need an origin of their own, and --behind has "+quoted(o.ArtifactsURL), artifactsExample)
+	}
+	return nil
+}
+
+// listenArtifacts takes the address of the second listener. Where nothing says how
+// browsers reach it and they could not guess, there is none: a page of a stranger's
+// would have to be on the server's own origin.
+func (l *Listening) listenArtifacts(o ListenOptions, host string) error {
+	address := o.Artifacts
+	var origin *url.URL
+	switch {
+	case o.ArtifactsURL != "":
+		var err error
+		if origin, err = proxyURL(o.ArtifactsURL); err != nil {
+			return err
+		}
+		if address == "" {
+			address = net.JoinHostPort(host, portOf(origin))
+		}
+	case address == "" && (l.behind != nil || isAnyHost(host)):
+		return nil
+	case address == "":
+		address = net.JoinHostPort(host, "0")
+	}
+	var err error
+	if l.Artifacts, err = net.Listen("tcp", address); err != nil {
+		return fault.Wrap(fault.Failed, "listen on "+clean(address)+" for artifacts", err, "fettle serve --artifacts 127.0.0.1:0   takes a free port")
+	}
+	if origin != nil {
+		l.artifacts = origin.Scheme + "://" + strings.ToLower(origin.Host)
+		return nil
+	}
+	at := l.Artifacts.Addr().String()
+	if host, _, _ := net.SplitHostPort(at); isAnyHost(host) {
+		return fault.New(fault.Usage, "browsers can't be told to go to "+clean(at), artifactsExample)
+	}
+	l.artifacts = l.scheme() + "://" + at
+	return nil
+}
+
+// portOf is the port of an address, which its scheme may say.
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+}
+
+// isAnyHost tells whether a host means all of a machine's addresses, and so none
+// that a browser could go to.
+func isAnyHost(host string) bool {
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "" || err == nil && ip.IsUnspecified()
+}

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// The headers of requests of other origins that are let through, those of answers
+// that their pages may read, and how long a browser remembers that.
+const (
+	allowedHeaders = "Authorization, Content-Type, Last-Event-ID, If-Match, If-None-Match, Range, X-Request-Id"
+	exposedHeaders = "Content-Disposition, Content-Range, ETag, Location, Retry-After, X-Fettle-Chat, X-Fettle-Turn, X-Request-Id"
+	allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
+	allowedAge     = "600"
+)
+
+// allowOrigin writes what CORS has: for the one origin that is trusted, on its one
+// route, and for those that were named, which bring the token.
+func (s *Server) allowOrigin(h http.Header, r *http.Request, c caller) {
+	if c.trusted { // also of a failure, which the page could not read otherwise
+		h.Set("Access-Control-Allow-Origin", s.gate.trust)
+		h.Set("Access-Control-Allow-Methods", "POST")
+		h.Set("Access-Control-Allow-Headers", "*")
+		h.Set("Vary", "Origin")
+		return
+	}
+	if len(s.gate.allow) == 0 {
+		return
+	}
+	h.Set("Vary", "Origin") // also for others: what is kept for one is not for them
+	if c.allowed == "" {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", c.allowed)
+	h.Set("Access-Control-Expose-Headers", exposedHeaders)
+	if r.Method != http.MethodOptions {
+		return
+	}
+	h.Set("Access-Control-Allow-Methods", allowedMethods)
+	h.Set("Access-Control-Allow-Headers", allowedHeaders)
+	h.Set("Access-Control-Max-Age", allowedAge)
+	if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+		h.Set("Access-Control-Allow-Private-Network", "true")
+	}
+}
+
+// readOrigin reads an http address that is an origin alone.
+func readOrigin(address string) (*url.URL, bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(u.Host, "*\"' ") ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, false
+	}
+	return u, true
+}
+
+func originText(u *url.URL) string {
+	host := strings.ToLower(u.Host)
+	standard := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	return u.Scheme + "://" + strings.TrimSuffix(host, standard) // as browsers write it
+}
+
+// originOf is the origin of an http address that may be trusted: of this machine
+// alone, since whoever can stand between could be any page.
+func originOf(address string) (string, error) {
+	u, ok := readOrigin(address)
+	if !ok {
+		return "", fault.New(fault.Usage, quoted(address)+" is no origin", "fettle serve --trust-origin http://localhost:5173")
+	}
+	if !isLoopbackHost(u.Hostname()) {
+		return "", fault.New(fault.Usage, quoted(address)+" is not on this machine", "fettle serve --trust-origin http://localhost:5173")
+	}
+	return originText(u), nil
+}
+
+// originsOf are the origins whose pages may use the API with the token. One without
+// a certificate may be on this machine alone: whoever stands between would have the
+// token.
+func originsOf(addresses []string) (map[string]bool, error) {
+	const example = "fettle serve --allow-origin https://example.org"
+	out := map[string]bool{}
+	for _, address := range addresses {
+		u, ok := readOrigin(address)
+		if !ok {
+			return nil, fault.New(fault.Usage, quoted(address)+" is no origin", example)
+		}
+		if u.Scheme == "http" && !isLoopbackHost(u.Hostname()) {
+			return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, so others could come in as it", example)
+		}
+		out[originText(u)] = true
+	}
+	return out, nil
+}
