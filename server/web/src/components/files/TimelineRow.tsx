@@ -10,7 +10,7 @@ import { counts, stateWords } from "./stateWords";
 import type { Mark } from "./tree";
 import type { WorkspaceState } from "./workspaceApi";
 
-const signs = { "+": "text-good", "~": "text-warn", "−": "text-bad" };
+const signs = { "+": "text-good", "~": "text-warn", "−": "text-bad", "": "text-warn" };
 
 export interface TimelineRowProps {
   state: WorkspaceState;
@@ -42,6 +42,7 @@ export function TimelineRow({ state, place, lanes, compared, comparing, onChoose
                 <span aria-hidden="true">
                   {sign}
                   {n.toLocaleString("en")}
+                  {sign ? "" : ` ${word}`}
                 </span>
                 <span className="sr-only">
                   {n} {word}
@@ -83,7 +84,7 @@ export function TimelineRow({ state, place, lanes, compared, comparing, onChoose
 /** Changes is what is seen of a state where it is hovered or has the focus. */
 function Changes({ state, detail }: { state: WorkspaceState; detail: string }) {
   const { changes } = state;
-  const all = changes ? changes.added + changes.modified + changes.removed : 0;
+  const all = changes?.changed ?? 0;
   const paths = changes?.paths.slice(0, 12) ?? [];
   return (
     <div className="flex flex-col gap-0.5">

@@ -44,7 +44,9 @@ it("says what made a state", () => {
   });
   expect(stateWords(state({ source: "tool_run", tool: "app-builder:write_file", args: { content: "x", path: "site/app.js" } }))).toEqual({ what: "write_file", detail: "site/app.js" });
   expect(stateWords(state({ source: "external", parent_id: undefined })).what).toBe("As it was found");
-  expect(stateWords(state({ changes: { added: 0, modified: 0, removed: 1, paths: [{ path: "a", kind: "removed" }] } }))).toEqual({ what: "Deleted", detail: "a" });
+  expect(stateWords(state({ changes: { changed: 1, paths: [{ path: "a", kind: "removed" }] } }))).toEqual({ what: "Deleted", detail: "a" });
   expect(stateWords(state({ source: "tool_run", args: { __proto__: null } })).detail).toBe("");
-  expect(counts({ added: 2, modified: 0, removed: 1, paths: [] }).map((c) => c.sign + c.n)).toEqual(["+2", "−1"]);
+  const paths = ["a", "b"].map((path) => ({ path, kind: "added" }));
+  expect(counts({ changed: 3, paths: [...paths, { path: "c", kind: "removed" }] }).map((c) => c.sign + c.n)).toEqual(["+2", "−1"]);
+  expect(counts({ changed: 20_000, paths })).toEqual([{ sign: "", n: 20_000, word: "changed" }]);
 });

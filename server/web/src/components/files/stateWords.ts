@@ -26,8 +26,8 @@ export function stateWords(state: WorkspaceState): StateWords {
   const paths = state.changes?.paths ?? [];
   const one = paths.length === 1 ? paths[0] : undefined;
   if (state.source === "edit" && one) return { what: { added: "Made", removed: "Deleted" }[one.kind] ?? "Edited", detail: one.path };
-  if (state.source === "edit" && state.changes && state.changes.removed > 0 && state.changes.added === state.changes.removed)
-    return { what: "Renamed", detail: paths.map((p) => p.path).join(", ") };
+  const isRename = paths.length === 2 && paths.some((p) => p.kind === "added") && paths.some((p) => p.kind === "removed");
+  if (state.source === "edit" && isRename) return { what: "Renamed", detail: paths.map((p) => p.path).join(", ") };
   return { what: sources[state.source] ?? state.source, detail: "" };
 }
 
@@ -42,12 +42,21 @@ function argument(args: unknown): string {
   return "";
 }
 
-/** counts is what a state changed: "+2 ~1 −3". */
-export function counts(changes: WorkspaceState["changes"]): { sign: "+" | "~" | "−"; n: number; word: string }[] {
+export interface Count {
+  sign: "+" | "~" | "−" | "";
+  n: number;
+  word: string;
+}
+
+/** counts is what a state changed: "+2 ~1 −3"; of many that aren't all listed, how many. */
+export function counts(changes: WorkspaceState["changes"]): Count[] {
   if (!changes) return [];
-  return [
-    { sign: "+" as const, n: changes.added, word: "added" },
-    { sign: "~" as const, n: changes.modified, word: "modified" },
-    { sign: "−" as const, n: changes.removed, word: "removed" },
-  ].filter((c) => c.n > 0);
+  if (changes.changed > changes.paths.length) return [{ sign: "", n: changes.changed, word: "changed" }];
+  const of = (kind: string) => changes.paths.filter((p) => p.kind === kind).length;
+  const all: Count[] = [
+    { sign: "+", n: of("added"), word: "added" },
+    { sign: "~", n: of("modified"), word: "modified" },
+    { sign: "−", n: of("removed"), word: "removed" },
+  ];
+  return all.filter((c) => c.n > 0);
 }

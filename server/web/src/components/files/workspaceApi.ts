@@ -5,15 +5,8 @@ export type FileChange = Schemas["fileChange"];
 export type Restored = Schemas["restored"];
 export type Diff = Schemas["diff"];
 
-/** StateChanges are what a state changed, counted, with its first paths. */
-export interface StateChanges {
-  added: number;
-  modified: number;
-  removed: number;
-  paths: { path: string; kind: string }[];
-}
-
-export type WorkspaceState = Schemas["workspaceState"] & { changes?: StateChanges };
+/** WorkspaceState is a state with what made it and what it changed: how many paths, and the first of them. */
+export type WorkspaceState = Schemas["workspaceState"];
 
 /** FileState names a state of a file: of the chat now, of a manifest, or after a call. */
 export interface FileState {
@@ -45,9 +38,12 @@ export async function listFiles(chatId: string, manifest?: string, signal?: Abor
 }
 
 export async function listStates(chatId: string, limit: number, signal?: AbortSignal) {
-  const query = new URLSearchParams({ limit: String(limit), changes: "true" });
-  const response = await request(`${workspacePath(chatId)}/states?${query}`, { signal });
-  return (await response.json()) as { chat_id: string; states: WorkspaceState[]; more?: boolean };
+  return unwrap(
+    await api.GET("/api/chats/{chat}/workspace/states", {
+      params: { path: { chat: chatId }, query: { limit, changes: true } },
+      signal,
+    }),
+  );
 }
 
 export async function diffStates(chatId: string, from?: string, to?: string, signal?: AbortSignal): Promise<Diff> {
