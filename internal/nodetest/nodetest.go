@@ -9,29 +9,32 @@ import (
 	"testing"
 )
 
-// Least is the Node that the newest of the packages ask for.
-const Least = 22
-
 // Set is packages that are installed together.
 type Set struct {
-	env  string // names the folder they were installed to
-	dir  string // of their lock file, from the project's root
-	have string // one of them, without which nothing was installed
+	env   string // names the folder they were installed to
+	dir   string // of their lock file, from the project's root
+	have  string // one of them, without which nothing was installed
+	least int    // the Node that the newest of them asks for
 }
 
 // Clients are those of the wire dialects of fettle serve.
 func Clients() Set {
-	return Set{"FETTLE_CLIENTS", "server/dialect/testdata/clients", "openai"}
+	return Set{"FETTLE_CLIENTS", "server/dialect/testdata/clients", "openai", 22}
 }
 
 // Peers are the suites, servers and clients of MCP.
 func Peers() Set {
-	return Set{"FETTLE_MCP_PEERS", "toolset/mcp/testdata/peers", "conformance-modern"}
+	return Set{"FETTLE_MCP_PEERS", "toolset/mcp/testdata/peers", "conformance-modern", 22}
 }
 
 // Editors are the editors' side of ACP.
 func Editors() Set {
-	return Set{"FETTLE_ACP_CLIENTS", "server/acp/testdata/clients", "acpx"}
+	return Set{"FETTLE_ACP_CLIENTS", "server/acp/testdata/clients", "acpx", 22}
+}
+
+// Page is what the page's tests in a browser are made with.
+func Page() Set {
+	return Set{"FETTLE_PAGE", "server/web", "playwright-core", 20}
 }
 
 // Find gives the folder node_modules of a set, and the path of a Node: the one that
@@ -57,12 +60,27 @@ func Find(t testing.TB, s Set) (modules, node string) {
 		}
 		out, err := exec.CommandContext(t.Context(), path, "--version").Output()
 		major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-		if n, _ := strconv.Atoi(major); err == nil && n >= Least {
+		if n, _ := strconv.Atoi(major); err == nil && n >= s.least {
 			return modules, path
 		}
 	}
-	lacks(t, "Node "+strconv.Itoa(Least)+" or later")
+	lacks(t, "Node "+strconv.Itoa(s.least)+" or later")
 	return "", ""
+}
+
+// Chromium gives the path of a browser: what CHROMIUM names, else the system's.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	if named := os.Getenv("CHROMIUM"); named != "" {
+		return named
+	}
+	for _, program := range []string{"chromium", "google-chrome"} {
+		if path, err := exec.LookPath(program); err == nil {
+			return path
+		}
+	}
+	lacks(t, "Chromium; apt-get install chromium installs it")
+	return ""
 }
 
 // root is the project's folder: tests run in those of their packages.

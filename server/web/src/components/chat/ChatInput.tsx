@@ -38,10 +38,14 @@ function Field({ chatId }: { chatId: string | null }) {
   const chooser = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
-    const timer = setTimeout(() => keepDraft(chatId, text), 300);
+    const keep = () => keepDraft(chatId, text);
+    const timer = setTimeout(keep, 300);
+    // Who reloads right after a word has typed it all the same.
+    window.addEventListener("pagehide", keep);
     return () => {
       clearTimeout(timer);
-      keepDraft(chatId, text);
+      window.removeEventListener("pagehide", keep);
+      keep();
     };
   }, [chatId, text]);
 

@@ -1,0 +1,72 @@
+//go:build !no_web
+
+package web_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/internal/nodetest"
+)
+
+const (
+	// maxScenario is above the time that a scenario gives itself, so that it is the one
+	// that tells what it waited for.
+	maxScenario = 5 * time.Minute
+	// alone is the scenario of a short run: it goes through most of the page.
+	alone = "demo"
+)
+
+// The page in a real browser, with a real server behind it: each file of
+// e2e/scenarios is one test. The scenarios follow each other, since what they measure
+// and wait for is slowed down by those beside them.
+func TestThePageInABrowser(t *testing.T) {
+	scenarios, err := filepath.Glob("e2e/scenarios/*.mjs")
+	if err != nil || len(scenarios) == 0 {
+		t.Fatalf("there are no scenarios: %v", err)
+	}
+	modules, node := nodetest.Find(t, nodetest.Page())
+	browser := nodetest.Chromium(t)
+	program := build(t)
+	for _, file := range scenarios {
+		name := strings.TrimSuffix(filepath.Base(file), ".mjs")
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != alone {
+				t.Skip("a short run tries " + alone + " alone")
+			}
+			cmd := exec.CommandContext(t.Context(), node, "e2e/run.mjs", name)
+			cmd.Env = append(os.Environ(), "FETTLE_PROGRAM="+program, "FETTLE_PAGE="+filepath.Dir(modules), "CHROMIUM="+browser)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			cmd.WaitDelay = time.Minute // a browser that was left holds the pipes
+			late := time.AfterFunc(maxScenario, func() { _ = cmd.Process.Kill() })
+			defer late.Stop()
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("%v\n%s", err, &out)
+			}
+			t.Log(strings.TrimSpace(out.String()))
+		})
+	}
+}
+
+// build makes fettle as it is released: without the race detector, whose time is no
+// person's.
+func build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "fettle")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../..")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build fettle: %v\n%s", err, out)
+	}
+	return program
+}

@@ -1,0 +1,14 @@
+// The packages of npm that the tests of the page need. They are those of the page,
+// or where FETTLE_PAGE names a folder, the ones that were installed there.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const web = fileURLToPath(new URL("..", import.meta.url));
+const require = createRequire(join(process.env.FETTLE_PAGE || web, "package.json"));
+
+export const { chromium } = require("playwright-core");
+
+/** axeSource is the script of axe-core, which is run within the page. */
+export const axeSource = () => readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");

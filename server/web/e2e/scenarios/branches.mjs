@@ -1,0 +1,55 @@
+// Edit, answer again, the switch between branches, and a fork.
+import { chat } from "../kit.mjs";
+import { script } from "../models.mjs";
+
+const model = script([
+  { when: "^a question$", text: "An answer to the first." },
+  { when: "^another question$", text: "An answer to the second." },
+  { when: "^more$", text: "More of it." },
+]);
+
+export default async function branches(t) {
+  const server = await t.serve({ args: ["--model", "script/model.yaml"], models: { "model.yaml": model } });
+  const page = await t.open(server);
+  const ui = chat(page);
+  const log = page.getByRole("log", { name: "Messages" });
+  await ui.ask("a question");
+  await page.getByText("An answer to the first.").waitFor();
+  await ui.done();
+
+  // Edit: the question becomes another one, and the first stays as a branch.
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  const field = page.getByRole("textbox", { name: "Question" });
+  await field.fill("another question");
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await page.getByText("An answer to the second.").waitFor();
+  await ui.done();
+  const group = log.getByRole("group", { name: "Branches" });
+  await group.first().waitFor();
+  t.ok(/2 \/ 2/.test(await group.first().innerText()), "the second branch of two is shown");
+  await t.shot(page, "two-branches");
+  await t.axe(page, "branches");
+  await group.first().getByRole("button", { name: "Earlier branch" }).click();
+  await page.getByText("An answer to the first.").waitFor();
+  t.equal(await page.getByText("An answer to the second.").count(), 0, "answers of the other branch");
+  await group.first().getByRole("button", { name: "Later branch" }).click();
+  await page.getByText("An answer to the second.").waitFor();
+
+  // Answer again: a sibling of the answer.
+  await page.getByRole("button", { name: "Answer again" }).click();
+  await t.until("the answer has a sibling", async () => /2 \/ 2/.test(await ui.answers.last().innerText()));
+  await ui.done();
+
+  // Fork: a chat of its own, and the first is as it was.
+  const before = page.url();
+  await page.getByRole("button", { name: "Fork the chat from here" }).last().click();
+  await page.waitForURL((url) => url.href !== before && url.pathname.startsWith("/c/"));
+  await page.getByText("An answer to the second.").waitFor();
+  await ui.ask("more");
+  await page.getByText("More of it.").waitFor();
+  await ui.done();
+  await page.goto(before);
+  await page.getByText("An answer to the second.").waitFor();
+  t.equal(await page.getByText("More of it.").count(), 0, "answers of the fork in the chat it came from");
+  t.equal((await server.api("/api/chats")).chats.length, 2, "chats");
+}
