@@ -33,6 +33,7 @@ export function MessageList() {
   const box = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const stuck = useRef(true); // the reader is at the end, and stays there
+  const top = useRef(0); // where the box was scrolled to
   const anchor = useRef<{ key: string; offset: number } | null>(null);
   const [away, setAway] = useState(false);
 
@@ -90,11 +91,13 @@ export function MessageList() {
     const el = box.current;
     if (!el) return;
     const rest = fromEnd(el);
-    stuck.current = rest <= near;
-    setAway(rest > near);
+    // Only who scrolls up leaves the end: what grows below moves it away by itself.
+    stuck.current = rest <= near || (stuck.current && el.scrollTop >= top.current);
+    top.current = el.scrollTop;
+    setAway(rest > near && !stuck.current);
     if (el.scrollTop < 600 && before) {
-      const top = virtual.getVirtualItems().find((item) => item.end > el.scrollTop);
-      if (top) anchor.current = { key: String(top.key), offset: el.scrollTop - top.start };
+      const seen = virtual.getVirtualItems().find((item) => item.end > el.scrollTop);
+      if (seen) anchor.current = { key: String(seen.key), offset: el.scrollTop - seen.start };
       void loadOlder();
     }
   }
