@@ -15,8 +15,8 @@ export interface TextFileProps {
   /** read only: an old state, or a renderer that isn't editable */
   readOnly?: boolean;
   language?: string;
-  /** Markdown has a preview, beside the text where there is room */
-  markdown?: boolean;
+  /** Markdown has a preview, beside the text where there is room; this is what is seen first */
+  markdown?: "source" | "preview";
   /** bytes that aren't loaded yet, and how more come */
   more?: { left: number; load(): void; loading: boolean };
 }
@@ -44,7 +44,7 @@ export function TextFile({ chatId, path, text, sha256, readOnly = false, languag
       )}
       <div className="min-h-0 flex-1">
         {markdown ? (
-          <MarkdownFile text={shown} path={path} readOnly={fixed} onChange={file.change} onSave={() => void file.save()} />
+          <MarkdownFile text={shown} path={path} first={markdown === "source" ? "Edit" : "Preview"} readOnly={fixed} onChange={file.change} onSave={() => void file.save()} />
         ) : (
           <Code
             key={fixed ? "read" : "edit"}
@@ -93,17 +93,19 @@ type View = (typeof views)[number];
 export function MarkdownFile({
   text,
   path,
+  first = "Preview",
   readOnly,
   onChange,
   onSave,
 }: {
   text: string;
   path?: string;
+  first?: View;
   readOnly: boolean;
   onChange?(text: string): void;
   onSave?(): void;
 }) {
-  const [view, setView] = useState<View>("Preview");
+  const [view, setView] = useState(first);
   return (
     <div className="@container flex h-full min-h-0 flex-col">
       <div role="group" aria-label="View" className="flex shrink-0 gap-1 border-b border-border px-2 py-1">
