@@ -1,0 +1,76 @@
+// <fettle-chat> on a page of another origin, which shows a payload in its own way.
+import { join } from "node:path";
+import { project } from "../server.mjs";
+import { chat } from "../kit.mjs";
+import { script } from "../models.mjs";
+
+const model = script([
+  { when: "^propose", text: 'Here it is:\n\nSCHEMA_PROPOSAL: {"proposed_changes": {"stream_name": "Night shifts"}, "reasoning": "It says what it is about."}\n\nShall I?' },
+  { when: "", text: "An **answer** from afar." },
+]);
+
+const host = (server) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>A page of others</title>
+<style>p { color: red; font-size: 40px } fettle-chat { display: block; height: 700px }</style>
+<h1>A page of others</h1><div id="accepted"></div>
+<fettle-chat server="${server.url}" token="${server.token}" page="edit_research_stream" tab="semantic" context='{"stream": {"name": "Sleep"}}'></fettle-chat>
+<script type="module">
+import { getPayloadHandler, registerPayloadHandler } from "${server.url}/embed.js";
+document.querySelector("fettle-chat").payloadHandlers = {
+  schema_proposal: {
+    render(payload, { onAccept }) {
+      const made = document.createElement("div");
+      const button = document.createElement("button");
+      button.textContent = "Take it over";
+      button.onclick = () => onAccept?.(payload);
+      made.append("Host: " + payload.proposed_changes.stream_name, button);
+      return made;
+    },
+    onAccept(data) { document.querySelector("#accepted").textContent = "accepted " + data.proposed_changes.stream_name; },
+  },
+};
+registerPayloadHandler("note_of_host", { render: () => "a note" });
+window.known = typeof getPayloadHandler("note_of_host")?.render;
+</script></html>`;
+
+export default async function embed(t) {
+  let server = null;
+  const { origin } = await t.listen((request, response) => {
+    response.setHeader("Content-Type", request.url === "/" ? "text/html; charset=utf-8" : "image/svg+xml");
+    response.end(request.url === "/" ? host(server) : "<svg xmlns='http://www.w3.org/2000/svg'/>");
+  });
+  server = await t.serve({
+    args: ["--model", "script/model.yaml", "--allow-origin", origin], models: { "model.yaml": model },
+    toolsets: [join(project, "testdata/toolsets/research-streams")],
+  });
+  const page = await (await t.context()).newPage();
+  await page.goto(origin);
+  const ui = chat(page);
+  await ui.ask("hello");
+  await page.getByText("from afar").waitFor();
+  await ui.done();
+  t.equal(await page.evaluate(() => window.known), "function", "a handler that was registered is found");
+  const colour = await page.getByText("from afar").evaluate((e) => getComputedStyle(e.closest("p") ?? e).color);
+  t.ok(colour !== "rgb(255, 0, 0)", "the host's styles stay out");
+  await t.shot(page, "answer");
+
+  await ui.ask("propose something");
+  await page.getByText("Shall I?").waitFor();
+  const answer = await ui.done();
+  const own = page.getByRole("button", { name: "Take it over" });
+  if (!(await own.isVisible())) await answer.getByRole("button", { name: "Open in workspace" }).first().click();
+  await page.getByText("Host: Night shifts").waitFor();
+  await t.shot(page, "payload");
+  await own.click();
+  await page.getByText("accepted Night shifts").waitFor();
+  await t.axe(page, "the component on another page");
+  const chats = (await server.api("/api/chats")).chats;
+  t.equal(chats.length, 1, "chats");
+
+  // Another origin may not, whatever it knows.
+  t.allow(/CORS policy/, /net::ERR_FAILED/);
+  const { origin: stranger } = await t.listen((_, response) => response.setHeader("Content-Type", "text/html").end("<title>stranger</title>"));
+  const other = await (await t.context()).newPage();
+  await other.goto(stranger);
+  const reached = await other.evaluate(([url, token]) => fetch(`${url}/api/chats`, { headers: { Authorization: `Bearer ${token}` } }).then((r) => r.status, (e) => String(e)), [server.url, server.token]);
+  t.ok(/TypeError/.test(String(reached)), `a page that wasn't allowed reads nothing: ${reached}`);
+}
