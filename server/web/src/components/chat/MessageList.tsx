@@ -45,7 +45,7 @@ export function MessageList() {
     getItemKey: (i) => rows[i]?.key ?? i,
     estimateSize: (i) => (rows[i]?.message?.role === "user" ? 88 : 240),
     overscan: 4,
-    gap: 8,
+    gap: 4,
     paddingStart: 24,
     paddingEnd: 24,
   });
@@ -87,6 +87,11 @@ export function MessageList() {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [first]);
 
+  // What a person opens grows where they look, and doesn't run away from them.
+  function letGo() {
+    if (!turn) stuck.current = false;
+  }
+
   function onScroll() {
     const el = box.current;
     if (!el) return;
@@ -106,7 +111,7 @@ export function MessageList() {
     <div className="relative min-h-0 flex-1">
       {/* A scrolling box has to be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Messages" aria-live="off" className="scroll-y h-full [overflow-anchor:none] outline-offset-[-2px]">
+      <div ref={box} onScroll={onScroll} onClickCapture={letGo} tabIndex={0} role="log" aria-label="Messages" aria-live="off" className="scroll-y h-full [overflow-anchor:none] outline-offset-[-2px]">
         <div ref={inner} className="relative mx-auto w-full max-w-[800px]" style={{ height: virtual.getTotalSize() + (fault ? 120 : 0) }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];
