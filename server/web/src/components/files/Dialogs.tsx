@@ -70,7 +70,9 @@ export function BlockedDialog({ blocked, onClose }: { blocked: Blocked; onClose(
       about="Nothing was changed yet. Overwriting them can be undone too."
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button autoFocus onClick={onClose}>
+            Cancel
+          </Button>
           <Button onClick={blocked.keep}>Keep {n === 1 ? "it" : "them"}, bring back the rest</Button>
           <Button look="danger" onClick={blocked.anyway}>
             {blocked.what} anyway
@@ -94,7 +96,9 @@ export function OverwriteDialog({ paths, onReplace, onSkip, onClose }: { paths: 
       about="Replacing can be undone."
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button autoFocus onClick={onClose}>
+            Cancel
+          </Button>
           {onSkip && <Button onClick={onSkip}>Upload the others</Button>}
           <Button look="accent" onClick={onReplace}>
             Replace {n === 1 ? "it" : "them"}

@@ -56,7 +56,10 @@ function Ask({ title, about, yes, no = "Don’t", disabled, onDone, children }: 
       about={about}
       footer={
         <>
-          <Button onClick={() => onDone(false)}>{no}</Button>
+          {/* What a stray Enter hits changes nothing. */}
+          <Button autoFocus onClick={() => onDone(false)}>
+            {no}
+          </Button>
           <Button look="accent" disabled={disabled} onClick={() => onDone(true)}>
             {yes}
           </Button>
