@@ -5,9 +5,13 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
 )
 
 const (
@@ -20,10 +24,12 @@ const (
 )
 
 func newFile(name string, raw []byte) *file {
-	f := &file{kind: kindOf(name), cache: asked, plain: formOf("", raw)}
+	f := &file{kind: kindOf(name), cache: asked, raw: raw}
 	if hashed(name) {
 		f.cache = kept
 	}
+	f.plain = sync.OnceValue(f.unpack)
+	f.gzip = sync.OnceValue(f.pack)
 	return f
 }
 
@@ -34,49 +40,61 @@ func formOf(encoding string, body []byte) form {
 	return form{encoding, `"` + hex.EncodeToString(sum[:12]) + `"`, body}
 }
 
-// add takes a form that the build made.
-func (f *file) add(encoding string, body []byte) {
-	if len(body) > 0 && len(body) < len(f.plain.body) {
-		f.packed = append(f.packed, formOf(encoding, body))
+// add takes the form that the build compressed. One that gained nothing beside a
+// file that is there as it is, is none.
+func (f *file) add(body []byte) {
+	if f.raw == nil || len(body) < len(f.raw) {
+		packed := formOf("br", body)
+		f.packed = &packed
 	}
 }
 
 // packs tells whether the file is of a kind that gets smaller.
 func (f *file) packs() bool {
-	return len(f.packed) > 0 || len(f.plain.body) >= worth && !strings.HasPrefix(f.kind, "image/p") && !strings.HasPrefix(f.kind, "font/")
+	return f.packed != nil || len(f.raw) >= worth && !strings.HasPrefix(f.kind, "image/p") && !strings.HasPrefix(f.kind, "font/")
 }
 
-// choose gives the form that a client takes. Those that the build made come first.
+// choose gives the form that a client takes. The one that the build made comes
+// first. Some browsers take it over TLS alone, so gzip is next.
 func (f *file) choose(accept string) form {
-	if !f.packs() {
-		return f.plain
+	switch {
+	case !f.packs():
+		return f.plain()
+	case f.packed != nil && takes(accept, "br"):
+		return *f.packed
+	case takes(accept, "gzip") && f.gzip() != nil:
+		return *f.gzip()
 	}
-	for _, p := range f.packed {
-		if takes(accept, p.encoding) {
-			return p
-		}
+	return f.plain()
+}
+
+// unpack gives the file as it is. The build's own bytes are in the program, so
+// they can be read.
+func (f *file) unpack() form {
+	if f.raw != nil || f.packed == nil {
+		return formOf("", f.raw)
 	}
-	if takes(accept, "gzip") {
-		f.once.Do(f.pack)
-		if f.made != nil {
-			return *f.made
-		}
+	raw, err := io.ReadAll(brotli.NewReader(bytes.NewReader(f.packed.body)))
+	if err != nil {
+		return formOf("", nil)
 	}
-	return f.plain
+	return formOf("", raw)
 }
 
 // pack makes the form that gzip gives.
-func (f *file) pack() {
+func (f *file) pack() *form {
+	plain := f.plain().body
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil { // the level is one of gzip's
-		return
+		return nil
 	}
-	_, _ = z.Write(f.plain.body) // to memory
-	if z.Close() == nil && b.Len() < len(f.plain.body) {
-		made := formOf("gzip", b.Bytes())
-		f.made = &made
+	_, _ = z.Write(plain) // to memory
+	if z.Close() != nil || b.Len() >= len(plain) {
+		return nil
 	}
+	made := formOf("gzip", b.Bytes())
+	return &made
 }
 
 // takes reads Accept-Encoding: whether an encoding is named and not refused.

@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // NonceMark is what stands in the index where an answer's nonce belongs.
 const NonceMark = "__FETTLE_NONCE__"
+
+// packedExt ends the names of files that the build compressed by Brotli. Most are
+// in the program in this form alone: it is a quarter of their size.
+const packedExt = ".br"
 
 // indexName is the file that the page's own addresses give.
 const indexName = "index.html"
@@ -48,7 +51,7 @@ func fromFS(files fs.FS) (*Page, error) {
 			return err
 		case name == indexName:
 			p.index = raw
-		case path.Ext(name) == ".br", path.Ext(name) == ".gz":
+		case path.Ext(name) == packedExt:
 			packed[name] = raw
 		default:
 			p.files[name] = newFile(name, raw)
@@ -58,9 +61,12 @@ func fromFS(files fs.FS) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, f := range p.files {
-		f.add("br", packed[name+".br"])
-		f.add("gzip", packed[name+".gz"])
+	for name, raw := range packed {
+		name = strings.TrimSuffix(name, packedExt)
+		if p.files[name] == nil {
+			p.files[name] = newFile(name, nil)
+		}
+		p.files[name].add(raw)
 	}
 	return p, nil
 }
@@ -181,10 +187,10 @@ func matches(header, tag string) bool {
 // file is one file in its forms.
 type file struct {
 	kind, cache string
-	plain       form
-	packed      []form // that the build made, the best first
-	once        sync.Once
-	made        *form // by gzip, where the build made none; nil where it gains nothing
+	packed      *form // that the build made; nil where there is none
+	raw         []byte
+	plain       func() form  // of raw, or of what is in packed
+	gzip        func() *form // nil where it gains nothing
 }
 
 // form is a file as it is sent.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/andybalholm/brotli"
 )
 
 // built is a build of a few files, as Vite names them.
@@ -20,12 +22,20 @@ func builtFS() fstest.MapFS {
 	return fstest.MapFS{
 		"index.html":                {Data: []byte(`<meta name="csp-nonce" content="__FETTLE_NONCE__"><style nonce="__FETTLE_NONCE__"></style>`)},
 		"assets/index-DiwrgTda.js":  {Data: long},
-		"assets/packed-Bx_9-abc.js": {Data: long}, "assets/packed-Bx_9-abc.js.br": {Data: []byte("BR")}, "assets/packed-Bx_9-abc.js.gz": {Data: []byte("GZIP")},
+		"assets/packed-Bx_9-abc.js.br": {Data: packed(long)},
 		"assets/inter-CkhJZR-_.woff2": {Data: bytes.Repeat([]byte("f"), 4000)},
 		"assets/plain.css":            {Data: []byte("a{}")},
 		"embed.js":                    {Data: long},
 		"favicon.svg":                 {Data: []byte("<svg/>")},
 	}
+}
+
+func packed(raw []byte) []byte {
+	var b bytes.Buffer
+	z := brotli.NewWriter(&b)
+	_, _ = z.Write(raw) // to memory
+	_ = z.Close()
+	return b.Bytes()
 }
 
 func ask(t *testing.T, serve func(http.ResponseWriter, *http.Request), method string, header ...string) *http.Response {
@@ -91,6 +101,9 @@ func TestFilesAreSentInTheFormThatAClientTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files := builtFS()
+	long := files["embed.js"].Data
+	files["assets/packed-Bx_9-abc.js"] = files["embed.js"] // what it has to be once unpacked
 	for name, c := range map[string]struct {
 		file, accept                string
 		encoding, kind, cache, vary string
@@ -99,8 +112,9 @@ func TestFilesAreSentInTheFormThatAClientTakes(t *testing.T) {
 		"no compression wanted":    {"assets/index-DiwrgTda.js", "", "", "text/javascript; charset=utf-8", kept, "Accept-Encoding", ""},
 		"gzip is made":             {"assets/index-DiwrgTda.js", "gzip, deflate, br", "gzip", "text/javascript; charset=utf-8", kept, "Accept-Encoding", ""},
 		"gzip is refused":          {"assets/index-DiwrgTda.js", "gzip;q=0, identity", "", "text/javascript; charset=utf-8", kept, "Accept-Encoding", ""},
-		"what the build made":      {"assets/packed-Bx_9-abc.js", "gzip, br;q=0.5", "br", "text/javascript; charset=utf-8", kept, "Accept-Encoding", "BR"},
-		"the build's gzip":         {"assets/packed-Bx_9-abc.js", "gzip", "gzip", "text/javascript; charset=utf-8", kept, "Accept-Encoding", "GZIP"},
+		"what the build made":      {"assets/packed-Bx_9-abc.js", "gzip, br;q=0.5", "br", "text/javascript; charset=utf-8", kept, "Accept-Encoding", ""},
+		"packed, and not taken":    {"assets/packed-Bx_9-abc.js", "gzip", "gzip", "text/javascript; charset=utf-8", kept, "Accept-Encoding", ""},
+		"packed, as it is":         {"assets/packed-Bx_9-abc.js", "", "", "text/javascript; charset=utf-8", kept, "Accept-Encoding", string(long)},
 		"a font is as it is":       {"assets/inter-CkhJZR-_.woff2", "gzip, br", "", "font/woff2", kept, "", ""},
 		"a name without a sum":     {"assets/plain.css", "gzip", "", "text/css; charset=utf-8", asked, "", "a{}"},
 		"the component is renewed": {"embed.js", "gzip", "gzip", "text/javascript; charset=utf-8", asked, "Accept-Encoding", ""},
@@ -127,9 +141,12 @@ func TestFilesAreSentInTheFormThatAClientTakes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if raw, err := io.ReadAll(z); err != nil || !bytes.Equal(raw, builtFS()[c.file].Data) {
+				if raw, err := io.ReadAll(z); err != nil || !bytes.Equal(raw, files[c.file].Data) {
 					t.Errorf("unpacked it is %d bytes, %v", len(raw), err)
 				}
+			}
+			if raw, err := io.ReadAll(brotli.NewReader(strings.NewReader(text))); c.encoding == "br" && (err != nil || !bytes.Equal(raw, files[c.file].Data)) {
+				t.Errorf("unpacked it is %d bytes, %v", len(raw), err)
 			}
 			again := ask(t, serve, "GET", "Accept-Encoding", c.accept, "If-None-Match", `"other", W/`+h.Get("ETag"))
 			if again.StatusCode != http.StatusNotModified || body(t, again) != "" {
@@ -202,9 +219,9 @@ func TestThePageIsSmall(t *testing.T) {
 	}
 	size := len(p.index)
 	for _, f := range p.files {
-		size += len(f.plain.body)
-		for _, form := range f.packed {
-			size += len(form.body)
+		size += len(f.raw)
+		if f.packed != nil {
+			size += len(f.packed.body)
 		}
 	}
 	if size > maxPage {

@@ -1,1 +1,0 @@
-import{r as e,t}from"./index-BCRpDDiy.js";var n=e();function r(){return(0,n.jsx)(t,{title:`ContextPanel`})}export{r as default};

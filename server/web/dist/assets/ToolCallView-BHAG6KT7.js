@@ -1,1 +1,0 @@
-import{r as e}from"./index-BCRpDDiy.js";var t=e();function n({callId:e}){return(0,t.jsx)(`p`,{className:`p-3 text-[13px] text-muted`,children:e})}export{n as ToolCallView};
