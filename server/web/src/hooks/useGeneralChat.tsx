@@ -1,16 +1,18 @@
-import { createContext, use, useState, type ReactNode } from "react";
-import type {
-  ActionMetadata,
-  ActiveToolProgress,
-  Approval,
-  Attachment,
-  Conversation,
-  GeneralChatMessage,
-  InteractionType,
-  ShownPayload,
-  ThoughtStep,
-  ToolCall,
-} from "@/types/chat";
+import { useQueryClient } from "@tanstack/react-query";
+import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
+import { useStore } from "zustand";
+import { useShallow } from "zustand/shallow";
+import { api, unwrap } from "@/lib/api/client";
+import { chatsOf, useConversations } from "@/lib/chat/conversations";
+import { createChatStore, type ChatStore } from "@/lib/chat/store";
+import type { ChatActions, ChatState, SendOptions } from "@/lib/chat/state";
+import { forget } from "@/lib/storage";
+import { textOf, type LiveTurn } from "@/lib/turn";
+import { useUI } from "@/lib/ui";
+import type { ActionMetadata, ActiveToolProgress, Approval, Conversation, GeneralChatMessage, InteractionType } from "@/types/chat";
+
+export type { LiveTurn } from "@/lib/turn";
+export type { SendOptions } from "@/lib/chat/state";
 
 /** GeneralChat is document 000's state and actions; what fettle adds is marked. */
 export interface GeneralChat {
@@ -48,39 +50,101 @@ export interface GeneralChat {
   confirm(approval: Approval, decision: "allow" | "deny", reason?: string): Promise<void>;
 }
 
-export interface SendOptions {
-  attachments?: File[];
-  model?: string;
-  agent?: string;
-  tools?: string[];
-  think?: boolean;
+const StoreContext = createContext<ChatStore | null>(null);
+
+export function useChatStore(): ChatStore {
+  const store = use(StoreContext);
+  if (!store) throw new Error("the chat stands outside of its provider");
+  return store;
 }
 
-/** LiveTurn is what is known of the answer so far. */
-export interface LiveTurn {
-  turnId: string;
-  thoughts: ThoughtStep[];
-  reasoning: string;
-  tools: ToolCall[]; // by place; those that run have no output yet
-  progress: Record<string, ActiveToolProgress>; // by tool_use_id
-  approvals: Approval[]; // that wait
-  payloads: ShownPayload[];
-  footnotes: string[];
-  attachments: Attachment[];
-  /** the running workflow's last event, where the turn is one */
-  workflow: { instance: string; step: string; state: string; progress?: number; data?: unknown } | null;
-}
-
-const ChatContext = createContext<GeneralChat | null>(null);
-
-/** useGeneralChat is the chat of this page. */
-export function useGeneralChat(): GeneralChat {
-  const chat = use(ChatContext);
-  if (!chat) throw new Error("useGeneralChat stands outside of its provider");
-  return chat;
+/** useChat is a part of the chat: what it gives is compared one level deep, so that a stream draws only those anew who show it. */
+export function useChat<T>(select: (chat: ChatState & ChatActions) => T): T {
+  return useStore(useChatStore(), useShallow(select));
 }
 
 export function ChatProvider({ children }: { children: ReactNode }) {
-  const [chat] = useState<GeneralChat | null>(null);
-  return <ChatContext value={chat}>{children}</ChatContext>;
+  const client = useQueryClient();
+  const [store] = useState(() => createChatStore(client, (chat) => useUI.getState().openChat(chat)));
+  const chat = useUI((s) => s.chat);
+  useEffect(() => {
+    void store.getState().open(chat);
+  }, [store, chat]);
+  useEffect(() => {
+    // Another tab or program may have gone on with the chat.
+    const look = () => {
+      if (document.visibilityState === "visible") void store.getState().reload();
+    };
+    document.addEventListener("visibilitychange", look);
+    const stop = client.getQueryCache().subscribe((e) => {
+      const [what, id] = e.query.queryKey;
+      if (e.type === "updated" && e.action.type === "invalidate" && what === "messages" && id === store.getState().chatId) look();
+    });
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      stop();
+    };
+  }, [client, store]);
+  return <StoreContext value={store}>{children}</StoreContext>;
+}
+
+/** useGeneralChat is the chat of this page, whole. It changes with each frame of a stream: useChat gives a part. */
+export function useGeneralChat(): GeneralChat {
+  const store = useChatStore();
+  const state = useStore(store);
+  const list = useConversations();
+  const { refetch } = list;
+  const conversations = useMemo(() => chatsOf(list.data), [list.data]);
+  const { turn } = state;
+
+  const newConversation = useCallback(async () => {
+    const { chat } = unwrap(await api.POST("/api/chats", { body: {} }));
+    useUI.getState().openChat(chat.id);
+    void refetch();
+    return chat.number;
+  }, [refetch]);
+  const loadConversation = useCallback(async (id: number) => {
+    useUI.getState().openChat(String(id));
+    await store.getState().open(String(id));
+  }, [store]);
+  const deleteConversation = useCallback(async (id: number) => {
+    await api.DELETE("/api/chats/{chat}", { params: { path: { chat: String(id) } } });
+    const open = store.getState().chat;
+    if (open?.number === id) {
+      forget(open.id);
+      useUI.getState().openChat(null);
+    }
+    void refetch();
+  }, [refetch, store]);
+  const refreshConversations = useCallback(async () => void (await refetch()), [refetch]);
+
+  return {
+    messages: state.messages,
+    context: state.context,
+    isLoading: state.starting || turn !== null,
+    error: state.fault?.message ?? null,
+    streamingText: turn ? textOf(turn) : "",
+    statusText: turn?.status ?? null,
+    activeToolProgress: turn ? (Object.values(turn.progress).at(-1) ?? null) : null,
+    conversationId: state.chat?.number ?? null,
+    conversations,
+    isLoadingConversation: state.loading,
+    isLoadingConversations: list.isPending || list.isPlaceholderData,
+    sendMessage: (...args) => void state.send(...args),
+    cancelRequest: state.cancel,
+    updateContext: state.updateContext,
+    reset: () => useUI.getState().openChat(null),
+    newConversation,
+    loadConversation,
+    deleteConversation,
+    refreshConversations,
+    chatId: state.chatId,
+    turn,
+    broken: state.broken,
+    lastError: state.fault,
+    editMessage: (id, content) => void state.edit(id, content),
+    retryMessage: (id) => void state.retry(id),
+    switchTo: state.switchTo,
+    confirm: state.confirm,
+  };
 }

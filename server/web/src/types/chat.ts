@@ -19,6 +19,9 @@ export interface SuggestedAction {
   handler?: string; // client or server
   data?: unknown;
   style?: string;
+  // Added: fettle's names of action and data.
+  type?: string;
+  metadata?: unknown;
 }
 
 export interface CustomPayload {
@@ -115,6 +118,9 @@ export interface GeneralChatMessage {
   usage?: Usage;
   siblings?: { ids: string[]; index: number };
   manifest_id?: string;
+  /** the server doesn't have it yet */
+  pending?: boolean;
+  fault?: { message: string; code: string; retryable: boolean; hints: string[] };
 }
 
 export interface Attachment {
@@ -154,4 +160,37 @@ export interface Approval {
   input: Record<string, unknown>;
   reason: string;
   rule?: string;
+  /** what an answer is sent with: whoever has it has seen the call */
+  nonce?: string;
+  expires_at?: string;
+  /** an MCP server's question; without it the call itself waits */
+  form?: ApprovalForm;
+}
+
+/** ApprovalForm is what an MCP server asks while one of its calls runs. */
+export interface ApprovalForm {
+  kind: "form" | "url" | "sampling";
+  server: string;
+  call?: string;
+  message?: string;
+  fields?: FormField[];
+  url?: string;
+  sampling?: { model?: string; system?: string; messages?: { role: string; text: string }[]; max_tokens?: number };
+}
+
+export interface FormField {
+  name: string;
+  type: "string" | "integer" | "number" | "boolean" | "choice" | "choices";
+  title?: string;
+  description?: string;
+  required?: boolean;
+  default?: unknown;
+  format?: string;
+  min_length?: number;
+  max_length?: number;
+  minimum?: number;
+  maximum?: number;
+  options?: { value: string; title?: string }[];
+  min_items?: number;
+  max_items?: number;
 }

@@ -1,5 +1,62 @@
-import { Empty } from "@/components/ui/States";
+import { ChatInput } from "@/components/chat/ChatInput";
+import { ChatTitle } from "@/components/chat/ChatTitle";
+import { FaultRow } from "@/components/chat/FaultRow";
+import { FirstVisit } from "@/components/chat/FirstVisit";
+import { MessageList } from "@/components/chat/MessageList";
+import { TokenScreen } from "@/components/chat/TokenScreen";
+import { Failed, Skeleton } from "@/components/ui/States";
+import { useChat } from "@/hooks/useGeneralChat";
+import { ApiFault } from "@/lib/api/fault";
+import { token } from "@/lib/api/token";
+import { useConversations } from "@/lib/chat/conversations";
+import { useUI } from "@/lib/ui";
 
+/** ChatPanel is the chat: its messages, and the field below them. */
 export default function ChatPanel() {
-  return <Empty title="ChatPanel" />;
+  const locked = useChat((s) => s.locked);
+  const { error } = useConversations();
+  if (locked || !token() || (error instanceof ApiFault && error.status === 401)) return <TokenScreen />;
+  return (
+    <div className="flex h-full flex-col">
+      <ChatTitle />
+      <Body />
+      <ChatInput />
+    </div>
+  );
+}
+
+function Body() {
+  const { empty, loading, loadFault, fault, open } = useChat((s) => ({
+    empty: s.messages.length === 0 && !s.turn, loading: s.loading, loadFault: s.loadFault, fault: s.fault, open: s.open,
+  }));
+  if (loadFault && empty) {
+    return (
+      <div className="min-h-0 flex-1">
+        <div className="mx-auto max-w-[800px]">
+          <Failed error={loadFault} what="This chat can't be shown" onRetry={() => void open(null).then(() => open(useUI.getState().chat))} />
+        </div>
+      </div>
+    );
+  }
+  if (!empty) return <MessageList />;
+  if (loading) {
+    return (
+      <div className="min-h-0 flex-1">
+        <div className="mx-auto max-w-[800px] pt-6">
+          <Skeleton lines={2} className="ml-auto w-1/2" />
+          <Skeleton lines={6} />
+        </div>
+      </div>
+    );
+  }
+  return (
+    <>
+      <FirstVisit />
+      {fault && (
+        <div className="mx-auto w-full max-w-[800px] px-4 pb-2">
+          <FaultRow fault={fault} />
+        </div>
+      )}
+    </>
+  );
 }

@@ -1,0 +1,63 @@
+import { useQuery } from "@tanstack/react-query";
+import { Brain } from "lucide-react";
+import { useState } from "react";
+import { api, unwrap } from "@/lib/api/client";
+import { useChoices } from "@/lib/chat/choices";
+import { cn } from "@/lib/cn";
+import { usePage } from "@/lib/page";
+import { Tooltip } from "@/components/ui/Tooltip";
+import { useChat } from "@/hooks/useGeneralChat";
+
+const look = "h-8 max-w-40 min-w-0 truncate rounded-md bg-transparent px-1 text-[13px] text-muted hover:bg-raised hover:text-ink";
+
+/** Pickers choose who answers: the model, the agent, and whether it thinks first. */
+export function Pickers() {
+  const [wanted, setWanted] = useState(false); // asking providers takes time, so it waits for somebody who looks
+  const { model, agent, think, choose } = useChoices();
+  const chat = useChat((s) => s.chat);
+  const page = usePage().data;
+  const models = useQuery({ queryKey: ["models"], queryFn: async () => unwrap(await api.GET("/api/models")), enabled: wanted, staleTime: 60_000 });
+  const agents = useQuery({ queryKey: ["agents"], queryFn: async () => unwrap(await api.GET("/api/agents")), staleTime: 60_000 });
+  const known = models.data?.models ?? [];
+  const usual = short(chat?.model || page?.model || "");
+  const usualAgent = chat?.agent || page?.agent || "";
+  return (
+    <div className="flex min-w-0 items-center gap-1" onPointerEnter={() => setWanted(true)} onFocus={() => setWanted(true)}>
+      <select aria-label="Model" className={look} value={model} onChange={(e) => choose({ model: e.target.value })}>
+        <option value="">{usual || "Model"}</option>
+        {model && !known.some((m) => m.model === model) && <option value={model}>{short(model)}</option>}
+        {known.map((m) => (
+          <option key={m.model} value={m.model}>
+            {m.name || m.model}
+          </option>
+        ))}
+        {models.isError && <option disabled>The models can't be listed</option>}
+      </select>
+      {(agents.data?.agents.length ?? 0) > 0 && (
+        <select aria-label="Agent" className={look} value={agent} onChange={(e) => choose({ agent: e.target.value })}>
+          <option value="">{nameOf(agents.data?.agents, usualAgent) || "Agent"}</option>
+          <option value="none">No agent</option>
+          {agents.data?.agents.map((a) => (
+            <option key={a.id} value={a.id}>
+              {a.name || a.id}
+            </option>
+          ))}
+        </select>
+      )}
+      <Tooltip text={think ? "The model thinks before it answers" : "Let the model think before it answers"}>
+        <button type="button" aria-label="Think first" aria-pressed={think === true} onClick={() => choose({ think: think ? null : true })} className={cn("flex size-8 shrink-0 items-center justify-center rounded-md hover:bg-raised", think ? "text-accent-ink" : "text-muted")}>
+          <Brain className="size-4" aria-hidden="true" />
+        </button>
+      </Tooltip>
+    </div>
+  );
+}
+
+function nameOf(agents: { id: string; name?: string }[] | undefined, id: string): string {
+  return agents?.find((a) => a.id === id)?.name ?? id;
+}
+
+/** short is a model's name without what a line has no room for. */
+function short(model: string): string {
+  return model.startsWith("script/") ? (model.split("/").at(-1) ?? model) : model;
+}

@@ -1,0 +1,134 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { PanelRight, Undo2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Button } from "@/components/ui/Button";
+import { CopyButton } from "@/components/ui/CodeBlock";
+import { Skeleton } from "@/components/ui/States";
+import { tell, tellFault } from "@/components/ui/Toasts";
+import { api, unwrap } from "@/lib/api/client";
+import { cn } from "@/lib/cn";
+import { useUI } from "@/lib/ui";
+import type { ToolCall } from "@/types/chat";
+
+const View = lazy(() => import("@/components/renderers/ToolCallView").then((m) => ({ default: m.ToolCallView })));
+
+type Part = "input" | "output" | "view";
+const names: Record<Part, string> = { input: "Input", output: "Output", view: "View" };
+
+// More than this of an output is for the workspace panel, which shows it whole.
+const maxOutput = 20_000;
+
+/** ToolDetails is an open card: input, output, what the renderer shows, and the way back. */
+export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string | null }) {
+  const parts: Part[] = ["input", "output", ...(call.call_id && call.status !== "running" && call.render_plan ? (["view"] as const) : [])];
+  const [part, setPart] = useState<Part>(call.status === "running" ? "input" : "output");
+  const { select } = useUI.getState();
+  const callId = call.call_id;
+  const changed = call.changes?.length ?? 0;
+  return (
+    <div className="border-t border-border">
+      <div className="flex flex-wrap items-center gap-1 px-2 py-1">
+        <div role="group" aria-label="What of the call is shown" className="flex flex-1 gap-1">
+          {parts.map((p) => (
+            <button
+              key={p}
+              type="button"
+              aria-pressed={part === p}
+              onClick={() => setPart(p)}
+              className={cn("rounded-md px-2 py-1", part === p ? "bg-raised text-ink" : "text-muted hover:text-ink")}
+            >
+              {names[p]}
+            </button>
+          ))}
+        </div>
+        {callId && (
+          <Button size="small" look="quiet" onClick={() => select({ kind: "call", callId })}>
+            <PanelRight className="size-4" aria-hidden="true" />
+            Open in workspace
+          </Button>
+        )}
+        {chatId && changed > 0 && call.pre_manifest_id && <UndoCall call={call} chatId={chatId} />}
+      </div>
+      {part === "view" && callId ? (
+        <div className="h-80 overflow-auto border-t border-border">
+          <Suspense fallback={<Skeleton lines={6} />}>
+            <View callId={callId} />
+          </Suspense>
+        </div>
+      ) : (
+        <Plain text={part === "input" ? inputText(call.input) : call.output || call.error || (call.status === "running" ? "It runs." : "It gave no text.")} />
+      )}
+      {changed > 0 && (
+        <ul aria-label="Files changed" className="border-t border-border px-3 py-2 font-mono text-xs">
+          {call.changes?.map((c) => (
+            <li key={c.path} className="flex gap-2">
+              <span className={cn("w-14 shrink-0", c.kind === "added" ? "text-good" : c.kind === "removed" ? "text-bad" : "text-warn")}>{c.kind}</span>
+              <button type="button" className="min-w-0 truncate text-left hover:underline" onClick={() => select({ kind: "file", path: c.path, manifestId: call.post_manifest_id })}>
+                {c.path}
+              </button>
+            </li>
+          ))}
+          <li className="pt-1">
+            <button type="button" className="text-accent-ink hover:underline" onClick={() => select({ kind: "timeline" })}>
+              Show the changes in the timeline
+            </button>
+          </li>
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Plain({ text }: { text: string }) {
+  return (
+    <div className="relative border-t border-border">
+      {/* A scrolling box has to be reachable by keyboard. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <pre tabIndex={0} dir="auto" className="max-h-80 overflow-auto px-3 py-2 pr-10 font-mono text-xs break-words whitespace-pre-wrap">
+        {text.length > maxOutput ? `${text.slice(0, maxOutput)}\n… ${text.length - maxOutput} more characters` : text}
+      </pre>
+      <div className="absolute top-1 right-1">
+        <CopyButton text={() => text} />
+      </div>
+    </div>
+  );
+}
+
+/** inputText is the arguments as a person reads them: long texts as they are. */
+export function inputText(input: Record<string, unknown>): string {
+  const entries = Object.entries(input);
+  if (entries.length === 0) return "No arguments.";
+  return entries.map(([key, value]) => (typeof value === "string" ? (value.includes("\n") ? `${key}:\n${value}` : `${key}: ${value}`) : `${key}: ${JSON.stringify(value, null, 2)}`)).join("\n");
+}
+
+function UndoCall({ call, chatId }: { call: ToolCall; chatId: string }) {
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  async function undo() {
+    setBusy(true);
+    const params = { path: { chat: chatId } };
+    try {
+      const done = unwrap(await api.POST("/api/chats/{chat}/workspace/restore", { params, body: { manifest: call.pre_manifest_id, paths: call.changes?.map((c) => c.path) } }));
+      const n = done.changes.length;
+      tell(n === 0 ? "Nothing to undo: the files are as they were before." : `Undid ${call.tool_name}: ${n === 1 ? "1 file" : `${n} files`} back.`, {
+        label: "Take back",
+        run: () => {
+          api.POST("/api/chats/{chat}/workspace/undo", { params, body: {} }).then(
+            () => client.invalidateQueries({ queryKey: ["workspace", chatId] }),
+            (error: unknown) => tellFault("The undo can't be taken back", error),
+          );
+        },
+      });
+    } catch (error) {
+      tellFault(`${call.tool_name} can't be undone`, error);
+    }
+    setBusy(false);
+    void client.invalidateQueries({ queryKey: ["workspace", chatId] });
+  }
+  return (
+    <Button size="small" look="quiet" disabled={busy} onClick={() => void undo()}>
+      <Undo2 className="size-4" aria-hidden="true" />
+      Undo
+    </Button>
+  );
+}

@@ -1,0 +1,94 @@
+import { FileText } from "lucide-react";
+import { memo, useEffect, useRef, useState } from "react";
+import { Button } from "@/components/ui/Button";
+import { bytes } from "@/lib/time";
+import type { Attachment, GeneralChatMessage } from "@/types/chat";
+import { useChat } from "@/hooks/useGeneralChat";
+import { MessageActions } from "./MessageActions";
+
+/** UserMessage is what a person asked, at the right, and editable in its place. */
+export const UserMessage = memo(function UserMessage({ message }: { message: GeneralChatMessage }) {
+  const [editing, setEditing] = useState(false);
+  if (editing) return <Edit message={message} onDone={() => setEditing(false)} />;
+  return (
+    <div className="group/message flex flex-col items-end gap-1">
+      {message.attachments.length > 0 && (
+        <ul aria-label="Attachments" className="flex max-w-[70%] flex-wrap justify-end gap-2">
+          {message.attachments.map((a, i) => (
+            <li key={i}>
+              <AttachmentChip attachment={a} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {message.content && (
+        <div dir="auto" className="max-w-[70%] rounded-xl bg-raised px-4 py-2.5 text-base break-words whitespace-pre-wrap">
+          {message.content}
+        </div>
+      )}
+      <MessageActions message={message} onEdit={() => setEditing(true)} />
+    </div>
+  );
+});
+
+export function AttachmentChip({ attachment: a, children }: { attachment: Attachment; children?: React.ReactNode }) {
+  return (
+    <span className="flex max-w-60 items-center gap-2 rounded-lg border border-border bg-surface p-1 pr-2 text-[13px]">
+      {a.preview ? (
+        <img src={a.preview} alt="" width={40} height={40} className="size-10 shrink-0 rounded-md object-cover" />
+      ) : (
+        <FileText className="m-1 size-4 shrink-0 text-muted" aria-hidden="true" />
+      )}
+      <span className="min-w-0">
+        <span className="block truncate">{a.name}</span>
+        {a.size !== undefined && <span className="block text-xs text-muted">{bytes(a.size)}</span>}
+      </span>
+      {children}
+    </span>
+  );
+}
+
+function Edit({ message, onDone }: { message: GeneralChatMessage; onDone(): void }) {
+  const edit = useChat((s) => s.edit);
+  const [text, setText] = useState(message.content);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    const el = field.current;
+    el?.focus();
+    el?.setSelectionRange(el.value.length, el.value.length);
+  }, []);
+  const ready = text.trim() !== "" && text !== message.content;
+  const ask = () => {
+    onDone();
+    void edit(message.id, text);
+  };
+  return (
+    <div className="ml-auto flex w-full max-w-[85%] flex-col gap-2 rounded-xl border border-border bg-surface p-2">
+      <textarea
+        ref={field}
+        aria-label="Question"
+        dir="auto"
+        value={text}
+        rows={Math.min(10, Math.max(2, text.split("\n").length))}
+        onChange={(e) => setText(e.target.value)}
+        onKeyDown={(e) => {
+          if (e.key === "Escape") onDone();
+          if (e.key === "Enter" && !e.shiftKey && !e.nativeEvent.isComposing && ready) {
+            e.preventDefault();
+            ask();
+          }
+        }}
+        className="w-full resize-none bg-transparent px-2 py-1 text-base outline-none"
+      />
+      <div className="flex items-center justify-end gap-2">
+        {message.attachments.length > 0 && <p className="flex-1 px-2 text-[13px] text-muted">The attachments don't go along.</p>}
+        <Button size="small" onClick={onDone}>
+          Cancel
+        </Button>
+        <Button size="small" look="accent" disabled={!ready} onClick={ask}>
+          Ask again
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import { createElement, Suspense } from "react";
+import { Skeleton } from "@/components/ui/States";
+import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { usePayloadHandler } from "@/lib/payloadHandlers";
+import { dataOf } from "@/lib/workspace/payload";
+import { getPayloadView } from "@/lib/workspace/workspaceRegistry";
+import type { WorkspacePayload } from "@/types/chat";
+import { DecisionBar } from "./DecisionBar";
+import { Guard } from "./Guard";
+import StandardPayloadView from "./StandardPayloadView";
+import { configOf } from "./types";
+import { useDecision } from "./useDecision";
+import { usePayloadTypes } from "./usePayloadTypes";
+import "./payloads";
+
+/**
+ * PayloadPane shows a payload: by the page's handler, by everybody's, or by the view
+ * of its type; and below it what a person says to it.
+ */
+export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload; payloadId?: string }) {
+  const { turn } = useGeneralChat();
+  const types = usePayloadTypes();
+  const handler = usePayloadHandler(payload.type);
+  const { shown, decision, decide } = useDecision(payloadId, handler);
+  const data = dataOf(payload);
+  const say = (accept: boolean, remark = "") => decide.mutate({ accept, remark, data });
+  // One that the server doesn't list can't be decided there: the page's own handler hears of it.
+  const callbacks = payloadId
+    ? { onAccept: () => say(true), onReject: () => say(false) }
+    : { onAccept: handler?.onAccept && (() => handler.onAccept?.(data)), onReject: handler?.onReject && (() => handler.onReject?.(data)) };
+  const offers = configOf(payload.type, types?.get(payload.type)).decided || handler?.onAccept !== undefined || handler?.onReject !== undefined;
+  const asks = payloadId !== undefined && (decision !== undefined || (offers && handler?.from !== "page"));
+  const width = widthOf(types?.get(payload.type)?.render_options?.panelWidth ?? handler?.renderOptions?.panelWidth);
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div className="scroll-y min-h-0 flex-1">
+        <div className="mx-auto h-full" style={{ maxWidth: width }}>
+          <Guard what="This view can't show it" instead={<StandardPayloadView payload={payload} />}>
+            <Suspense fallback={<Skeleton lines={8} />}>{handler ? handler.render(data, callbacks) : createElement(getPayloadView(payload.type), { payload })}</Suspense>
+          </Guard>
+        </div>
+      </div>
+      {asks && <DecisionBar decision={decision} ready={shown !== undefined && !turn} busy={decide.isPending} onDecide={say} />}
+    </div>
+  );
+}
+
+/** widthOf is a width that a toolset wishes for, within reason. */
+function widthOf(panelWidth: string | undefined): number | undefined {
+  const px = /^(\d{2,4})px$/.exec(panelWidth ?? "");
+  return px ? Math.max(480, Math.min(1_600, Number(px[1]))) : undefined;
+}

@@ -1,0 +1,75 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { tell, tellFault } from "@/components/ui/Toasts";
+import { api, unwrap, type Chat } from "@/lib/api/client";
+import { withoutMarkers } from "@/lib/markers";
+import { forget } from "@/lib/storage";
+import { useUI } from "@/lib/ui";
+import { pageOfMessages } from "./api";
+
+function listed(client: QueryClient) {
+  void client.invalidateQueries({ queryKey: ["chats"] });
+  void client.invalidateQueries({ queryKey: ["deleted"] });
+}
+
+/** renameChat gives the chat as it is then, or null. */
+export async function renameChat(client: QueryClient, chat: Chat, title: string): Promise<Chat | null> {
+  try {
+    const done = unwrap(await api.PATCH("/api/chats/{chat}", { params: { path: { chat: chat.id } }, body: { title } }));
+    listed(client);
+    return done.chat;
+  } catch (error) {
+    tellFault("The chat can't be renamed", error);
+    return null;
+  }
+}
+
+/** deleteChat deletes a chat, and says how it comes back. */
+export async function deleteChat(client: QueryClient, chat: Chat): Promise<boolean> {
+  try {
+    await api.DELETE("/api/chats/{chat}", { params: { path: { chat: chat.id } } });
+  } catch (error) {
+    tellFault("The chat can't be deleted", error);
+    return false;
+  }
+  forget(chat.id);
+  listed(client);
+  const { chat: open, openChat } = useUI.getState();
+  const shown = open === chat.id || open === String(chat.number);
+  if (shown) openChat(null);
+  tell(`Deleted “${chat.title}”.`, { label: "Undo", run: () => void restoreChat(client, chat, shown) });
+  return true;
+}
+
+export async function restoreChat(client: QueryClient, chat: Chat, open: boolean): Promise<boolean> {
+  try {
+    // A deleted chat is named by its number.
+    const done = unwrap(await api.POST("/api/chats/{chat}/restore", { params: { path: { chat: String(chat.number) } } }));
+    if (open) useUI.getState().openChat(done.chat.id);
+    listed(client);
+    return true;
+  } catch (error) {
+    tellFault("The chat can't be brought back", error);
+    return false;
+  }
+}
+
+/** exportChat saves what was said in a chat as a Markdown file. */
+export async function exportChat(chat: Chat) {
+  try {
+    const parts: string[] = [];
+    for (let before: string | undefined; ; ) {
+      const page = await pageOfMessages(chat.id, { limit: 500, before });
+      parts.unshift(...page.messages.map((m) => `## ${m.role === "user" ? "You" : "Answer"}\n\n${withoutMarkers(m.content)}`));
+      before = page.before;
+      if (!before) break;
+    }
+    const url = URL.createObjectURL(new Blob([`# ${chat.title}\n\n${parts.join("\n\n")}\n`], { type: "text/markdown" }));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = `chat-${chat.number}.md`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  } catch (error) {
+    tellFault("The chat can't be saved", error);
+  }
+}

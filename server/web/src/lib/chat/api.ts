@@ -1,0 +1,64 @@
+import { api, request, unwrap, type Message } from "@/lib/api/client";
+import { confirmTurn, startTurn, type StartedTurn, type TurnRequest } from "@/lib/api/generalChatApi";
+import { frames } from "@/lib/api/sse";
+import { messagesOf, type CallOfPage, type Siblings } from "@/lib/history";
+import type { Approval } from "@/types/chat";
+import type { Decision, SendOptions } from "./state";
+
+// What the page can be asked while a turn runs.
+export const answers = { confirm: true };
+
+/** pageOfMessages is a page of a chat, the last one where before is null. */
+export async function pageOfMessages(chat: string, o: { limit: number; before?: string; signal?: AbortSignal }) {
+  const page = unwrap(
+    await api.GET("/api/chats/{chat}/messages", {
+      params: { path: { chat }, query: { limit: o.limit, ...(o.before ? { before: o.before } : {}) } },
+      signal: o.signal,
+    }),
+  );
+  const { calls, siblings } = page as { calls?: CallOfPage[]; siblings?: Siblings };
+  return { ...page, messages: messagesOf(page.messages as Message[], calls ?? [], siblings ?? {}) };
+}
+
+/** runningTurn is the turn that runs in a chat, from the first frame of the chat's stream. */
+export async function runningTurn(chat: string, signal: AbortSignal): Promise<string | null> {
+  const response = await request(`/api/chats/${encodeURIComponent(chat)}/events`, { headers: { Accept: "text/event-stream" }, signal });
+  if (response.status === 204 || !response.body) return null;
+  for await (const frame of frames(response.body)) return (JSON.parse(frame.data) as { turn_id?: string }).turn_id ?? null;
+  return null;
+}
+
+export function choices(extra: SendOptions): Pick<TurnRequest, "model" | "agent" | "tools" | "think"> {
+  return {
+    ...(extra.model ? { model: extra.model } : {}),
+    ...(extra.agent ? { agent: extra.agent } : {}),
+    ...(extra.tools ? { tools: extra.tools } : {}),
+    ...(extra.think === undefined ? {} : { think: extra.think }),
+  };
+}
+
+export function begin(body: TurnRequest): Promise<StartedTurn> {
+  return startTurn({ ...answers, ...body });
+}
+
+export async function again(chat: string, body: { message_id: string; message?: string }): Promise<StartedTurn> {
+  const params = { path: { chat } };
+  return unwrap(
+    body.message === undefined
+      ? await api.POST("/api/chats/{chat}/retry", { params, body: { ...answers, ...body } })
+      : await api.POST("/api/chats/{chat}/edit", { params, body: { ...answers, ...body } }),
+  );
+}
+
+export async function waiting(turn: string): Promise<Partial<Approval>[]> {
+  return unwrap(await api.GET("/api/turns/{turn}/approvals", { params: { path: { turn } } })).approvals as Partial<Approval>[];
+}
+
+/** answer answers an approval with the nonce that it was shown with. */
+export async function answer(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>) {
+  const body = {
+    tool_use_id: approval.tool_use_id, nonce: approval.nonce ?? "", decision,
+    ...(reason ? { reason } : {}), ...(content ? { content } : {}),
+  };
+  await confirmTurn(approval.turn_id, body);
+}

@@ -1,0 +1,62 @@
+import type { Chat } from "@/lib/api/client";
+import type { LiveTurn } from "@/lib/turn";
+import type { ActionMetadata, Approval, GeneralChatMessage, InteractionType } from "@/types/chat";
+
+export interface SendOptions {
+  attachments?: File[];
+  model?: string;
+  agent?: string;
+  tools?: string[];
+  think?: boolean;
+}
+
+export interface ChatFault {
+  message: string;
+  code: string;
+  retryable: boolean;
+  hints: string[];
+}
+
+/** ChatState is the chat that is shown, and the answer that is being made in it. */
+export interface ChatState {
+  chat: Chat | null;
+  chatId: string | null;
+  messages: GeneralChatMessage[];
+  /** the message before which older ones are; null where there are none */
+  before: string | null;
+  loadingOlder: boolean;
+  loading: boolean; // the chat's messages
+  loadFault: unknown; // why they can't be had
+  starting: boolean; // a turn was asked for
+  stopping: boolean; // it was asked to stop
+  turn: LiveTurn | null;
+  broken: boolean;
+  fault: ChatFault | null;
+  /** the token is missing or wrong */
+  locked: boolean;
+  context: Record<string, unknown>;
+}
+
+export interface ChatActions {
+  open(chat: string | null): Promise<void>;
+  reload(): Promise<void>;
+  loadOlder(): Promise<void>;
+  send(content: string, type?: InteractionType, metadata?: ActionMetadata, extra?: SendOptions): Promise<boolean>;
+  edit(messageId: string, content: string): Promise<boolean>;
+  retry(messageId: string): Promise<boolean>;
+  switchTo(messageId: string, overwrite?: boolean): Promise<void>;
+  confirm(approval: Approval, decision: Decision, reason?: string, content?: Record<string, unknown>): Promise<void>;
+  cancel(): void;
+  updateContext(updates: Record<string, unknown>): void;
+  setChat(chat: Chat): void;
+  dismissFault(): void;
+  lock(locked: boolean): void;
+  close(): void;
+}
+
+export type Decision = "allow" | "deny" | "allow_chat" | "allow_always";
+
+export const empty: ChatState = {
+  chat: null, chatId: null, messages: [], before: null, loadingOlder: false, loading: false, loadFault: null, starting: false, stopping: false,
+  turn: null, broken: false, fault: null, locked: false, context: {},
+};

@@ -1,0 +1,218 @@
+// Messages of the API as document 000's messages.
+import type { Message, Part } from "@/lib/api/client";
+import { argument, record } from "@/lib/argument";
+import { joinMarkers, type Segment } from "@/lib/markers";
+import type { LiveTurn } from "@/lib/turn";
+import { textOf } from "@/lib/turn";
+import type { Attachment, GeneralChatMessage, ShownPayload, SuggestedAction, SuggestedValue, ThoughtStep, ToolCall, WorkspacePayload } from "@/types/chat";
+
+/** CallOfPage is what list_messages tells of a call beyond its message's parts. */
+export interface CallOfPage {
+  id: string;
+  message_id: string;
+  tool_use_id: string;
+  tool_id: string;
+  index: number;
+  status: string;
+  error?: string;
+  duration_ms?: number;
+  render_plan?: unknown;
+  pre_manifest_id?: string;
+  post_manifest_id?: string;
+  changes?: { path: string; kind: string }[];
+  changed?: number;
+}
+
+export type Siblings = Record<string, { ids: string[]; index: number }>;
+
+/** messagesOf gives a page's messages. */
+export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblings: Siblings = {}): GeneralChatMessage[] {
+  const byMessage = new Map<string, Map<string, CallOfPage>>();
+  for (const call of calls) {
+    const map = byMessage.get(call.message_id) ?? new Map<string, CallOfPage>();
+    byMessage.set(call.message_id, map.set(call.tool_use_id, call));
+  }
+  return messages.map((m) => messageOf(m, byMessage.get(m.id), siblings[m.id]));
+}
+
+export function messageOf(message: Message, calls?: Map<string, CallOfPage>, siblings?: { ids: string[]; index: number }): GeneralChatMessage {
+  const read = new Reader(calls);
+  for (const part of message.parts) read.part(part);
+  return {
+    id: message.id,
+    role: message.role === "user" ? "user" : "assistant",
+    content: joinMarkers(read.segments),
+    timestamp: message.created_at,
+    turn_id: message.turn_id,
+    thoughts: read.thoughts,
+    reasoning: read.reasoning,
+    tool_history: read.tools,
+    attachments: read.attachments,
+    payloads: read.payloads,
+    footnotes: message.footnotes ?? [],
+    status: statusOf(message.status),
+    ...(message.error ? { error: message.error.message, fault: { ...message.error, hints: message.error.hints ?? [] } } : {}),
+    model: message.model,
+    usage: message.usage,
+    siblings,
+    manifest_id: message.manifest_id,
+    suggested_values: message.suggested_values as SuggestedValue[] | undefined,
+    suggested_actions: message.suggested_actions as SuggestedAction[] | undefined,
+    workspace_payload: read.tools.findLast((t) => t?.workspace_payload)?.workspace_payload,
+  };
+}
+
+/** withSeen keeps of calls what only their events told, such as what they show in the workspace. */
+export function withSeen(listed: GeneralChatMessage[], shown: GeneralChatMessage[]): GeneralChatMessage[] {
+  const calls = new Map(shown.flatMap((m) => m.tool_history.map((t) => [`${m.turn_id} ${t.tool_use_id}`, t] as const)));
+  return listed.map((m) => {
+    if (m.tool_history.length === 0) return m;
+    const tool_history = m.tool_history.map((t) => {
+      const seen = calls.get(`${m.turn_id} ${t.tool_use_id}`);
+      return seen ? { ...seen, ...defined(t) } : t;
+    });
+    return { ...m, tool_history, workspace_payload: tool_history.findLast((t) => t.workspace_payload)?.workspace_payload };
+  });
+}
+
+function defined(call: ToolCall): ToolCall {
+  return Object.fromEntries(Object.entries(call).filter(([, value]) => value !== undefined)) as unknown as ToolCall;
+}
+
+/** messageOfTurn is the answer of a turn that has ended, until the server's comes. */
+export function messageOfTurn(turn: LiveTurn, at: string): GeneralChatMessage {
+  const end = turn.ended;
+  const payload = end?.type === "complete" ? end.payload : null;
+  return {
+    id: payload?.message_id || turn.turnId,
+    role: "assistant",
+    content: payload?.message || textOf(turn),
+    timestamp: at,
+    turn_id: turn.turnId,
+    thoughts: turn.thoughts,
+    reasoning: turn.reasoning,
+    tool_history: turn.tools,
+    attachments: turn.attachments,
+    payloads: turn.payloads,
+    footnotes: turn.footnotes,
+    status: end?.type === "cancelled" ? "cancelled" : end?.type === "error" ? "error" : "complete",
+    ...(end?.type === "error" ? { error: end.message, fault: end } : {}),
+    model: turn.model,
+    usage: turn.usage,
+    suggested_values: payload?.suggested_values as SuggestedValue[] | undefined,
+    suggested_actions: payload?.suggested_actions as SuggestedAction[] | undefined,
+    custom_payload: payload?.custom_payload,
+    workspace_payload: (payload?.workspace_payload ?? undefined) as WorkspacePayload | undefined,
+  };
+}
+
+function statusOf(status: string): GeneralChatMessage["status"] {
+  return status === "interrupted" || status === "cancelled" || status === "error" ? status : "complete";
+}
+
+/** Reader goes through a message's parts in order. */
+class Reader {
+  segments: Segment[] = [];
+  thoughts: ThoughtStep[] = [];
+  tools: ToolCall[] = [];
+  attachments: Attachment[] = [];
+  payloads: ShownPayload[] = [];
+  reasoning = "";
+  private step = 0;
+  private readonly calls;
+
+  constructor(calls: Map<string, CallOfPage> | undefined) {
+    this.calls = calls;
+  }
+
+  part(part: Part) {
+    const agent = part.agent ?? "";
+    switch (part.type) {
+      case "text":
+        this.text(part.text ?? "", part.step ?? 0);
+        break;
+      case "reasoning":
+      case "agent_text":
+        this.reasoning += part.text ?? "";
+        if (part.text) this.thoughts.push({ type: "reasoning", agent, text: part.text });
+        break;
+      case "agent_start":
+        this.thoughts.push({ type: "agent_start", agent });
+        break;
+      case "handoff":
+        this.thoughts.push({ type: "handoff", from: agent, to: part.name ?? "", ...(part.text ? { reason: part.text } : {}) });
+        break;
+      case "tool_call":
+        this.call(part, agent);
+        break;
+      case "tool_result":
+        this.result(part);
+        break;
+      case "payload":
+        if (part.payload) this.payloads.push({ ...part.payload, payload_id: part.payload.id });
+        break;
+      case "image":
+      case "file":
+        this.attachments.push(attachmentOf(part));
+    }
+  }
+
+  private text(text: string, step: number) {
+    const last = this.segments.at(-1);
+    if (last?.kind !== "text") this.segments.push({ kind: "text", text });
+    else last.text += (step !== this.step ? "\n\n" : "") + text;
+    this.step = step;
+  }
+
+  private call(part: Part, agent: string) {
+    if (!part.call) return;
+    const { id, name, args } = part.call;
+    const known = this.calls?.get(id);
+    const input = record(args);
+    const index = known?.index ?? this.tools.length;
+    const tool = bare(name);
+    this.tools[index] = {
+      tool_name: tool, tool_id: known?.tool_id ?? name, input, output: "", tool_use_id: id,
+      status: known ? (known.status as ToolCall["status"]) : "pending",
+      ...(known
+        ? {
+            call_id: known.id, error: known.error, duration_ms: known.duration_ms, render_plan: known.render_plan,
+            pre_manifest_id: known.pre_manifest_id, post_manifest_id: known.post_manifest_id, changes: known.changes, changed: known.changed,
+          }
+        : {}),
+    };
+    this.thoughts.push({ type: "tool_call", agent, tool, query: argument(input), tool_use_id: id });
+    this.segments.push({ kind: "tool", index });
+  }
+
+  private result(part: Part) {
+    const result = part.result;
+    if (!result) return;
+    const call = this.tools.find((t) => t?.tool_use_id === result.id);
+    if (call) {
+      call.output = result.text;
+      call.status = result.error ? "error" : "success";
+      if (result.error) call.error ??= result.text.replace(/^error: /, "");
+    }
+    const made = this.thoughts.find((t) => t.type === "tool_call" && t.tool_use_id === result.id);
+    this.thoughts.push({
+      type: "tool_result", agent: made?.type === "tool_call" ? made.agent : "", tool: bare(result.name), result: result.text,
+      tool_use_id: result.id, ...(result.error ? { failed: true } : {}),
+    });
+  }
+}
+
+function attachmentOf(part: Part): Attachment {
+  const mime = part.mime ?? (part.type === "image" ? "image/png" : "text/plain");
+  // The content is base64; only pictures that a browser draws without scripts are shown.
+  const drawn = part.type === "image" && part.data && /^image\/(png|jpeg|gif|webp|avif)$/.test(mime);
+  return {
+    name: part.name || (part.type === "image" ? "image" : "file"), mime, doc: part.doc,
+    size: part.text !== undefined ? new Blob([part.text]).size : part.data ? Math.floor(part.data.length * 0.75) : undefined,
+    ...(drawn ? { preview: `data:${mime};base64,${part.data}` } : {}),
+  };
+}
+
+function bare(id: string): string {
+  return id.slice(id.indexOf(":") + 1);
+}

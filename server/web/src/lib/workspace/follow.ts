@@ -1,0 +1,75 @@
+import type { LiveTurn } from "@/hooks/useGeneralChat";
+import type { GeneralChatMessage, ShownPayload, ToolCall, WorkspacePayload } from "@/types/chat";
+import { shownAsWorkspace } from "./payload";
+import { fields, text } from "./read";
+
+/** Followed is what the panel shows by itself: the newest result of the answers. */
+export type Followed =
+  | { kind: "workflow"; instance: string }
+  | { kind: "payload"; payload: WorkspacePayload; payloadId?: string; call?: ToolCall }
+  | { kind: "call"; call: ToolCall };
+
+interface Answer {
+  tools: ToolCall[];
+  payloads: ShownPayload[];
+  workspace_payload?: WorkspacePayload;
+}
+
+/** follow chooses among the running answer and those before it, the newest first. */
+export function follow(messages: GeneralChatMessage[], turn: LiveTurn | null, known: (type: string) => boolean): Followed | null {
+  if (turn?.workflow?.instance) return { kind: "workflow", instance: turn.workflow.instance };
+  const live = turn && ofAnswer(turn, known);
+  if (live) return live;
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const m = messages[i];
+    if (m?.role !== "assistant") continue;
+    const found = ofAnswer({ tools: m.tool_history, payloads: m.payloads, workspace_payload: m.workspace_payload }, known);
+    if (found) return found;
+  }
+  return null;
+}
+
+/**
+ * ofAnswer prefers what waits for a person: a model's payload stands behind the
+ * calls it rests on. Then a call's payload, and else a page that a call made.
+ */
+function ofAnswer(answer: Answer, known: (type: string) => boolean): Followed | null {
+  const modelsOwn = last(answer.payloads, (p) => p.source === "model");
+  if (modelsOwn) return { kind: "payload", payload: shownAsWorkspace(modelsOwn), payloadId: modelsOwn.payload_id };
+  const call = last(answer.tools, (c) => c.workspace_payload !== undefined && c.workspace_payload !== null);
+  const payload = call?.workspace_payload ?? answer.workspace_payload;
+  if (payload) {
+    // A type that only its toolset knows is shown as the toolset shows it.
+    if (call && !known(payload.type) && isPage(call)) return { kind: "call", call };
+    return { kind: "payload", payload, call };
+  }
+  const shown = last(answer.payloads, () => true);
+  if (shown) return { kind: "payload", payload: shownAsWorkspace(shown), payloadId: shown.payload_id };
+  const page = last(answer.tools, isPage);
+  return page ? { kind: "call", call: page } : null;
+}
+
+function last<T>(all: T[], is: (entry: T) => boolean): T | undefined {
+  for (let i = all.length - 1; i >= 0; i--) {
+    const entry = all[i];
+    if (entry !== undefined && is(entry)) return entry;
+  }
+  return undefined;
+}
+
+/** isPage is whether a call has something to look at, beyond its text. */
+export function isPage(call: ToolCall): boolean {
+  return call.call_id !== undefined && call.status !== "running" && ["html", "frame", "mcp_app"].includes(rendererOf(call));
+}
+
+function rendererOf(call: ToolCall): string {
+  const plan = fields(call.render_plan);
+  return text((call as { renderer?: unknown }).renderer, 40) || text(plan.type ?? plan.renderer, 40);
+}
+
+/** findCall finds a call of the chat by its id. */
+export function findCall(messages: GeneralChatMessage[], turn: LiveTurn | null, callId: string): ToolCall {
+  const all = [...messages.flatMap((m) => m.tool_history), ...(turn?.tools ?? [])];
+  // One of another branch is rendered all the same.
+  return all.find((c) => c.call_id === callId) ?? { tool_name: "Tool call", input: {}, output: "", call_id: callId };
+}

@@ -1,0 +1,3 @@
+export * from "./workspaceMode";
+export * from "./workspaceRegistry";
+export { dataOf, shownAsWorkspace, workspacePayload } from "./payload";

@@ -1,0 +1,30 @@
+import type { Schemas } from "@/lib/api/client";
+import type { ShownPayload, WorkspacePayload } from "@/types/chat";
+import { fields, text } from "./read";
+
+/** dataOf is what a payload's view shows: the type's own field counts as data (document 000 has both). */
+export function dataOf(payload: WorkspacePayload): unknown {
+  return payload.data ?? payload.agent_data ?? payload.table_data ?? payload.research_data;
+}
+
+/** workspacePayload reads what a tool gave for the workspace, or nothing where it gave none. */
+export function workspacePayload(value: unknown): WorkspacePayload | null {
+  const given = fields(value);
+  if (typeof given.type !== "string" || given.type === "") return null;
+  return {
+    ...given,
+    type: given.type,
+    title: text(given.title, 300),
+    content: typeof given.content === "string" ? given.content : "",
+  };
+}
+
+/** shownAsWorkspace is document 001's payload in the form of 000's. */
+export function shownAsWorkspace(shown: ShownPayload): WorkspacePayload {
+  return { type: shown.type, title: text(shown.title, 300), content: "", data: shown.data };
+}
+
+/** ofRecord is a payload of the chat's list in the form of 000's. */
+export function ofRecord(shown: Schemas["ShownPayload"]): WorkspacePayload {
+  return { type: shown.type, title: text(shown.title, 300), content: "", data: shown.data };
+}
