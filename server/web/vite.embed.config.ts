@@ -1,18 +1,57 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
+
+const src = new URL("src/", import.meta.url).pathname;
+
+/**
+ * perElement wraps the chat into a function that gives a new copy of it at each
+ * call, so that several elements of a page share no state. What it would write
+ * into the storages and the address of a page that isn't its own, it keeps to
+ * itself: the names are its parameters.
+ */
+function perElement(): Plugin {
+  const before = `
+const storage = () => { const m = new Map(); return { getItem: (k) => m.get(k) ?? null, setItem: (k, v) => void m.set(k, String(v)), removeItem: (k) => void m.delete(k), clear: () => m.clear(), key: (i) => [...m.keys()][i] ?? null, get length() { return m.size; } }; };
+const still = { state: null, pushState() {}, replaceState() {} };
+const place = { pathname: "/", search: "", hash: "", get href() { return globalThis.location.href; }, get origin() { return globalThis.location.origin; } };
+function make(localStorage, sessionStorage, history, location) {
+`;
+  const after = `
+return fettleChat; }
+const copy = () => make(storage(), storage(), still, place);
+const first = copy();
+first.define(copy);
+export const registerPayloadHandler = first.registerPayloadHandler;
+export const getPayloadHandler = first.getPayloadHandler;
+`;
+  return {
+    name: "per-element",
+    generateBundle(_, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type === "chunk" && chunk.isEntry) chunk.code = before + chunk.code + after;
+      }
+    },
+  };
+}
 
 // The web component <fettle-chat>: one file, which any page can load.
 export default defineConfig({
-  resolve: { alias: { "@": new URL("src", import.meta.url).pathname } },
-  plugins: [react(), tailwindcss()],
+  resolve: {
+    alias: [
+      // Editors and frames stay with the page.
+      { find: "@/components/renderers/ToolCallView", replacement: src + "embed/PlainCall.tsx" },
+      { find: /^@\//, replacement: src },
+    ],
+  },
+  plugins: [react(), tailwindcss(), perElement()],
   publicDir: false,
-  define: { "process.env.NODE_ENV": '"production"' },
+  define: { "process.env.NODE_ENV": '"production"', "window.localStorage": "localStorage" },
   build: {
     outDir: "dist",
     emptyOutDir: false,
     target: "es2023",
     reportCompressedSize: false,
-    lib: { entry: "src/embed/index.ts", formats: ["es"], fileName: () => "embed.js" },
+    lib: { entry: "src/embed/index.ts", formats: ["iife"], name: "fettleChat", fileName: () => "embed.js" },
   },
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitBlocks } from "./blocks";
+import { growBlocks, splitBlocks } from "./blocks";
 
 describe("splitBlocks", () => {
   it.each([
@@ -22,6 +22,16 @@ describe("splitBlocks", () => {
       const next = splitBlocks(text.slice(0, n + 1));
       expect(next.slice(0, now.length - 1)).toEqual(now.slice(0, -1));
       expect(now.join("")).toBe(text.slice(0, n));
+    }
+  });
+
+  it("is the same for a text that grew", () => {
+    const text = "# T\n\nOne para.\n\n```js\nlet a;\n\nlet b;\n```\n\n- x\n\n- y\n\nSee [z].\n\n[z]: https://example.org\n";
+    let before = { text: "", blocks: [] as string[] };
+    for (let n = 0; n <= text.length; n += 3) {
+      const now = text.slice(0, n);
+      before = { text: now, blocks: growBlocks(before, now) };
+      expect(before.blocks).toEqual(splitBlocks(now));
     }
   });
 });

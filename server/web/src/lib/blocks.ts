@@ -24,7 +24,17 @@ export function splitBlocks(text: string): string[] {
     at = end + 1;
   }
   if (start < text.length) out.push(text.slice(start));
-  return refers.test(text) ? [text] : out;
+  return text.length <= maxWhole && refers.test(text) ? [text] : out;
+}
+
+/** growBlocks cuts a text that begins as the one before did: only what follows the last boundary is looked at. */
+export function growBlocks(before: { text: string; blocks: string[] }, text: string): string[] {
+  const { blocks } = before;
+  if (blocks.length < 2 || !text.startsWith(before.text)) return splitBlocks(text);
+  const kept = blocks.slice(0, -1);
+  const from = kept.reduce((n, block) => n + block.length, 0);
+  const tail = text.slice(from);
+  return refers.test(tail) && text.length <= maxWhole ? [text] : [...kept, ...splitBlocks(tail)];
 }
 
 // A line that is indented, or the next item of a list, goes with what is before it.
@@ -32,5 +42,6 @@ function begins(line: string): boolean {
   return line.trim() !== "" && !/^(\s|[-*+]( |$)|\d+([.)]( |$)|$))/.test(line);
 }
 
-// Footnotes and link definitions belong to the whole text.
+// Footnotes and link definitions belong to the whole text, where it is short enough to be read at once.
+const maxWhole = 20_000;
 const refers = /^ {0,3}\[[^\]\n]+\]:/m;

@@ -62,6 +62,23 @@ export function messageOf(message: Message, calls?: Map<string, CallOfPage>, sib
   };
 }
 
+/** withSeen keeps of calls what only their events told, such as what they show in the workspace. */
+export function withSeen(listed: GeneralChatMessage[], shown: GeneralChatMessage[]): GeneralChatMessage[] {
+  const calls = new Map(shown.flatMap((m) => m.tool_history.map((t) => [`${m.turn_id} ${t.tool_use_id}`, t] as const)));
+  return listed.map((m) => {
+    if (m.tool_history.length === 0) return m;
+    const tool_history = m.tool_history.map((t) => {
+      const seen = calls.get(`${m.turn_id} ${t.tool_use_id}`);
+      return seen ? { ...seen, ...defined(t) } : t;
+    });
+    return { ...m, tool_history, workspace_payload: tool_history.findLast((t) => t.workspace_payload)?.workspace_payload };
+  });
+}
+
+function defined(call: ToolCall): ToolCall {
+  return Object.fromEntries(Object.entries(call).filter(([, value]) => value !== undefined)) as unknown as ToolCall;
+}
+
 /** messageOfTurn is the answer of a turn that has ended, until the server's comes. */
 export function messageOfTurn(turn: LiveTurn, at: string): GeneralChatMessage {
   const end = turn.ended;

@@ -96,6 +96,10 @@ export function questionOf(turnId: string): string {
   return "question-" + turnId;
 }
 
+export function isQuestion(id: string): boolean {
+  return id.startsWith("question-");
+}
+
 /** cachedMessages are a chat's last messages as they were seen. */
 export function cachedMessages(chatId: string): GeneralChatMessage[] {
   const session = loadSessions().find((s) => s.id === chatId);

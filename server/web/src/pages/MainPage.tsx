@@ -3,6 +3,8 @@ import { lazy, Suspense, useEffect, type ReactNode } from "react";
 import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
 import ChatPanel from "@/components/panels/ChatPanel";
 import Sidebar from "@/components/panels/Sidebar";
+import { Shortcuts } from "@/components/Shortcuts";
+import { Toolsets } from "@/components/toolsets/Toolsets";
 import { IconButton } from "@/components/ui/Button";
 import { Skeleton } from "@/components/ui/States";
 import { ChatProvider } from "@/hooks/useGeneralChat";
@@ -18,7 +20,13 @@ const ContextPanel = lazy(() => import("@/components/panels/ContextPanel"));
 export function MainPage() {
   const narrow = useNarrow();
   useEffect(followAddress, []);
-  return <ChatProvider>{narrow ? <OnePanel /> : <FourPanels />}</ChatProvider>;
+  return (
+    <ChatProvider>
+      {narrow ? <OnePanel /> : <FourPanels />}
+      <Toolsets />
+      <Shortcuts />
+    </ChatProvider>
+  );
 }
 
 function FourPanels() {

@@ -3,7 +3,7 @@ import { memo, useMemo } from "react";
 import { Button } from "@/components/ui/Button";
 import { useChat } from "@/hooks/useGeneralChat";
 import { splitMarkers, type Segment } from "@/lib/markers";
-import { textOf, type LiveTurn } from "@/lib/turn";
+import type { LiveTurn } from "@/lib/turn";
 import { useUI } from "@/lib/ui";
 import type { GeneralChatMessage, ShownPayload, ToolCall, WorkspacePayload } from "@/types/chat";
 import { Approvals } from "./ApprovalCard";
@@ -25,8 +25,9 @@ interface Props {
  * that nothing is drawn anew at its end.
  */
 export const AgentMessage = memo(function AgentMessage({ message, turn, last }: Props) {
-  const content = message?.content ?? (turn ? textOf(turn) : "");
-  const segments = useMemo(() => splitMarkers(content), [content]);
+  const content = message?.content;
+  const live = turn?.segments;
+  const segments = useMemo(() => (content === undefined ? (live ?? []) : splitMarkers(content)), [content, live]);
   const tools = message?.tool_history ?? turn?.tools ?? [];
   const thoughts = message?.thoughts ?? turn?.thoughts ?? [];
   const answering = segments.some((s) => s.kind === "text" && s.text.trim() !== "");
@@ -62,7 +63,7 @@ function Answer({ segments, tools, turn }: { segments: Segment[]; tools: ToolCal
     <div className="min-w-0">
       {loose.map((i) => card(i, `loose-${i}`))}
       {segments.map((s, i) =>
-        s.kind === "tool" ? card(s.index, `tool-${s.index}`) : s.text.trim() !== "" && <Blocks key={`text-${i}`} text={s.text} cursor={turn !== null && i === end} />,
+        s.kind === "tool" ? card(s.index, `tool-${s.index}`) : s.text.trim() !== "" && <Blocks key={`text-${i}`} text={s.text} cursor={turn !== null && turn.approvals.length === 0 && i === end} />,
       )}
     </div>
   );
@@ -148,7 +149,7 @@ function Ending({ message, last }: { message: GeneralChatMessage; last: boolean 
         {what}
       </p>
       {message.fault?.hints.map((hint) => (
-        <p key={hint} className="mt-1 font-mono text-xs break-words text-muted">
+        <p key={hint} className="mt-1 font-mono text-xs break-words whitespace-pre-wrap text-muted">
           {hint}
         </p>
       ))}

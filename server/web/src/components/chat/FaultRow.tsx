@@ -12,7 +12,7 @@ export function FaultRow({ fault }: { fault: ChatFault }) {
       <div className="max-h-20 min-w-0 flex-1 overflow-y-auto break-words">
         <p>{fault.message}</p>
         {fault.hints.map((hint) => (
-          <p key={hint} className="mt-1 font-mono text-xs text-muted">
+          <p key={hint} className="mt-1 font-mono text-xs whitespace-pre-wrap text-muted">
             {hint}
           </p>
         ))}

@@ -44,7 +44,7 @@ export function MessageList() {
     getItemKey: (i) => rows[i]?.key ?? i,
     estimateSize: (i) => (rows[i]?.message?.role === "user" ? 88 : 240),
     overscan: 4,
-    gap: 16,
+    gap: 8,
     paddingStart: 24,
     paddingEnd: 24,
   });

@@ -1,5 +1,159 @@
-import { Empty } from "@/components/ui/States";
+import { ArrowLeft, GitCommitVertical, Redo2, Undo2, X } from "lucide-react";
+import { useMemo, useState, type KeyboardEvent } from "react";
+import { Button, IconButton } from "@/components/ui/Button";
+import { Empty, Failed, Skeleton } from "@/components/ui/States";
+import { BlockedDialog } from "./Dialogs";
+import DiffView from "./DiffView";
+import FilesBrowser from "./FilesBrowser";
+import { lanesOf } from "./lanes";
+import { stateWords } from "./stateWords";
+import { TimelineRow } from "./TimelineRow";
+import { useFileActions } from "./useFileActions";
+import { useStates } from "./useWorkspace";
+import { restoreState, undo, type WorkspaceState } from "./workspaceApi";
 
-export default function Timeline(_: { chatId: string; path?: string; manifestId?: string }) {
-  return <Empty title="Timeline" />;
+type View = { kind: "list" } | { kind: "tree"; state: WorkspaceState } | { kind: "diff"; from?: WorkspaceState; to: WorkspaceState };
+
+/** Timeline is every state that a chat's files were in, what made it, and the way back to it. */
+export default function Timeline({ chatId }: { chatId: string }) {
+  const [limit, setLimit] = useState(100);
+  const states = useStates(chatId, limit);
+  const actions = useFileActions(chatId);
+  const [view, setView] = useState<View>({ kind: "list" });
+  const [comparing, setComparing] = useState<WorkspaceState | null>(null);
+  const list = useMemo(() => states.data?.states ?? [], [states.data]);
+  const placed = useMemo(() => lanesOf(list), [list]);
+
+  if (states.isError && !states.data) return <Failed what="The timeline could not be read" error={states.error} onRetry={() => void states.refetch()} />;
+  if (!states.data) return <Skeleton lines={8} />;
+  if (list.length === 0) {
+    return (
+      <Empty icon={<GitCommitVertical />} title="No states yet">
+        Each tool call, edit and upload leaves a state of the files here. Any of them can be brought back.
+      </Empty>
+    );
+  }
+
+  const restore = (state: WorkspaceState) =>
+    void actions.restoring(
+      "Bring back",
+      () => `Brought back the state after ${said(state)}`,
+      (options) => restoreState(chatId, state.id, options),
+      () => undo(chatId),
+    );
+  const choose = (state: WorkspaceState) => {
+    if (!comparing) return setView({ kind: "tree", state });
+    if (comparing.id === state.id) return setComparing(null);
+    // The older one is what it is compared with.
+    const [from, to] = list.indexOf(comparing) > list.indexOf(state) ? [comparing, state] : [state, comparing];
+    setView({ kind: "diff", from, to });
+  };
+  const canUndo = list.some((s) => s.active && s.parent_id);
+  const canRedo = list.some((s) => s.undone);
+  const keys = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement;
+    if (event.key === "Escape" && (comparing || view.kind !== "list")) {
+      if (view.kind !== "list") setView({ kind: "list" });
+      else setComparing(null);
+      event.stopPropagation();
+      return;
+    }
+    if (!(event.ctrlKey || event.metaKey) || event.defaultPrevented || target.closest("input, textarea, .cm-editor, [role=dialog]")) return;
+    const key = event.key.toLowerCase();
+    if (key === "z") void (event.shiftKey ? actions.redo() : actions.undo());
+    else if (key === "y") void actions.redo();
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    // The keys are shortcuts of the buttons in it.
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
+    <div className="@container flex h-full min-h-0 flex-col" onKeyDown={keys}>
+      {view.kind === "tree" && (
+        <FilesBrowser chatId={chatId} manifestId={view.state.active ? undefined : view.state.id} onLeave={() => setView({ kind: "list" })} />
+      )}
+      {view.kind === "diff" && (
+        <>
+          <div className="flex shrink-0 items-center gap-1 border-b border-border py-1 pr-3 pl-1 text-[13px]">
+            <IconButton label="Back to the timeline" onClick={() => setView({ kind: "list" })}>
+              <ArrowLeft />
+            </IconButton>
+            <h3 className="min-w-0 flex-1 truncate">{view.from ? `From ${said(view.from)} to ${said(view.to)}` : `What ${said(view.to)} changed`}</h3>
+          </div>
+          <div className="min-h-0 flex-1">
+            <DiffView chatId={chatId} from={view.from?.id} to={view.to.id} />
+          </div>
+        </>
+      )}
+      {view.kind === "list" && (
+        <>
+          <div className="flex shrink-0 items-center gap-1 border-b border-border px-2 py-1 text-[13px]">
+            {comparing ? (
+              <>
+                <p role="status" className="min-w-0 flex-1 truncate pl-1">
+                  Compare {said(comparing)} with: choose another state
+                </p>
+                <IconButton label="Stop comparing" onClick={() => setComparing(null)}>
+                  <X />
+                </IconButton>
+              </>
+            ) : (
+              <>
+                <Button size="small" look="quiet" disabled={!canUndo || actions.busy} onClick={() => void actions.undo()} title="Ctrl+Z">
+                  <Undo2 className="size-4" aria-hidden="true" />
+                  Undo
+                </Button>
+                <Button size="small" look="quiet" disabled={!canRedo || actions.busy} onClick={() => void actions.redo()} title="Ctrl+Shift+Z">
+                  <Redo2 className="size-4" aria-hidden="true" />
+                  Redo
+                </Button>
+                <span className="flex-1" />
+                <span className="pr-1 text-muted">
+                  {list.length}
+                  {states.data.more ? "+" : ""} {list.length === 1 ? "state" : "states"}
+                </span>
+              </>
+            )}
+          </div>
+          <div className="scroll-y min-h-0 flex-1">
+            <ol aria-label="States, the latest first">
+              {list.map((state, i) => {
+                const place = placed[i];
+                return place ? (
+                  <TimelineRow
+                    key={state.id}
+                    state={state}
+                    place={place}
+                    lanes={Math.max(1, ...placed.map((p) => p.lane + 1))}
+                    compared={comparing?.id === state.id}
+                    comparing={comparing !== null}
+                    onChoose={() => choose(state)}
+                    onRestore={() => restore(state)}
+                    onDiff={() => setView({ kind: "diff", to: state })}
+                    onCompare={() => setComparing(state)}
+                  />
+                ) : null;
+              })}
+            </ol>
+            {states.data.more && (
+              <div className="p-3">
+                <Button size="small" disabled={states.isFetching} onClick={() => setLimit(limit * 3)}>
+                  {states.isFetching ? "Loading" : "Show older states"}
+                </Button>
+              </div>
+            )}
+          </div>
+        </>
+      )}
+      {actions.blocked && <BlockedDialog blocked={actions.blocked} onClose={actions.closeBlocked} />}
+    </div>
+  );
+}
+
+/** said names a state in a sentence. */
+function said(state: WorkspaceState): string {
+  const { what, detail } = stateWords(state);
+  const short = detail.length > 40 ? detail.slice(0, 39) + "…" : detail;
+  return short ? `${what} ${short}` : what.charAt(0).toLowerCase() + what.slice(1);
 }

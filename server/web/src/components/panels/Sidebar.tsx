@@ -1,5 +1,72 @@
-import { Empty } from "@/components/ui/States";
+import { CircleHelp, MessageSquarePlus, Package, Search, Settings, Trash2, X } from "lucide-react";
+import { useState } from "react";
+import { ChatList } from "@/components/chat/ChatList";
+import { DeletedChats } from "@/components/chat/DeletedChats";
+import { SearchResults } from "@/components/chat/SearchResults";
+import { IconButton } from "@/components/ui/Button";
+import { useComposer } from "@/lib/chat/choices";
+import { useUI } from "@/lib/ui";
 
+/** Sidebar is the list of chats, and the ways to other things. */
 export default function Sidebar() {
-  return <Empty title="Sidebar" />;
+  const { openChat, openContext, setShortcuts, setToolsets } = useUI.getState();
+  const [query, setQuery] = useState("");
+  const [deleted, setDeleted] = useState(false);
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex flex-col gap-2 p-2">
+        <button
+          type="button"
+          onClick={() => {
+            openChat(null);
+            setDeleted(false);
+            useComposer.getState().put(null);
+          }}
+          className="flex h-9 items-center gap-2 rounded-md border border-border bg-bg px-3 text-sm font-medium hover:bg-raised"
+        >
+          <MessageSquarePlus className="size-4" aria-hidden="true" />
+          New chat
+        </button>
+        {!deleted && (
+          <div role="search" className="relative">
+            <Search className="pointer-events-none absolute top-2 left-2 size-4 text-muted" aria-hidden="true" />
+            <input
+              type="search"
+              aria-label="Search chats"
+              placeholder="Search"
+              value={query}
+              onChange={(e) => setQuery(e.target.value)}
+              onKeyDown={(e) => {
+                if (e.key !== "Escape" || !query) return;
+                e.stopPropagation();
+                setQuery("");
+              }}
+              className="h-8 w-full rounded-md border border-border bg-bg pr-8 pl-8 text-[13px] placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
+            />
+            {query && (
+              <IconButton label="Clear the search" className="absolute top-0.5 right-0.5 size-7" onClick={() => setQuery("")}>
+                <X />
+              </IconButton>
+            )}
+          </div>
+        )}
+      </div>
+      <div className="min-h-0 flex-1">{deleted ? <DeletedChats onBack={() => setDeleted(false)} /> : query.trim() ? <SearchResults query={query.trim()} /> : <ChatList />}</div>
+      <div className="flex items-center gap-1 border-t border-border p-1.5">
+        <button type="button" onClick={() => setToolsets(true)} className="flex h-8 flex-1 items-center gap-2 rounded-md px-2 text-[13px] text-muted hover:bg-raised hover:text-ink">
+          <Package className="size-4" aria-hidden="true" />
+          Toolsets
+        </button>
+        <IconButton label={deleted ? "Back to the chats" : "Deleted chats"} aria-pressed={deleted} onClick={() => setDeleted(!deleted)}>
+          <Trash2 />
+        </IconButton>
+        <IconButton label="Settings" onClick={() => openContext("settings")}>
+          <Settings />
+        </IconButton>
+        <IconButton label="Keyboard shortcuts" onClick={() => setShortcuts(true)}>
+          <CircleHelp />
+        </IconButton>
+      </div>
+    </div>
+  );
 }

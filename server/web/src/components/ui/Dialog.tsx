@@ -3,6 +3,7 @@ import { Dialog as Base } from "radix-ui";
 import type { ReactNode } from "react";
 import { cn } from "@/lib/cn";
 import { IconButton } from "./Button";
+import { usePortal } from "@/lib/portal";
 
 /** Dialog is a modal sheet. Escape and a click outside close it. */
 export function Dialog({
@@ -24,12 +25,17 @@ export function Dialog({
 }) {
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
-      <Base.Portal>
+      <Base.Portal container={usePortal()}>
         <Base.Overlay className="fixed inset-0 z-40 bg-black/60" />
         <Base.Content
           {...(about ? {} : { "aria-describedby": undefined })}
+          // On the sheet, not on Close: its tooltip would take the first Escape.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+          }}
           className={cn(
-            "fixed top-1/2 left-1/2 z-40 flex max-h-[90dvh] w-[calc(100vw-24px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-xl border border-border bg-surface shadow-2xl",
+            "fixed top-1/2 left-1/2 z-40 flex max-h-[90dvh] w-[calc(100vw-24px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-xl border border-border bg-surface shadow-2xl outline-none",
             wide ? "max-w-4xl" : "max-w-lg",
           )}
         >

@@ -1,6 +1,7 @@
 import { DropdownMenu as Base } from "radix-ui";
 import type { ReactNode } from "react";
 import { cn } from "@/lib/cn";
+import { usePortal } from "@/lib/portal";
 
 export interface MenuItem {
   label: string;
@@ -15,7 +16,7 @@ export function Menu({ items, children }: { items: MenuItem[]; children: ReactNo
   return (
     <Base.Root modal={false}>
       <Base.Trigger asChild>{children}</Base.Trigger>
-      <Base.Portal>
+      <Base.Portal container={usePortal()}>
         <Base.Content align="end" sideOffset={4} className="z-50 min-w-40 rounded-lg border border-border bg-surface p-1 shadow-xl">
           {items.map((item) => (
             <Base.Item

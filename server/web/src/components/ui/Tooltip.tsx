@@ -1,5 +1,6 @@
 import { Tooltip as Base } from "radix-ui";
 import type { ReactNode } from "react";
+import { usePortal } from "@/lib/portal";
 
 export function TooltipProvider({ children }: { children: ReactNode }) {
   return <Base.Provider delayDuration={500}>{children}</Base.Provider>;
@@ -10,7 +11,7 @@ export function Tooltip({ text, children }: { text: ReactNode; children: ReactNo
   return (
     <Base.Root>
       <Base.Trigger asChild>{children}</Base.Trigger>
-      <Base.Portal>
+      <Base.Portal container={usePortal()}>
         <Base.Content sideOffset={6} className="z-50 max-w-80 rounded-md border border-border bg-surface px-2 py-1 text-[13px] text-ink shadow-lg">
           {text}
         </Base.Content>

@@ -7,15 +7,16 @@ export class ApiFault extends Error {
   readonly status: number;
   readonly code: string;
   readonly hints: string[];
+  /** what is wrong, one place a line */
   readonly detail: string[];
 
-  constructor(status: number, body: { code?: string; message?: string; hints?: string[]; detail?: string[] }) {
+  constructor(status: number, body: { code?: string; message?: string; hints?: string[]; detail?: unknown }) {
     super(body.message || `the server answered ${status}`);
     this.name = "ApiFault";
     this.status = status;
     this.code = body.code ?? "failed";
     this.hints = body.hints ?? [];
-    this.detail = body.detail ?? [];
+    this.detail = Array.isArray(body.detail) ? body.detail.filter((line) => typeof line === "string") : [];
   }
 }
 

@@ -9,7 +9,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page that says what this is */
+        /** The page */
         get: operations["get_front_page"];
         put?: never;
         post?: never;
@@ -311,6 +311,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/chats/{chat}/payloads/{payload}/artifact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The page of a payload at an address of its own, as open_artifact has it */
+        post: operations["open_payload_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/chats/{chat}/payloads/{payload}/reject": {
         parameters: {
             query?: never;
@@ -422,10 +439,11 @@ export interface paths {
         };
         /** The content of a file, or the part of it that Range asks for */
         get: operations["get_workspace_file"];
-        /** Write a file; undo takes it back */
+        /** Write a file; undo takes it back. If-Match takes the ETag of what it replaces */
         put: operations["put_workspace_file"];
         post?: never;
-        delete?: never;
+        /** Remove a file, or a folder with all in it; undo takes it back */
+        delete: operations["delete_workspace_file"];
         options?: never;
         head?: never;
         patch?: never;
@@ -442,6 +460,23 @@ export interface paths {
         get: operations["get_workspace_manifest"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chats/{chat}/workspace/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a file or a folder another path, which nothing has; undo takes it back */
+        post: operations["move_workspace_file"];
         delete?: never;
         options?: never;
         head?: never;
@@ -603,6 +638,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mcp-servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The MCP servers that toolsets and the user brought, without their secrets */
+        get: operations["list_mcp_servers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{server}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Switch an MCP server on or off */
+        post: operations["enable_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{server}/look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Connect to an MCP server and list what it has; with `approve` its changed tools are taken as they are */
+        post: operations["look_at_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp-servers/{server}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove an MCP server that the user added */
+        post: operations["remove_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/models": {
         parameters: {
             query?: never;
@@ -705,6 +808,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the page needs at its start */
+        get: operations["get_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/payload-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The payload types and pages that there are, with how they look */
+        get: operations["list_payload_types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/search": {
         parameters: {
             query?: never;
@@ -714,6 +851,23 @@ export interface paths {
         };
         /** Chats in which words occur */
         get: operations["search_chats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The configuration in force, without its secrets */
+        get: operations["get_settings"];
         put?: never;
         post?: never;
         delete?: never;
@@ -767,6 +921,74 @@ export interface paths {
         get: operations["ollama_tags"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-calls/{call}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A tool call that has ended, whole */
+        get: operations["get_tool_call"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-calls/{call}/app/resources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read a resource for the page that an MCP server has for a call; of that server alone */
+        post: operations["read_app_resource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-calls/{call}/app/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool for the page that an MCP server has for a call; of that server alone */
+        post: operations["call_app_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-calls/{call}/artifact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The page of a call at an address of its own, on another origin, for some minutes */
+        post: operations["open_artifact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1148,6 +1370,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/assets/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A file of the page */
+        get: operations["get_asset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/c/{chat}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The page, at a chat */
+        get: operations["get_chat_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/chat": {
         parameters: {
             query?: never;
@@ -1159,6 +1415,40 @@ export interface paths {
         put?: never;
         /** A message of a session, answered as a stream (document 003) */
         post: operations["chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/embed.js": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The web component <fettle-chat>, for pages of origins that are allowed */
+        get: operations["get_embed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/favicon.svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The page's icon */
+        get: operations["get_icon"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1390,9 +1680,41 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        CallView: {
+            args: unknown;
+            changed: number;
+            changes: components["schemas"]["Change"][];
+            chat_id: string;
+            duration_ms?: number;
+            error?: string;
+            /** Format: date-time */
+            finished_at?: string;
+            id: string;
+            index: number;
+            message_id: string;
+            plan_omitted?: boolean;
+            post_manifest_id?: string;
+            pre_manifest_id?: string;
+            render_plan?: unknown;
+            renderer?: string;
+            result?: unknown;
+            /** Format: date-time */
+            started_at: string;
+            status: string;
+            tool_id: string;
+            tool_use_id: string;
+            turn_id: string;
+        };
         Change: {
             kind: string;
             path: string;
+        };
+        Change_: {
+            asks: boolean;
+            change: string;
+            fields?: components["schemas"]["FieldChange"][];
+            kind: string;
+            name: string;
         };
         Chat: {
             active_leaf_message_id: string;
@@ -1415,6 +1737,12 @@ export interface components {
             updated_at: string;
             workspace?: string;
         };
+        ClientAction: {
+            action: string;
+            description: string;
+            input_schema?: unknown;
+            label?: string;
+        };
         CustomPayload: {
             data: unknown;
             type: string;
@@ -1430,6 +1758,11 @@ export interface components {
             name: string;
             sha256: string;
             size: number;
+        };
+        Effective: {
+            files: string[];
+            profile?: string;
+            settings: components["schemas"]["Setting"][];
         };
         Error: {
             code: string;
@@ -1452,6 +1785,11 @@ export interface components {
             hints?: string[];
             message: string;
         };
+        FieldChange: {
+            field: string;
+            new: string;
+            old: string;
+        };
         Info: {
             api: number;
             data_dir: string;
@@ -1462,6 +1800,7 @@ export interface components {
         };
         ListedTool: {
             annotations: components["schemas"]["Annotations"];
+            app?: string;
             category: string;
             description: string;
             enabled: boolean;
@@ -1524,6 +1863,14 @@ export interface components {
             message_id: string;
             number?: number;
         };
+        Page: {
+            client_actions?: components["schemas"]["ClientAction"][];
+            context?: string;
+            id: string;
+            name?: string;
+            payloads?: string[];
+            toolset_id: string;
+        };
         Part: {
             agent?: string;
             call?: components["schemas"]["ToolCall"];
@@ -1560,6 +1907,20 @@ export interface components {
             toolset_id?: string;
             turn_id?: string;
         };
+        PayloadType: {
+            llm_instructions?: string;
+            on_accept?: components["schemas"]["Reaction"];
+            on_reject?: components["schemas"]["Reaction"];
+            parse_marker?: string;
+            parser?: string;
+            relevant_tabs?: string[];
+            render_options?: components["schemas"]["RenderOptions"];
+            renderer?: unknown;
+            schema?: unknown;
+            style?: components["schemas"]["Style"];
+            toolset_id?: string;
+            type: string;
+        };
         Permissions: {
             env?: string[];
             network?: string[];
@@ -1574,6 +1935,11 @@ export interface components {
             priority: number;
             renderer: string;
             tool_id: string;
+        };
+        RenderOptions: {
+            headerIcon?: string;
+            headerTitle?: string;
+            panelWidth?: string;
         };
         Renderer: {
             artifact?: string;
@@ -1599,6 +1965,12 @@ export interface components {
             tool_history?: components["schemas"]["ToolHistory"][];
             usage?: components["schemas"]["Usage"];
             workspace_payload?: unknown;
+        };
+        Setting: {
+            key: string;
+            origin: string[];
+            secret?: boolean;
+            value: unknown;
         };
         ShownPayload: {
             data: unknown;
@@ -1633,6 +2005,23 @@ export interface components {
             started_at?: string;
             state: string;
             turn_id?: string;
+        };
+        Style: {
+            colour?: string;
+            editable?: boolean;
+            icon?: string;
+            label?: string;
+        };
+        SuggestedFile: {
+            name: string;
+            text: string;
+        };
+        Suggestion: {
+            agent?: string;
+            message: string;
+            model?: string;
+            title: string;
+            uploads?: components["schemas"]["SuggestedFile"][];
         };
         Summary: {
             /** Format: date-time */
@@ -1762,6 +2151,8 @@ export interface components {
             confirm?: boolean;
             docs?: string[];
             ephemeral?: boolean;
+            files?: components["schemas"]["turnFile"][];
+            images?: components["schemas"]["turnFile"][];
             max_tokens?: number;
             message?: string;
             message_id: string;
@@ -1814,6 +2205,54 @@ export interface components {
             reason?: string;
             tool_use_id: string;
         };
+        app: {
+            csp: components["schemas"]["appCSP"];
+            html: string;
+            permissions: string[];
+            prefers_border: boolean;
+            resource_uri: string;
+            server_id: string;
+            tool: components["schemas"]["appToolInfo"];
+            tool_input: unknown;
+            tool_result: unknown;
+            tools: string[];
+        };
+        appApproval: {
+            /** Format: date-time */
+            expires_at: string;
+            input: unknown;
+            nonce: string;
+            reason: string;
+            rule: string;
+            tool: string;
+            tool_id: string;
+        };
+        appCSP: {
+            baseUriDomains: string[];
+            connectDomains: string[];
+            frameDomains: string[];
+            resourceDomains: string[];
+        };
+        appResource: {
+            uri: string;
+        };
+        appTool: {
+            approval?: components["schemas"]["appApproval"];
+            result?: unknown;
+        };
+        appToolInfo: {
+            description?: string;
+            inputSchema: unknown;
+            name: string;
+            outputSchema?: unknown;
+            title?: string;
+        };
+        appTool_: {
+            approval?: string;
+            arguments?: unknown;
+            decision?: string;
+            name: string;
+        };
         approval: {
             /** Format: date-time */
             expires_at: string;
@@ -1830,6 +2269,20 @@ export interface components {
         approvals: {
             approvals: components["schemas"]["approval"][];
         };
+        artifact: {
+            app?: components["schemas"]["app"];
+            call_id?: string;
+            chat_id: string;
+            /** Format: date-time */
+            expires_at?: string;
+            external_url?: string;
+            kind: string;
+            origin?: string;
+            problem?: string;
+            sandbox?: string;
+            tool_id?: string;
+            url?: string;
+        };
         branches: {
             branches: components["schemas"]["Branch"][];
             chat: components["schemas"]["Chat"];
@@ -1839,7 +2292,7 @@ export interface components {
             turn_id?: string;
         };
         chats: {
-            chats: components["schemas"]["Chat"][];
+            chats: components["schemas"]["listedChat"][];
             next?: string;
         };
         completions: {
@@ -2266,6 +2719,47 @@ export interface components {
         instances: {
             instances: components["schemas"]["WorkflowInstance"][];
         };
+        limits: {
+            bundle_bytes: number;
+            document_bytes: number;
+            json_bytes: number;
+            turn_bytes: number;
+            upload_bytes: number;
+        };
+        listedChat: {
+            active_leaf_message_id: string;
+            active_manifest_id?: string;
+            agent?: string;
+            agent_mode?: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            deleted_at?: string;
+            forked_from?: components["schemas"]["Origin"];
+            id: string;
+            last_turn: number;
+            messages: number;
+            model: string;
+            number: number;
+            preview?: string;
+            system?: string;
+            title: string;
+            turn_id?: string;
+            /** Format: date-time */
+            updated_at: string;
+            workspace?: string;
+        };
+        look: {
+            approve?: boolean;
+        };
+        looked: {
+            changes: components["schemas"]["Change_"][];
+            name: string;
+            notes: string[];
+            tools: components["schemas"]["ListedTool"][];
+            version: string;
+            waiting: boolean;
+        };
         manifest: {
             added?: number;
             bytes: number;
@@ -2302,8 +2796,12 @@ export interface components {
         };
         messages: {
             before?: string;
+            calls: components["schemas"]["CallView"][];
             chat: components["schemas"]["Chat"];
             messages: components["schemas"]["Message"][];
+            siblings: {
+                [key: string]: components["schemas"]["siblings"];
+            };
             total: number;
             turn_id?: string;
         };
@@ -2323,6 +2821,10 @@ export interface components {
             models: components["schemas"]["model"][];
             providers: components["schemas"]["provider"][];
         };
+        move: {
+            from: string;
+            to: string;
+        };
         ollama: {
             messages: {
                 [key: string]: unknown;
@@ -2336,6 +2838,16 @@ export interface components {
         open: {
             code: string;
         };
+        page: {
+            agent: string;
+            artifact_origin: string;
+            demo: boolean;
+            limits: components["schemas"]["limits"];
+            model: string;
+            renderers: string[];
+            suggestions: components["schemas"]["Suggestion"][];
+            version: string;
+        };
         pathReason: {
             path: string;
             reason: string;
@@ -2343,6 +2855,15 @@ export interface components {
         payload: {
             payload: components["schemas"]["ShownPayload"];
             render_plan?: unknown;
+        };
+        payloadProblem: {
+            message: string;
+            toolset_id: string;
+        };
+        payloadTypes: {
+            pages: components["schemas"]["Page"][];
+            problems: components["schemas"]["payloadProblem"][];
+            types: components["schemas"]["PayloadType"][];
         };
         payloads: {
             chat: components["schemas"]["Chat"];
@@ -2396,8 +2917,36 @@ export interface components {
             left: components["schemas"]["pathReason"][];
             steps: components["schemas"]["workspaceState"][];
         };
+        server: {
+            args?: string[];
+            command?: string;
+            declared_by: string[];
+            enabled: boolean;
+            env: string[];
+            headers: string[];
+            id: string;
+            own: boolean;
+            /** Format: date-time */
+            pinned_at?: string;
+            problem?: string;
+            tools: components["schemas"]["ListedTool"][];
+            transport: string;
+            url?: string;
+            waiting: boolean;
+        };
+        servers: {
+            servers: components["schemas"]["server"][];
+        };
         show: {
             model: string;
+        };
+        siblings: {
+            ids: string[];
+            index: number;
+        };
+        stateChanges: {
+            changed: number;
+            paths: components["schemas"]["Change"][];
         };
         states: {
             chat_id: string;
@@ -2524,6 +3073,7 @@ export interface components {
             added?: number;
             args?: unknown;
             bytes: number;
+            changes?: components["schemas"]["stateChanges"];
             chat_id: string;
             complete: boolean;
             /** Format: date-time */
@@ -3250,6 +3800,38 @@ export interface operations {
             };
         };
     };
+    open_payload_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+                payload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["artifact"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     reject_payload: {
         parameters: {
             query?: never;
@@ -3550,6 +4132,38 @@ export interface operations {
             };
         };
     };
+    delete_workspace_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["restored"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     get_workspace_manifest: {
         parameters: {
             query?: {
@@ -3575,6 +4189,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["manifest"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    move_workspace_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["move"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["restored"];
                 };
             };
             /** @description failure */
@@ -3663,6 +4312,8 @@ export interface operations {
             query?: {
                 /** @description how many; 100 unless it is given */
                 limit?: number;
+                /** @description tell what each changed of the one before it */
+                changes?: boolean;
             };
             header?: never;
             path: {
@@ -3952,6 +4603,134 @@ export interface operations {
             };
         };
     };
+    list_mcp_servers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["servers"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    enable_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["enable"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["enabled"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    look_at_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["look"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["looked"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    remove_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     list_models: {
         parameters: {
             query?: {
@@ -4143,6 +4922,64 @@ export interface operations {
             };
         };
     };
+    get_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["page"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    list_payload_types: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["payloadTypes"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     search_chats: {
         parameters: {
             query?: {
@@ -4168,6 +5005,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["found"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    get_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Effective"];
                 };
             };
             /** @description failure */
@@ -4263,6 +5129,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    get_tool_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallView"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    read_app_resource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["appResource"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    call_app_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["appTool_"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["appTool"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    open_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["artifact"];
                 };
             };
             /** @description failure */
@@ -5024,6 +6022,75 @@ export interface operations {
             };
         };
     };
+    get_asset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    get_chat_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     chat: {
         parameters: {
             query?: never;
@@ -5045,6 +6112,78 @@ export interface operations {
                 content: {
                     "text/event-stream": unknown;
                 };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    get_embed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/javascript": unknown;
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    get_icon: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": unknown;
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description failure */
             default: {

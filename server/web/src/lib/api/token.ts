@@ -34,3 +34,13 @@ export function keep(value: string) {
     // A browser without storage asks again after a reload.
   }
 }
+
+/** forget takes the token out of this tab. */
+export function forget() {
+  known = "";
+  try {
+    sessionStorage.removeItem(key);
+  } catch {
+    // Without storage there is nothing to take out.
+  }
+}

@@ -1,5 +1,6 @@
-import { api, unwrap, type Message } from "@/lib/api/client";
+import { api, request, unwrap, type Message } from "@/lib/api/client";
 import { confirmTurn, startTurn, type StartedTurn, type TurnRequest } from "@/lib/api/generalChatApi";
+import { frames } from "@/lib/api/sse";
 import { messagesOf, type CallOfPage, type Siblings } from "@/lib/history";
 import type { Approval } from "@/types/chat";
 import type { Decision, SendOptions } from "./state";
@@ -17,6 +18,14 @@ export async function pageOfMessages(chat: string, o: { limit: number; before?: 
   );
   const { calls, siblings } = page as { calls?: CallOfPage[]; siblings?: Siblings };
   return { ...page, messages: messagesOf(page.messages as Message[], calls ?? [], siblings ?? {}) };
+}
+
+/** runningTurn is the turn that runs in a chat, from the first frame of the chat's stream. */
+export async function runningTurn(chat: string, signal: AbortSignal): Promise<string | null> {
+  const response = await request(`/api/chats/${encodeURIComponent(chat)}/events`, { headers: { Accept: "text/event-stream" }, signal });
+  if (response.status === 204 || !response.body) return null;
+  for await (const frame of frames(response.body)) return (JSON.parse(frame.data) as { turn_id?: string }).turn_id ?? null;
+  return null;
 }
 
 export function choices(extra: SendOptions): Pick<TurnRequest, "model" | "agent" | "tools" | "think"> {

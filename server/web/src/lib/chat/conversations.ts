@@ -1,6 +1,6 @@
 import { useInfiniteQuery, type InfiniteData } from "@tanstack/react-query";
 import { api, unwrap, type Chat, type Schemas } from "@/lib/api/client";
-import { loadSessions, saveSessions } from "@/lib/storage";
+import { isQuestion, loadSessions, saveSessions } from "@/lib/storage";
 
 type Page = Schemas["chats"];
 
@@ -15,9 +15,12 @@ function cachedChats(): InfiniteData<Page, string> | undefined {
 }
 
 /** keepChats puts the first page into the cache, and keeps the messages that are there. */
-function keepChats(chats: Chat[]) {
-  const known = new Map(loadSessions().map((s) => [s.id, s.messages]));
-  saveSessions(chats.map((c) => ({ id: c.id, createdAt: c.updated_at, preview: c.title, messages: known.get(c.id) ?? [] })));
+export function keepChats(chats: Chat[]) {
+  const known = loadSessions();
+  const messages = new Map(known.map((s) => [s.id, s.messages]));
+  // A chat whose first answer is being made isn't listed yet.
+  const begun = known.filter((s) => !chats.some((c) => c.id === s.id) && s.messages.some((m) => isQuestion(m.id)));
+  saveSessions([...begun, ...chats.map((c) => ({ id: c.id, createdAt: c.updated_at, preview: c.title, messages: messages.get(c.id) ?? [] }))]);
 }
 
 /** useConversations is the list of chats, newest first, a page at a time. */

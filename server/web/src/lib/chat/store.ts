@@ -3,15 +3,15 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createStore } from "zustand";
 import { tell, tellFault } from "@/components/ui/Toasts";
-import { api, unwrap, type TurnEvent } from "@/lib/api/client";
+import { api, type Chat, type TurnEvent } from "@/lib/api/client";
 import { ApiFault, explain } from "@/lib/api/fault";
 import { cancelTurn, type StartedTurn } from "@/lib/api/generalChatApi";
 import { attachmentsOf, filesOf } from "@/lib/files";
-import { messageOfTurn } from "@/lib/history";
-import { cachedMessages, questionOf, remember } from "@/lib/storage";
+import { messageOfTurn, withSeen } from "@/lib/history";
+import { cachedMessages, isQuestion, previewOf, questionOf, remember } from "@/lib/storage";
 import { newTurn, reduce } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage } from "@/types/chat";
-import { again, answer, begin, choices, pageOfMessages, waiting } from "./api";
+import { again, answer, begin, choices, pageOfMessages, runningTurn, waiting } from "./api";
 import { follow } from "./follow";
 import { empty, type ChatActions, type ChatFault, type ChatState } from "./state";
 
@@ -39,7 +39,10 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
     /** watch follows a turn to its end, and then has the server's messages. */
     async function watch(turnId: string, chatId: string) {
       const { signal } = opened;
-      set({ turn: newTurn(turnId), starting: false, stopping: false, broken: false });
+      set((s) => ({
+        turn: newTurn(turnId), starting: false, stopping: false, broken: false,
+        messages: s.messages.map((m) => (m.pending ? { ...m, turn_id: turnId } : m)),
+      }));
       save(turnId);
       try {
         await follow(turnId, {
@@ -101,7 +104,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
       const running = page.turn_id && !get().turn ? page.turn_id : null;
       set((s) => ({
         chat: page.chat, chatId: page.chat.id, before: page.before ?? null, loading: false, loadFault: null, locked: false,
-        messages: [...page.messages, ...questions(page.turn_id, page.messages, s.messages, page.chat.id)],
+        messages: [...withSeen(page.messages, s.messages), ...questions(page.turn_id, page.messages, s.messages, page.chat.id)],
       }));
       client.setQueryData(["messages", page.chat.id], page.total);
       save(page.turn_id);
@@ -128,22 +131,21 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
       if (signal.aborted) return true; // they look at another chat; the turn goes on
       void client.invalidateQueries({ queryKey: ["chats"] });
       if (!was.chatId) {
-        set({ chatId: started.chat_id });
+        set({ chatId: started.chat_id, chat: provisional(started.chat_id, started.conversation_id ?? 0, shown.at(-1)?.content ?? "") });
         onStarted(started.chat_id);
-        void findChat(started.chat_id, signal);
       }
       void watch(started.turn_id, started.chat_id);
       return true;
     }
 
-    async function findChat(chat: string, signal: AbortSignal) {
-      try {
-        const found = unwrap(await api.GET("/api/chats/{chat}", { params: { path: { chat } }, signal }));
-        if (!signal.aborted) set({ chat: found.chat });
-        save(get().turn?.turnId);
-      } catch {
-        // Its turn tells the rest.
-      }
+    /** join follows the turn of a chat that has no answer yet: until then the server lists nothing of it. */
+    async function join(ref: string, signal: AbortSignal) {
+      const turnId = await runningTurn(ref, signal);
+      if (signal.aborted) return;
+      if (!turnId) throw new Error("the chat has no answer yet");
+      const known = cachedMessages(ref).filter((m) => m.id === questionOf(turnId));
+      set({ loading: false, chat: provisional(ref, 0, known[0]?.content ?? ""), chatId: ref, messages: known.map((m) => ({ ...m, pending: true, turn_id: turnId })) });
+      await watch(turnId, ref);
     }
 
     return {
@@ -156,13 +158,15 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         opened = new AbortController();
         const { signal } = opened;
         const cached = ref ? cachedMessages(ref) : [];
-        set({ ...empty, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !m.id.startsWith("question-")), loading: ref !== null });
+        set({ ...empty, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !isQuestion(m.id)), loading: ref !== null });
         if (ref === null) return;
         try {
           const found = await fetchMessages(ref, signal);
           if (found?.running) await watch(found.running, found.chatId);
         } catch (error) {
-          if (!signal.aborted) set({ loading: false, loadFault: error, locked: isLocked(error) });
+          const first = error instanceof ApiFault && error.status === 409;
+          const fault = first ? await join(ref, signal).then(() => null, (e: unknown) => e) : error;
+          if (fault && !signal.aborted) set({ loading: false, loadFault: fault, locked: isLocked(fault) });
         }
       },
 
@@ -275,12 +279,18 @@ function question(content: string, attachments: Attachment[]): GeneralChatMessag
   };
 }
 
+/** provisional is a chat until its first answer, when the server lists it. */
+function provisional(id: string, number: number, title: string): Chat {
+  const now = new Date().toISOString();
+  return { id, number, title: previewOf(title) || "New chat", model: "", messages: 0, last_turn: 0, active_leaf_message_id: "", created_at: now, updated_at: now };
+}
+
 /** questions is the question of a turn that still runs, which the server lists at the turn's end. */
 function questions(turnId: string | undefined, listed: GeneralChatMessage[], shown: GeneralChatMessage[], chatId: string): GeneralChatMessage[] {
   if (!turnId || listed.some((m) => m.turn_id === turnId)) return [];
   const pending = shown.filter((m) => m.pending);
   if (pending.length > 0) return pending;
-  return cachedMessages(chatId).filter((m) => m.id === questionOf(turnId)).map((m) => ({ ...m, pending: true }));
+  return cachedMessages(chatId).filter((m) => m.id === questionOf(turnId)).map((m) => ({ ...m, pending: true, turn_id: turnId }));
 }
 
 function isLocked(error: unknown): boolean {

@@ -1,0 +1,80 @@
+import { FilePlus, FolderUp, Redo2, Search, Undo2, Upload as UploadIcon, X } from "lucide-react";
+import { useRef } from "react";
+import { IconButton } from "@/components/ui/Button";
+import { bytes } from "@/lib/time";
+import { chosen, type Upload } from "./upload";
+import type { FileActions } from "./useFileActions";
+
+export interface FilesToolbarProps {
+  filter: string;
+  onFilter(text: string): void;
+  /** none where an old state is shown */
+  edit?: { actions: FileActions; canUndo: boolean; canRedo: boolean; onNew(): void; onUpload(uploads: Upload[]): void };
+}
+
+export function FilesToolbar({ filter, onFilter, edit }: FilesToolbarProps) {
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const take = (input: HTMLInputElement) => {
+    if (input.files && input.files.length > 0) edit?.onUpload(chosen(input.files, ""));
+    input.value = ""; // the same file can be chosen again
+  };
+  const progress = edit?.actions.progress;
+  return (
+    <div className="shrink-0 border-b border-border">
+      <div className="flex flex-wrap items-center gap-1 px-2 py-1">
+        <div className="relative flex min-w-32 flex-1 items-center">
+          <Search className="pointer-events-none absolute left-2 size-4 text-muted" aria-hidden="true" />
+          <input
+            type="text"
+            value={filter}
+            onChange={(e) => onFilter(e.target.value)}
+            onKeyDown={(e) => {
+              if (e.key !== "Escape" || !filter) return;
+              e.stopPropagation();
+              onFilter("");
+            }}
+            placeholder="Filter files"
+            aria-label="Filter files"
+            spellCheck={false}
+            className="h-8 w-full min-w-0 rounded-md border border-border bg-bg pr-8 pl-8 text-[13px] placeholder:text-muted"
+          />
+          {filter && (
+            <button type="button" aria-label="Clear the filter" onClick={() => onFilter("")} className="absolute right-1 flex size-6 items-center justify-center rounded text-muted hover:text-ink">
+              <X className="size-4" />
+            </button>
+          )}
+        </div>
+        {edit && (
+          <div className="flex">
+            <IconButton label="Undo the last step (Ctrl+Z)" disabled={!edit.canUndo || edit.actions.busy} onClick={() => void edit.actions.undo()}>
+              <Undo2 />
+            </IconButton>
+            <IconButton label="Redo (Ctrl+Shift+Z)" disabled={!edit.canRedo || edit.actions.busy} onClick={() => void edit.actions.redo()}>
+              <Redo2 />
+            </IconButton>
+            <IconButton label="New file" onClick={edit.onNew}>
+              <FilePlus />
+            </IconButton>
+            <IconButton label="Upload files" onClick={() => files.current?.click()}>
+              <UploadIcon />
+            </IconButton>
+            <IconButton label="Upload a folder" onClick={() => folder.current?.click()}>
+              <FolderUp />
+            </IconButton>
+            <input ref={files} type="file" multiple hidden aria-label="Files to upload" onChange={(e) => take(e.target)} />
+            <input ref={folder} type="file" hidden aria-label="Folder to upload" {...{ webkitdirectory: "" }} onChange={(e) => take(e.target)} />
+          </div>
+        )}
+      </div>
+      {progress && (
+        <div className="px-3 pb-2 text-xs text-muted">
+          <p role="status">
+            Uploading {progress.done + 1} of {progress.of}, {bytes(progress.bytes)} of {bytes(progress.all)}
+          </p>
+          <progress className="mt-1 h-1 w-full accent-accent" aria-label="Upload" value={progress.bytes} max={Math.max(1, progress.all)} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import { useEffect } from "react";
+import { create } from "zustand";
+import { createJSONStorage, persist } from "zustand/middleware";
+
+/** Draft is a file's text that is not saved yet, and the digest of what it was made of. */
+export interface Draft {
+  text: string;
+  was: string;
+}
+
+interface Drafts {
+  drafts: Record<string, Draft>;
+  keep(chatId: string, path: string, draft: Draft | null): void;
+}
+
+// What is larger is kept while the page is open, and not over a reload.
+const maxStored = 300_000;
+
+export function draftKey(chatId: string, path: string): string {
+  return `${chatId}/${path}`;
+}
+
+/** useDrafts keeps what isn't saved when its view goes, and for this tab over a reload. */
+export const useDrafts = create<Drafts>()(
+  persist(
+    (set) => ({
+      drafts: {},
+      keep: (chatId, path, draft) =>
+        set((s) => {
+          const drafts = { ...s.drafts };
+          if (draft) drafts[draftKey(chatId, path)] = draft;
+          else delete drafts[draftKey(chatId, path)];
+          return { drafts };
+        }),
+    }),
+    {
+      name: "fettle_drafts",
+      storage: createJSONStorage(() => sessionStorage),
+      partialize: ({ drafts }) => ({
+        drafts: Object.fromEntries(Object.entries(drafts).filter(([, d]) => d.text.length <= maxStored)),
+      }),
+    },
+  ),
+);
+
+/** useLeaveWarning has the browser ask before the page goes while something isn't saved. */
+export function useLeaveWarning() {
+  const unsaved = useDrafts((s) => Object.keys(s.drafts).length > 0);
+  useEffect(() => {
+    if (!unsaved) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener("beforeunload", ask);
+    return () => window.removeEventListener("beforeunload", ask);
+  }, [unsaved]);
+}

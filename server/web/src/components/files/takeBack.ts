@@ -1,0 +1,19 @@
+import { tell, tellFault } from "@/components/ui/Toasts";
+import { listStates, restoreState, undo, type Restored } from "./workspaceApi";
+
+/**
+ * takeBack undoes what a step did to paths: by undo where it is still the last
+ * step, else by bringing these paths back alone, so that nothing newer goes.
+ */
+export async function takeBack(chatId: string, done: Restored, paths: string[]): Promise<void> {
+  try {
+    const { states } = await listStates(chatId, 20);
+    const active = states.find((s) => s.active);
+    if (active && active.id === done.after) await undo(chatId);
+    else if (done.before) await restoreState(chatId, done.before, { paths });
+    else throw new Error("there is no state before it");
+    tell("Taken back");
+  } catch (error) {
+    tellFault("It could not be taken back", error);
+  }
+}

@@ -1,0 +1,137 @@
+import { api, request, unwrap, type Schemas } from "@/lib/api/client";
+
+export type FileInfo = Schemas["file"];
+export type FileChange = Schemas["fileChange"];
+export type Restored = Schemas["restored"];
+export type Diff = Schemas["diff"];
+
+/** WorkspaceState is a state with what made it and what it changed: how many paths, and the first of them. */
+export type WorkspaceState = Schemas["workspaceState"];
+
+/** FileState names a state of a file: of the chat now, of a manifest, or after a call. */
+export interface FileState {
+  manifest?: string;
+  tool_call_id?: string;
+}
+
+/** filePath is the address of a file; each part of its path is encoded by itself. */
+export function filePath(chatId: string, path: string, state: FileState = {}): string {
+  const query = new URLSearchParams();
+  if (state.manifest) query.set("manifest", state.manifest);
+  if (state.tool_call_id) query.set("tool_call_id", state.tool_call_id);
+  const at = path.split("/").map(encodeURIComponent).join("/");
+  const text = query.toString();
+  return `${workspacePath(chatId)}/files/${at}${text ? "?" + text : ""}`;
+}
+
+function workspacePath(chatId: string): string {
+  return `/api/chats/${encodeURIComponent(chatId)}/workspace`;
+}
+
+export async function listFiles(chatId: string, manifest?: string, signal?: AbortSignal) {
+  return unwrap(
+    await api.GET("/api/chats/{chat}/workspace/files", {
+      params: { path: { chat: chatId }, query: { manifest } },
+      signal,
+    }),
+  );
+}
+
+export async function listStates(chatId: string, limit: number, signal?: AbortSignal) {
+  return unwrap(
+    await api.GET("/api/chats/{chat}/workspace/states", {
+      params: { path: { chat: chatId }, query: { limit, changes: true } },
+      signal,
+    }),
+  );
+}
+
+export async function diffStates(chatId: string, from?: string, to?: string, signal?: AbortSignal): Promise<Diff> {
+  return unwrap(
+    await api.GET("/api/chats/{chat}/workspace/diff", {
+      params: { path: { chat: chatId }, query: { from, to } },
+      signal,
+    }),
+  );
+}
+
+/** firstPart is how much of a file is read before someone asks for more. */
+export const firstPart = 1 << 20;
+
+export interface FilePart {
+  bytes: Uint8Array<ArrayBuffer>;
+  size: number; // of the whole file
+  sha256: string;
+}
+
+/** readPart reads a file from its beginning, at most `limit` bytes of it. */
+export async function readPart(chatId: string, path: string, state: FileState, limit = firstPart, signal?: AbortSignal): Promise<FilePart> {
+  const response = await request(filePath(chatId, path, state), { headers: { Range: `bytes=0-${limit - 1}` }, signal }).catch(
+    (error: unknown) => {
+      // An empty file has no first byte.
+      if (isStatus(error, 416)) return request(filePath(chatId, path, state), { signal });
+      throw error;
+    },
+  );
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const total = /\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
+  return { bytes, size: total ? Number(total) : bytes.length, sha256: (response.headers.get("ETag") ?? "").replaceAll('"', "") };
+}
+
+function isStatus(error: unknown, status: number): boolean {
+  return typeof error === "object" && error !== null && "status" in error && error.status === status;
+}
+
+export async function readBlob(chatId: string, path: string, state: FileState, signal?: AbortSignal): Promise<Blob> {
+  const response = await request(filePath(chatId, path, state), { signal });
+  return response.blob();
+}
+
+/** Precondition is what a file has to be for a write to happen: that digest, or "new". */
+export type Precondition = { was: string } | "new" | null;
+
+export async function putFile(chatId: string, path: string, content: BodyInit, only: Precondition = null): Promise<Restored> {
+  const headers: Record<string, string> = { "Content-Type": "application/octet-stream" };
+  if (only === "new") headers["If-None-Match"] = "*";
+  else if (only) headers["If-Match"] = `"${only.was}"`;
+  const response = await request(filePath(chatId, path), { method: "PUT", body: content, headers });
+  return (await response.json()) as Restored;
+}
+
+export async function deleteFile(chatId: string, path: string): Promise<Restored> {
+  const response = await request(filePath(chatId, path), { method: "DELETE" });
+  return (await response.json()) as Restored;
+}
+
+async function post(chatId: string, what: string, body: unknown): Promise<Restored> {
+  const response = await request(`${workspacePath(chatId)}/${what}`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json" },
+  });
+  return (await response.json()) as Restored;
+}
+
+export function moveFile(chatId: string, from: string, to: string): Promise<Restored> {
+  return post(chatId, "move", { from, to });
+}
+
+/** How a state is brought back: what someone else changed since stops it, unless it is kept or overwritten. */
+export interface RestoreOptions {
+  paths?: string[];
+  keep?: string[];
+  overwrite?: boolean;
+  dry_run?: boolean;
+}
+
+export function restoreState(chatId: string, manifest: string, options: RestoreOptions = {}): Promise<Restored> {
+  return post(chatId, "restore", { manifest, ...options });
+}
+
+export function undo(chatId: string, options: RestoreOptions = {}): Promise<Restored> {
+  return post(chatId, "undo", { steps: 1, ...options });
+}
+
+export function redo(chatId: string, options: RestoreOptions = {}): Promise<Restored> {
+  return post(chatId, "redo", { steps: 1, ...options });
+}

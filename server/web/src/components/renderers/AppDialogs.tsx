@@ -1,0 +1,69 @@
+import { Button } from "@/components/ui/Button";
+import { Dialog } from "@/components/ui/Dialog";
+import { useGeneralChat } from "@/hooks/useGeneralChat";
+import type { App, AppApproval } from "./callApi";
+
+export type AppQuestion =
+  | { kind: "link"; url: string; done(yes: boolean): void }
+  | { kind: "message"; text: string; done(yes: boolean): void }
+  | { kind: "approval"; approval: AppApproval; done(decision: "allow" | "deny"): void };
+
+/** AppDialogs asks the person before an app opens an address, says something in their name, or calls a tool that needs it. */
+export function AppDialogs({ app, question }: { app: App; question: AppQuestion }) {
+  const name = app.tool.title || app.tool.name;
+  switch (question.kind) {
+    case "link":
+      return (
+        <Ask title={`${name} wants to open an address`} yes="Open it in a tab" onDone={question.done}>
+          <p className="font-mono text-[13px] break-all">{question.url}</p>
+        </Ask>
+      );
+    case "message":
+      return <AskToSend name={name} text={question.text} onDone={question.done} />;
+    case "approval":
+      return (
+        <Ask title={`${name} wants to call ${question.approval.tool}`} about={question.approval.reason} yes="Allow once" no="Deny" onDone={(yes) => question.done(yes ? "allow" : "deny")}>
+          <pre className="font-mono text-[13px] break-words whitespace-pre-wrap">{JSON.stringify(question.approval.input, null, 2)}</pre>
+        </Ask>
+      );
+  }
+}
+
+function AskToSend({ name, text, onDone }: { name: string; text: string; onDone(yes: boolean): void }) {
+  const { sendMessage, isLoading } = useGeneralChat();
+  return (
+    <Ask
+      title={`${name} wants to send a message as you`}
+      about={isLoading ? "An answer is being made; when it has ended, this can be sent." : undefined}
+      yes="Send it"
+      disabled={isLoading}
+      onDone={(yes) => {
+        if (yes) sendMessage(text);
+        onDone(yes);
+      }}
+    >
+      <p className="break-words whitespace-pre-wrap">{text}</p>
+    </Ask>
+  );
+}
+
+function Ask({ title, about, yes, no = "Don’t", disabled, onDone, children }: { title: string; about?: string; yes: string; no?: string; disabled?: boolean; onDone(yes: boolean): void; children: React.ReactNode }) {
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onDone(false)}
+      title={title}
+      about={about}
+      footer={
+        <>
+          <Button onClick={() => onDone(false)}>{no}</Button>
+          <Button look="accent" disabled={disabled} onClick={() => onDone(true)}>
+            {yes}
+          </Button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}

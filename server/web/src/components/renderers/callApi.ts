@@ -1,0 +1,63 @@
+import { useQuery } from "@tanstack/react-query";
+import { request, unwrap, api, type Schemas } from "@/lib/api/client";
+import { ApiFault } from "@/lib/api/fault";
+
+export type CallView = Schemas["CallView"];
+export type Artifact = Schemas["artifact"];
+export type App = Schemas["app"];
+export type AppApproval = Schemas["appApproval"];
+
+/** CallResult is what a tool gave, as the call's record has it. */
+export interface CallResult {
+  text?: string;
+  data?: unknown;
+}
+
+/** useCall loads a tool call. While its turn runs there is no record of it, and it is asked for again. */
+export function useCall(callId: string) {
+  return useQuery({
+    queryKey: ["call", callId],
+    queryFn: async ({ signal }) => unwrap(await api.GET("/api/tool-calls/{call}", { params: { path: { call: callId } }, signal })),
+    // A record is written once, at the end of the call.
+    staleTime: Infinity,
+    refetchInterval: (query) => (isMissing(query.state.error) && query.state.errorUpdateCount < 300 ? 2_000 : false),
+  });
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiFault && error.status === 404;
+}
+
+/** useArtifact asks for the page of a call, under an address that lasts some minutes. */
+export function useArtifact(callId: string) {
+  return useQuery({
+    queryKey: ["artifact", callId],
+    queryFn: () => post<Artifact>(callId, "artifact"),
+    // An address that has expired would show an error inside of the frame.
+    staleTime: 4 * 60_000,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+}
+
+async function post<T>(callId: string, what: string, body?: unknown): Promise<T> {
+  const response = await request(`/api/tool-calls/${encodeURIComponent(callId)}/${what}`, {
+    method: "POST",
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+  });
+  return (await response.json()) as T;
+}
+
+export interface AppToolAnswer {
+  result?: unknown;
+  approval?: AppApproval;
+}
+
+export function callAppTool(callId: string, body: { name: string; arguments?: unknown; approval?: string; decision?: "allow" | "deny" }) {
+  return post<AppToolAnswer>(callId, "app/tools", body);
+}
+
+export function readAppResource(callId: string, uri: string) {
+  return post<unknown>(callId, "app/resources", { uri });
+}
