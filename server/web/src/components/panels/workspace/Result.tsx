@@ -9,7 +9,7 @@ import { ToolHistory } from "./ToolHistory";
 import type { Shown } from "./useShown";
 import { useWorkflows } from "./workflows/useWorkflows";
 
-const ToolCallView = lazy(async () => ({ default: (await import("@/components/renderers/ToolCallView")).ToolCallView }));
+const ToolCallView = lazy(() => import("@/components/renderers/ToolCallView").then((m) => ({ default: m.ToolCallView })));
 
 /** Result draws the workspace's mode (document 000's switch). */
 export function Result({ shown, onStart }: { shown: Shown; onStart(): void }) {

@@ -42,7 +42,6 @@ export function useDecision(payloadId: string | undefined, handler?: FoundHandle
       // The page does its part after the server has noted the decision, so that it does it once.
       if (accept) handler?.onAccept?.(given);
       else handler?.onReject?.(given);
-      tell(accept ? "Accepted" : "Rejected");
       if (turn) follow(turn);
     },
     onError: (error) => {
