@@ -80,12 +80,15 @@ export default async function views(t) {
   const made = [["given", given.length, given.map((g) => g.at(-1))], ["marked", marked.length, marked.map((m) => m.at(-1))], ["real", real.length, real.map((r) => r.at(-1))]];
   const context = await t.context({ width: 1600 });
   for (const [what, count, sees] of made) {
-    await server.ask(what, what === "marked" ? { page: "gallery", confirm: false } : {});
-    const id = await t.until(`the chat ${what}`, async () => (await server.api("/api/chats")).chats.find((c) => c.preview === what || c.title === what)?.id);
-    const page = await t.open(server, { context, path: `/c/${id}` });
+    // A page's payloads are asked for by its program, others by a person.
+    if (what === "marked") await server.ask(what, { page: "gallery" });
+    const id = what === "marked" ? (await server.api("/api/chats")).chats.find((c) => c.preview === what)?.id : "";
+    const page = await t.open(server, { context, path: id ? `/c/${id}` : "/" });
+    if (!id) await chat(page).ask(what);
     const workspace = page.getByRole("complementary", { name: "Workspace" });
     const list = page.getByRole("list", { name: "What was made" }).getByRole("listitem");
     await page.getByText(`These are ${what}.`).waitFor();
+    await chat(page).done();
     await list.first().waitFor();
     t.equal(await list.count(), count, `payloads of ${what}`);
     for (let i = 0; i < count; i++) {

@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, type ReactNode } from "react";
 import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
 import ChatPanel from "@/components/panels/ChatPanel";
 import Sidebar from "@/components/panels/Sidebar";
+import { Guard } from "@/components/panels/workspace/Guard";
 import { Shortcuts } from "@/components/Shortcuts";
 import { Toolsets } from "@/components/toolsets/Toolsets";
 import { IconButton } from "@/components/ui/Button";
@@ -36,7 +37,9 @@ function FourPanels() {
     <div className="flex h-full">
       {sidebar && (
         <nav aria-label="Chats" className="w-[260px] shrink-0 border-r border-border bg-surface">
-          <Sidebar />
+          <Guard what="The chats can't be shown">
+            <Sidebar />
+          </Guard>
         </nav>
       )}
       <div className="flex min-w-0 flex-1 flex-col">
@@ -55,7 +58,9 @@ function FourPanels() {
         <Group orientation="horizontal" className="min-h-0 flex-1" defaultLayout={layout.defaultLayout} onLayoutChanged={layout.onLayoutChanged}>
           <Panel id="chat" minSize="320px" className="min-w-0">
             <main aria-label="Chat" className="h-full">
-              <ChatPanel />
+              <Guard what="The chat can't be shown">
+                <ChatPanel />
+              </Guard>
             </main>
           </Panel>
           {workspace && (
@@ -80,7 +85,10 @@ function Side({ id, label, size, children }: { id: string; label: string; size: 
       <Separator aria-label={`Width of ${label.toLowerCase()}`} className="w-px bg-border outline-offset-0 hover:bg-accent data-[separator=active]:bg-accent" />
       <Panel id={id} defaultSize={size} minSize="240px" className="min-w-0">
         <aside aria-label={label} className="h-full">
-          <Suspense fallback={<Skeleton lines={6} />}>{children}</Suspense>
+          {/* A panel that breaks leaves the others as they are. */}
+          <Guard what={`${label} can't be shown`}>
+            <Suspense fallback={<Skeleton lines={6} />}>{children}</Suspense>
+          </Guard>
         </aside>
       </Panel>
     </>
@@ -106,8 +114,10 @@ function OnePanel() {
           <div className={cn("h-[calc(100%-44px)]", narrow !== "chat" && "hidden")}>
             <ChatPanel />
           </div>
-          {narrow === "workspace" && <WorkspacePanel />}
-          {narrow === "context" && <ContextPanel />}
+          <Guard key={narrow} what="This panel can't be shown">
+            {narrow === "workspace" && <WorkspacePanel />}
+            {narrow === "context" && <ContextPanel />}
+          </Guard>
         </Suspense>
       </main>
       <nav aria-label="Panels" className="flex shrink-0 border-t border-border bg-surface pb-[env(safe-area-inset-bottom)]">
