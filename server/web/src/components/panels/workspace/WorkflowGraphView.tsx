@@ -147,11 +147,11 @@ function Drawing({ layout, zoom, chosen, onChoose, label }: { layout: Layout; zo
               rx="8"
               className={cn("fill-bg group-hover:fill-raised group-focus-visible:stroke-accent-ink group-focus-visible:[stroke-width:2.5]", n.id === chosen ? "stroke-accent" : "stroke-muted")}
             />
-            <text x={n.x + box.width / 2} y={n.y + (n.kind ? 22 : 31)} textAnchor="middle" fontSize="14" className="fill-ink">
+            <text aria-hidden="true" x={n.x + box.width / 2} y={n.y + (n.kind ? 22 : 31)} textAnchor="middle" fontSize="14" className="fill-ink">
               {cut(n.label, 21)}
             </text>
             {n.kind && (
-              <text x={n.x + box.width / 2} y={n.y + 41} textAnchor="middle" fontSize="13" className="fill-muted">
+              <text aria-hidden="true" x={n.x + box.width / 2} y={n.y + 41} textAnchor="middle" fontSize="13" className="fill-muted">
                 {cut(n.kind, 22)}
               </text>
             )}
