@@ -58,8 +58,9 @@ type MCPServer struct {
 const (
 	// offerTime bounds how long a turn waits for the servers of its session.
 	offerTime = 20 * time.Second
-	// maxSessionServers bounds how many a session may have.
-	maxSessionServers = 64
+	// maxSessionServers bounds how many a session may have: fewer than there can be
+	// connections, so that they don't end each other's.
+	maxSessionServers = mcp.MaxConnections * 3 / 4
 )
 
 // gatherServers adds the tools that the enabled MCP servers had when they were
@@ -208,6 +209,10 @@ func (t *turn) sessionTools(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, offerTime)
 	defer cancel()
 	servers := sessionServers(t.req.MCP, t.box)
+	session := cmp.Or(t.req.Chat.ID, t.req.Chat.New, t.eng.newID())
+	for i := range servers {
+		servers[i].Session = session
+	}
 	found := make([][]toolset.Tool, len(servers))
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup

@@ -34,12 +34,8 @@ const (
 // Runner runs one tool of a server. The server is started when it is called.
 func (m *Manager) Runner(s Server, t toolset.Tool) toolset.Runner {
 	return toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
-		l, err := m.link(s, call.Workspace)
-		if err != nil {
-			return toolset.Result{}, failure(ctx, s.ID, err)
-		}
 		call.Report(toolset.Progress{Stage: "mcp", Message: "asking the MCP server " + s.ID})
-		c, done, err := l.use(ctx)
+		c, done, err := m.use(ctx, s, call.Workspace)
 		if err != nil {
 			return toolset.Result{}, failure(ctx, s.ID, err)
 		}
@@ -112,7 +108,9 @@ func explain(err error) error {
 	return errors.New(plain(text, maxMessageText))
 }
 
-// call calls a tool and passes its progress on, from this goroutine.
+// call calls a tool and passes its progress on, from this goroutine. It waits no
+// longer than ctx: the SDK's own end of the call is written to the server, which may
+// read nothing (see [deaf]).
 func (c *conn) call(ctx context.Context, r remote, call toolset.Call) (*sdk.CallToolResult, error) {
 	token := fmt.Sprintf("fettle-%d", c.tokens.Add(1))
 	updates := make(chan toolset.Progress, progressRoom)
@@ -148,6 +146,8 @@ func (c *conn) call(ctx context.Context, r remote, call toolset.Call) (*sdk.Call
 				}
 				return a.res, a.err
 			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 }

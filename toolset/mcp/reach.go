@@ -70,11 +70,7 @@ type Report struct {
 // on runs fn on the connection of a server. The error names no server: whoever
 // asked does.
 func (m *Manager) on(ctx context.Context, s Server, ws *toolset.Workspace, fn func(*conn) error) error {
-	l, err := m.link(s, ws)
-	if err != nil {
-		return err
-	}
-	c, done, err := l.use(ctx)
+	c, done, err := m.use(ctx, s, ws)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ type Server struct {
 	// Hold gives the folder that it starts in, which stays until release. Nil
 	// starts it in the workspace.
 	Hold func() (dir string, release func(), err error)
+	// Session tells apart the servers that clients sent for their sessions, where
+	// two may have one name; empty for those that are configured.
+	Session string
 	// Pinned are the tools that were approved; nil lets it have any, as servers
 	// do that a client sent for one session.
 	Pinned []toolset.Tool
