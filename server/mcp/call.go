@@ -54,6 +54,7 @@ func (sv *served) call(ctx context.Context, req *sdk.CallToolRequest, of offered
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(h.base, func() { cancel(errEnding) })()
+	defer h.untilGone(req.Extra, cancel)()
 	c := &call{
 		h: h, sv: sv, of: of, req: req, s: sv.session(req.ClientInfo(), req.Extra),
 		tell: &progress{session: req.Session, token: req.Params.GetProgressToken(), now: h.o.Now}, asking: map[string]context.CancelFunc{},
