@@ -209,10 +209,6 @@ func (t *turn) sessionTools(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, offerTime)
 	defer cancel()
 	servers := sessionServers(t.req.MCP, t.box)
-	session := cmp.Or(t.req.Chat.ID, t.req.Chat.New, t.eng.newID())
-	for i := range servers {
-		servers[i].Session = session
-	}
 	found := make([][]toolset.Tool, len(servers))
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
@@ -277,7 +273,7 @@ func sessionServers(list []MCPServer, box *toolbox) []mcp.Server {
 		taken[id] = true
 		config := manifest.MCPServer{ID: id, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, Headers: m.Headers}
 		out = append(out, mcp.Server{
-			ID: id, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, Headers: m.Headers, SSE: m.SSE, Own: true,
+			ID: id, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, Headers: m.Headers, SSE: m.SSE, Own: true, Session: true,
 			Policy: ownPolicy(config, registry.ServerSettings{}),
 		})
 	}

@@ -114,8 +114,10 @@ func explain(err error) error {
 func (c *conn) call(ctx context.Context, r remote, call toolset.Call) (*sdk.CallToolResult, error) {
 	token := fmt.Sprintf("fettle-%d", c.tokens.Add(1))
 	updates := make(chan toolset.Progress, progressRoom)
-	c.attend(ctx, token, updates)
-	defer c.leave(ctx, token)
+	self := &answering{ctx, call.Asker}
+	ctx = context.WithValue(ctx, callKey{}, self)
+	c.attend(self, token, updates)
+	defer c.leave(self, token)
 	type answer struct {
 		res *sdk.CallToolResult
 		err error
@@ -152,18 +154,18 @@ func (c *conn) call(ctx context.Context, r remote, call toolset.Call) (*sdk.Call
 	}
 }
 
-func (c *conn) attend(ctx context.Context, token string, updates chan toolset.Progress) {
+func (c *conn) attend(self *answering, token string, updates chan toolset.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.progress[token] = updates
-	c.calls = append(c.calls, ctx)
+	c.calls = append(c.calls, self)
 }
 
-func (c *conn) leave(ctx context.Context, token string) {
+func (c *conn) leave(self *answering, token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.progress, token)
-	if i := slices.Index(c.calls, ctx); i >= 0 {
+	if i := slices.Index(c.calls, self); i >= 0 {
 		c.calls = slices.Delete(c.calls, i, i+1)
 	}
 }

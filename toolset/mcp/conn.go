@@ -41,9 +41,9 @@ type conn struct {
 	known    pins              // the tools that were approved
 	held     map[string]string // why a tool is held back, by its id
 	progress map[string]chan toolset.Progress
-	calls    []context.Context // that run now, for what a server asks
-	relist   bool              // a listing is under way
-	again    bool              // and another one is wanted
+	calls    []*answering // that run now, for what a server asks
+	relist   bool         // a listing is under way
+	again    bool         // and another one is wanted
 }
 
 // errEnded is why a connection's context ends when it is no longer needed.
@@ -179,7 +179,11 @@ func (c *conn) client(ws *toolset.Workspace) *sdk.Client {
 	if ws != nil {
 		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
 	}
-	if c.m.o.Ask != nil {
+	if c.server.Sampling {
+		o.Capabilities.Sampling = &sdk.SamplingCapabilities{}
+		o.CreateMessageHandler = c.prompt
+	}
+	if c.m.elicits() {
 		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 		o.ElicitationHandler = c.elicit
 	}

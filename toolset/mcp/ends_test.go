@@ -74,7 +74,7 @@ func TestSessionsHaveServersOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mcp.Options{})
 	one, two := server(t, "normal"), server(t, "normal")
-	one.Session, two.Session = "1", "2"
+	one.Session, two.Session = true, true
 	two.Args = []string{"another"}
 	configured := server(t, "normal")
 	configured.Pinned = []toolset.Tool{}

@@ -52,8 +52,12 @@ type Options struct {
 	// which it has now; nil isn't told. It is called before the calls that the
 	// change holds back are refused.
 	Changed func(ctx context.Context, serverID string, now []toolset.Tool)
-	// Ask asks a person for a server; nil means that nobody can be asked.
+	// Ask asks a person for a server where no call runs that could, by the Asker
+	// that it brings; nil means that nobody can be asked.
 	Ask func(context.Context, Question) (Answer, error)
+	// Elicit tells, when a server is connected, whether calls may bring somebody who
+	// can be asked: a server that hears that nobody can does without. Nil is no.
+	Elicit func() bool
 	// Tokens keeps what servers gave at sign-in; nil keeps nothing, and no
 	// server is signed in at.
 	Tokens Tokens
@@ -99,8 +103,11 @@ func (m *Manager) begin(fn func()) bool {
 }
 
 // linkKey names a link: one server as it is configured, for one workspace, and
-// for one session where a client brought it.
-type linkKey struct{ session, id, config, workspace string }
+// apart from those that clients bring.
+type linkKey struct {
+	session               bool
+	id, config, workspace string
+}
 
 // ErrClosed says that a manager was closed.
 var ErrClosed = errors.New("the MCP servers are closed")
@@ -135,7 +142,8 @@ func (m *Manager) use(ctx context.Context, s Server, ws *toolset.Workspace) (c *
 
 // link gives the link of a server for a workspace, which is in use until it is
 // released. Links of the same server as it was configured before are ended: a
-// change reconnects. Another session's server of the same name is another server.
+// change reconnects. Of the servers of sessions nobody can tell whether that is
+// what another one is; they end when they are idle.
 func (m *Manager) link(s Server, ws *toolset.Workspace) (*link, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -160,7 +168,7 @@ func (m *Manager) link(s Server, ws *toolset.Workspace) (*link, error) {
 	}
 	l.reserve()
 	for other, old := range m.links {
-		if other.session == key.session && other.id == key.id && other.config != key.config {
+		if !key.session && !other.session && other.id == key.id && other.config != key.config {
 			delete(m.links, other)
 			m.work.Go(func() { old.close() })
 		}
@@ -228,7 +236,7 @@ func (m *Manager) Forget(serverID string) {
 		return
 	}
 	for key, l := range m.links {
-		if key.id == serverID && key.session == "" {
+		if key.id == serverID && !key.session {
 			delete(m.links, key)
 			m.work.Go(func() { l.close() })
 		}
