@@ -108,7 +108,7 @@ func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, en
 func (e *Engine) serverOf(m *registry.MirrorServer) mcp.Server {
 	s := mcp.Server{
 		ID: m.ID, Command: m.Config.Command, Args: m.Config.Args, Env: m.Config.Env, URL: m.Config.URL, Headers: m.Config.Headers,
-		SSE: m.Settings.SSE, Own: m.Own, ClientID: m.Settings.ClientID, ClientSecret: m.Settings.ClientSecret,
+		SSE: m.Settings.SSE, Own: m.Own, Sampling: m.Settings.Sampling, ClientID: m.Settings.ClientID, ClientSecret: m.Settings.ClientSecret,
 		Pinned: make([]toolset.Tool, 0, len(m.Tools)),
 	}
 	for _, t := range m.Tools {
