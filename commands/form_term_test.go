@@ -27,6 +27,12 @@ func askingServer(t *testing.T) string {
 		"visit": `"method":"elicitation/create","params":{"mode":"url","message":"Pay there.","elicitationId":"1","url":"https://pay.example.com/a?b=c"}`,
 		"think": `"method":"sampling/createMessage","params":{"systemPrompt":"Be short.","maxTokens":50,"messages":[{"role":"user","content":{"type":"text","text":"the capital of France?"}}]}`,
 	}
+	gives := map[string]string{
+		"resources/list": `{"resources":[{"uri":"mem://notes","name":"notes"}]}`, "resources/templates/list": `{"resourceTemplates":[]}`,
+		"resources/read": `{"contents":[{"uri":"mem://notes","mimeType":"text/plain","text":"buy \u001b[2Jmilk"}]}`,
+		"prompts/list":   `{"prompts":[{"name":"shop","description":"goes shopping","arguments":[{"name":"what","required":true}]}]}`,
+		"prompts/get":    `{"messages":[{"role":"user","content":{"type":"text","text":"please book a \u001b[2Jmarket"}}]}`,
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
 		var m struct {
@@ -52,7 +58,7 @@ func askingServer(t *testing.T) string {
 			w.WriteHeader(http.StatusAccepted)
 		case "initialize":
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"asks","version":"1"}}}`, m.ID)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"asks","version":"1"}}}`, m.ID)
 		case "tools/list":
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"book","inputSchema":{"type":"object"}},{"name":"visit","inputSchema":{"type":"object"}},{"name":"think","inputSchema":{"type":"object"}}]}}`, m.ID)
@@ -70,6 +76,9 @@ func askingServer(t *testing.T) string {
 				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":%s}]}}\n\n", m.ID, text)
 			case <-r.Context().Done():
 			}
+		case "resources/list", "resources/templates/list", "resources/read", "prompts/list", "prompts/get":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, gives[m.Method])
 		default:
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, m.ID)
@@ -197,5 +206,47 @@ func TestAServerAsksInAPipe(t *testing.T) {
 	w.run(0, "mcp", "add", "shy", "--url", askingServer(t))
 	if out, _ := w.run(0, "tool", "call", "shy:think"); strings.Contains(out, "Paris") || !strings.Contains(out, "support") {
 		t.Errorf("one that may not: %s", out)
+	}
+}
+
+// A question takes along what it names of servers, and a prompt of theirs is asked.
+func TestWhatServersHaveIsSentAlong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{when: "book a", text: Booked.}, {seen: "buy \\[2Jmilk", text: Milk it is.}, {when: "", text: Nothing there.}]}`)
+	w.run(0, "mcp", "add", "trip", "--url", askingServer(t))
+	typed := func(status int, text string) (stdout, stderr string) {
+		cmd := w.command("chat", "--plain")
+		var out, errs bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text+"\n"), &out, &errs
+		_ = cmd.Run() // the status is looked at
+		if got := cmd.ProcessState.ExitCode(); got != status {
+			t.Errorf("%s ended with %d: %s", text, got, errs.String())
+		}
+		return out.String(), errs.String()
+	}
+	for _, c := range []struct {
+		text  string
+		along bool
+	}{
+		{"what do I need, by @trip:mem://notes?", true},
+		{`what is \@trip:mem://notes?`, false},
+		{"write to ada@example.com: hi", false},
+		{"and @nobody:mem://notes", false},
+	} {
+		if out, _ := w.run(0, "ask", "--no-stdin", c.text); strings.Contains(out, "Milk") != c.along {
+			t.Errorf("ask %s: %s", c.text, out)
+		}
+		if out, _ := typed(0, c.text); strings.Contains(out, "Milk") != c.along {
+			t.Errorf("chat %s: %s", c.text, out)
+		}
+	}
+	if out, _ := typed(0, "/prompt"); !strings.Contains(out, "trip/shop") || !strings.Contains(out, "what=") {
+		t.Errorf("the list: %s", out)
+	}
+	if out, _ := typed(0, "/prompt trip/shop what='two words'"); !strings.Contains(out, "please book a [2Jmarket") || !strings.Contains(out, "Booked.") {
+		t.Errorf("the prompt: %s", out)
+	}
+	if _, errs := typed(2, "/prompt trip/shop what"); !strings.Contains(errs, "is no KEY=VALUE") {
+		t.Errorf("no value: %s", errs)
 	}
 }
