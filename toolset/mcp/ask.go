@@ -14,11 +14,11 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// Question is what a server wants of a person, and Answer what came of it.
-type (
-	Question = toolset.Question
-	Answer   = toolset.Answer
-)
+// Question is what a server wants of a person.
+type Question = toolset.Question
+
+// Answer is what came of a [Question].
+type Answer = toolset.Answer
 
 // The actions of an [Answer].
 const (
