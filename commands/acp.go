@@ -55,6 +55,7 @@ fettle's README has the lines for JetBrains and Neovim.`,
 			if err := o.check(rt); err != nil {
 				return err
 			}
+			rt.answering = true
 			return runACP(c.Context, rt, o)
 		},
 	}

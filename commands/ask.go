@@ -109,9 +109,9 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 		Policy: engine.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true,
-		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
-		TextAlone:  o.page == "" && (o.extract || o.output == "text" && !rt.streams.Out.IsTerminal()),
-		OnWait:     func(what string) { rt.notice("waiting: " + what) },
+		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(), CanAnswer: !o.yes && !o.quiet && rt.streams.CanAsk(),
+		TextAlone: o.page == "" && (o.extract || o.output == "text" && !rt.streams.Out.IsTerminal()),
+		OnWait:    func(what string) { rt.notice("waiting: " + what) },
 	}
 	if o.agentMode != "" {
 		on := o.agentMode == "on"
@@ -217,6 +217,9 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	}
 	eng, err := o.turns(ctx, rt, cfg, rec, &req)
 	if err != nil {
+		return rec.close(err)
+	}
+	if err := o.attach(ctx, rt, cfg, eng, &req); err != nil {
 		return rec.close(err)
 	}
 	view := newView(rt, o, cfg.Prices)

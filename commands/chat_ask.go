@@ -33,8 +33,15 @@ type asking struct {
 	answer  chan answered
 }
 
-// words is a line of its own, beside the one that a person was typing.
-type words struct{ line live.Editor }
+// words is a line of its own, beside the one that a person was typing. first stands
+// before it and hint below it; without them it is the reason of a no.
+type words struct {
+	line        live.Editor
+	first, hint string
+}
+
+// escaped is the key of a line that was given up.
+const escaped = '\x1b'
 
 // answered is what became of a question: a key, or why there is none.
 type answered struct {
@@ -206,6 +213,8 @@ func changeHead(path, word string, p patch.Patch) string {
 func (a *asking) key(k live.Key) (got answered, ok bool) {
 	if a.why != nil {
 		switch {
+		case k.Name == live.Escape && a.why.first != "":
+			return answered{key: escaped}, true
 		case k.Name == live.Escape:
 			a.why = nil
 		case k.Name == live.Enter && !k.Alt:

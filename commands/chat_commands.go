@@ -30,6 +30,7 @@ func talkCommands() []talkCommand {
 		{"diff", "[STATE…]", "show what the last change did to files", false, inThisChat("workspace", "diff")},
 		{"undo", "[N]", "take back the last changes of files", false, stepped("undo")},
 		{"redo", "[N]", "bring back what undo took away", false, stepped("redo")},
+		{"prompt", "[SERVER/NAME [KEY=VALUE…]]", "list the prompts of MCP servers, or ask one", false, (*talk).doPrompt},
 		{"branch", "", "show the chat's branches, and what they did to files", false, (*talk).doBranch},
 		{"switch", "N", "go on in another branch", false, (*talk).doSwitch},
 		{"retry", "", "ask the last question again, in a branch", false, (*talk).doRetry},
@@ -391,6 +392,7 @@ func (t *talk) doHelp(context.Context, string) error {
 	out.WriteString("\n")
 	row("!COMMAND", "run a command in the chat's folder, by the same rules")
 	row("@PATH, @chat:N", "send a file, an image or another chat along")
+	row("@SERVER:URI", "send a resource of an MCP server along; \\@ is only an @")
 	if t.copied == nil { // no page
 		return nil
 	}

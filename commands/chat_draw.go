@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,10 +153,10 @@ func (p *page) drawQuestion(d *drawing) {
 	}
 	d.add(body...)
 	if a.why != nil {
-		rows := a.why.line.Rows(live.Prompt{First: "  why not: ", Next: markNext}, d.width, 3)
+		rows := a.why.line.Rows(live.Prompt{First: cmp.Or(a.why.first, "  why not: "), Next: markNext}, d.width, 3)
 		d.rows.Row, d.rows.Col = len(d.rows.Lines)+rows.Row, rows.Col
 		d.add(rows.Lines...)
-		d.add(d.style.Dim(term.CutEnd("  Enter says no with this reason, Esc goes back", d.width-1)))
+		d.add(d.style.Dim(term.CutEnd(cmp.Or(a.why.hint, "  Enter says no with this reason, Esc goes back"), d.width-1)))
 		return
 	}
 	if !a.armed {

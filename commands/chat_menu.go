@@ -77,7 +77,7 @@ func (p *page) menuKey(k live.Key) bool {
 func (p *page) accept() {
 	value := p.menu.list[p.menu.at].value
 	space := " "
-	if strings.HasSuffix(value, "/") {
+	if strings.HasSuffix(value, "/") || strings.HasSuffix(value, ":") {
 		space = ""
 	}
 	p.line.Replace(len(p.menu.word), value+space)
@@ -107,7 +107,8 @@ func (p *page) complete(ctx context.Context, asked bool) {
 	case strings.HasPrefix(word, "@chat:"):
 		list = p.chatsToName(ctx, "@chat:")
 	case strings.HasPrefix(word, "@"):
-		list = p.filesToName(word[1:])
+		list = append(p.filesToName(word[1:]), p.serversToName(ctx)...)
+		list = append(list, p.resourcesToName(ctx, word, asked)...)
 		if strings.HasPrefix("@chat:", word) {
 			list = append(list, suggestion{"@chat:", "a chat, by its number"})
 		}

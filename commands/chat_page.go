@@ -78,7 +78,7 @@ func (t *talk) runPage(ctx context.Context) error {
 		Out: t.rt.streams.Out, Size: p.size, Reflows: live.Reflows(t.rt.streams.Getenv),
 	})
 	t.in = t.within(t.rt.streams.Within(term.Host{
-		Out: p.screen, Width: func() int { w, _ := p.size(); return w }, Status: p.setStatus, Ask: p.askPlain,
+		Out: p.screen, Width: func() int { w, _ := p.size(); return w }, Status: p.setStatus, Ask: p.askPlain, Line: p.askLine,
 	}))
 	t.choose, t.copied, t.lend = p.askCall, p.toClipboard, p.lendTerminal
 	t.rt.page.Store(&drawn{outside: t.rt.streams, inside: t.in.streams})
@@ -318,10 +318,26 @@ func (p *page) askPlain(ctx context.Context, q term.Question) (rune, error) {
 	return got.key, nil
 }
 
+// askLine asks for a line of a command's.
+func (p *page) askLine(ctx context.Context, prompt string) (string, error) {
+	lines := strings.Split(prompt, "\n")
+	last := len(lines) - 1
+	a := &asking{text: lines[:last], why: &words{first: lines[last], hint: "  Enter takes it, Esc answers no"}}
+	got := p.putQuestion(ctx, a)
+	switch {
+	case got.err != nil:
+		return "", got.err
+	case got.key == escaped:
+		return "", term.ErrNoAnswer
+	}
+	return got.reason, nil
+}
+
 // putQuestion has the loop show a question, and waits for its answer.
 func (p *page) putQuestion(ctx context.Context, a *asking) answered {
 	one := *a // the loop's own
-	one.armed, one.ctx, one.answer = false, ctx, make(chan answered, 1)
+	one.ctx, one.answer = ctx, make(chan answered, 1)
+	one.armed = a.why != nil // a line of a form that was begun, in which nothing is a yes
 	select {
 	case p.asks <- &one:
 	case <-ctx.Done():

@@ -79,6 +79,13 @@ func (t *talk) named(ctx context.Context, text string) ([]provider.Part, error) 
 			files = append(files, name)
 		}
 	}
+	if len(files)+len(parts) < maxMentions {
+		read, err := attachResources(ctx, t.eng, text, t.cfg.Limits.FileBytes)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, read...)
+	}
 	if len(files) == 0 {
 		return parts, nil
 	}
@@ -114,6 +121,9 @@ func mentionWords(text string) []string {
 	for _, r := range text {
 		switch {
 		case escaped:
+			if r == '@' && word.Len() == 0 {
+				word.WriteRune('\\') // so that it names nothing
+			}
 			word.WriteRune(r)
 			escaped = false
 		case r == '\\' && quote == 0:

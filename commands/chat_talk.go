@@ -239,6 +239,7 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 	if r.calls != nil {
 		req.CanConfirm = true
 	}
+	req.CanAnswer = req.CanConfirm
 	view := newTextView(t.in, t.ask, cfg.Prices)
 	view.log = &chatLog{begun: time.Now(), talk: t, direct: r.calls != nil}
 	t.showing = view.log

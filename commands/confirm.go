@@ -18,6 +18,9 @@ import (
 // confirm asks the person at the terminal whether a call may run. Nothing is
 // allowed by a stray Enter, and no answer is a no.
 func confirm(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
+	if ask.Form != nil {
+		return answerForm(ctx, rt, eng, id, ask)
+	}
 	if rt.approve != nil {
 		if asked, err := rt.approve(ctx, id, ask); asked || err != nil {
 			return err

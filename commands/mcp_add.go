@@ -51,6 +51,7 @@ files, its own folder, and each folder that is an argument by its full path;
 			&cli.StringSliceFlag{Name: "write", Usage: "let the command change `PATH`"},
 			&cli.BoolFlag{Name: "offline", Usage: "give the command no network"},
 			&cli.BoolFlag{Name: "no-sandbox", Usage: "run the command as you would, with your home and all that you can reach"},
+			&cli.BoolFlag{Name: "sampling", Usage: "let it ask for answers of your model; each is asked about, with all that it asks"},
 			&cli.StringFlag{Name: "client-id", Usage: "sign in as the client `ID`, registered with the server beforehand"},
 			&cli.StringFlag{Name: "client-secret", Usage: "of that client: `${NAME}`, a variable or kept key"},
 			&cli.BoolFlag{Name: "replace", Usage: "change a server that is there"},
@@ -97,7 +98,7 @@ func readMCPAdd(c *cli.Context) (mcpAddOptions, error) {
 		return o, err
 	}
 	o.set = registry.ServerSettings{
-		SSE: c.Bool("sse"), Uncontained: c.Bool("no-sandbox"), Offline: c.Bool("offline"),
+		SSE: c.Bool("sse"), Uncontained: c.Bool("no-sandbox"), Offline: c.Bool("offline"), Sampling: c.Bool("sampling"),
 		ClientID: c.String("client-id"), ClientSecret: c.String("client-secret"),
 	}
 	if s := o.set.ClientSecret; s != "" && !isVariable(s) {

@@ -62,6 +62,7 @@ fettle mcp alone does this too, where its input is no terminal.`,
 			if c.IsSet("workspace") && o.workspace == "" {
 				return usagef(path+" --help", "--workspace is empty")
 			}
+			rt.answering = true
 			return runMCPServe(c.Context, rt, o)
 		},
 	}

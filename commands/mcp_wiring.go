@@ -34,6 +34,7 @@ func newServers(rt *runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 			value, err := k.Kept(ctx, name)
 			return value, value != "", err
 		},
+		Elicit: func() bool { return rt.answering || rt.streams.CanAsk() },
 		Log: func(server, text string) {
 			if rt.verbose {
 				rt.notice(server + ": " + text)

@@ -46,6 +46,7 @@ type runtime struct {
 	toolbox    *toolbox       // of the engine
 	oneCall    bool           // of a tool; no second one follows
 	signIn     *mcp.SignIn    // at MCP servers; nil where nobody can
+	answering  bool           // its clients may show forms
 	scratch    string         // a folder to remove at the end; "" where there is none
 	hold       bool           // the store, for the engine's whole life
 	log        *slog.Logger   // of a server; nil in other commands

@@ -150,7 +150,7 @@ func runServe(ctx context.Context, rt *runtime, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	rt.log = rt.logger(o.logs)
+	rt.log, rt.answering = rt.logger(o.logs), true
 	eng, err := rt.servedEngine(ctx, cfg, &o)
 	if err != nil {
 		return err

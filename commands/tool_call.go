@@ -137,7 +137,7 @@ func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
 	id, err := eng.Start(ctx, engine.TurnRequest{
 		Chat: o.chat, Title: o.tool, Workspace: o.workspace, Ephemeral: o.ephemeral, Timeout: o.timeout,
 		Calls:  []engine.DirectCall{{Tool: o.tool, Args: args}},
-		Policy: engine.Policy{AllowAll: true},
+		Policy: engine.Policy{AllowAll: true}, CanAnswer: rt.streams.CanAsk(),
 		OnWait: func(what string) { rt.notice("waiting: " + what) },
 	})
 	if err != nil {

@@ -184,7 +184,7 @@ func (o workflowOptions) flags() map[string]config.Flag {
 func (o workflowOptions) begin(ctx context.Context, rt *runtime, cfg *config.Config, eng *engine.Engine) (string, engine.TurnID, error) {
 	req := engine.TurnRequest{
 		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxTurns,
-		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(),
+		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(), CanAnswer: !o.yes && !o.quiet && rt.streams.CanAsk(),
 		OnWait: func(what string) { rt.notice("waiting: " + what) },
 	}
 	if o.action != "" {

@@ -30,7 +30,7 @@ func (t *turn) approve(c *call, ws *toolset.Workspace) error {
 func (t *turn) confirm(c *call, why string) error {
 	answer := make(chan Confirmation, 1)
 	t.mu.Lock()
-	t.asking[c.use.ID] = answer
+	t.asking[c.use.ID] = waiting{answer: answer}
 	t.mu.Unlock()
 	defer func() {
 		t.mu.Lock()
@@ -71,8 +71,16 @@ func (t *turn) settle(c *call, a Confirmation) error {
 	return t.emit(event.ConfirmResult{ToolUseID: c.use.ID, Decision: a.Decision, Reason: a.Reason})
 }
 
+// waiting is a question that a person hasn't answered.
+type waiting struct {
+	answer chan Confirmation // has room for the one that comes
+	form   *event.Form       // nil for an approval
+	call   string            // that asks; empty for an approval
+}
+
 // Confirm answers a confirm_request of a live turn. NotFound says that the
-// call isn't asked about (any more), Busy that another process owns the turn.
+// call isn't asked about (any more), Busy that another process owns the turn, Usage
+// that a form isn't filled in as it has to be; it can be answered again.
 func (e *Engine) Confirm(ctx context.Context, id TurnID, a Confirmation) error {
 	t := e.turn(id)
 	if t == nil {
@@ -80,11 +88,20 @@ func (e *Engine) Confirm(ctx context.Context, id TurnID, a Confirmation) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	answer, ok := t.asking[a.ToolUseID]
+	asked, ok := t.asking[a.ToolUseID]
 	if !ok {
 		return fault.New(fault.NotFound, "turn "+string(id)+" asks about no call "+a.ToolUseID)
 	}
+	content, problems := asked.form.Fill(a.Content)
+	if len(problems) > 0 && a.Decision.Allows() {
+		f := fault.New(fault.Usage, "the form is not filled in as it has to be")
+		f.Detail = problems
+		return f
+	}
+	if a.Content = content; !a.Decision.Allows() {
+		a.Content = nil
+	}
 	delete(t.asking, a.ToolUseID)
-	answer <- a // buffered, and taken out of the map: never blocks
+	asked.answer <- a // buffered, and taken out of the map: never blocks
 	return nil
 }

@@ -63,6 +63,8 @@ func (r *reducer) add(e event.Event) {
 		r.answer.Citations = append(r.answer.Citations, b.Annotations...)
 	case event.Footnote:
 		r.answer.Notes = append(r.answer.Notes, b.Text)
+	case event.Prompted:
+		r.answer.Usage = r.answer.Usage.Add(b.Usage)
 	case event.Summary:
 		r.answer.Usage = r.answer.Usage.Add(b.Usage)
 		if b.Text != "" && b.MessageID != "" {

@@ -95,6 +95,9 @@ type TurnRequest struct {
 	// CanConfirm says that a follower will answer confirm_request events.
 	// Without it a call that needs an approval is denied.
 	CanConfirm bool
+	// CanAnswer says that it answers those with a form, too: what a running tool
+	// asks. Without it a question is not asked, and the tool hears that.
+	CanAnswer bool
 	// MaxSteps bounds the model's responses in this turn (document 000's
 	// max_iterations); 0 means DefaultMaxSteps.
 	MaxSteps int
@@ -172,4 +175,6 @@ type Confirmation struct {
 	ToolUseID string
 	Decision  event.Decision
 	Reason    string // told to the model
+	// Content is what a form is filled in with.
+	Content json.RawMessage
 }

@@ -42,14 +42,19 @@ func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 	for _, c := range calls {
 		limit = max(limit, c.limit())
 	}
+	began := time.Now()
 	late := time.After(limit + t.eng.grace)
+	defer close(run.over)
 	for left := len(calls); left > 0; {
 		select {
 		case p := <-run.progress:
 			t.report(p)
+		case b := <-run.says:
+			t.report(b)
 		case e := <-run.ends:
 			left--
 			t.drain(run) // what it reported comes before its end
+			t.withdraw(e.call.use.ID)
 			t.reportEnd(t.endWithState(e, ws))
 		case <-cancelled:
 			cancelled, grace = nil, time.After(t.eng.grace)
@@ -58,6 +63,10 @@ func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 		case <-t.abandon:
 			return t.leaveBehind(run, ws)
 		case <-late: // a tool that doesn't look at its context would hold the turn for ever
+			if more := time.Until(began.Add(limit + t.eng.grace + run.stood())); more > 0 {
+				late = time.After(more) // a person was asked
+				continue
+			}
 			return errors.Join(t.leaveBehind(run, ws),
 				fault.New(fault.Failed, "a tool did not stop at its time limit of "+limit.String()))
 		}
@@ -94,6 +103,18 @@ func (t *turn) drain(run *running) {
 type running struct {
 	progress chan event.ToolProgress
 	ends     chan ended
+	says     chan event.Body // of what calls ask
+	over     chan struct{}   // closed when nobody listens any more
+	clocks   []*allowance    // of those that may ask
+}
+
+// stood is how long calls waited for a person, at most.
+func (r *running) stood() time.Duration {
+	var most time.Duration
+	for _, a := range r.clocks {
+		most = max(most, a.more())
+	}
+	return most
 }
 
 // ended is how a call's run ended.
@@ -107,11 +128,18 @@ func (t *turn) launch(calls []*call, ws *toolset.Workspace) *running {
 	run := &running{
 		progress: make(chan event.ToolProgress, progressBuffer),
 		ends:     make(chan ended, len(calls)),
+		says:     make(chan event.Body), over: make(chan struct{}),
 	}
 	for _, c := range calls {
+		ctx, cancel := context.WithCancelCause(t.ctx)
+		clock := newAllowance(c.limit(), func() { cancel(context.DeadlineExceeded) })
+		run.clocks = append(run.clocks, clock)
+		asker := &caller{t: t, c: c, run: run, clock: clock, policy: t.policy, model: t.model}
 		go func() {
+			defer cancel(nil)
+			defer clock.stop()
 			endSpan := t.spanOfCall(c)
-			res, err := t.runOne(c, ws, run.progress)
+			res, err := t.runOne(ctx, asker, ws)
 			endSpan(err)
 			run.ends <- ended{c, res, err}
 		}()
@@ -119,9 +147,8 @@ func (t *turn) launch(calls []*call, ws *toolset.Workspace) *running {
 	return run
 }
 
-func (t *turn) runOne(c *call, ws *toolset.Workspace, progress chan<- event.ToolProgress) (res toolset.Result, err error) {
-	ctx, cancel := context.WithTimeout(t.ctx, c.limit())
-	defer cancel()
+func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace) (res toolset.Result, err error) {
+	c := asker.c
 	defer func() {
 		if p := recover(); p != nil { // a tool of ours must not end the program and all its turns
 			err = toolset.Errorf("the tool crashed: %v", p)
@@ -131,15 +158,16 @@ func (t *turn) runOne(c *call, ws *toolset.Workspace, progress chan<- event.Tool
 		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: ws, Page: t.req.Page, Tab: t.req.Tab,
 		Progress: func(p toolset.Progress) {
 			select {
-			case progress <- c.progress(p):
+			case asker.run.progress <- c.progress(p):
 			default:
 			}
 		},
+		Asker: asker,
 	})
 	if err == nil {
 		err = t.eng.schemas.checkResult(c.entry.Tool, res)
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && t.ctx.Err() == nil {
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) && t.ctx.Err() == nil {
 		err = toolset.Errorf("the tool took longer than %s and was stopped", c.limit())
 	}
 	return res, err

@@ -59,8 +59,9 @@ type MCPServer struct {
 const (
 	// offerTime bounds how long a turn waits for the servers of its session.
 	offerTime = 20 * time.Second
-	// maxSessionServers bounds how many a session may have.
-	maxSessionServers = 64
+	// maxSessionServers bounds how many a session may have: fewer than there can be
+	// connections, so that they don't end each other's.
+	maxSessionServers = mcp.MaxConnections * 3 / 4
 )
 
 // gatherServers adds the tools that the enabled MCP servers had when they were
@@ -108,7 +109,7 @@ func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, en
 func (e *Engine) serverOf(m *registry.MirrorServer) mcp.Server {
 	s := mcp.Server{
 		ID: m.ID, Command: m.Config.Command, Args: m.Config.Args, Env: m.Config.Env, URL: m.Config.URL, Headers: m.Config.Headers,
-		SSE: m.Settings.SSE, Own: m.Own, ClientID: m.Settings.ClientID, ClientSecret: m.Settings.ClientSecret,
+		SSE: m.Settings.SSE, Own: m.Own, Sampling: m.Settings.Sampling, ClientID: m.Settings.ClientID, ClientSecret: m.Settings.ClientSecret,
 		Pinned: make([]toolset.Tool, 0, len(m.Tools)),
 	}
 	for _, t := range m.Tools {
@@ -273,7 +274,7 @@ func sessionServers(list []MCPServer, box *toolbox) []mcp.Server {
 		taken[id] = true
 		config := manifest.MCPServer{ID: id, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, Headers: m.Headers}
 		out = append(out, mcp.Server{
-			ID: id, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, Headers: m.Headers, SSE: m.SSE, Own: true,
+			ID: id, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, Headers: m.Headers, SSE: m.SSE, Own: true, Session: true,
 			Policy: ownPolicy(config, registry.ServerSettings{}),
 		})
 	}

@@ -195,6 +195,17 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 	wg.Wait()
 }
 
+// MCPReport connects to a server and lists what it has. Nothing of it is pinned or
+// noted.
+func (e *Engine) MCPReport(ctx context.Context, id string) (*mcp.Report, error) {
+	var out *mcp.Report
+	_, err := e.askServer(ctx, id, func(s mcp.Server) (_ []mcp.Content, err error) {
+		out, err = e.o.MCP.Look(ctx, s, nil)
+		return nil, err
+	})
+	return out, err
+}
+
 // ReadMCP reads a resource of a server, outside of any turn.
 func (e *Engine) ReadMCP(ctx context.Context, id, uri string) ([]mcp.Content, error) {
 	return e.askServer(ctx, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Read(ctx, s, nil, uri) })

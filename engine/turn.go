@@ -94,9 +94,11 @@ type turn struct {
 
 	gone    atomic.Bool // the turn has let go of its journal
 	mu      sync.Mutex
-	asking  map[string]chan Confirmation
+	asking  map[string]waiting // by the id of the question
 	cancels int
-	abandon chan struct{} // closed by a second cancel
+	// prompting are the servers that may ask models in this turn.
+	prompting map[string]bool
+	abandon   chan struct{} // closed by a second cancel
 }
 
 // Why a turn's context ended.

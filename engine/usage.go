@@ -110,6 +110,10 @@ func (t tokensOf) add(e event.Event) {
 		if b.Usage != nil {
 			t[b.Model] = t[b.Model].Add(b.Usage)
 		}
+	case event.Prompted:
+		if b.Usage != nil {
+			t[b.Model] = t[b.Model].Add(b.Usage)
+		}
 	case event.Summary:
 		if b.Usage != nil {
 			t[b.Model] = t[b.Model].Add(b.Usage)

@@ -70,8 +70,8 @@ type oldApproval struct {
 }
 
 func (o *oldApprovals) add(id engine.TurnID, a *approval) {
-	kept := *a           // followers may still be showing a
-	kept.ask.Input = nil // which may be large, and isn't asked for any more
+	kept := *a                               // followers may still be showing a
+	kept.ask.Input, kept.ask.Form = nil, nil // which may be large, and aren't asked for any more
 	if *o = append(*o, oldApproval{id, &kept}); len(*o) > maxOldApprovals {
 		*o = slices.Clone((*o)[len(*o)-maxOldApprovals:])
 	}
@@ -100,6 +100,7 @@ type approvalJSON struct {
 	Input     json.RawMessage `json:"input"`
 	Reason    string          `json:"reason"`
 	Rule      string          `json:"rule,omitempty"`
+	Form      *event.Form     `json:"form,omitempty"`
 	Nonce     string          `json:"nonce"`
 	ExpiresAt time.Time       `json:"expires_at"`
 }
@@ -107,7 +108,7 @@ type approvalJSON struct {
 func (a *approval) json(turn engine.TurnID) approvalJSON {
 	return approvalJSON{
 		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
-		Input: a.ask.Input, Reason: a.ask.Reason, Rule: a.ask.Rule, Nonce: a.nonce, ExpiresAt: a.expires,
+		Input: a.ask.Input, Reason: a.ask.Reason, Rule: a.ask.Rule, Form: a.ask.Form, Nonce: a.nonce, ExpiresAt: a.expires,
 	}
 }
 
@@ -186,6 +187,8 @@ type confirmBody struct {
 	Nonce     string         `json:"nonce"`
 	Decision  event.Decision `json:"decision"`
 	Reason    string         `json:"reason,omitempty"`
+	// Content is what a form is filled in with.
+	Content json.RawMessage `json:"content,omitempty"`
 }
 
 // maxReason bounds what a person tells the model with an answer.
@@ -204,7 +207,7 @@ func confirmTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	_, err = s.answer(r, id, []claim{{
-		useID: body.ToolUseID, nonce: body.Nonce, shown: true, decision: body.Decision, reason: body.Reason,
+		useID: body.ToolUseID, nonce: body.Nonce, shown: true, decision: body.Decision, reason: body.Reason, content: body.Content,
 	}})
 	if err != nil {
 		return err
@@ -232,6 +235,7 @@ type claim struct {
 	shown    bool
 	decision event.Decision
 	reason   string
+	content  json.RawMessage
 }
 
 // answer takes approvals, all or none: the first who comes has them, for good. The
@@ -243,13 +247,27 @@ func (s *Server) answer(r *http.Request, id engine.TurnID, claims []claim) (last
 	}
 	for _, c := range claims {
 		err := s.turns.Confirm(context.WithoutCancel(r.Context()), id, engine.Confirmation{
-			ToolUseID: c.useID, Decision: c.decision, Reason: c.reason,
+			ToolUseID: c.useID, Decision: c.decision, Reason: c.reason, Content: c.content,
 		})
 		if err != nil {
 			return 0, err
 		}
 	}
 	return last, nil
+}
+
+// fits holds what was filled in against the form.
+func (c *claim) fits(form *event.Form) error {
+	if !c.decision.Allows() {
+		return nil
+	}
+	_, problems := form.Fill(c.content)
+	if len(problems) == 0 {
+		return nil
+	}
+	f := fault.New(fault.Usage, "the form is not filled in as it has to be")
+	f.Detail = problems
+	return f
 }
 
 // take settles the approvals, and gives the last event that asks.
@@ -263,6 +281,9 @@ func (s *Server) take(r *http.Request, id engine.TurnID, claims []claim) (last e
 	for i, c := range claims {
 		if asks[i] == nil {
 			return 0, fault.New(fault.NotFound, "turn "+string(id)+" asks about no such call")
+		}
+		if err := c.fits(asks[i].ask.Form); err != nil {
+			return 0, err // and the question stays
 		}
 		if c.decision.Allows() {
 			versions[i] = s.versionOf(asks[i].ask.ToolID) // outside of the lock: it reads the store

@@ -50,6 +50,8 @@ type turnChoices struct {
 	Allow []string `json:"allow,omitempty"`
 	// Confirm says that the client answers approvals.
 	Confirm bool `json:"confirm,omitempty"`
+	// Forms says that it answers those with a form, too.
+	Forms bool `json:"forms,omitempty"`
 	// Docs are what the message names as doc:ID; null looks for them in it.
 	Docs *[]string `json:"docs,omitempty"`
 	// AgentMode says whether the model may call tools and go on with what they
@@ -205,6 +207,7 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 		req.Docs = append([]string{}, *c.Docs...)
 	}
 	req.AgentMode, req.TextAlone, req.Ephemeral = c.AgentMode, c.TextAlone, c.Ephemeral
+	req.CanAnswer = c.Confirm && c.Forms
 	req.CanConfirm, req.Think, req.Temperature, req.MaxTokens = c.Confirm, c.Think, c.Temperature, c.MaxTokens
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
 		req.Schema = c.Schema

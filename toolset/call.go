@@ -21,6 +21,8 @@ type Call struct {
 	// Progress takes updates; it may be nil. A Runner calls it from the
 	// goroutine of Run only, and never after Run has returned.
 	Progress func(Progress)
+	// Asker is whom the tool may ask; nil where nobody is there.
+	Asker Asker
 }
 
 // Report hands an update to Progress, if there is one.

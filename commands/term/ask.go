@@ -64,6 +64,7 @@ type console interface {
 // asker puts one question at a time.
 type asker struct {
 	host func(ctx context.Context, q Question) (rune, error) // asks instead; see [Host]
+	line func(ctx context.Context, prompt string) (string, error)
 	open func(words bool) (console, error)
 	can  func() bool
 

@@ -16,6 +16,8 @@ type Host struct {
 	Status func(text string)
 	// Ask puts a question, as [Streams.Ask] does.
 	Ask func(ctx context.Context, q Question) (rune, error)
+	// Line asks for a line, as [Streams.AskLine] does.
+	Line func(ctx context.Context, prompt string) (string, error)
 }
 
 // Within gives streams that are written on another's page: a terminal whose
@@ -28,9 +30,12 @@ func (s *Streams) Within(h Host) *Streams {
 	}
 	in := &Streams{In: &Input{kind: InputNone, r: noInput{}}, Out: output(), Err: output(), set: s.set}
 	in.status = &Status{out: in.Err, host: h.Status}
-	in.asker = &asker{host: h.Ask, can: func() bool { return true }}
+	in.asker = &asker{host: h.Ask, line: h.Line, can: func() bool { return true }}
 	return in
 }
+
+// Hosted tells whether another's page shows what is written and asked.
+func (s *Streams) Hosted() bool { return s.asker.host != nil }
 
 // noInput is at its end.
 type noInput struct{}

@@ -67,6 +67,8 @@ type ConfirmRequest struct {
 	Reason    string          `json:"reason"`
 	// Rule is what AllowChat and AllowAlways would allow from then on.
 	Rule string `json:"rule,omitempty"`
+	// Form is set where the call runs and asks for something itself; see there.
+	Form *Form `json:"form,omitempty"`
 }
 
 // ConfirmResult is the answer to a ConfirmRequest, whoever gave it.
@@ -74,6 +76,16 @@ type ConfirmResult struct {
 	ToolUseID string   `json:"tool_use_id"`
 	Decision  Decision `json:"decision"`
 	Reason    string   `json:"reason,omitempty"` // a person's words to the model
+	// Content is what a form was filled in with.
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
+// Prompted tells what an answer took that a running tool had of a model.
+type Prompted struct {
+	ToolUseID string `json:"tool_use_id"` // the call
+	Server    string `json:"server"`
+	Model     string `json:"model"`
+	Usage     *Usage `json:"usage,omitempty"`
 }
 
 // Decision is how a call's approval ended.
@@ -305,6 +317,7 @@ const (
 	TypeToolStart      Type = "tool_start"
 	TypeConfirmRequest Type = "confirm_request"
 	TypeConfirmResult  Type = "confirm_result"
+	TypePrompted       Type = "prompted"
 	TypeToolProgress   Type = "tool_progress"
 	TypeToolComplete   Type = "tool_complete"
 	TypePayload        Type = "payload"
@@ -327,6 +340,7 @@ func (TextDelta) Type() Type      { return TypeTextDelta }
 func (ToolStart) Type() Type      { return TypeToolStart }
 func (ConfirmRequest) Type() Type { return TypeConfirmRequest }
 func (ConfirmResult) Type() Type  { return TypeConfirmResult }
+func (Prompted) Type() Type       { return TypePrompted }
 func (ToolProgress) Type() Type   { return TypeToolProgress }
 func (ToolComplete) Type() Type   { return TypeToolComplete }
 func (Payload) Type() Type        { return TypePayload }

@@ -145,6 +145,8 @@ func decodeBody(t Type, data []byte) (Body, error) {
 		return into[ConfirmRequest](data)
 	case TypeConfirmResult:
 		return into[ConfirmResult](data)
+	case TypePrompted:
+		return into[Prompted](data)
 	case TypeToolProgress:
 		return into[ToolProgress](data)
 	case TypeToolComplete:

@@ -89,7 +89,7 @@ func (a *agent) complete(s *session, req *engine.TurnRequest) {
 	if req.Chat.New != "" {
 		req.Workspace = s.cwd
 	}
-	req.CanConfirm, req.TextAlone = true, true
+	req.CanConfirm, req.CanAnswer, req.TextAlone = true, true, true
 	s.offerServers(req)
 	a.o.Prepare(req)
 }

@@ -55,6 +55,9 @@ func (t *teller) tell(e event.Event) []update {
 	case event.Handoff:
 		return t.handedOver(b)
 	case event.ConfirmRequest:
+		if b.Form != nil {
+			return nil // its call is known, and runs
+		}
 		return t.call(b.ToolUseID, b.Tool, b.ToolID, b.Input)
 	case event.ToolStart:
 		return t.started(b)

@@ -135,8 +135,12 @@ type asking struct {
 // ask asks the editor's person whether a call may run. The turn's other events go
 // on meanwhile.
 func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
-	if q.session.denies(c.Rule) {
+	if (c.Form == nil || c.Rule != "") && q.session.denies(c.Rule) {
 		q.confirm(engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny, Reason: "calls like this one are rejected in this session"})
+		return
+	}
+	if c.Form != nil {
+		q.beside(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation { return q.fill(ctx, c) })
 		return
 	}
 	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule), ToolCall: update{
@@ -146,18 +150,26 @@ func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 	if reason := harmless.Line(c.Reason); reason != "" {
 		p.ToolCall.Outputs = append([]toolContent{shown("Needs your approval: " + harmless.Cut(reason, maxNotice))}, p.ToolCall.Outputs...)
 	}
+	q.beside(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation {
+		var got permissionResult
+		err := q.agent.conn.call(ctx, "session/request_permission", p, &got)
+		return q.decision(c, got, err)
+	})
+}
+
+// beside asks while the turn's other events go on, and passes the answer on.
+func (q *asking) beside(ctx context.Context, id string, ask func(context.Context) engine.Confirmation) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	q.mu.Lock()
-	q.open[c.ToolUseID] = cancel
+	q.open[id] = cancel
 	q.mu.Unlock()
 	q.wg.Go(func() {
 		defer cancel()
-		var got permissionResult
-		err := q.agent.conn.call(ctx, "session/request_permission", p, &got)
+		answer := ask(ctx)
 		if ctx.Err() != nil && context.Cause(ctx) != context.DeadlineExceeded {
 			return // the turn has ended, or is about to
 		}
-		q.confirm(q.decision(c, got, err))
+		q.confirm(answer)
 	})
 }
 

@@ -24,6 +24,10 @@ type initializeParams struct {
 
 // clientCapabilities are what the editor can do.
 type clientCapabilities struct {
+	Elicitation struct {
+		Form json.RawMessage `json:"form"`
+		URL  json.RawMessage `json:"url"`
+	} `json:"elicitation"`
 	FS struct {
 		ReadTextFile bool `json:"readTextFile"`
 	} `json:"fs"`

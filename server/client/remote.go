@@ -147,6 +147,7 @@ type question struct {
 	Ephemeral       bool            `json:"ephemeral,omitempty"`
 	Allow           []string        `json:"allow,omitempty"`
 	Confirm         bool            `json:"confirm,omitempty"`
+	Forms           bool            `json:"forms,omitempty"`
 	Schema          json.RawMessage `json:"schema,omitempty"`
 	Files           []file          `json:"files,omitempty"`
 	Images          []file          `json:"images,omitempty"`
@@ -174,7 +175,7 @@ func bodyOf(req engine.TurnRequest) (*question, error) {
 	q := &question{
 		ConversationID: req.Chat.Number, Fork: req.Chat.Fork, Context: req.Context, InteractionType: req.InteractionType,
 		ActionMetadata: req.ActionMetadata, Model: req.Model, Agent: req.Agent, System: req.System, AgentMode: req.AgentMode,
-		TextAlone: req.TextAlone, Ephemeral: req.Ephemeral, Allow: req.Policy.Allow, Confirm: req.CanConfirm, Schema: req.Schema,
+		TextAlone: req.TextAlone, Ephemeral: req.Ephemeral, Allow: req.Policy.Allow, Confirm: req.CanConfirm, Forms: req.CanAnswer, Schema: req.Schema,
 	}
 	if req.Tools != nil {
 		q.Tools = &req.Tools
@@ -273,11 +274,12 @@ func (c *Remote) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirm
 		return err
 	}
 	return c.call(ctx, http.MethodPost, "/api/turns/"+string(id)+"/confirm", struct {
-		ToolUseID string         `json:"tool_use_id"`
-		Nonce     string         `json:"nonce"`
-		Decision  event.Decision `json:"decision"`
-		Reason    string         `json:"reason,omitempty"`
-	}{a.ToolUseID, nonce, a.Decision, a.Reason}, nil)
+		ToolUseID string          `json:"tool_use_id"`
+		Nonce     string          `json:"nonce"`
+		Decision  event.Decision  `json:"decision"`
+		Reason    string          `json:"reason,omitempty"`
+		Content   json.RawMessage `json:"content,omitempty"`
+	}{a.ToolUseID, nonce, a.Decision, a.Reason, a.Content}, nil)
 }
 
 // nonce finds what an approval is answered with.

@@ -182,10 +182,11 @@ func (l *Local) Cancel(ctx context.Context, id engine.TurnID) error {
 // Confirm answers a call that waits for an approval.
 func (l *Local) Confirm(ctx context.Context, id engine.TurnID, a engine.Confirmation) error {
 	raw, err := json.Marshal(struct {
-		ToolUseID string         `json:"tool_use_id"`
-		Decision  event.Decision `json:"decision"`
-		Reason    string         `json:"reason,omitempty"`
-	}{a.ToolUseID, a.Decision, a.Reason})
+		ToolUseID string          `json:"tool_use_id"`
+		Decision  event.Decision  `json:"decision"`
+		Reason    string          `json:"reason,omitempty"`
+		Content   json.RawMessage `json:"content,omitempty"`
+	}{a.ToolUseID, a.Decision, a.Reason, a.Content})
 	if err != nil {
 		return err
 	}

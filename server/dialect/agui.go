@@ -69,6 +69,9 @@ func (a *aguiEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	case event.ToolComplete:
 		return a.result(dst, b), nil
 	case event.ConfirmRequest:
+		if b.Form != nil {
+			return dst, nil // this format has no place for forms, and its clients are asked none
+		}
 		return a.ask(dst, e.Seq, b), nil
 	case event.Complete, event.Error, event.Cancelled:
 		return a.end(dst, b), nil

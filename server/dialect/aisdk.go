@@ -50,6 +50,9 @@ func (a *aisdkEncoder) Append(dst []byte, e event.Event) ([]byte, error) {
 	case event.ToolComplete:
 		return a.result(dst, b), nil
 	case event.ConfirmRequest:
+		if b.Form != nil {
+			return dst, nil // this format has no place for forms, and its clients are asked none
+		}
 		return a.ask(dst, e.Seq, b), nil
 	case event.ConfirmResult:
 		return a.answered(dst, b), nil

@@ -50,22 +50,23 @@ func question(ask event.ConfirmRequest) *sdk.ElicitParams {
 }
 
 // decisionOf reads the user's answer. What is no clear yes is a no.
-func decisionOf(answer *sdk.ElicitResult) (event.Decision, string) {
+func decisionOf(answer *sdk.ElicitResult) event.Decision {
 	if answer == nil || answer.Action != "accept" {
-		return event.Deny, ""
+		return event.Deny
 	}
 	said, _ := answer.Content["decision"].(string) // another type is no yes
 	if d := event.Decision(said); d.Allows() {
-		return d, ""
+		return d
 	}
-	return event.Deny, ""
+	return event.Deny
 }
 
 // ask asks the user of a legacy client about a call, beside the turn: somebody else
 // may answer first.
 func (c *call) ask(ctx context.Context, ask event.ConfirmRequest) {
-	if c.isModern() { // its request is over, or too many wait
-		c.confirm(ask.ToolUseID, event.Deny, "nobody can be asked now")
+	params := c.questionOf(ask)
+	if c.isModern() || params == nil { // its request is over, too many wait, or it can't show this
+		c.confirm(engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny, Reason: "nobody can be asked now"})
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, approvalTime)
@@ -74,20 +75,20 @@ func (c *call) ask(ctx context.Context, ask event.ConfirmRequest) {
 	c.mu.Unlock()
 	c.asked.Go(func() {
 		defer cancel()
-		answer, err := c.req.Session.Elicit(ctx, question(ask))
+		answer, err := c.req.Session.Elicit(ctx, params)
 		if err != nil {
 			if ctx.Err() == nil || ctx.Err() == context.DeadlineExceeded {
-				c.confirm(ask.ToolUseID, event.Deny, "the user could not be asked")
+				c.confirm(engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny, Reason: "the user could not be asked"})
 			}
 			return
 		}
-		decision, why := decisionOf(answer)
-		c.confirm(ask.ToolUseID, decision, why)
+		decision, content := answerOf(ask.Form, answer)
+		c.confirm(engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: decision, Content: content})
 	})
 }
 
-func (c *call) confirm(useID string, d event.Decision, why string) {
-	err := c.h.eng.Confirm(context.WithoutCancel(c.h.base), c.id, engine.Confirmation{ToolUseID: useID, Decision: d, Reason: why})
+func (c *call) confirm(a engine.Confirmation) {
+	err := c.h.eng.Confirm(context.WithoutCancel(c.h.base), c.id, a)
 	if err != nil && fault.CodeOf(err) != fault.NotFound { // somebody else was faster
 		c.h.log.Error("an approval can't be passed on", "error", harmless.Line(err.Error()))
 	}
@@ -126,6 +127,7 @@ type parked struct {
 	tool    string
 	sum     [sha256.Size]byte // of the arguments
 	useID   string
+	form    *event.Form // nil for an approval
 	id      engine.TurnID
 	at      event.Seq
 	changed []event.Change
@@ -133,11 +135,16 @@ type parked struct {
 }
 
 // park leaves the turn to itself until the client comes back. The state that names
-// it can't be guessed, and means nothing elsewhere. nil says that too many wait.
+// it can't be guessed, and means nothing elsewhere. nil says that too many wait, or
+// that the client can't show what is asked.
 func (c *call) park(ask event.ConfirmRequest) *sdk.CallToolResult {
+	params := c.questionOf(ask)
+	if params == nil {
+		return nil
+	}
 	p := &parked{
 		state: rand.Text(), s: c.s, tool: c.req.Params.Name, sum: sumOf(c.req.Params.Arguments),
-		useID: ask.ToolUseID, id: c.id, at: c.at, changed: c.changed,
+		useID: ask.ToolUseID, form: ask.Form, id: c.id, at: c.at, changed: c.changed,
 	}
 	h := c.h
 	h.mu.Lock()
@@ -147,7 +154,7 @@ func (c *call) park(ask event.ConfirmRequest) *sdk.CallToolResult {
 	}
 	h.parked[p.state] = p
 	p.timer = time.AfterFunc(approvalTime, func() { h.expire(p) })
-	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{approvalKey: question(ask)}, RequestState: p.state}
+	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{approvalKey: params}, RequestState: p.state}
 }
 
 func sumOf(args json.RawMessage) [sha256.Size]byte { return sha256.Sum256(argumentsOf(args)) }
@@ -196,7 +203,7 @@ func (c *call) resume(state string) error {
 	p.timer.Stop()
 	c.id, c.at, c.changed = p.id, p.at, p.changed
 	answer, _ := c.req.Params.InputResponses[approvalKey].(*sdk.ElicitResult) // another answer is no yes
-	decision, why := decisionOf(answer)
-	c.confirm(p.useID, decision, why)
+	decision, content := answerOf(p.form, answer)
+	c.confirm(engine.Confirmation{ToolUseID: p.useID, Decision: decision, Content: content})
 	return nil
 }

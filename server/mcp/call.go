@@ -54,6 +54,7 @@ func (sv *served) call(ctx context.Context, req *sdk.CallToolRequest, of offered
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(h.base, func() { cancel(errEnding) })()
+	defer h.untilGone(req.Extra, cancel)()
 	c := &call{
 		h: h, sv: sv, of: of, req: req, s: sv.session(req.ClientInfo(), req.Extra),
 		tell: &progress{session: req.Session, token: req.Params.GetProgressToken(), now: h.o.Now}, asking: map[string]context.CancelFunc{},
@@ -73,7 +74,7 @@ func (sv *served) call(ctx context.Context, req *sdk.CallToolRequest, of offered
 func (c *call) start(ctx context.Context) (*sdk.CallToolResult, error) {
 	turn := engine.TurnRequest{
 		Title: titleOf(c.req.ClientInfo()), Workspace: c.h.o.Workspace, Policy: c.h.o.Policy,
-		CanConfirm: c.canAsk(), TextAlone: true,
+		CanConfirm: c.canAsk(), CanAnswer: c.canAsk(), TextAlone: true,
 		OnWait: func(what string) { c.tell.say(ctx, "waiting: "+what) },
 	}
 	if c.of.agent == "" {

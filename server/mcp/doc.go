@@ -40,9 +40,9 @@
 //
 //   - Nothing but messages is written to a client's stream.
 //   - Tools are listed in one order, that of their names.
-//   - Where a client over standard input goes away, or a modern one ends its
-//     request, or either cancels, the turn is cancelled. A legacy client over HTTP
-//     may come back, so that only its cancel ends one.
+//   - Where a client over standard input goes away, or one over HTTP ends its
+//     request, or either cancels, the turn is cancelled. What a legacy client could
+//     come back for isn't kept here.
 //   - A failed call has no structured content; one that promised some and gave
 //     none is a failed call.
 //

@@ -2,12 +2,14 @@ package mcp_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,6 +132,75 @@ func TestAClientThatDies(t *testing.T) {
 		cancel()
 		within(t, "the end of the tool", ended)
 	})
+}
+
+// A legacy client over HTTP that goes away ends its call: nobody could fetch the
+// result.
+func TestALegacyClientThatGoes(t *testing.T) {
+	t.Parallel()
+	begun, ended := make(chan struct{}, 1), make(chan struct{}, 1)
+	url := open(t, plan{tools: []toolset.Entry{slow(begun, ended)}}).serve(nil)
+	session := ""
+	post := func(ctx context.Context, body string) (*http.Response, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+		must(t, err)
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": session} {
+			if value != "" {
+				req.Header.Set(name, value)
+			}
+		}
+		return client(t).Do(req)
+	}
+	for _, body := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+	} {
+		resp, err := post(t.Context(), body)
+		must(t, err)
+		session = cmp.Or(resp.Header.Get("Mcp-Session-Id"), session)
+		_, _ = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	resp, err := post(ctx, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}`)
+	must(t, err)
+	defer resp.Body.Close()
+	within(t, "the call", begun)
+	cancel()
+	within(t, "the end of the tool", ended)
+}
+
+// minting counts the chat ids that are given out and taken back.
+type minting struct {
+	*engine.Engine
+	made, dropped atomic.Int64
+}
+
+func (m *minting) NewChatID() string { m.made.Add(1); return m.Engine.NewChatID() }
+
+func (m *minting) DropChatID(id string) { m.dropped.Add(1); m.Engine.DropChatID(id) }
+
+// A message without a session that begins none leaves no chat behind.
+func TestWhatBeginsNoSessionKeepsNothing(t *testing.T) {
+	t.Parallel()
+	var m *minting
+	h := open(t, plan{})
+	url := h.serve(func(o *mcp.Options) {
+		m = &minting{Engine: h.eng}
+		o.Engine = m
+	})
+	for _, body := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, `nonsense`} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+		must(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		resp, err := client(t).Do(req)
+		must(t, err)
+		_, _ = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	await(t, "the end of each", func() bool { return m.made.Load() == 3 && m.dropped.Load() == 3 })
 }
 
 // The end of the host ends what runs and what waits for an approval.

@@ -89,7 +89,10 @@ const (
 	maxParked = 64
 )
 
-var errEnding = errors.New("fettle ends")
+var (
+	errEnding = errors.New("fettle ends")
+	errGone   = errors.New("the client is gone")
+)
 
 // Host serves clients.
 type Host struct {
@@ -104,10 +107,11 @@ type Host struct {
 
 	mu       sync.Mutex
 	closed   bool
-	offers   map[string]*offer    // by filter
-	shared   map[string]*served   // of modern clients over HTTP, by filter
-	open     map[*served]struct{} // of legacy clients over HTTP
-	sessions map[string]*session  // of modern clients over HTTP
+	offers   map[string]*offer          // by filter
+	shared   map[string]*served         // of modern clients over HTTP, by filter
+	open     map[*served]struct{}       // of legacy clients over HTTP
+	sessions map[string]*session        // of modern clients over HTTP
+	requests map[string]context.Context // of legacy clients over HTTP, by name
 	uses     int64
 	parked   map[string]*parked // by request state
 }
@@ -128,7 +132,7 @@ func New(o Options) *Host {
 	}
 	h := &Host{
 		o: o, eng: o.Engine, log: o.Log, offers: map[string]*offer{}, shared: map[string]*served{},
-		open: map[*served]struct{}{}, sessions: map[string]*session{}, parked: map[string]*parked{},
+		open: map[*served]struct{}{}, sessions: map[string]*session{}, requests: map[string]context.Context{}, parked: map[string]*parked{},
 	}
 	h.base, h.stop = context.WithCancelCause(context.Background())
 	h.legacy, h.modern = h.handlers()

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -19,6 +20,9 @@ const (
 	// sessionHeader tells the sessions of one modern client apart. An address with
 	// ?session=NAME sets it.
 	sessionHeader = "Fettle-Session"
+	// requestHeader names a request of the legacy era to the call that it makes; what
+	// a client writes there is replaced.
+	requestHeader = "Fettle-Request"
 	// versionHeader names the revision that a client speaks.
 	versionHeader = "Mcp-Protocol-Version"
 	// MaxBody bounds a message: arguments may hold a whole file.
@@ -142,7 +146,8 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = rc.SetReadDeadline(time.Time{})
-	r = r.WithContext(context.WithValue(r.Context(), forKey{}, &requested{h: h, filter: filter}))
+	to := &requested{h: h, filter: filter}
+	r = r.WithContext(context.WithValue(r.Context(), forKey{}, to))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if name := r.URL.Query().Get("session"); name != "" {
 		r.Header = r.Header.Clone()
@@ -152,7 +157,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &stream{ResponseWriter: w, rc: rc}
 	defer answer.alive()()
 	if !isModern(r, body) {
-		h.legacy.ServeHTTP(answer, r)
+		h.serveLegacy(answer, r, to)
 		return
 	}
 	if err := h.sharedBy(filter).refresh(r.Context()); err != nil { // headers are held against the tools before they are asked for
@@ -160,6 +165,45 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.modern.ServeHTTP(answer, r)
+}
+
+// serveLegacy answers a client of the legacy era. What began no session leaves none
+// behind. A call ends with the request that made it: the SDK doesn't tell a call of
+// that, and without a log of events nobody could fetch its result later.
+func (h *Host) serveLegacy(w http.ResponseWriter, r *http.Request, to *requested) {
+	id := rand.Text()
+	r.Header = r.Header.Clone()
+	r.Header.Set(requestHeader, id)
+	h.mu.Lock()
+	h.requests[id] = r.Context()
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		delete(h.requests, id)
+		unknown := to.made != nil && !to.made.attended
+		h.mu.Unlock()
+		if unknown {
+			to.made.own.end()
+		}
+	}()
+	h.legacy.ServeHTTP(w, r)
+}
+
+// untilGone ends a call with its request, where that is one of the legacy era over
+// HTTP.
+func (h *Host) untilGone(extra *sdk.RequestExtra, cancel context.CancelCauseFunc) (stop func() bool) {
+	stop = func() bool { return true }
+	if extra == nil || extra.Header.Get(requestHeader) == "" {
+		return stop
+	}
+	h.mu.Lock()
+	ctx := h.requests[extra.Header.Get(requestHeader)]
+	h.mu.Unlock()
+	if ctx == nil { // it is gone already
+		cancel(errGone)
+		return stop
+	}
+	return context.AfterFunc(ctx, func() { cancel(errGone) })
 }
 
 // isModern tells the era of a request: by its header, or by what each message of

@@ -18,7 +18,8 @@ type served struct {
 	own    *session // nil where each request says whose it is
 	sdk    *sdk.Server
 
-	used int64 // when it was used last, in the order of uses; the host's mu guards it
+	used     int64 // when it was used last, in the order of uses; the host's mu guards it
+	attended bool  // a client began its session; so is this
 	// once looks after the session of a legacy client.
 	once sync.Once
 
@@ -95,7 +96,7 @@ func (sv *served) attend(req sdk.Request) {
 			return
 		}
 		sv.h.mu.Lock()
-		sv.h.open[sv] = struct{}{}
+		sv.h.open[sv], sv.attended = struct{}{}, true
 		sv.h.mu.Unlock()
 		go func() {
 			defer done()

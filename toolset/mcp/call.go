@@ -34,12 +34,8 @@ const (
 // Runner runs one tool of a server. The server is started when it is called.
 func (m *Manager) Runner(s Server, t toolset.Tool) toolset.Runner {
 	return toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
-		l, err := m.link(s, call.Workspace)
-		if err != nil {
-			return toolset.Result{}, failure(ctx, s.ID, err)
-		}
 		call.Report(toolset.Progress{Stage: "mcp", Message: "asking the MCP server " + s.ID})
-		c, done, err := l.use(ctx)
+		c, done, err := m.use(ctx, s, call.Workspace)
 		if err != nil {
 			return toolset.Result{}, failure(ctx, s.ID, err)
 		}
@@ -112,12 +108,16 @@ func explain(err error) error {
 	return errors.New(plain(text, maxMessageText))
 }
 
-// call calls a tool and passes its progress on, from this goroutine.
+// call calls a tool and passes its progress on, from this goroutine. It waits no
+// longer than ctx: the SDK's own end of the call is written to the server, which may
+// read nothing (see [deaf]).
 func (c *conn) call(ctx context.Context, r remote, call toolset.Call) (*sdk.CallToolResult, error) {
 	token := fmt.Sprintf("fettle-%d", c.tokens.Add(1))
 	updates := make(chan toolset.Progress, progressRoom)
-	c.attend(ctx, token, updates)
-	defer c.leave(ctx, token)
+	self := &answering{ctx, call.Asker}
+	ctx = context.WithValue(ctx, callKey{}, self)
+	c.attend(self, token, updates)
+	defer c.leave(self, token)
 	type answer struct {
 		res *sdk.CallToolResult
 		err error
@@ -148,22 +148,24 @@ func (c *conn) call(ctx context.Context, r remote, call toolset.Call) (*sdk.Call
 				}
 				return a.res, a.err
 			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-func (c *conn) attend(ctx context.Context, token string, updates chan toolset.Progress) {
+func (c *conn) attend(self *answering, token string, updates chan toolset.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.progress[token] = updates
-	c.calls = append(c.calls, ctx)
+	c.calls = append(c.calls, self)
 }
 
-func (c *conn) leave(ctx context.Context, token string) {
+func (c *conn) leave(self *answering, token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.progress, token)
-	if i := slices.Index(c.calls, ctx); i >= 0 {
+	if i := slices.Index(c.calls, self); i >= 0 {
 		c.calls = slices.Delete(c.calls, i, i+1)
 	}
 }

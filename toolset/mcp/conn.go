@@ -38,11 +38,12 @@ type conn struct {
 	mu       sync.Mutex
 	list     []remote          // as it was last listed
 	notes    []string          // what was left out of the list
+	known    pins              // the tools that were approved
 	held     map[string]string // why a tool is held back, by its id
 	progress map[string]chan toolset.Progress
-	calls    []context.Context // that run now, for what a server asks
-	relist   bool              // a listing is under way
-	again    bool              // and another one is wanted
+	calls    []*answering // that run now, for what a server asks
+	relist   bool         // a listing is under way
+	again    bool         // and another one is wanted
 }
 
 // errEnded is why a connection's context ends when it is no longer needed.
@@ -61,14 +62,14 @@ func (l *link) connect(life context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer context.AfterFunc(life, func() { c.end(ErrClosed) })() // Close waits for no list
 	m.learnEra(s, c.session.InitializeResult().ProtocolVersion)
+	c.hold(l.pins())
 	if err := c.refresh(c.life); err != nil {
 		c.close()
 		return nil, err
 	}
-	pinned := l.pins()
-	c.hold(pinned)
-	c.tellChange(pinned)
+	c.tellChange()
 	m.learn(s, c.tools())
 	close(c.up)
 	return c, nil
@@ -82,8 +83,11 @@ func (l *link) connectAs(life context.Context, era string) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{m: m, link: l, server: filled, idle: func() {}, born: m.o.Now(), gone: make(chan struct{}), up: make(chan struct{}), progress: map[string]chan toolset.Progress{}}
-	c.life, c.end = context.WithCancelCause(life)
+	c.life, c.end = context.WithCancelCause(m.force)
+	starting := context.AfterFunc(life, func() { c.end(ErrClosed) })
+	defer starting() // what is ready is ended by whoever has it, with a moment to end by itself
 	c.guard = newGuard(func() { c.end(c.guard.cause()) })
+	c.guard.patience = m.o.Write
 	bound := m.bound(startTime)
 	timer := time.AfterFunc(bound, func() { c.end(fmt.Errorf("it was not ready within %s", bound)) })
 	transport, err := c.open(ws)
@@ -176,7 +180,11 @@ func (c *conn) client(ws *toolset.Workspace) *sdk.Client {
 	if ws != nil {
 		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
 	}
-	if c.m.o.Ask != nil {
+	if c.server.Sampling {
+		o.Capabilities.Sampling = &sdk.SamplingCapabilities{}
+		o.CreateMessageHandler = c.prompt
+	}
+	if c.m.elicits() {
 		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 		o.ElicitationHandler = c.elicit
 	}
@@ -241,12 +249,15 @@ func (c *conn) watch() {
 }
 
 // close ends the connection, and returns when nothing of it is left. The process
-// gets a moment to end by itself, which the end of life would not give it.
+// gets a moment to end by itself, which the end of life would not give it; a server
+// at an address as long to hear of it.
 func (c *conn) close() {
 	if c.child != nil {
 		c.child.stop()
 	} else {
-		c.session.Close()
+		timer := time.AfterFunc(quietEnd, func() { c.end(errEnded) })
+		c.session.Close() // what it says of its end changes nothing
+		timer.Stop()
 	}
 	c.end(errEnded)
 	<-c.gone

@@ -31,9 +31,11 @@
 //
 // # What a server may ask
 //
-// For roots: a process gets its workspace, a server at an address nothing. For input of a person (elicitation): that
-// goes to [Options.Ask], and without one fettle says that it can't be asked.
-// For a model's answer (sampling): never; fettle doesn't offer it.
+// For roots: a process gets its workspace, a server at an address nothing. For input
+// of a person (elicitation): that goes to the [toolset.Asker] of the call that runs,
+// else to [Options.Ask], and where nobody can be asked fettle says so. For a model's
+// answer (sampling): only where [Server.Sampling] lets it, within a call, by the same
+// Asker.
 //
 // # Concurrency
 //

@@ -62,7 +62,8 @@ func (m *meter) take(n int, now time.Time) bool {
 type guard struct {
 	messages, bytes *meter
 	now             func() time.Time
-	trip            func() // ends the connection; called once
+	trip            func()        // ends the connection; called once
+	patience        time.Duration // with a server that doesn't read
 
 	mu     sync.Mutex
 	breach error

@@ -20,6 +20,7 @@ type link struct {
 
 	mu       sync.Mutex
 	pinned   []toolset.Tool
+	known    pins // of pinned
 	conn     *conn
 	starting chan struct{} // closed when the start that runs is over
 	last     error         // why the last start failed
@@ -31,22 +32,38 @@ type link struct {
 }
 
 // pin sets the tools that were approved, which a person may have changed since
-// the server was started.
+// the server was started. A list that is the same one as before was looked at
+// already: those who call bring the turn's.
 func (l *link) pin(pinned []toolset.Tool) {
 	l.mu.Lock()
-	l.pinned = pinned
+	same := sameList(l.pinned, pinned)
+	l.mu.Unlock()
+	if same {
+		return
+	}
+	known := pinsOf(pinned) // hashes each tool, so nobody waits for it
+	l.mu.Lock()
+	l.pinned, l.known = pinned, known
 	c := l.conn
 	l.mu.Unlock()
 	if c != nil {
-		c.hold(pinned)
+		c.hold(known)
 	}
 }
 
+// sameList tells whether two lists are one.
+func sameList(a, b []toolset.Tool) bool {
+	if (a == nil) != (b == nil) || len(a) != len(b) {
+		return false
+	}
+	return len(a) == 0 || &a[0] == &b[0]
+}
+
 // pins are the tools that were approved.
-func (l *link) pins() []toolset.Tool {
+func (l *link) pins() pins {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.pinned
+	return l.known
 }
 
 // idleSince tells whether no call uses it, and since when.
@@ -68,22 +85,18 @@ func (l *link) up() bool {
 	return l.conn != nil && l.conn.alive()
 }
 
-// use gives the connection to one call, and takes it back.
-func (l *link) use(ctx context.Context) (c *conn, done func(), err error) {
+// reserve counts a call that uses it; release takes it back.
+func (l *link) reserve() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.calls++
-	l.mu.Unlock()
-	done = func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.calls--
-		l.used = l.m.o.Now()
-	}
-	if c, err = l.ready(ctx); err != nil {
-		done()
-		return nil, nil, err
-	}
-	return c, done, nil
+}
+
+func (l *link) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls--
+	l.used = l.m.o.Now()
 }
 
 // PauseError says that a server failed, and is not tried again yet.

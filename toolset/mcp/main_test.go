@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,12 +54,44 @@ func serve(kind string) {
 		}
 	case "flood":
 		flood()
+	case "deaf":
+		deaf()
+	case "tidy":
+		signal.Ignore(syscall.SIGTERM) // a busy machine takes longer than its moment
 	case "crash":
 		fmt.Fprintln(os.Stderr, "no database here")
 		os.Exit(3)
 	}
 	if err := newServer(kind).Run(context.Background(), &sdk.StdioTransport{}); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, err)
+	}
+	if kind == "tidy" { // it has something to do when its input ends
+		time.Sleep(50 * time.Millisecond)
+		note("tidied")
+	}
+}
+
+// deaf is a server that reads nothing once it has listed its tools.
+func deaf() {
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadBytes('\n')
+		var r struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if err != nil || json.Unmarshal(line, &r) != nil {
+			os.Exit(0)
+		}
+		switch r.Method {
+		case "server/discover":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"what?"}}`+"\n", r.ID)
+		case "initialize":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"deaf","version":"1"}}}`+"\n", r.ID)
+		case "tools/list":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}`+"\n", r.ID)
+			select {}
+		}
 	}
 }
 

@@ -22,9 +22,9 @@ const (
 	// how often that is looked at.
 	idleEnd    = 10 * time.Minute
 	sweepEvery = time.Minute
-	// maxConnections bounds how many there are at once; the one that has been
+	// MaxConnections bounds how many there are at once; the one that has been
 	// idle the longest gives way.
-	maxConnections = 32
+	MaxConnections = 32
 	// firstPause and longestPause are between tries to start a server that
 	// fails; each is twice the one before.
 	firstPause   = time.Second
@@ -52,8 +52,12 @@ type Options struct {
 	// which it has now; nil isn't told. It is called before the calls that the
 	// change holds back are refused.
 	Changed func(ctx context.Context, serverID string, now []toolset.Tool)
-	// Ask asks a person for a server; nil means that nobody can be asked.
+	// Ask asks a person for a server where no call runs that could, by the Asker
+	// that it brings; nil means that nobody can be asked.
 	Ask func(context.Context, Question) (Answer, error)
+	// Elicit tells, when a server is connected, whether calls may bring somebody who
+	// can be asked: a server that hears that nobody can does without. Nil is no.
+	Elicit func() bool
 	// Tokens keeps what servers gave at sign-in; nil keeps nothing, and no
 	// server is signed in at.
 	Tokens Tokens
@@ -62,6 +66,9 @@ type Options struct {
 	SignIn *SignIn
 	// Probe bounds the question which era a server speaks; zero is ten seconds.
 	Probe time.Duration
+	// Write bounds how long a process may take nothing of a message; zero is half a
+	// minute.
+	Write time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -69,8 +76,12 @@ type Options struct {
 // Manager owns the connections to all MCP servers.
 type Manager struct {
 	o    Options
-	life context.Context // ends with Close
+	life context.Context // of starts; ends with Close
 	end  context.CancelFunc
+	// force is of connections, which end one by one: it ends where Close can wait
+	// for them no longer.
+	force  context.Context
+	forced context.CancelFunc
 
 	mu       sync.Mutex
 	closed   bool
@@ -91,8 +102,12 @@ func (m *Manager) begin(fn func()) bool {
 	return true
 }
 
-// linkKey names a link: one server as it is configured, for one workspace.
-type linkKey struct{ id, config, workspace string }
+// linkKey names a link: one server as it is configured, for one workspace, and
+// apart from those that clients bring.
+type linkKey struct {
+	session               bool
+	id, config, workspace string
+}
 
 // ErrClosed says that a manager was closed.
 var ErrClosed = errors.New("the MCP servers are closed")
@@ -102,19 +117,38 @@ func New(o Options) *Manager {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.Probe = cmp.Or(o.Probe, probeTime)
+	o.Probe, o.Write = cmp.Or(o.Probe, probeTime), cmp.Or(o.Write, writeTime)
 	m := &Manager{o: o, links: map[linkKey]*link{}, sessions: map[string][]toolset.Tool{}}
 	m.life, m.end = context.WithCancel(context.Background())
+	m.force, m.forced = context.WithCancel(context.Background())
 	return m
 }
 
-// link gives the link of a server for a workspace. Links of the same server as
-// it was configured before are ended: a change reconnects.
+// use gives the connection of a server for a workspace to one call, and takes it
+// back. From the first look at the link until done it counts as used, so that
+// nothing that makes room takes it away between.
+func (m *Manager) use(ctx context.Context, s Server, ws *toolset.Workspace) (c *conn, done func(), err error) {
+	l, err := m.link(s, ws)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.pin(s.Pinned)
+	if c, err = l.ready(ctx); err != nil {
+		l.release()
+		return nil, nil, err
+	}
+	return c, l.release, nil
+}
+
+// link gives the link of a server for a workspace, which is in use until it is
+// released. Links of the same server as it was configured before are ended: a
+// change reconnects. Of the servers of sessions nobody can tell whether that is
+// what another one is; they end when they are idle.
 func (m *Manager) link(s Server, ws *toolset.Workspace) (*link, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	key := linkKey{s.ID, s.Key(), ""}
+	key := linkKey{s.Session, s.ID, s.Key(), ""}
 	if s.URL != "" {
 		ws = nil // it is elsewhere, and folders of this machine are none of its business
 	}
@@ -132,9 +166,9 @@ func (m *Manager) link(s Server, ws *toolset.Workspace) (*link, error) {
 		m.links[key] = l
 		m.makeRoom(l)
 	}
-	l.pin(s.Pinned)
+	l.reserve()
 	for other, old := range m.links {
-		if other.id == key.id && other.config != key.config {
+		if !key.session && !other.session && other.id == key.id && other.config != key.config {
 			delete(m.links, other)
 			m.work.Go(func() { old.close() })
 		}
@@ -158,7 +192,7 @@ func copyWorkspace(ws *toolset.Workspace) *toolset.Workspace {
 // makeRoom ends the connections that have been idle the longest where there are
 // too many, but not the one that is new. The caller holds mu.
 func (m *Manager) makeRoom(fresh *link) {
-	for len(m.links) > maxConnections {
+	for len(m.links) > MaxConnections {
 		var oldest *link
 		for _, l := range m.links {
 			if at, idle := l.idleSince(); l != fresh && idle && (oldest == nil || at.Before(oldest.lastUse())) {
@@ -194,7 +228,7 @@ func (m *Manager) sweep() {
 	}
 }
 
-// Forget ends all connections of a server, whose calls fail.
+// Forget ends all connections of a server that is no session's, whose calls fail.
 func (m *Manager) Forget(serverID string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -202,7 +236,7 @@ func (m *Manager) Forget(serverID string) {
 		return
 	}
 	for key, l := range m.links {
-		if key.id == serverID {
+		if key.id == serverID && !key.session {
 			delete(m.links, key)
 			m.work.Go(func() { l.close() })
 		}
@@ -210,7 +244,8 @@ func (m *Manager) Forget(serverID string) {
 }
 
 // Close ends every connection and process, and waits for them, but not longer
-// than ctx. Nothing starts after it.
+// than ctx: what is left then is ended by force. Nothing starts after it. The
+// input of each process ends, then it has a moment, then it is asked, then killed.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true
@@ -228,8 +263,10 @@ func (m *Manager) Close(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
+		m.forced()
 		return nil
 	case <-ctx.Done():
+		m.forced()
 		return fmt.Errorf("end the MCP servers: %w", context.Cause(ctx))
 	}
 }

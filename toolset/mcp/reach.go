@@ -70,11 +70,7 @@ type Report struct {
 // on runs fn on the connection of a server. The error names no server: whoever
 // asked does.
 func (m *Manager) on(ctx context.Context, s Server, ws *toolset.Workspace, fn func(*conn) error) error {
-	l, err := m.link(s, ws)
-	if err != nil {
-		return err
-	}
-	c, done, err := l.use(ctx)
+	c, done, err := m.use(ctx, s, ws)
 	if err != nil {
 		return err
 	}
@@ -183,7 +179,7 @@ func (m *Manager) Read(ctx context.Context, s Server, ws *toolset.Workspace, uri
 			if r.Blob != nil {
 				part.Blob = r.Blob
 			} else {
-				part.Text = r.Text
+				part.Text = harmless(r.Text, maxMessage)
 			}
 			out = append(out, part)
 		}
@@ -219,7 +215,7 @@ func promptPart(msg *sdk.PromptMessage) Content {
 	}
 	switch p := msg.Content.(type) {
 	case *sdk.TextContent:
-		part.Text = p.Text
+		part.Text = harmless(p.Text, maxMessage)
 	case *sdk.ImageContent:
 		part.MIMEType, part.Blob = plain(p.MIMEType, maxTitle), p.Data
 	case *sdk.AudioContent:
@@ -227,10 +223,10 @@ func promptPart(msg *sdk.PromptMessage) Content {
 	case *sdk.EmbeddedResource:
 		if p.Resource != nil {
 			part.URI, part.MIMEType = plain(p.Resource.URI, maxMessageText), plain(p.Resource.MIMEType, maxTitle)
-			part.Text, part.Blob = p.Resource.Text, p.Resource.Blob
+			part.Text, part.Blob = harmless(p.Resource.Text, maxMessage), p.Resource.Blob
 		}
 	default:
-		part.Text = strings.TrimSpace((&gathered{}).add(msg.Content))
+		part.Text = strings.TrimSpace(harmless((&gathered{}).add(msg.Content), maxMessage))
 	}
 	return part
 }

@@ -44,6 +44,11 @@ type Server struct {
 	// Hold gives the folder that it starts in, which stays until release. Nil
 	// starts it in the workspace.
 	Hold func() (dir string, release func(), err error)
+	// Sampling lets it ask for answers of a model, each of which a person allows.
+	Sampling bool
+	// Session tells that a client sent it for a session of its own. Another session
+	// may have another server of the same name, so neither takes the other's place.
+	Session bool
 	// Pinned are the tools that were approved; nil lets it have any, as servers
 	// do that a client sent for one session.
 	Pinned []toolset.Tool
@@ -108,7 +113,11 @@ func (s Server) checkURL(text string) error {
 
 // Key is a hash of how the server is reached, without the values of variables.
 func (s Server) Key() string {
-	raw, err := json.Marshal([]any{"fettle mcp 1", s.ID, s.Command, s.Args, s.Env, s.URL, s.Headers, s.SSE, s.Policy, s.Bare, s.ClientID})
+	parts := []any{"fettle mcp 1", s.ID, s.Command, s.Args, s.Env, s.URL, s.Headers, s.SSE, s.Policy, s.Bare, s.ClientID}
+	if s.Sampling {
+		parts = append(parts, "sampling")
+	}
+	raw, err := json.Marshal(parts)
 	if err != nil { // texts, numbers and maps of texts can always be encoded
 		return ""
 	}

@@ -189,7 +189,31 @@ func prefixes(program string) []string {
 
 // transport is the process's streams as the SDK wants them.
 func (c *child) transport(g *guard, tell func(string)) sdk.Transport {
-	return &sdk.IOTransport{Reader: newLines(c.proc.Stdout(), g, tell), Writer: c.proc.Stdin(), MaxLineLength: maxMessage}
+	return &sdk.IOTransport{Reader: newLines(c.proc.Stdout(), g, tell), Writer: &heard{c.proc.Stdin(), g}, MaxLineLength: maxMessage}
+}
+
+// writeTime bounds the writing of one message to a server: what isn't taken within
+// it, the largest one included, is not read at all.
+const writeTime = 30 * time.Second
+
+// deaf says that a server doesn't read what it is told.
+type deaf struct{ patience time.Duration }
+
+// Error says since when.
+func (d deaf) Error() string { return fmt.Sprintf("it read nothing for %s", d.patience) }
+
+// heard is the standard input of a server, which has to take each message in time:
+// nothing else would end a write to one that doesn't.
+type heard struct {
+	io.WriteCloser
+	guard *guard
+}
+
+// Write writes a message, or ends the connection.
+func (h *heard) Write(p []byte) (int, error) {
+	timer := time.AfterFunc(h.guard.patience, func() { _ = h.guard.broken(deaf{h.guard.patience}) })
+	defer timer.Stop()
+	return h.WriteCloser.Write(p)
 }
 
 // stop ends the process: its input ends, then it is asked, then forced. It

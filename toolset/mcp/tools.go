@@ -35,10 +35,26 @@ const (
 	listTime = 30 * time.Second
 )
 
-// remote is one tool of a server: ours, and what the server calls it.
+// remote is one tool of a server: ours, what the server calls it, and its
+// fingerprint.
 type remote struct {
-	tool toolset.Tool
-	name string
+	tool  toolset.Tool
+	name  string
+	print string
+}
+
+// pins are the fingerprints of approved tools by id; nil approves any.
+type pins map[string]string
+
+func pinsOf(tools []toolset.Tool) pins {
+	if tools == nil {
+		return nil
+	}
+	out := make(pins, len(tools))
+	for _, t := range tools {
+		out[t.ID] = Fingerprint(t)
+	}
+	return out
 }
 
 // listTools gets all tools of a server. What can't be used is left out with a
@@ -109,7 +125,7 @@ func (l *lister) add(t *sdk.Tool) {
 		return
 	}
 	l.ids[tool.ID] = true
-	l.out = append(l.out, remote{tool, t.Name})
+	l.out = append(l.out, remote{tool, t.Name, Fingerprint(tool)})
 }
 
 // convert makes a tool, or says why that can't be.
@@ -249,7 +265,8 @@ func canonical(raw json.RawMessage) any {
 	return v
 }
 
-// refresh lists the tools anew.
+// refresh lists the tools anew. What isn't as it was approved is held back from the
+// moment that it is listed.
 func (c *conn) refresh(ctx context.Context) error {
 	list, notes, err := c.listTools(ctx)
 	if err != nil {
@@ -258,6 +275,7 @@ func (c *conn) refresh(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list, c.notes = list, notes
+	c.judge()
 	for _, n := range notes {
 		c.m.log(c.server.ID, n)
 	}
@@ -275,39 +293,41 @@ func (c *conn) tools() []toolset.Tool {
 	return out
 }
 
-// hold decides which tools are held back: those that aren't as they were
-// approved.
-func (c *conn) hold(pinned []toolset.Tool) {
+// hold says which tools were approved.
+func (c *conn) hold(known pins) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.known = known
+	c.judge()
+}
+
+// judge decides which tools are held back: those that aren't as they were approved.
+// The caller holds mu.
+func (c *conn) judge() {
 	c.held = map[string]string{}
-	if pinned == nil {
+	if c.known == nil {
 		return
 	}
-	known := map[string]string{}
-	for _, t := range pinned {
-		known[t.ID] = Fingerprint(t)
-	}
 	for _, r := range c.list {
-		switch was, there := known[r.tool.ID]; {
+		switch was, there := c.known[r.tool.ID]; {
 		case !there:
 			c.held[r.tool.ID] = "it is new since the server was approved"
-		case was != Fingerprint(r.tool):
+		case was != r.print:
 			c.held[r.tool.ID] = "what it says of itself has changed since it was approved"
 		}
 	}
 }
 
 // differs tells whether the tools are other ones than those that are pinned.
-func (c *conn) differs(pinned []toolset.Tool) bool {
+func (c *conn) differs() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return pinned != nil && (len(c.held) > 0 || len(c.list) != len(pinned))
+	return c.known != nil && (len(c.held) > 0 || len(c.list) != len(c.known))
 }
 
 // tellChange says which tools the server has now, where that differs.
-func (c *conn) tellChange(pinned []toolset.Tool) {
-	if c.m.o.Changed != nil && c.differs(pinned) {
+func (c *conn) tellChange() {
+	if c.m.o.Changed != nil && c.differs() {
 		c.m.o.Changed(c.life, c.server.ID, c.tools())
 	}
 }
@@ -362,9 +382,7 @@ func (c *conn) relistLoop() {
 		if err := c.refresh(c.life); err != nil {
 			c.m.log(c.server.ID, err.Error())
 		} else {
-			pinned := c.link.pins()
-			c.hold(pinned)
-			c.tellChange(pinned)
+			c.tellChange()
 			c.m.learn(c.link.server, c.tools())
 		}
 		select {

@@ -28,6 +28,8 @@ type ServerSettings struct {
 	// where the server wants a sign-in; the secret is ${NAME}.
 	ClientID     string `json:"client_id,omitempty"`
 	ClientSecret string `json:"client_secret,omitempty"`
+	// Sampling lets it ask for answers of a model, each of which is asked about.
+	Sampling bool `json:"sampling,omitempty"`
 }
 
 // PutServer adds an MCP server of the user's own, or changes one. What it was

@@ -1,0 +1,252 @@
+//go:build linux || darwin
+
+package commands_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// askingServer is an MCP server of the legacy era whose tools ask: book for a
+// flight's seat, visit for a page to be visited, think for a model's answer. Each
+// gives what it heard.
+func askingServer(t *testing.T) string {
+	t.Helper()
+	var mu sync.Mutex
+	waits := map[string]chan json.RawMessage{}
+	questions := map[string]string{
+		"book":  `"method":"elicitation/create","params":{"mode":"form","message":"Which seat?\u001b[2J\nThere are two.","requestedSchema":{"type":"object","required":["seat"],"properties":{"seat":{"type":"string","title":"Seat"},"bags":{"type":"integer","maximum":3,"default":1},"class":{"type":"string","enum":["eco","biz"]}}}}`,
+		"visit": `"method":"elicitation/create","params":{"mode":"url","message":"Pay there.","elicitationId":"1","url":"https://pay.example.com/a?b=c"}`,
+		"think": `"method":"sampling/createMessage","params":{"systemPrompt":"Be short.","maxTokens":50,"messages":[{"role":"user","content":{"type":"text","text":"the capital of France?"}}]}`,
+	}
+	gives := map[string]string{
+		"resources/list": `{"resources":[{"uri":"mem://notes","name":"notes"}]}`, "resources/templates/list": `{"resourceTemplates":[]}`,
+		"resources/read": `{"contents":[{"uri":"mem://notes","mimeType":"text/plain","text":"buy \u001b[2Jmilk"}]}`,
+		"prompts/list":   `{"prompts":[{"name":"shop","description":"goes shopping","arguments":[{"name":"what","required":true}]}]}`,
+		"prompts/get":    `{"messages":[{"role":"user","content":{"type":"text","text":"please book a \u001b[2Jmarket"}}]}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Name string `json:"name"`
+			} `json:"params"`
+			Result json.RawMessage `json:"result"`
+			Error  json.RawMessage `json:"error"`
+		}
+		if r.Method != http.MethodPost || err != nil || json.Unmarshal(raw, &m) != nil {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		switch m.Method {
+		case "": // an answer
+			mu.Lock()
+			waits[string(m.ID)] <- append(m.Result, m.Error...)
+			mu.Unlock()
+			w.WriteHeader(http.StatusAccepted)
+		case "notifications/initialized", "notifications/cancelled":
+			w.WriteHeader(http.StatusAccepted)
+		case "initialize":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"asks","version":"1"}}}`, m.ID)
+		case "tools/list":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"book","inputSchema":{"type":"object"}},{"name":"visit","inputSchema":{"type":"object"}},{"name":"think","inputSchema":{"type":"object"}}]}}`, m.ID)
+		case "tools/call":
+			id, heard := fmt.Sprintf("%q", m.Params.Name+string(m.ID)), make(chan json.RawMessage, 1)
+			mu.Lock()
+			waits[id] = heard
+			mu.Unlock()
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,%s}\n\n", id, questions[m.Params.Name])
+			w.(http.Flusher).Flush()
+			select {
+			case answer := <-heard:
+				text, _ := json.Marshal("heard " + string(bytes.TrimSpace(answer)))
+				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":%s}]}}\n\n", m.ID, text)
+			case <-r.Context().Done():
+			}
+		case "resources/list", "resources/templates/list", "resources/read", "prompts/list", "prompts/get":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, gives[m.Method])
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, m.ID)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+const asksServers = `{responses: [
+  {when: "capital", text: Paris.},
+  {when: "book", step: 0, calls: [{name: book}]},
+  {when: "", text: So it is.}]}`
+
+// shows waits until a page has drawn a text, whatever became of it since.
+func shows(c *terminal, text string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(screenWait); !strings.Contains(c.raw(), text); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("%q wasn't drawn:\n%s", text, c.raw())
+		}
+	}
+}
+
+// A server's questions are asked on the terminal, in its name, and what is typed is
+// held against the form before it is sent.
+func TestAServerAsksOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, asksServers)
+	w.run(0, "mcp", "add", "trip", "--sampling", "--url", askingServer(t))
+	t.Run("form", func(t *testing.T) {
+		c := w.onTerminal(nil, "tool", "call", "trip:book")
+		c.until("? the MCP server trip asks")
+		c.until("    Which seat?[2J")
+		c.until("[n]o")
+		c.typed("f")
+		c.until("Seat:")
+		c.typed("\n")
+		c.until("it is needed:")
+		c.typed("12A\n")
+		c.until("bags (a number, Enter for 1):")
+		c.typed("nine\n")
+		c.until("want a number:")
+		c.typed("2\n")
+		c.until("class (a number, Enter leaves it out):")
+		c.typed("2\n")
+		c.until("class: biz")
+		c.until("end it")
+		c.typed("s")
+		if screen := c.ends(0); !strings.Contains(strings.ReplaceAll(screen, "\n", ""), `"content":{"bags":2,"class":"biz","seat":"12A"}`) {
+			t.Errorf("it heard\n%s", screen)
+		}
+	})
+	t.Run("declined", func(t *testing.T) {
+		c := w.onTerminal(nil, "tool", "call", "trip:book")
+		c.until("[n]o")
+		c.typed("n")
+		if screen := c.ends(0); !strings.Contains(screen, `heard {"action":"decline"}`) {
+			t.Errorf("it heard\n%s", screen)
+		}
+	})
+	t.Run("address", func(t *testing.T) {
+		c := w.onTerminal(nil, "tool", "call", "trip:visit")
+		c.until("https://pay.example.com/a?b=c")
+		c.until("it is at pay.example.com")
+		c.until("[n]o")
+		c.typed("y")
+		if screen := c.ends(0); !strings.Contains(screen, `heard {"action":"accept"}`) {
+			t.Errorf("it heard\n%s", screen)
+		}
+	})
+	t.Run("model", func(t *testing.T) {
+		c := w.onTerminal(nil, "tool", "call", "trip:think")
+		c.until("would be asked, for at most 50 tokens")
+		c.until("    Be short.")
+		c.until("    the capital of France?")
+		c.until("always: sampling@trip")
+		c.typed("y")
+		if screen := c.ends(0); !strings.Contains(screen, "Paris.") {
+			t.Errorf("it heard\n%s", screen)
+		}
+	})
+	t.Run("chat", func(t *testing.T) {
+		c := w.onTerminal(nil, "chat", "--allow", "trip:*")
+		shows(c, "›")
+		c.typed("book it\r")
+		shows(c, "waits for an answer")
+		shows(c, "fill in")
+		c.typed("f")
+		shows(c, "Seat:")
+		c.typed("7\r")
+		shows(c, "bags (a number, Enter for 1):")
+		c.typed("\r")
+		shows(c, "class (a number, Enter leaves it out):")
+		c.typed("\r")
+		shows(c, "end it")
+		c.typed("s")
+		shows(c, "So it is.")
+		c.typed("\x04")
+		c.ends(0)
+	})
+	t.Run("plain chat", func(t *testing.T) {
+		c := w.onTerminal(nil, "chat", "--plain", "--allow", "trip:*")
+		c.until(">")
+		c.typed("book it\n")
+		c.until("[n]o")
+		c.typed("n")
+		c.until("So it is.")
+		c.typed("\x04")
+		c.ends(0)
+	})
+}
+
+// Where nobody can be asked a server hears that, and is told beforehand.
+func TestAServerAsksInAPipe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, asksServers)
+	w.run(0, "mcp", "add", "trip", "--sampling", "--url", askingServer(t))
+	if out, _ := w.run(0, "tool", "call", "trip:think"); !strings.Contains(out, "nobody can be asked here whether it may ask a model") {
+		t.Errorf("a prompt: %s", out)
+	}
+	if out, _ := w.run(0, "tool", "call", "trip:book"); !strings.Contains(out, "does not support elicitation") && !strings.Contains(out, `"cancel"`) {
+		t.Errorf("a form: %s", out)
+	}
+	w.run(0, "mcp", "add", "shy", "--url", askingServer(t))
+	if out, _ := w.run(0, "tool", "call", "shy:think"); strings.Contains(out, "Paris") || !strings.Contains(out, "support") {
+		t.Errorf("one that may not: %s", out)
+	}
+}
+
+// A question takes along what it names of servers, and a prompt of theirs is asked.
+func TestWhatServersHaveIsSentAlong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{when: "book a", text: Booked.}, {seen: "buy \\[2Jmilk", text: Milk it is.}, {when: "", text: Nothing there.}]}`)
+	w.run(0, "mcp", "add", "trip", "--url", askingServer(t))
+	typed := func(status int, text string) (stdout, stderr string) {
+		cmd := w.command("chat", "--plain")
+		var out, errs bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text+"\n"), &out, &errs
+		_ = cmd.Run() // the status is looked at
+		if got := cmd.ProcessState.ExitCode(); got != status {
+			t.Errorf("%s ended with %d: %s", text, got, errs.String())
+		}
+		return out.String(), errs.String()
+	}
+	for _, c := range []struct {
+		text  string
+		along bool
+	}{
+		{"what do I need, by @trip:mem://notes?", true},
+		{`what is \@trip:mem://notes?`, false},
+		{"write to ada@example.com: hi", false},
+		{"and @nobody:mem://notes", false},
+	} {
+		if out, _ := w.run(0, "ask", "--no-stdin", c.text); strings.Contains(out, "Milk") != c.along {
+			t.Errorf("ask %s: %s", c.text, out)
+		}
+		if out, _ := typed(0, c.text); strings.Contains(out, "Milk") != c.along {
+			t.Errorf("chat %s: %s", c.text, out)
+		}
+	}
+	if out, _ := typed(0, "/prompt"); !strings.Contains(out, "trip/shop") || !strings.Contains(out, "what=") {
+		t.Errorf("the list: %s", out)
+	}
+	if out, _ := typed(0, "/prompt trip/shop what='two words'"); !strings.Contains(out, "please book a [2Jmarket") || !strings.Contains(out, "Booked.") {
+		t.Errorf("the prompt: %s", out)
+	}
+	if _, errs := typed(2, "/prompt trip/shop what"); !strings.Contains(errs, "is no KEY=VALUE") {
+		t.Errorf("no value: %s", errs)
+	}
+}

@@ -1,0 +1,67 @@
+package mcp
+
+import (
+	"encoding/json"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/harmless"
+)
+
+// canVisit tells whether the client can show its user an address to visit.
+func (c *call) canVisit() bool {
+	caps := c.req.ClientCapabilities()
+	return caps != nil && caps.Elicitation != nil && caps.Elicitation.URL != nil
+}
+
+// ofForm is what the user is asked where a tool asks something itself: what it asks,
+// in the name of its server. nil says that this client can't.
+func (c *call) ofForm(ask event.ConfirmRequest) *sdk.ElicitParams {
+	f := ask.Form
+	head := "The MCP server " + harmless.Line(f.Server) + " asks: "
+	switch f.Kind {
+	case event.FieldsForm:
+		return &sdk.ElicitParams{Mode: "form", Message: head + f.Message, RequestedSchema: f.Schema()}
+	case event.URLForm:
+		if !c.canVisit() {
+			return nil
+		}
+		return &sdk.ElicitParams{Mode: "url", Message: head + f.Message, URL: f.URL, ElicitationID: ask.ToolUseID}
+	case event.SamplingForm:
+		text := head + f.Message + "\nModel: " + harmless.Line(f.Prompt.Model)
+		if f.Prompt.System != "" {
+			text += "\nSystem: " + f.Prompt.System
+		}
+		for _, m := range f.Prompt.Messages {
+			text += "\n" + m.Role + ": " + m.Text
+		}
+		p := question(ask)
+		p.Message = text
+		return p
+	}
+	return nil
+}
+
+// questionOf is what the user is asked about a call, or by it.
+func (c *call) questionOf(ask event.ConfirmRequest) *sdk.ElicitParams {
+	if ask.Form != nil {
+		return c.ofForm(ask)
+	}
+	return question(ask)
+}
+
+// answerOf reads the user's answer to either.
+func answerOf(form *event.Form, answer *sdk.ElicitResult) (d event.Decision, content json.RawMessage) {
+	if form == nil || form.Kind == event.SamplingForm {
+		return decisionOf(answer), nil
+	}
+	if answer == nil || answer.Action != "accept" {
+		return event.Deny, nil
+	}
+	raw, err := json.Marshal(answer.Content)
+	if _, problems := form.Fill(raw); err != nil || len(problems) > 0 {
+		return event.Deny, nil // the client has shown another form
+	}
+	return event.Allow, raw
+}
