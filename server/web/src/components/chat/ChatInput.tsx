@@ -10,8 +10,8 @@ import { usePage } from "@/lib/page";
 import { draftOf, keepDraft } from "@/lib/storage";
 import { bytes } from "@/lib/time";
 import type { Attachment } from "@/types/chat";
+import { AttachmentChip } from "./AttachmentChip";
 import { Pickers } from "./Pickers";
-import { AttachmentChip } from "./UserMessage";
 
 const rows = 5; // document 003's
 const turnBytes = 24 << 20; // where the server doesn't say

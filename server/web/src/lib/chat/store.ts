@@ -15,7 +15,7 @@ import { again, answer, begin, choices, pageOfMessages, runningTurn, waiting } f
 import { follow } from "./follow";
 import { empty, type ChatActions, type ChatFault, type ChatState } from "./state";
 
-const pageSize = 60;
+const pageSize = 40;
 const maxPage = 1000; // the server's
 
 export type ChatStore = ReturnType<typeof createChatStore>;
