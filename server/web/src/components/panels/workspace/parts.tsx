@@ -32,7 +32,7 @@ const tones = {
 export type BadgeTone = keyof typeof tones;
 
 export function Badge({ tone = "plain", children }: { tone?: BadgeTone; children: ReactNode }) {
-  return <span className={cn("inline-flex max-w-full items-center gap-1 rounded-full border px-2 py-px text-[13px] break-words [&_svg]:size-3.5", tones[tone])}>{children}</span>;
+  return <span className={cn("inline-flex w-fit max-w-full items-center gap-1 rounded-full border px-2 py-px text-[13px] break-words [&_svg]:size-3.5", tones[tone])}>{children}</span>;
 }
 
 /** Words is a stranger's text, in its own direction. */
