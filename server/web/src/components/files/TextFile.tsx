@@ -115,7 +115,7 @@ export function MarkdownFile({
             size="small"
             look="quiet"
             aria-pressed={view === name}
-            className={cn(view === name && "bg-raised text-ink", name === "Both" && "hidden @min-[560px]:inline-flex")}
+            className={cn(view === name && "bg-raised text-ink", name === "Both" && "@max-[559px]:hidden")}
             onClick={() => setView(name)}
           >
             {name === "Edit" && readOnly ? "Source" : name}
