@@ -114,6 +114,13 @@ class Server {
     return frames;
   }
 
+  /** turn has a turn made as a page does, and waits for its end. */
+  async turn(message, extra = {}) {
+    const started = await this.api("/api/turns", { method: "POST", body: { message, ...extra } });
+    await this.api(`/api/turns/${started.turn_id}/events`, { raw: true });
+    return started;
+  }
+
   async end() {
     const { child } = this;
     if (child && child.exitCode === null && child.signalCode === null) {

@@ -81,7 +81,7 @@ export default async function views(t) {
   const context = await t.context({ width: 1600 });
   for (const [what, count, sees] of made) {
     // A page's payloads are asked for by its program, others by a person.
-    if (what === "marked") await server.ask(what, { page: "gallery" });
+    if (what === "marked") await server.turn(what, { context: { page: "gallery" } });
     const id = what === "marked" ? (await server.api("/api/chats")).chats.find((c) => c.preview === what)?.id : "";
     const page = await t.open(server, { context, path: id ? `/c/${id}` : "/" });
     if (!id) await chat(page).ask(what);

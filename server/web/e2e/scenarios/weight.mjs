@@ -58,12 +58,17 @@ async function loads(t, server) {
   const frames = await server.ask("a plan");
   const id = frames.find((f) => f.chat_id)?.chat_id ?? (await server.api("/api/chats")).chats[0].id;
   const full = await count(`/c/${id}`, (page) => page.getByRole("article").getByText("Some bold words", { exact: false }).waitFor());
-  for (const [what, files] of [["an empty page", empty], ["a chat with Markdown", full]]) {
-    const sum = files.reduce((n, f) => n + f.bytes, 0);
-    t.figure(`the first load of ${what} is ${(sum / 1000).toFixed(1)} KB: ${files.slice(0, 6).map((f) => `${f.path.split("/").pop() || "/"} ${(f.bytes / 1000).toFixed(1)}`).join(", ")}`);
-    if (sum >= most) t.faults.push(`the first load of ${what} is ${sum} bytes; ${most} are allowed:\n${files.map((f) => `  ${f.bytes} ${f.path}`).join("\n")}`);
+  // Who comes for the first time sees an empty page. A chat adds what Markdown is drawn
+  // with, and the font of code: without fonts it is held to the same.
+  const code = full.filter((f) => !f.path.endsWith(".woff2"));
+  for (const [what, files, held] of [["an empty page", empty, empty], ["a chat with Markdown", full, code]]) {
+    t.figure(`the first load of ${what} is ${kilobytes(files)} KB, ${kilobytes(files.filter((f) => !f.path.endsWith(".woff2")))} without fonts: ${files.slice(0, 6).map((f) => `${f.path.split("/").pop() || "/"} ${kilobytes([f])}`).join(", ")}`);
+    if (sumOf(held) >= most) t.faults.push(`the first load of ${what} is ${sumOf(held)} bytes; ${most} are allowed:\n${held.map((f) => `  ${f.bytes} ${f.path}`).join("\n")}`);
   }
 }
+
+const sumOf = (files) => files.reduce((n, f) => n + f.bytes, 0);
+const kilobytes = (files) => (sumOf(files) / 1000).toFixed(1);
 
 /** chatOf brings in a chat of n messages, as another fettle would have exported it, and gives its id. */
 async function chatOf(t, server, n) {
