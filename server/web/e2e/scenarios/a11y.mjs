@@ -51,7 +51,7 @@ export default async function a11y(t) {
       await t.until("the panel has loaded", async () => (await context.locator("[aria-busy=true], .animate-pulse").count()) === 0);
       await look(`panel of ${tab.toLowerCase()}`);
     }
-    await page.getByRole("button", { name: "Toolsets", exact: true }).click();
+    await page.getByRole("navigation", { name: "Chats" }).getByRole("button", { name: "Toolsets" }).click();
     await page.getByRole("dialog", { name: "Toolsets" }).waitFor();
     await look("toolset manager");
     await page.keyboard.press("Escape");

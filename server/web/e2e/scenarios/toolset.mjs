@@ -20,7 +20,7 @@ export default async function toolset(t) {
   for (const [id, name] of [["reviews", "Reviews 1.0.0"], ["app-builder", "App Builder 1.0.0"]]) {
     const bundle = join(server.work, `${id}.zip`);
     server.run("toolset", "pack", join(project, "testdata/toolsets", id), "-O", bundle);
-    if (!(await page.getByRole("dialog", { name: "Toolsets" }).isVisible())) await page.getByRole("button", { name: "Toolsets", exact: true }).click();
+    if (!(await page.getByRole("dialog", { name: "Toolsets" }).isVisible())) await page.getByRole("navigation", { name: "Chats" }).getByRole("button", { name: "Toolsets" }).click();
     const choosing = page.waitForEvent("filechooser");
     await page.getByRole("dialog", { name: "Toolsets" }).getByRole("button", { name: "Import…" }).click();
     await (await choosing).setFiles(bundle);

@@ -41,7 +41,7 @@ export function Failed({ error, what, onRetry }: { error: unknown; what: string;
 /** Skeleton has the shape of the lines that come. */
 export function Skeleton({ lines = 3, className }: { lines?: number; className?: string }) {
   return (
-    <div className={cn("flex flex-col gap-2 p-3", className)} aria-busy="true" aria-label="Loading">
+    <div className={cn("flex flex-col gap-2 p-3", className)} role="status" aria-busy="true" aria-label="Loading">
       {Array.from({ length: lines }, (_, i) => (
         <div key={i} className={cn("h-4 animate-pulse rounded bg-raised", ["w-full", "w-5/6", "w-2/3"][i % 3])} />
       ))}

@@ -33,7 +33,7 @@ export default function WorkflowGraphView({ payload }: { payload: WorkspacePaylo
       {payload.content && <Prose text={payload.content} />}
       <div className="flex items-center gap-1 text-[13px] text-muted">
         <span className="flex-1">
-          {layout.nodes.length} steps, {layout.edges.length} connections
+          {layout.nodes.length === 1 ? "1 step" : `${layout.nodes.length} steps`}, {layout.edges.length === 1 ? "1 connection" : `${layout.edges.length} connections`}
           {graph.more > 0 && `; ${graph.more} more steps aren't drawn`}
         </span>
         <IconButton label="Smaller" disabled={zoom <= 0.4} onClick={() => setZoom(zoom / 1.25)}>
