@@ -37,7 +37,8 @@ export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblin
 
 export function messageOf(message: Message, calls?: Map<string, CallOfPage>, siblings?: { ids: string[]; index: number }): GeneralChatMessage {
   const read = new Reader(calls);
-  for (const part of message.parts) read.part(part);
+  // An answer that failed before its first word has none, which the server writes as null.
+  for (const part of message.parts ?? []) read.part(part);
   return {
     id: message.id,
     role: message.role === "user" ? "user" : "assistant",

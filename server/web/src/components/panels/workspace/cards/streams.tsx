@@ -45,8 +45,9 @@ const results: Record<string, BadgeTone> = { pass: "good", warning: "warn", fail
 /** ValidationResultsCard is what a check found (validation_results). */
 export function ValidationResultsCard({ data }: { data: unknown }) {
   const d = fields(data);
-  const checks = records(d.checks ?? d.results);
-  const overall = text(d.overall, 60);
+  // A toolset's check names its areas; fettle's own instruction asks for issues alone.
+  const checks = records(d.checks ?? d.results ?? d.issues);
+  const overall = text(d.overall, 60) || (d.valid === true ? "valid" : d.valid === false ? "not valid" : "");
   return (
     <View>
       {overall && (
@@ -61,10 +62,10 @@ export function ValidationResultsCard({ data }: { data: unknown }) {
         render={(c) => (
           <article className="rounded-lg border border-border p-3">
             <div className="flex items-center gap-2">
-              <h4 dir="auto" className="min-w-0 flex-1 font-medium break-words">{words(text(c.area ?? c.name, 200)) || "Check"}</h4>
-              <Badge tone={toneOf(results, text(c.status, 60))}>{words(text(c.status, 60)) || "Not said"}</Badge>
+              <h4 dir="auto" className="min-w-0 flex-1 font-medium break-words">{words(text(c.area ?? c.name ?? c.field, 200)) || "Check"}</h4>
+              {c.problem === undefined && <Badge tone={toneOf(results, text(c.status, 60))}>{words(text(c.status, 60)) || "Not said"}</Badge>}
             </div>
-            <Words className="mt-1">{text(c.message)}</Words>
+            <Words className="mt-1">{text(c.message ?? c.problem)}</Words>
             {text(c.suggestion) && <Words className="mt-1 text-muted">{text(c.suggestion)}</Words>}
           </article>
         )}
@@ -103,6 +104,7 @@ function Category({ category }: { category: Fields }) {
 export function StreamTemplateCard({ data }: { data: unknown }) {
   const d = fields(data);
   const space = fields(d.semantic_space);
+  const topics = records(space.topics ?? d.topics);
   const queries = records(fields(d.retrieval_config).queries);
   return (
     <View>
@@ -114,10 +116,10 @@ export function StreamTemplateCard({ data }: { data: unknown }) {
           { name: "Field", value: text(space.domain) },
         ]}
       />
-      {records(space.topics).length > 0 && (
+      {topics.length > 0 && (
         <Section title="Topics">
           <Capped
-            items={records(space.topics)}
+            items={topics}
             className="gap-2"
             render={(t) => (
               <div>
@@ -182,7 +184,7 @@ export function QuickSetupCard({ data }: { data: unknown }) {
       <Facts
         facts={[
           { name: "Name", value: text(d.stream_name, 300) },
-          { name: "Follows", value: text(d.subject) },
+          { name: "Follows", value: text(d.subject ?? d.topic) },
           { name: "Reports", value: words(text(d.report_frequency, 60)) },
           { name: "First query", value: text(d.first_query) && <span className="font-mono">{text(d.first_query)}</span> },
         ]}
@@ -215,7 +217,7 @@ export function PortfolioInsightsCard({ data }: { data: unknown }) {
               <h4 dir="auto" className="min-w-0 flex-1 font-medium break-words">{text(i.title, 300) || "Insight"}</h4>
               {text(i.kind) && <Badge tone={toneOf(kinds, text(i.kind, 60))}>{words(text(i.kind, 60))}</Badge>}
             </div>
-            <Words className="mt-1">{text(i.description)}</Words>
+            <Words className="mt-1">{text(i.description ?? i.detail)}</Words>
             {text(i.recommendation) && <Words className="mt-1 text-muted">{text(i.recommendation)}</Words>}
             <div className="mt-2">
               <Chips values={texts(i.streams)} label="Streams" />
