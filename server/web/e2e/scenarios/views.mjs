@@ -33,13 +33,13 @@ const marked = [
   ["quick_setup", "QUICK_SETUP:", { stream_name: "Fatigue", topic: "Fatigue of nurses" }, /Fatigue of nurses/],
 ];
 
-// By the tools of real toolsets.
+// By the tools of real toolsets: the payloads of the chat stand before those of calls.
 const real = [
+  ["search_pubmed", { query: "night shift", source: "sample" }, /PMID|pubmed/i],
+  ["get_pubmed_article", { pmid: "99000001", source: "sample" }, /99000001/],
   ["verify_business", { business_name: "Blue Door Bakery" }, /Blue Door Bakery/],
   ["collect_reviews", { business_name: "Blue Door Bakery", source: "all" }, /Blue Door Bakery/],
   ["analyze_reviews", { business_name: "Blue Door Bakery", source: "all" }, /Blue Door Bakery/],
-  ["search_pubmed", { query: "night shift", source: "sample" }, /PMID|pubmed/i],
-  ["get_pubmed_article", { pmid: "99000001", source: "sample" }, /99000001/],
   ["deep_research", { question: "What lowers fatigue on night shifts?", aspects: ["planned naps"], sources: ["workspace"] }, /planned naps/],
   ["profile_table", { filename: "sales.csv" }, /sales\.csv/],
 ];

@@ -130,7 +130,6 @@ function Drawing({ layout, zoom, chosen, onChoose, label }: { layout: Layout; zo
             key={n.id}
             data-node={i}
             role="button"
-            aria-label={[n.label, n.kind].filter(Boolean).join(", ")}
             aria-pressed={n.id === chosen}
             tabIndex={n.id === current ? 0 : -1}
             onFocus={() => setAt(n.id)}
@@ -138,7 +137,7 @@ function Drawing({ layout, zoom, chosen, onChoose, label }: { layout: Layout; zo
             onKeyDown={(e) => onKeyDown(e, n)}
             className="group outline-none"
           >
-            <title>{n.label}</title>
+            <title>{[n.label, n.kind].filter(Boolean).join(", ")}</title>
             <rect
               x={n.x}
               y={n.y}
