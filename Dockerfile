@@ -20,10 +20,11 @@ COPY --from=build --chown=nonroot:nonroot /out/data /data
 COPY --from=build --chown=nonroot:nonroot /out/config /config
 ENV FETTLE_DATA=/data FETTLE_CONFIG=/config
 VOLUME /data
-EXPOSE 8000
+EXPOSE 8000 8001
 USER nonroot
 HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 CMD ["/fettle", "serve", "--check"]
 ENTRYPOINT ["/fettle"]
-# It is to be published on this machine alone, as 127.0.0.1:8000:8000. For others it
-# needs --tls-cert and --tls-key, or --behind https://HOST.
-CMD ["serve", "--listen", "0.0.0.0:8000", "--behind", "http://localhost:8000", "--log", "json"]
+# It is to be published on this machine alone, as 127.0.0.1:8000:8000, and 8001 beside
+# it, from which pages of tools are shown. For others it needs --tls-cert and
+# --tls-key, or --behind https://HOST and --artifacts-url https://ANOTHER.
+CMD ["serve", "--listen", "0.0.0.0:8000", "--behind", "http://localhost:8000", "--artifacts-url", "http://localhost:8001", "--log", "json"]

@@ -18,9 +18,13 @@ import (
 
 // Apps is what is needed of MCP servers to show their pages (MCP Apps).
 type Apps interface {
+	// App gives the page for the calls of a tool, and what it may do.
 	App(ctx context.Context, s mcp.Server, ws *toolset.Workspace, toolID string) (*mcp.App, error)
+	// AppTool gives a tool that a page of the server may call.
 	AppTool(ctx context.Context, s mcp.Server, ws *toolset.Workspace, name string) (toolset.Tool, error)
+	// CallForApp calls it, and gives the CallToolResult in JSON.
 	CallForApp(ctx context.Context, s mcp.Server, ws *toolset.Workspace, name string, args json.RawMessage) (json.RawMessage, error)
+	// ReadForApp reads a resource, and gives the ReadResourceResult in JSON.
 	ReadForApp(ctx context.Context, s mcp.Server, ws *toolset.Workspace, uri string) (json.RawMessage, error)
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,10 +47,10 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 // without their arguments and results: the messages have these. Messages are in the
 // order of their ids.
 func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Message) ([]CallView, error) {
-	of := map[string]bool{}
-	for _, m := range messages {
+	of := map[string]int{}
+	for i, m := range messages {
 		if slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.ToolCallPart }) {
-			of[m.ID] = true
+			of[m.ID] = i
 		}
 	}
 	if len(of) == 0 {
@@ -58,12 +59,11 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 	var calls []ToolCall
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		calls = nil
-		// A call's id is made after its message's, and ids are in the order of time.
-		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.Str(messages[0].ID)}) {
+		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(timeOfID(messages[0].ID)))}) {
 			if err != nil {
 				return err
 			}
-			if of[c.MessageID] {
+			if _, ok := of[c.MessageID]; ok {
 				c.Args, c.Result = nil, nil
 				calls = append(calls, *c)
 			}
@@ -73,6 +73,9 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return nil, err
 	}
+	slices.SortStableFunc(calls, func(a, b ToolCall) int {
+		return cmp.Or(cmp.Compare(of[a.MessageID], of[b.MessageID]), cmp.Compare(a.Index, b.Index))
+	})
 	out := make([]CallView, 0, len(calls))
 	for _, c := range calls {
 		v, err := e.view1(ctx, c)
@@ -85,6 +88,13 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 		out = append(out, *v)
 	}
 	return out, nil
+}
+
+// timeOfID is the beginning of an id that is its time: what was made after something
+// has an id that isn't before that.
+func timeOfID(id string) string {
+	const digits = 10 // of a ULID's 26
+	return id[:min(len(id), digits)]
 }
 
 // view1 adds to a call what its record doesn't say.

@@ -33,8 +33,13 @@ func (e *Engine) Siblings(ctx context.Context, chat Chat) (map[string][]string, 
 	return out, nil
 }
 
-// previewLength is document 003's.
-const previewLength = 40
+const (
+	// previewLength is document 003's.
+	previewLength = 40
+	// firstFew is among how many of a chat's first messages its root is: those of a
+	// turn are made within a moment, in which their ids have any order.
+	firstFew = 8
+)
 
 // Previews gives the beginning of the first question of each chat that has one, by
 // the chat's id.
@@ -45,9 +50,12 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 			if c.Messages == 0 {
 				continue
 			}
-			for m, err := range e.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: 1}) {
+			for m, err := range e.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew}) {
 				if err != nil {
 					return err
+				}
+				if m.ParentID != "" {
+					continue
 				}
 				if err := e.loadParts(tx, m); err != nil {
 					return err
@@ -55,6 +63,7 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 				if p := previewOf(m); p != "" {
 					out[c.ID] = p
 				}
+				break
 			}
 		}
 		return nil

@@ -78,6 +78,11 @@ func layers() []rule {
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
+			rooms: []string{"./server/web/..."}, tests: true,
+			forbid: []string{"./..."},
+			why:    "the page's files are sent without knowing what the page is for",
+		},
+		{
 			rooms: []string{"./engine/..."}, tests: true,
 			forbid: []string{"./server/..."},
 			why:    "the engine doesn't know who follows its turns",

@@ -29,6 +29,10 @@ func (t *Table[T]) ByIndex(tx *Tx, index string, val Key, r Range) iter.Seq2[*T,
 	return only(t.indexed(tx, index, val, r))
 }
 
+// FromPrimary is the [Range.From] of [Table.ByIndex] for the records under a whole
+// value whose primary key is that one or a later one.
+func FromPrimary(primary Key) Key { return join([]byte{nameEnd}, primary) }
+
 // Find gives the first record that an index has under a value, or ErrNotFound.
 func (t *Table[T]) Find(tx *Tx, index string, val Key) (*T, error) {
 	for rec, err := range t.ByIndex(tx, index, val, Range{Limit: 1}) {
