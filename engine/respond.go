@@ -400,14 +400,15 @@ func (t *turn) addCall(r *reply, c provider.ToolCall) {
 
 // joined puts the texts of a run of deltas of one kind together.
 func joined(batch []provider.Delta) (string, int) {
-	n := 1
-	for n < len(batch) && batch[n].Kind == batch[0].Kind {
-		n++
+	n, size := 1, len(batch[0].Text)
+	for ; n < len(batch) && batch[n].Kind == batch[0].Kind; n++ {
+		size += len(batch[n].Text)
 	}
 	if n == 1 {
 		return clean(batch[0].Text), 1
 	}
 	var b strings.Builder
+	b.Grow(size) // a live turn keeps it for a while
 	for _, d := range batch[:n] {
 		b.WriteString(d.Text)
 	}
