@@ -207,11 +207,7 @@ func typeOf(name string) string {
 
 // putWorkspaceFile writes a file of the workspace, whole or not at all; undo takes
 // it back.
-func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
 	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()

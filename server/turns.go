@@ -297,11 +297,7 @@ func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // followChat follows the turn that runs in a chat, or the one that a client
 // comes back to.
-func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func followChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	turn, after, err := resumeFrom(r)
 	if err != nil {
 		return err
