@@ -302,6 +302,11 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 	a.join(append(path, t.accept.question()), t.speaker())
 	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
 	a.sampling = t.req.Sampling
+	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
+		a.mustCall = "" // what came of the call is for the model to say
+	} else if a.mustCall != provider.AnyTool && a.mustCall != "" {
+		a.mustCall = t.names.Name(a.mustCall)
+	}
 	if t.answers() {
 		a.schema = t.req.Schema
 	}

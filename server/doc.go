@@ -77,10 +77,14 @@
 //     on to providers that have them, reasoning_effort as whether to think. An
 //     answer of a schema is checked, and asked for once more where it doesn't fit;
 //     json_object is a schema that any object fits.
-//   - tool_choice none and that of one tool decide what is offered; required is
-//     taken for auto, and parallel_tool_calls and num_ctx change nothing. logprobs, audio and
+//   - tool_choice none and that of one tool decide what is offered. That of one tool
+//     and required have the first response call one, where the provider can make it;
+//     a footnote tells where not. parallel_tool_calls and num_ctx change nothing. logprobs, audio and
 //     logit_bias are ignored. More than one answer, work in the background,
 //     files by address or by id and OpenAI's conversations are refused.
+//   - A stored response can be asked for, also as the stream that it was, with its
+//     input; not with its metadata and the tools of its request. Deleting one deletes
+//     its chat, where it is alone in it, and is refused elsewhere.
 //   - Instructions of a stored response stay those of its chat until others come.
 //     One that tells earlier messages itself is not stored, whatever store says.
 //
