@@ -158,7 +158,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         opened = new AbortController();
         const { signal } = opened;
         const cached = ref ? cachedMessages(ref) : [];
-        set({ ...empty, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !isQuestion(m.id)), loading: ref !== null });
+        set({ ...empty, opened: was.opened + 1, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !isQuestion(m.id)), loading: ref !== null });
         if (ref === null) return;
         try {
           const found = await fetchMessages(ref, signal);
