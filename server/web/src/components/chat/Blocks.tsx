@@ -1,39 +1,47 @@
-import { memo, startTransition, useEffect, useMemo, useState } from "react";
+import { memo, useEffect, useMemo, useState } from "react";
 import { Markdown } from "@/components/ui/Markdown";
 import { growBlocks, splitBlocks } from "@/lib/blocks";
 import { cn } from "@/lib/cn";
 
 // So many pieces are drawn in one go. Of a longer text the last ones are drawn
-// first, and those before them between frames: a chat opens at its end.
-const groupSize = 16;
+// first, and those before them between frames: a chat opens at its end. A text
+// that leaps, as a replay does, is caught up with in the same steps.
+const groupSize = 8;
 const atOnce = 2 * groupSize;
 
 /** Blocks is Markdown of any length, which may grow: pieces that are finished are never drawn again. */
 export function Blocks({ text, cursor }: { text: string; cursor?: boolean }) {
-  const [read, setRead] = useState(() => ({ text: "", blocks: [] as string[], hidden: 0 }));
-  let now = read;
-  if (read.text !== text) {
-    const blocks = growBlocks(read, text);
-    const leap = blocks.length - read.blocks.length > atOnce;
-    now = { text, blocks, hidden: leap ? whole(blocks.length - atOnce) : Math.min(read.hidden, whole(blocks.length)) };
-    setRead(now);
-  }
-  const { hidden } = now;
+  const [grown] = useState(() => new Grown());
+  const blocks = grown.read(text);
+  const n = blocks.length;
+  const [drawn, setDrawn] = useState(() => ({ from: whole(Math.max(0, n - atOnce)), to: n + atOnce }));
+  const { from, to } = drawn;
   useEffect(() => {
-    if (hidden === 0) return;
-    const frame = requestAnimationFrame(() => startTransition(() => setRead((r) => ({ ...r, hidden: Math.max(0, r.hidden - atOnce) }))));
+    if (from === 0 && to >= n + atOnce) return;
+    const frame = requestAnimationFrame(() => setDrawn({ from: Math.max(0, from - atOnce), to: Math.max(to, Math.min(n, to) + 2 * atOnce) }));
     return () => cancelAnimationFrame(frame);
-  }, [hidden]);
+  }, [from, to, n]);
   const groups = [];
-  for (let from = hidden; from < now.blocks.length; from += groupSize) groups.push(<Group key={from} text={now.blocks.slice(from, from + groupSize).join("")} />);
+  const end = Math.min(n, to);
+  for (let at = from; at < end; at += groupSize) groups.push(<Group key={at} text={blocks.slice(at, Math.min(end, at + groupSize)).join("")} />);
   return <div className={cn("markdown-blocks", cursor && "streaming")}>{groups}</div>;
+}
+
+/** Grown remembers how a text was cut, so that each time only its end is looked at. */
+class Grown {
+  private before = { text: "", blocks: [] as string[] };
+
+  read(text: string): string[] {
+    if (this.before.text !== text) this.before = { text, blocks: growBlocks(this.before, text) };
+    return this.before.blocks;
+  }
 }
 
 function whole(n: number): number {
   return n - (n % groupSize);
 }
 
-/** Group is some pieces in a row, so that a long text is looked at by sixteens. */
+/** Group is some pieces in a row, so that a long text is looked at by eights. */
 const Group = memo(function Group({ text }: { text: string }) {
   const blocks = useMemo(() => splitBlocks(text), [text]);
   return (

@@ -10,8 +10,8 @@ import { usePage } from "@/lib/page";
 import { draftOf, keepDraft } from "@/lib/storage";
 import { bytes } from "@/lib/time";
 import type { Attachment } from "@/types/chat";
+import { AttachmentChip } from "./AttachmentChip";
 import { Pickers } from "./Pickers";
-import { AttachmentChip } from "./UserMessage";
 
 const rows = 5; // document 003's
 const turnBytes = 24 << 20; // where the server doesn't say
@@ -23,8 +23,8 @@ interface Picked {
 
 /** ChatInput is where a person writes. Typing goes on while an answer is made. */
 export function ChatInput() {
-  const chatId = useChat((s) => s.chatId);
-  return <Field key={chatId ?? "new"} chatId={chatId} />;
+  const { chatId, opened } = useChat((s) => ({ chatId: s.chatId, opened: s.opened }));
+  return <Field key={opened} chatId={chatId} />;
 }
 
 function Field({ chatId }: { chatId: string | null }) {

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react"
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import { useChat } from "@/hooks/useGeneralChat";
 import type { Chat } from "@/lib/api/client";
+import { ApiFault } from "@/lib/api/fault";
 import { deleteChat, renameChat } from "@/lib/chat/actions";
 import { chatsOf, useConversations } from "@/lib/chat/conversations";
 import { useUI } from "@/lib/ui";
@@ -21,6 +22,7 @@ export function ChatList() {
     return chat && running && !all.some((c) => c.id === chat.id) ? [chat, ...all] : all;
   }, [list.data, chat, running]);
   if (chats.length > 0) return <Rows chats={chats} more={list.hasNextPage && !list.isFetchingNextPage && !list.isPlaceholderData ? list.fetchNextPage : null} />;
+  if (list.error instanceof ApiFault && list.error.status === 401) return null; // the chat panel tells what is missing
   if (list.isError) return <Failed error={list.error} what="The chats can't be listed" onRetry={() => void list.refetch()} />;
   if (list.isPending) return <Skeleton lines={8} />;
   return <Empty title="No chats yet">What you ask is kept here, and nowhere but on this machine.</Empty>;

@@ -5,9 +5,8 @@ import { createPortal } from "react-dom";
 import { IconButton } from "@/components/ui/Button";
 import { Menu } from "@/components/ui/Menu";
 import { useChat } from "@/hooks/useGeneralChat";
-import { deleteChat, exportChat, renameChat } from "@/lib/chat/actions";
+import { deleteChat, exportChat, fork, renameChat } from "@/lib/chat/actions";
 import type { Chat } from "@/lib/api/client";
-import { fork } from "./MessageActions";
 import { TitleField } from "./TitleField";
 
 const never = () => () => {};

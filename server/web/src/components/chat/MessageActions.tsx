@@ -2,11 +2,9 @@ import { ChevronLeft, ChevronRight, GitFork, Pencil, RefreshCw } from "lucide-re
 import { CopyButton } from "@/components/ui/CodeBlock";
 import { IconButton } from "@/components/ui/Button";
 import { RelativeTime } from "@/components/ui/RelativeTime";
-import { tell, tellFault } from "@/components/ui/Toasts";
 import { useChat } from "@/hooks/useGeneralChat";
-import { api, unwrap } from "@/lib/api/client";
+import { fork } from "@/lib/chat/actions";
 import { withoutMarkers } from "@/lib/markers";
-import { useUI } from "@/lib/ui";
 import type { GeneralChatMessage } from "@/types/chat";
 
 /** MessageActions is a message's row of actions, there when it is pointed at or reached by keyboard. */
@@ -50,17 +48,6 @@ export function MessageActions({ message, onEdit }: { message: GeneralChatMessag
       </div>
     </div>
   );
-}
-
-/** fork begins a chat that has everything up to a message, and opens it. */
-export async function fork(chatId: string, messageId?: string) {
-  try {
-    const { chat } = unwrap(await api.POST("/api/chats/{chat}/fork", { params: { path: { chat: chatId } }, body: messageId ? { message_id: messageId } : {} }));
-    useUI.getState().openChat(chat.id);
-    tell("This chat goes on from there, and the other one is as it was.");
-  } catch (error) {
-    tellFault("The chat can't be forked", error);
-  }
 }
 
 export function usageLine(message: GeneralChatMessage): string {

@@ -33,6 +33,7 @@ export function MessageList() {
   const box = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const stuck = useRef(true); // the reader is at the end, and stays there
+  const top = useRef(0); // where the box was scrolled to
   const anchor = useRef<{ key: string; offset: number } | null>(null);
   const [away, setAway] = useState(false);
 
@@ -44,7 +45,7 @@ export function MessageList() {
     getItemKey: (i) => rows[i]?.key ?? i,
     estimateSize: (i) => (rows[i]?.message?.role === "user" ? 88 : 240),
     overscan: 4,
-    gap: 8,
+    gap: 4,
     paddingStart: 24,
     paddingEnd: 24,
   });
@@ -86,15 +87,22 @@ export function MessageList() {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [first]);
 
+  // What a person opens grows where they look, and doesn't run away from them.
+  function letGo() {
+    if (!turn) stuck.current = false;
+  }
+
   function onScroll() {
     const el = box.current;
     if (!el) return;
     const rest = fromEnd(el);
-    stuck.current = rest <= near;
-    setAway(rest > near);
+    // Only who scrolls up leaves the end: what grows below moves it away by itself.
+    stuck.current = rest <= near || (stuck.current && el.scrollTop >= top.current);
+    top.current = el.scrollTop;
+    setAway(rest > near && !stuck.current);
     if (el.scrollTop < 600 && before) {
-      const top = virtual.getVirtualItems().find((item) => item.end > el.scrollTop);
-      if (top) anchor.current = { key: String(top.key), offset: el.scrollTop - top.start };
+      const seen = virtual.getVirtualItems().find((item) => item.end > el.scrollTop);
+      if (seen) anchor.current = { key: String(seen.key), offset: el.scrollTop - seen.start };
       void loadOlder();
     }
   }
@@ -103,7 +111,7 @@ export function MessageList() {
     <div className="relative min-h-0 flex-1">
       {/* A scrolling box has to be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Messages" aria-live="off" className="scroll-y h-full [overflow-anchor:none] outline-offset-[-2px]">
+      <div ref={box} onScroll={onScroll} onClickCapture={letGo} tabIndex={0} role="log" aria-label="Messages" aria-live="off" className="scroll-y h-full [overflow-anchor:none] outline-offset-[-2px]">
         <div ref={inner} className="relative mx-auto w-full max-w-[800px]" style={{ height: virtual.getTotalSize() + (fault ? 120 : 0) }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];

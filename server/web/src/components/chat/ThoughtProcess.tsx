@@ -23,7 +23,7 @@ export function ThoughtProcess({ thoughts, running }: { thoughts: ThoughtStep[];
         className="flex w-full items-center gap-2 px-4 py-2 text-left hover:text-ink"
       >
         <ChevronRight className={cn("size-3.5 shrink-0 transition-transform", open && "rotate-90")} aria-hidden="true" />
-        <span className="min-w-0 truncate">{agents.length > 0 ? `${agents.join(", ")} · ${steps} steps` : running ? "Thinking" : "Thoughts"}</span>
+        <span className="min-w-0 truncate">{agents.length > 0 ? `${agents.join(", ")} · ${steps === 1 ? "1 step" : `${steps} steps`}` : running ? "Thinking" : "Thoughts"}</span>
       </button>
       <div id={id} hidden={!open} className="px-4 pb-3">
         {open &&

@@ -1,9 +1,8 @@
-import { FileText } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import { Button } from "@/components/ui/Button";
-import { bytes } from "@/lib/time";
-import type { Attachment, GeneralChatMessage } from "@/types/chat";
+import type { GeneralChatMessage } from "@/types/chat";
 import { useChat } from "@/hooks/useGeneralChat";
+import { AttachmentChip } from "./AttachmentChip";
 import { MessageActions } from "./MessageActions";
 
 /** UserMessage is what a person asked, at the right, and editable in its place. */
@@ -30,23 +29,6 @@ export const UserMessage = memo(function UserMessage({ message }: { message: Gen
     </div>
   );
 });
-
-export function AttachmentChip({ attachment: a, children }: { attachment: Attachment; children?: React.ReactNode }) {
-  return (
-    <span className="flex max-w-60 items-center gap-2 rounded-lg border border-border bg-surface p-1 pr-2 text-[13px]">
-      {a.preview ? (
-        <img src={a.preview} alt="" width={40} height={40} className="size-10 shrink-0 rounded-md object-cover" />
-      ) : (
-        <FileText className="m-1 size-4 shrink-0 text-muted" aria-hidden="true" />
-      )}
-      <span className="min-w-0">
-        <span className="block truncate">{a.name}</span>
-        {a.size !== undefined && <span className="block text-xs text-muted">{bytes(a.size)}</span>}
-      </span>
-      {children}
-    </span>
-  );
-}
 
 function Edit({ message, onDone }: { message: GeneralChatMessage; onDone(): void }) {
   const edit = useChat((s) => s.edit);

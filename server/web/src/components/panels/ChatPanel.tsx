@@ -1,9 +1,8 @@
+import { lazy, Suspense } from "react";
 import { ChatInput } from "@/components/chat/ChatInput";
 import { ChatTitle } from "@/components/chat/ChatTitle";
 import { FaultRow } from "@/components/chat/FaultRow";
 import { FirstVisit } from "@/components/chat/FirstVisit";
-import { MessageList } from "@/components/chat/MessageList";
-import { TokenScreen } from "@/components/chat/TokenScreen";
 import { Failed, Skeleton } from "@/components/ui/States";
 import { useChat } from "@/hooks/useGeneralChat";
 import { ApiFault } from "@/lib/api/fault";
@@ -11,11 +10,21 @@ import { token } from "@/lib/api/token";
 import { useConversations } from "@/lib/chat/conversations";
 import { useUI } from "@/lib/ui";
 
+// A first look shows no messages.
+const MessageList = lazy(() => import("@/components/chat/MessageList").then((m) => ({ default: m.MessageList })));
+const TokenScreen = lazy(() => import("@/components/chat/TokenScreen").then((m) => ({ default: m.TokenScreen })));
+
 /** ChatPanel is the chat: its messages, and the field below them. */
 export default function ChatPanel() {
   const locked = useChat((s) => s.locked);
   const { error } = useConversations();
-  if (locked || !token() || (error instanceof ApiFault && error.status === 401)) return <TokenScreen />;
+  if (locked || !token() || (error instanceof ApiFault && error.status === 401)) {
+    return (
+      <Suspense>
+        <TokenScreen />
+      </Suspense>
+    );
+  }
   return (
     <div className="flex h-full flex-col">
       <ChatTitle />
@@ -38,17 +47,14 @@ function Body() {
       </div>
     );
   }
-  if (!empty) return <MessageList />;
-  if (loading) {
+  if (!empty) {
     return (
-      <div className="min-h-0 flex-1">
-        <div className="mx-auto max-w-[800px] pt-6">
-          <Skeleton lines={2} className="ml-auto w-1/2" />
-          <Skeleton lines={6} />
-        </div>
-      </div>
+      <Suspense fallback={<Coming />}>
+        <MessageList />
+      </Suspense>
     );
   }
+  if (loading) return <Coming />;
   return (
     <>
       <FirstVisit />
@@ -58,5 +64,17 @@ function Body() {
         </div>
       )}
     </>
+  );
+}
+
+/** Coming has the shape of a question and its answer. */
+function Coming() {
+  return (
+    <div className="min-h-0 flex-1">
+      <div className="mx-auto max-w-[800px] pt-6">
+        <Skeleton lines={2} className="ml-auto w-1/2" />
+        <Skeleton lines={6} />
+      </div>
+    </div>
   );
 }

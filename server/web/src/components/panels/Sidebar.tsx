@@ -1,11 +1,13 @@
 import { CircleHelp, MessageSquarePlus, Package, Search, Settings, Trash2, X } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { ChatList } from "@/components/chat/ChatList";
-import { DeletedChats } from "@/components/chat/DeletedChats";
-import { SearchResults } from "@/components/chat/SearchResults";
 import { IconButton } from "@/components/ui/Button";
+import { Skeleton } from "@/components/ui/States";
 import { useComposer } from "@/lib/chat/choices";
 import { useUI } from "@/lib/ui";
+
+const DeletedChats = lazy(() => import("@/components/chat/DeletedChats").then((m) => ({ default: m.DeletedChats })));
+const SearchResults = lazy(() => import("@/components/chat/SearchResults").then((m) => ({ default: m.SearchResults })));
 
 /** Sidebar is the list of chats, and the ways to other things. */
 export default function Sidebar() {
@@ -51,7 +53,9 @@ export default function Sidebar() {
           </div>
         )}
       </div>
-      <div className="min-h-0 flex-1">{deleted ? <DeletedChats onBack={() => setDeleted(false)} /> : query.trim() ? <SearchResults query={query.trim()} /> : <ChatList />}</div>
+      <div className="min-h-0 flex-1">
+        <Suspense fallback={<Skeleton lines={6} />}>{deleted ? <DeletedChats onBack={() => setDeleted(false)} /> : query.trim() ? <SearchResults query={query.trim()} /> : <ChatList />}</Suspense>
+      </div>
       <div className="flex items-center gap-1 border-t border-border p-1.5">
         <button type="button" onClick={() => setToolsets(true)} className="flex h-8 flex-1 items-center gap-2 rounded-md px-2 text-[13px] text-muted hover:bg-raised hover:text-ink">
           <Package className="size-4" aria-hidden="true" />

@@ -73,3 +73,14 @@ export async function exportChat(chat: Chat) {
     tellFault("The chat can't be saved", error);
   }
 }
+
+/** fork begins a chat that has everything up to a message, and opens it. */
+export async function fork(chatId: string, messageId?: string) {
+  try {
+    const { chat } = unwrap(await api.POST("/api/chats/{chat}/fork", { params: { path: { chat: chatId } }, body: messageId ? { message_id: messageId } : {} }));
+    useUI.getState().openChat(chat.id);
+    tell("This chat goes on from there, and the other one is as it was.");
+  } catch (error) {
+    tellFault("The chat can't be forked", error);
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { messagesOf, messageOfTurn, withSeen } from "./history";
+import { turns } from "./testdata/turns";
+import { newTurn, reduce } from "./turn";
+
+describe("messages of the API", () => {
+  const listed = turns.build.messages.messages;
+  const answer = listed.at(-1);
+
+  it("have what the page of messages tells of their calls", () => {
+    const call = {
+      id: "01CALL", message_id: answer?.id ?? "", turn_id: answer?.turn_id ?? "", tool_use_id: "call_0_1", tool_id: "write_file", index: 1, status: "success",
+      duration_ms: 3, changes: [{ path: "src/parse_amounts.py", kind: "added" }], changed: 1,
+    };
+    const message = messagesOf(listed, [call]).at(-1);
+    expect(message?.tool_history[1]).toMatchObject({ call_id: "01CALL", duration_ms: 3, changed: 1, output: expect.stringContaining("made src/parse_amounts.py") });
+    expect(message?.tool_history[0]?.call_id).toBeUndefined();
+  });
+
+  it("keep of calls what was seen while they ran", () => {
+    const live = messageOfTurn(turns.reviews.events.reduce(reduce, newTurn("t")), "2026-11-28T17:00:00Z");
+    const after = messagesOf(turns.reviews.messages.messages);
+    expect(after.at(-1)?.tool_history[0]?.call_id).toBeUndefined();
+    const [, message] = withSeen(after, [{ ...live, turn_id: after.at(-1)?.turn_id }]);
+    expect(message?.tool_history[0]).toMatchObject({ status: "success", call_id: expect.any(String), workspace_payload: { type: "review_analysis" } });
+    expect(message?.workspace_payload?.type).toBe("review_analysis");
+  });
+
+  it("say how they ended", () => {
+    const message = messagesOf(turns.broken.messages.messages).at(-1);
+    expect(message).toMatchObject({ status: "error", error: "script: 401: the key was refused", fault: { code: "unauthorised" } });
+    expect(message?.fault?.hints[0]).toContain("fettle keys list");
+    expect(messagesOf(turns.cancelled.messages.messages).at(-1)?.status).toBe("cancelled");
+  });
+
+  it("know their branches", () => {
+    const id = listed[0]?.id ?? "";
+    expect(messagesOf(listed, [], { [id]: { ids: ["x", id], index: 1 } })[0]?.siblings).toEqual({ ids: ["x", id], index: 1 });
+  });
+
+  it("have attachments, and draw only pictures without scripts", () => {
+    const parts = [
+      { type: "file", name: "a.csv", text: "a,b" },
+      { type: "image", name: "a.png", mime: "image/png", data: "AAAA" },
+      { type: "image", name: "a.svg", mime: "image/svg+xml", data: "AAAA" },
+    ];
+    const [message] = messagesOf([{ ...listed[0], parts }] as typeof listed);
+    expect(message?.attachments.map((a) => [a.name, a.size, Boolean(a.preview)])).toEqual([["a.csv", 3, false], ["a.png", 3, true], ["a.svg", 3, false]]);
+  });
+});
