@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Failed, Skeleton } from "@/components/ui/States";
 import { Tabs } from "@/components/ui/Tabs";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { cn } from "@/lib/cn";
 import { useUI, type Selection } from "@/lib/ui";
 import { visit } from "@/lib/workspace/trail";
@@ -25,7 +25,7 @@ function tabOf(selection: Selection | null): TabId {
 
 /** WorkspacePanel shows what the answer brought, the chat's files, and how they came to be. */
 export default function WorkspacePanel() {
-  const chat = useGeneralChat();
+  const { chatId, historyId } = useChat((s) => ({ chatId: s.chatId, historyId: s.messages.findLast((m) => m.tool_history.length > 0)?.id }));
   const selection = useUI((s) => s.selection);
   const place = useUI((s) => s.chat);
   const { select } = useUI.getState();
@@ -53,7 +53,6 @@ export default function WorkspacePanel() {
     }
   };
   const file = selection?.kind === "file" ? selection : undefined;
-  const chatId = chat.chatId;
   return (
     // Escape leaves the full width, wherever the focus is within.
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions
@@ -67,7 +66,7 @@ export default function WorkspacePanel() {
         onWide={() => setWide(!wide)}
         onStart={() => setStarting(true)}
         callId={shown.callId}
-        historyId={chat.messages.findLast((m) => m.tool_history.length > 0)?.id}
+        historyId={historyId}
       />
       <div className="min-h-0 flex-1">
         <Tabs<TabId>

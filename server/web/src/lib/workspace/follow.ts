@@ -9,6 +9,8 @@ export type Followed =
   | { kind: "payload"; payload: WorkspacePayload; payloadId?: string; call?: ToolCall }
   | { kind: "call"; call: ToolCall };
 
+export type Running = Pick<LiveTurn, "tools" | "payloads" | "workflow">;
+
 interface Answer {
   tools: ToolCall[];
   payloads: ShownPayload[];
@@ -16,14 +18,14 @@ interface Answer {
 }
 
 /** follow chooses among the running answer and those before it, the newest first. */
-export function follow(messages: GeneralChatMessage[], turn: LiveTurn | null, known: (type: string) => boolean): Followed | null {
+export function follow(messages: GeneralChatMessage[], turn: Running | null, known: (type: string) => boolean): Followed | null {
   if (turn?.workflow?.instance) return { kind: "workflow", instance: turn.workflow.instance };
-  const live = turn && ofAnswer(turn, known);
+  const live = turn && ofAnswer({ tools: turn.tools, payloads: turn.payloads }, known);
   if (live) return live;
   for (let i = messages.length - 1; i >= 0; i--) {
     const m = messages[i];
     if (m?.role !== "assistant") continue;
-    const found = ofAnswer({ tools: m.tool_history, payloads: m.payloads, workspace_payload: m.workspace_payload }, known);
+    const found = ofAnswer({ tools: m.tool_history.filter(Boolean), payloads: m.payloads, workspace_payload: m.workspace_payload }, known);
     if (found) return found;
   }
   return null;
@@ -68,8 +70,8 @@ function rendererOf(call: ToolCall): string {
 }
 
 /** findCall finds a call of the chat by its id. */
-export function findCall(messages: GeneralChatMessage[], turn: LiveTurn | null, callId: string): ToolCall {
+export function findCall(messages: GeneralChatMessage[], turn: Running | null, callId: string): ToolCall {
   const all = [...messages.flatMap((m) => m.tool_history), ...(turn?.tools ?? [])];
   // One of another branch is rendered all the same.
-  return all.find((c) => c.call_id === callId) ?? { tool_name: "Tool call", input: {}, output: "", call_id: callId };
+  return all.find((c) => c?.call_id === callId) ?? { tool_name: "Tool call", input: {}, output: "", call_id: callId };
 }

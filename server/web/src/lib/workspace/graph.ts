@@ -81,7 +81,7 @@ export interface Layout {
   height: number;
 }
 
-export const box = { width: 176, height: 52, gapX: 28, gapY: 52, pad: 12 };
+export const box = { width: 176, height: 52, gapX: 28, gapY: 56, pad: 28 };
 
 /** layOut puts nodes into layers, each below those that lead to it. */
 export function layOut(graph: Graph): Layout {
@@ -97,28 +97,37 @@ export function layOut(graph: Graph): Layout {
       if (node) place.set(id, { ...node, layer: y, x: (width - own) / 2 + i * (box.width + box.gapX), y: box.pad + y * (box.height + box.gapY) });
     });
   });
+  let lanes = 0;
   const edges = graph.edges.flatMap((e) => {
     const from = place.get(e.from);
     const to = place.get(e.to);
-    return from && to ? [{ ...e, ...pathOf(from, to, width) }] : [];
+    if (!from || !to) return [];
+    return [{ ...e, ...(from.layer < to.layer ? down(from, to) : around(from, to, width - box.pad / 2 + 10 * (lanes++ % 12))) }];
   });
-  return { nodes: [...place.values()], edges, width, height: 2 * box.pad + layers.length * box.height + Math.max(0, layers.length - 1) * box.gapY };
+  return { nodes: [...place.values()], edges, width: width + 10 * Math.min(lanes, 12), height: 2 * box.pad + layers.length * box.height + Math.max(0, layers.length - 1) * box.gapY };
 }
 
-function pathOf(from: Placed, to: Placed, width: number): { path: string; middle: { x: number; y: number } } {
-  const x1 = from.x + box.width / 2;
-  const x2 = to.x + box.width / 2;
-  if (from.layer < to.layer) {
-    const y1 = from.y + box.height;
-    const y2 = to.y;
-    const bend = Math.min(60, (y2 - y1) / 2);
-    return { path: `M${x1},${y1} C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`, middle: { x: (x1 + x2) / 2, y: (y1 + y2) / 2 } };
-  }
-  // A way back goes around at the side.
-  const side = Math.min(width, Math.max(from.x, to.x) + box.width + box.gapX / 2);
-  const y1 = from.y + box.height / 2;
-  const y2 = to.y + box.height / 2;
-  return { path: `M${from.x + box.width},${y1} C${side + 12},${y1} ${side + 12},${y2} ${to.x + box.width},${y2}`, middle: { x: side, y: (y1 + y2) / 2 } };
+interface Line {
+  path: string;
+  middle: { x: number; y: number };
+}
+
+function down(from: Placed, to: Placed): Line {
+  const [x1, y1] = [from.x + box.width / 2, from.y + box.height];
+  const [x2, y2] = [to.x + box.width / 2, to.y];
+  const bend = Math.min(60, (y2 - y1) / 2);
+  return { path: `M${x1},${y1} C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`, middle: { x: (x1 + x2) / 2, y: (y1 + y2) / 2 } };
+}
+
+/** around is a way back: out below, up beside all others, and in from above. */
+function around(from: Placed, to: Placed, lane: number): Line {
+  const [x1, y1] = [from.x + box.width / 2 + 24, from.y + box.height];
+  const [x2, y2] = [to.x + box.width / 2 + 24, to.y];
+  const [low, high] = [y1 + 16, y2 - 16];
+  return {
+    path: `M${x1},${y1} Q${x1},${low} ${x1 + 12},${low} L${lane - 8},${low} Q${lane},${low} ${lane},${low - 8} L${lane},${high + 8} Q${lane},${high} ${lane - 8},${high} L${x2 + 12},${high} Q${x2},${high} ${x2},${y2}`,
+    middle: { x: lane - 24, y: (low + high) / 2 },
+  };
 }
 
 /** layersOf are the nodes' ids by layer, in an order that crosses few edges. */

@@ -132,7 +132,7 @@ function csvCell(value: unknown): string {
 export function widths(table: Table): number[] {
   return table.columns.map((c, i) => {
     let most = Math.min(c.label.length + 3, 24);
-    for (const row of table.rows.slice(0, 100)) most = Math.max(most, Math.min(40, cellText(row.cells[i], 60).length + 1));
+    for (const row of table.rows.slice(0, 100)) most = Math.max(most, Math.min(40, cellText(row.cells[i], 60).length + 3));
     return Math.max(6, most);
   });
 }

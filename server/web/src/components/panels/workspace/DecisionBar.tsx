@@ -21,7 +21,7 @@ export function DecisionBar({
   const id = useId();
   if (decision) return <Decided decision={decision} />;
   return (
-    <div role="group" aria-label="Accept or reject" className="flex shrink-0 flex-wrap items-center gap-2 border-t border-border bg-surface px-4 py-3">
+    <div role="group" aria-label="Accept or reject" className="flex shrink-0 flex-wrap items-center justify-end gap-2 border-t border-border bg-surface px-4 py-3">
       <label htmlFor={id} className="sr-only">
         What you say to it
       </label>
@@ -32,7 +32,7 @@ export function DecisionBar({
         disabled={!ready || busy}
         onChange={(e) => setRemark(e.target.value)}
         placeholder={ready ? "A remark, if you have one" : "To be decided once the answer has ended"}
-        className="h-8 min-w-40 flex-1 rounded-md border border-border bg-bg px-3 text-[13px]"
+        className="h-8 min-w-40 flex-1 rounded-md max-[480px]:basis-full border border-border bg-bg px-3 text-[13px]"
       />
       <Button disabled={!ready || busy} onClick={() => onDecide(false, remark.trim())}>
         <X className="size-4" aria-hidden="true" />

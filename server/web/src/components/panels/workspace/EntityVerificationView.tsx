@@ -1,6 +1,6 @@
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { Button } from "@/components/ui/Button";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { dataOf } from "@/lib/workspace/payload";
 import { fields, number, records, share, text, words, type Fields } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
@@ -14,7 +14,7 @@ const states: Record<string, { tone: BadgeTone; says: string; icon: typeof Circl
 
 /** EntityVerificationView is who may be meant, and how sure that is. */
 export default function EntityVerificationView({ payload }: { payload: WorkspacePayload }) {
-  const chat = useGeneralChat();
+  const chat = useChat((s) => ({ send: s.send, busy: s.starting || s.turn !== null }));
   const data = fields(dataOf(payload));
   const query = fields(data.query);
   const status = text(data.status, 60);
@@ -42,7 +42,7 @@ export default function EntityVerificationView({ payload }: { payload: Workspace
             render={(c) => (
               <Candidate
                 candidate={c}
-                onChoose={status === "ambiguous" && !chat.isLoading ? () => chat.sendMessage(`I mean ${nameOf(c)}${text(c.location) && `, ${text(c.location)}`}.`, "value_selected") : undefined}
+                onChoose={status === "ambiguous" && !chat.busy ? () => void chat.send(`I mean ${nameOf(c)}${text(c.location) && `, ${text(c.location)}`}.`, "value_selected") : undefined}
               />
             )}
           />

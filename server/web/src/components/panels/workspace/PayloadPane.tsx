@@ -1,6 +1,6 @@
 import { createElement, Suspense } from "react";
 import { Skeleton } from "@/components/ui/States";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { usePayloadHandler } from "@/lib/payloadHandlers";
 import { dataOf } from "@/lib/workspace/payload";
 import { getPayloadView } from "@/lib/workspace/workspaceRegistry";
@@ -18,7 +18,7 @@ import "./payloads";
  * of its type; and below it what a person says to it.
  */
 export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload; payloadId?: string }) {
-  const { turn } = useGeneralChat();
+  const running = useChat((s) => s.turn !== null);
   const types = usePayloadTypes();
   const handler = usePayloadHandler(payload.type);
   const { shown, decision, decide } = useDecision(payloadId, handler);
@@ -40,7 +40,7 @@ export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload;
           </Guard>
         </div>
       </div>
-      {asks && <DecisionBar decision={decision} ready={shown !== undefined && !turn} busy={decide.isPending} onDecide={say} />}
+      {asks && <DecisionBar decision={decision} ready={shown !== undefined && !running} busy={decide.isPending} onDecide={say} />}
     </div>
   );
 }

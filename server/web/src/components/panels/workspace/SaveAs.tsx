@@ -6,11 +6,11 @@ import { Failed } from "@/components/ui/States";
 import { tell } from "@/components/ui/Toasts";
 import { request } from "@/lib/api/client";
 import { useUI } from "@/lib/ui";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 
 /** SaveAs writes a text into the chat's workspace. Only a file that isn't there yet: nothing is lost. */
 export function SaveAs({ name, content, onClose }: { name: string; content: string; onClose(): void }) {
-  const { chatId } = useGeneralChat();
+  const chatId = useChat((s) => s.chatId);
   const [path, setPath] = useState(name);
   const client = useQueryClient();
   const save = useMutation({

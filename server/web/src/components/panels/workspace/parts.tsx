@@ -15,8 +15,8 @@ export function Section({ title, aside, children }: { title: string; aside?: Rea
   return (
     <section aria-label={title} className="min-w-0">
       <div className="mb-2 flex items-baseline gap-2">
-        <h3 className="text-[13px] font-semibold">{title}</h3>
-        {aside && <span className="text-[13px] text-muted">{aside}</span>}
+        <h3 dir="auto" className="max-w-full shrink-0 text-[13px] font-semibold break-words">{title}</h3>
+        {aside && <span dir="auto" className="min-w-0 text-[13px] break-words text-muted">{aside}</span>}
       </div>
       {children}
     </section>
@@ -32,7 +32,7 @@ const tones = {
 export type BadgeTone = keyof typeof tones;
 
 export function Badge({ tone = "plain", children }: { tone?: BadgeTone; children: ReactNode }) {
-  return <span className={cn("inline-flex max-w-full items-center gap-1 rounded-full border px-2 py-px text-[13px] break-words [&_svg]:size-3.5", tones[tone])}>{children}</span>;
+  return <span className={cn("inline-flex w-fit max-w-full items-center gap-1 rounded-full border px-2 py-px text-[13px] break-words [&_svg]:size-3.5", tones[tone])}>{children}</span>;
 }
 
 /** Words is a stranger's text, in its own direction. */
@@ -127,7 +127,7 @@ export function Facts({ facts }: { facts: Fact[] }) {
 export function Stars({ rating }: { rating: number }) {
   const n = Math.min(5, Math.max(0, Math.round(rating)));
   return (
-    <span role="img" aria-label={`${rating} of 5 stars`} className="tracking-tight whitespace-nowrap text-tone-yellow">
+    <span role="img" aria-label={`${rating} of 5 stars`} className="tracking-tight whitespace-nowrap text-star">
       {"★".repeat(n)}
       <span className="text-muted">{"☆".repeat(5 - n)}</span>
     </span>

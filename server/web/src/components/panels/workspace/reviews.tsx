@@ -33,7 +33,7 @@ export function Distribution({ distribution, picked, onPick }: { distribution: u
         const line = (
           <>
             <span className="w-12 text-left">{stars} star{stars === 1 ? "" : "s"}</span>
-            <Meter value={count / total} className="flex-1" tone="bg-tone-yellow" />
+            <Meter value={count / total} className="flex-1" tone="bg-star" />
             <span className="w-8 text-right text-muted tabular-nums">{count}</span>
           </>
         );

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { tell, tellFault } from "@/components/ui/Toasts";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { api, unwrap } from "@/lib/api/client";
 import { ApiFault } from "@/lib/api/fault";
 import type { FoundHandler } from "@/lib/payloadHandlers";
@@ -19,7 +19,7 @@ export function usePayloads(chatId: string | null) {
  * keeps the first, and who comes later is shown that one.
  */
 export function useDecision(payloadId: string | undefined, handler?: FoundHandler) {
-  const { chatId } = useGeneralChat();
+  const chatId = useChat((s) => s.chatId);
   const client = useQueryClient();
   const follow = useFollowTurn();
   const all = usePayloads(payloadId ? chatId : null);
@@ -42,7 +42,6 @@ export function useDecision(payloadId: string | undefined, handler?: FoundHandle
       // The page does its part after the server has noted the decision, so that it does it once.
       if (accept) handler?.onAccept?.(given);
       else handler?.onReject?.(given);
-      tell(accept ? "Accepted" : "Rejected");
       if (turn) follow(turn);
     },
     onError: (error) => {

@@ -1,7 +1,8 @@
 import { useMemo } from "react";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { findPayloadHandler } from "@/lib/payloadHandlers";
 import { useUI, type Selection } from "@/lib/ui";
+import type { ToolCall } from "@/types/chat";
 import { findCall, follow, type Followed } from "@/lib/workspace/follow";
 import { payloadTypeConfig } from "./types";
 import { getWorkspaceMode, type WorkspaceMode } from "@/lib/workspace/workspaceMode";
@@ -27,10 +28,12 @@ function known(type: string): boolean {
 
 /** useShown is what the result tab shows: what a person chose, else the newest result. */
 export function useShown(selection: Selection | null): Shown {
-  const chat = useGeneralChat();
+  const chat = useChat((s) => ({ chatId: s.chatId, messages: s.messages, turnId: s.turn?.turnId, tools: s.turn?.tools, payloads: s.turn?.payloads, workflow: s.turn?.workflow }));
+  const { tools, payloads, workflow } = chat;
   const messages = useLostPayload(chat.messages);
-  const followed = useMemo(() => follow(messages, chat.turn, known), [messages, chat.turn]);
-  const rest = useRestingWorkflow(selection === null && !chat.turn);
+  const turn = useMemo(() => (tools && payloads ? { tools: tools.filter(Boolean), payloads, workflow: workflow ?? null } : null), [tools, payloads, workflow]);
+  const followed = useMemo(() => follow(messages, turn, known), [messages, turn]);
+  const rest = useRestingWorkflow(selection === null && !turn);
   const target: Followed | null = selection === null && rest ? { kind: "workflow", instance: rest } : selection === null ? followed : null;
 
   const instanceId = selection?.kind === "workflow" ? selection.instanceId : target?.kind === "workflow" ? target.instance : null;
@@ -38,8 +41,8 @@ export function useShown(selection: Selection | null): Shown {
   const handlers = useHandlers(instanceId);
   const failed = instanceId !== null && instance.isError ? instance.error : null;
 
-  const chosenCall = selection?.kind === "call" ? findCall(messages, chat.turn, selection.callId) : target?.kind === "call" ? target.call : null;
-  const history = selection?.kind === "history" ? (messages.find((m) => m.id === selection.messageId)?.tool_history ?? (chat.turn?.turnId === selection.messageId ? chat.turn.tools : [])) : null;
+  const chosenCall = selection?.kind === "call" ? findCall(messages, turn, selection.callId) : target?.kind === "call" ? target.call : null;
+  const history = selection?.kind === "history" ? callsOf(messages.find((m) => m.id === selection.messageId)?.tool_history ?? (chat.turnId === selection.messageId ? tools : [])) : null;
   const payload = selection?.kind === "payload" ? selection.payload : target?.kind === "payload" ? target.payload : null;
   const payloadId = selection?.kind === "payload" ? selection.payloadId : target?.kind === "payload" ? target.payloadId : undefined;
   const mode = getWorkspaceMode({
@@ -74,10 +77,14 @@ function pinOf(target: Followed | null, chatId: string): Selection | null {
   }
 }
 
+// A call that runs beside another may not have its place yet.
+function callsOf(calls: ToolCall[] | undefined): ToolCall[] {
+  return (calls ?? []).filter(Boolean);
+}
+
 /** useRestingWorkflow is the workflow that the chat's last answer was a part of, after a reload too. */
 function useRestingWorkflow(enabled: boolean): string | null {
-  const { chatId, messages } = useGeneralChat();
-  const turn = messages.findLast((m) => m.role === "assistant")?.turn_id;
+  const { chatId, turn } = useChat((s) => ({ chatId: s.chatId, turn: s.messages.findLast((m) => m.role === "assistant")?.turn_id }));
   const instances = useInstances(enabled && chatId !== null && turn !== undefined);
   if (!enabled || !turn) return null;
   return instances.data?.find((i) => i.chat_id === chatId && i.turn_id === turn)?.id ?? null;

@@ -137,7 +137,7 @@ export function StreamTemplateCard({ data }: { data: unknown }) {
         </Section>
       )}
       <Criteria title="Belongs to it" values={texts(space.inclusion_criteria)} />
-      <Criteria title="Does not" values={texts(space.exclusion_criteria)} />
+      <Criteria title="Does not belong to it" values={texts(space.exclusion_criteria)} />
       {queries.length > 0 && (
         <Section title="Queries">
           <Capped

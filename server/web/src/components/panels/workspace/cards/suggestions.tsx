@@ -1,5 +1,5 @@
 import { Button } from "@/components/ui/Button";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { fields, list, records, text, texts, words } from "@/lib/workspace/read";
 import { Badge, Capped, Chips, Nothing, View, Words, type BadgeTone } from "../parts";
 
@@ -37,7 +37,7 @@ export function StreamSuggestionsCard({ data }: { data: unknown }) {
 
 /** SuggestedValuesCard is answers to choose from. */
 export function SuggestedValuesCard({ data }: { data: unknown }) {
-  const chat = useGeneralChat();
+  const chat = useChat((s) => ({ send: s.send, busy: s.starting || s.turn !== null }));
   const values = records(Array.isArray(data) ? data : list(fields(data).suggested_values));
   return (
     <View>
@@ -46,7 +46,7 @@ export function SuggestedValuesCard({ data }: { data: unknown }) {
         {values.slice(0, 50).map((v, i) => {
           const value = text(v.value);
           return (
-            <Button key={i} disabled={chat.isLoading || value === ""} onClick={() => chat.sendMessage(value, "value_selected")} className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal">
+            <Button key={i} disabled={chat.busy || value === ""} onClick={() => void chat.send(value, "value_selected")} className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal">
               <span dir="auto">{text(v.label, 200) || value}</span>
             </Button>
           );
@@ -58,7 +58,7 @@ export function SuggestedValuesCard({ data }: { data: unknown }) {
 
 /** SuggestedActionsCard is what could be done next. */
 export function SuggestedActionsCard({ data }: { data: unknown }) {
-  const chat = useGeneralChat();
+  const chat = useChat((s) => ({ send: s.send, busy: s.starting || s.turn !== null }));
   const actions = records(Array.isArray(data) ? data : list(fields(data).suggested_actions));
   return (
     <View>
@@ -70,8 +70,8 @@ export function SuggestedActionsCard({ data }: { data: unknown }) {
           return (
             <Button
               key={i}
-              disabled={chat.isLoading || action === ""}
-              onClick={() => chat.sendMessage(label, "action_executed", { action_identifier: action, action_data: a.data ?? a.metadata })}
+              disabled={chat.busy || action === ""}
+              onClick={() => void chat.send(label, "action_executed", { action_identifier: action, action_data: a.data ?? a.metadata })}
               className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal"
             >
               <span dir="auto">{label}</span>

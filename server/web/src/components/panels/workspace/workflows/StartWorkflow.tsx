@@ -5,7 +5,7 @@ import { Dialog } from "@/components/ui/Dialog";
 import { RelativeTime } from "@/components/ui/RelativeTime";
 import { SchemaForm } from "@/components/ui/SchemaForm";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { useUI } from "@/lib/ui";
 import { cut, words } from "@/lib/workspace/read";
 import { nameOf, progressOf } from "@/lib/workspace/workflow";
@@ -70,7 +70,7 @@ function Form({ workflow, onBack, onClose }: { workflow: Workflow; onBack(): voi
 
 /** Started are the workflows of this chat, to look at again. */
 function Started({ onClose }: { onClose(): void }) {
-  const { chatId } = useGeneralChat();
+  const chatId = useChat((s) => s.chatId);
   const own = useInstances(chatId !== null).data?.filter((i) => i.chat_id === chatId) ?? [];
   if (own.length === 0) return null;
   return (

@@ -2,7 +2,7 @@ import { Ban, Play, RotateCcw } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "@/components/ui/Button";
 import { RelativeTime } from "@/components/ui/RelativeTime";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { cut, words } from "@/lib/workspace/read";
 import { nameOf, over, progressOf, stepName } from "@/lib/workspace/workflow";
 import type { WorkflowHandlers, WorkflowInstanceState } from "@/lib/workspace/workspaceMode";
@@ -17,7 +17,7 @@ export function WorkflowFrame({ instance, handlers, children }: { instance: Work
   const waitsBehind = [...instance.steps].reverse().find((s) => s.state === "done");
   const next = instance.steps.find((s) => s.state !== "done");
   // A run can't be begun while another turn is at the chat.
-  const elsewhere = useGeneralChat().isLoading && instance.state !== "running";
+  const elsewhere = useChat((s) => s.starting || s.turn !== null) && instance.state !== "running";
   return (
     <div className="flex min-w-0 flex-col gap-4 p-4 text-sm">
       <div className="flex flex-col gap-2">

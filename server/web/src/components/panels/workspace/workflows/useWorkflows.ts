@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { tellFault } from "@/components/ui/Toasts";
-import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { useChat } from "@/hooks/useGeneralChat";
 import { api, unwrap, type Schemas } from "@/lib/api/client";
 import { useUI } from "@/lib/ui";
 import { applyEvent } from "@/lib/workspace/workflow";
@@ -21,7 +21,7 @@ export function useInstances(enabled = true) {
 /** useInstance is one, kept up with its turn while that is followed, and else by asking again. */
 export function useInstance(id: string | null) {
   const client = useQueryClient();
-  const event = useGeneralChat().turn?.workflow ?? null;
+  const event = useChat((s) => s.turn?.workflow ?? null);
   const key = ["workflows", "instance", id];
   const query = useQuery({
     queryKey: key,
@@ -43,29 +43,29 @@ export function useInstance(id: string | null) {
   return query;
 }
 
-/** useFollowChat shows the chat of a turn that was begun here, and follows it. */
+/** useFollowTurn shows the chat of a turn that was begun here, and follows it. */
 export function useFollowTurn() {
-  const chat = useGeneralChat();
+  const chat = useChat((s) => ({ chatId: s.chatId, reload: s.reload }));
   const client = useQueryClient();
-  return (turn: { chat_id: string; conversation_id?: number }) => {
+  return (turn: { chat_id: string }) => {
     void client.invalidateQueries({ queryKey: ["workflows"] });
     void client.invalidateQueries({ queryKey: ["chat", turn.chat_id] });
     void client.invalidateQueries({ queryKey: ["chats"] });
     if (turn.chat_id !== chat.chatId) useUI.getState().openChat(turn.chat_id);
-    // A chat that is loaded again takes up the turn that runs in it.
-    else if (turn.conversation_id !== undefined) void chat.loadConversation(turn.conversation_id);
+    // A chat that is read again takes up the turn that runs in it.
+    else void chat.reload();
   };
 }
 
 export function useStart() {
-  const chat = useGeneralChat();
+  const chatId = useChat((s) => s.chatId);
   const follow = useFollowTurn();
   return useMutation({
     mutationFn: async ({ workflow, input }: { workflow: string; input: Record<string, unknown> }) =>
       unwrap(
         await api.POST("/api/workflows/{workflow}/start", {
           params: { path: { workflow } },
-          body: { input, confirm: true, ...(chat.chatId ? { chat_id: chat.chatId } : {}) },
+          body: { input, confirm: true, ...(chatId ? { chat_id: chatId } : {}) },
         }),
       ),
     onSuccess: ({ instance_id, turn }) => {
