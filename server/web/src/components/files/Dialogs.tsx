@@ -1,6 +1,7 @@
 import { useState, type FormEvent } from "react";
 import { Button } from "@/components/ui/Button";
 import { Dialog } from "@/components/ui/Dialog";
+import { useReturnFocus } from "./useReturnFocus";
 import { problemOf } from "./upload";
 import type { Blocked } from "./useFileActions";
 
@@ -20,6 +21,7 @@ export function NameDialog({
   onDone(path: string): void;
   onClose(): void;
 }) {
+  useReturnFocus();
   const [path, setPath] = useState(start);
   const problem = path === start ? "" : problemOf(path, taken);
   const ready = path !== start && problem === "" && path !== "" && !path.endsWith("/");
@@ -61,6 +63,7 @@ export function NameDialog({
 
 /** BlockedDialog lists what someone else changed since, and leaves the choice. */
 export function BlockedDialog({ blocked, onClose }: { blocked: Blocked; onClose(): void }) {
+  useReturnFocus();
   const n = blocked.paths.length;
   return (
     <Dialog
@@ -70,7 +73,9 @@ export function BlockedDialog({ blocked, onClose }: { blocked: Blocked; onClose(
       about="Nothing was changed yet. Overwriting them can be undone too."
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button autoFocus onClick={onClose}>
+            Cancel
+          </Button>
           <Button onClick={blocked.keep}>Keep {n === 1 ? "it" : "them"}, bring back the rest</Button>
           <Button look="danger" onClick={blocked.anyway}>
             {blocked.what} anyway
@@ -85,6 +90,7 @@ export function BlockedDialog({ blocked, onClose }: { blocked: Blocked; onClose(
 
 /** OverwriteDialog asks what becomes of files that an upload would take the place of. */
 export function OverwriteDialog({ paths, onReplace, onSkip, onClose }: { paths: string[]; onReplace(): void; onSkip?: () => void; onClose(): void }) {
+  useReturnFocus();
   const n = paths.length;
   return (
     <Dialog
@@ -94,7 +100,9 @@ export function OverwriteDialog({ paths, onReplace, onSkip, onClose }: { paths: 
       about="Replacing can be undone."
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button autoFocus onClick={onClose}>
+            Cancel
+          </Button>
           {onSkip && <Button onClick={onSkip}>Upload the others</Button>}
           <Button look="accent" onClick={onReplace}>
             Replace {n === 1 ? "it" : "them"}

@@ -38,8 +38,8 @@ export function FilePane({
             <ArrowLeft />
           </IconButton>
         </span>
-        <h3 className="min-w-0 flex-1 truncate pl-1 font-mono text-[13px]" title={path} dir="auto">
-          {path}
+        <h3 className="min-w-0 flex-1 truncate pl-1 font-mono text-[13px]" title={path}>
+          <bdi>{path}</bdi>
         </h3>
         <span className="shrink-0 px-1 text-xs text-muted">
           {removed ? "removed in the last step" : file ? [bytes(file.size), file.kind === "executable" && "executable"].filter(Boolean).join(", ") : ""}

@@ -140,7 +140,7 @@ export function FileTree({ chatId, rows, selected, onSelect, onToggle, onRename,
       tabIndex={0}
       aria-activedescendant={rows.length > 0 ? `${id}-${at}` : undefined}
       onKeyDown={onKeyDown}
-      className="group/tree scroll-y h-full min-h-0 outline-offset-[-2px]"
+      className="group/tree scroll-y h-full min-h-0 outline-none"
     >
       <div role="presentation" className="relative w-full" style={{ height: list.getTotalSize() }}>
         {list.getVirtualItems().map((item) => {
@@ -194,7 +194,9 @@ function TreeRow({ id, chatId, row, top, active, selected, onClick }: { id: stri
     >
       {node.folder ? open ? <ChevronDown className="size-4 shrink-0 text-muted" /> : <ChevronRight className="size-4 shrink-0 text-muted" /> : <span className="size-4 shrink-0" />}
       <Icon node={node} open={open} />
-      <bdi className={cn("min-w-0 flex-1 truncate", node.mark === "removed" && "text-muted line-through")}>{node.name}</bdi>
+      <span className={cn("min-w-0 flex-1 truncate", node.mark === "removed" && "text-muted line-through")}>
+        <bdi>{node.name}</bdi>
+      </span>
       {unsaved && <span className="shrink-0 rounded-full bg-accent px-1.5 text-xs text-on-accent">not saved</span>}
       {mark && (
         <span className={cn("shrink-0 font-mono text-xs", mark.look)} title={`${mark.word} in the last step`}>
@@ -202,7 +204,7 @@ function TreeRow({ id, chatId, row, top, active, selected, onClick }: { id: stri
           <span className="sr-only"> {mark.word}</span>
         </span>
       )}
-      {node.folder && !open && node.changed > 0 && <span className="shrink-0 text-xs text-warn">{node.changed} changed</span>}
+      {node.folder && !open && node.changed > 0 && <span className="shrink-0 text-xs text-warn">{node.changed.toLocaleString("en")} changed</span>}
       <span className="shrink-0 text-xs text-muted tabular-nums">{node.folder ? count(node.files) : bytes(node.size)}</span>
     </div>
   );

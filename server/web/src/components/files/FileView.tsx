@@ -18,7 +18,8 @@ export interface FileViewProps {
   /** what the tree knows of it, if it does */
   file?: TreeFile;
   language?: string;
-  document?: boolean;
+  /** Markdown, whatever its name is, seen first as what it looks like or as it is written */
+  markdown?: "source" | "preview";
 }
 
 const maxImage = 32 << 20;
@@ -46,7 +47,7 @@ function Other({ file }: { file: TreeFile }) {
   );
 }
 
-function Content({ chatId, path, state, readOnly, file, language, document }: FileViewProps) {
+function Content({ chatId, path, state, readOnly, file, language, markdown = isMarkdown(path) ? "preview" : undefined }: FileViewProps) {
   const [limit, setLimit] = useState(firstPart);
   const part = useFilePart(chatId, path, state, limit, file?.sha256);
   const { data } = part;
@@ -63,7 +64,7 @@ function Content({ chatId, path, state, readOnly, file, language, document }: Fi
       sha256={data.sha256}
       readOnly={readOnly}
       language={language}
-      markdown={document || isMarkdown(path)}
+      markdown={markdown}
       more={whole ? undefined : { left: data.size - data.bytes.length, load: () => setLimit(limit * 4), loading: part.isFetching }}
     />
   );

@@ -50,9 +50,10 @@ function Browser({ chatId, path, manifestId, onLeave, listed, truncated, at }: F
   const root = useMemo(() => {
     const marks = new Map<string, Mark>();
     const gone: TreeFile[] = [];
+    const there = new Set(listed.map((file) => file.path)); // the lists may be of two moments
     for (const change of diff.data?.changes ?? []) {
       marks.set(change.path, change.change as Mark);
-      if (change.change === "removed" && change.old) gone.push(change.old);
+      if (change.change === "removed" && change.old && !there.has(change.path)) gone.push(change.old);
     }
     return buildTree(listed, marks, gone);
   }, [listed, diff.data]);

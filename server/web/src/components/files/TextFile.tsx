@@ -15,17 +15,19 @@ export interface TextFileProps {
   /** read only: an old state, or a renderer that isn't editable */
   readOnly?: boolean;
   language?: string;
-  /** Markdown has a preview, beside the text where there is room */
-  markdown?: boolean;
+  /** Markdown has a preview, beside the text where there is room; this is what is seen first */
+  markdown?: "source" | "preview";
   /** bytes that aren't loaded yet, and how more come */
   more?: { left: number; load(): void; loading: boolean };
 }
 
+const maxEdited = 4_000_000;
+
 /** TextFile shows a text of the workspace, and saves what a person makes of it. */
 export function TextFile({ chatId, path, text, sha256, readOnly = false, language, markdown, more }: TextFileProps) {
   const file = useEditedFile(chatId, path, text, sha256);
-  // A part of a file can't be saved: the rest would be gone.
-  const fixed = readOnly || more !== undefined;
+  // A part of a file can't be saved: the rest would be gone. And each key would take too long in a large one.
+  const fixed = readOnly || more !== undefined || text.length > maxEdited;
   const shown = fixed ? text : file.text;
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -44,7 +46,7 @@ export function TextFile({ chatId, path, text, sha256, readOnly = false, languag
       )}
       <div className="min-h-0 flex-1">
         {markdown ? (
-          <MarkdownFile text={shown} path={path} readOnly={fixed} onChange={file.change} onSave={() => void file.save()} />
+          <MarkdownFile text={shown} path={path} first={markdown === "source" ? "Edit" : "Preview"} readOnly={fixed} onChange={file.change} onSave={() => void file.save()} />
         ) : (
           <Code
             key={fixed ? "read" : "edit"}
@@ -93,17 +95,19 @@ type View = (typeof views)[number];
 export function MarkdownFile({
   text,
   path,
+  first = "Preview",
   readOnly,
   onChange,
   onSave,
 }: {
   text: string;
   path?: string;
+  first?: View;
   readOnly: boolean;
   onChange?(text: string): void;
   onSave?(): void;
 }) {
-  const [view, setView] = useState<View>("Preview");
+  const [view, setView] = useState(first);
   return (
     <div className="@container flex h-full min-h-0 flex-col">
       <div role="group" aria-label="View" className="flex shrink-0 gap-1 border-b border-border px-2 py-1">
@@ -113,7 +117,7 @@ export function MarkdownFile({
             size="small"
             look="quiet"
             aria-pressed={view === name}
-            className={cn(view === name && "bg-raised text-ink", name === "Both" && "hidden @min-[560px]:inline-flex")}
+            className={cn(view === name && "bg-raised text-ink", name === "Both" && "@max-[559px]:hidden")}
             onClick={() => setView(name)}
           >
             {name === "Edit" && readOnly ? "Source" : name}

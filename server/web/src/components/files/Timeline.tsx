@@ -8,11 +8,12 @@ import FilesBrowser from "./FilesBrowser";
 import { lanesOf } from "./lanes";
 import { stateWords } from "./stateWords";
 import { TimelineRow } from "./TimelineRow";
-import { useFileActions } from "./useFileActions";
+import { OtherBranches } from "./OtherBranches";
+import { counted, useFileActions } from "./useFileActions";
 import { useStates } from "./useWorkspace";
 import { restoreState, undo, type WorkspaceState } from "./workspaceApi";
 
-type View = { kind: "list" } | { kind: "tree"; state: WorkspaceState } | { kind: "diff"; from?: WorkspaceState; to: WorkspaceState };
+type View = { kind: "list" } | { kind: "tree"; manifestId?: string } | { kind: "diff"; title: string; from?: string; to?: string };
 
 /** Timeline is every state that a chat's files were in, what made it, and the way back to it. */
 export default function Timeline({ chatId }: { chatId: string }) {
@@ -34,19 +35,19 @@ export default function Timeline({ chatId }: { chatId: string }) {
     );
   }
 
-  const restore = (state: WorkspaceState) =>
+  const restore = (id: string) =>
     void actions.restoring(
       "Bring back",
-      () => `Brought back the state after ${said(state)}`,
-      (options) => restoreState(chatId, state.id, options),
+      (done) => `Brought back: ${counted(done)}`,
+      (options) => restoreState(chatId, id, options),
       () => undo(chatId),
     );
   const choose = (state: WorkspaceState) => {
-    if (!comparing) return setView({ kind: "tree", state });
+    if (!comparing) return setView({ kind: "tree", manifestId: state.active ? undefined : state.id });
     if (comparing.id === state.id) return setComparing(null);
     // The older one is what it is compared with.
     const [from, to] = list.indexOf(comparing) > list.indexOf(state) ? [comparing, state] : [state, comparing];
-    setView({ kind: "diff", from, to });
+    setView({ kind: "diff", title: `From ${said(from)} to ${said(to)}`, from: from.id, to: to.id });
   };
   const canUndo = list.some((s) => s.active && s.parent_id);
   const canRedo = list.some((s) => s.undone);
@@ -71,7 +72,7 @@ export default function Timeline({ chatId }: { chatId: string }) {
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions
     <div className="@container flex h-full min-h-0 flex-col" onKeyDown={keys}>
       {view.kind === "tree" && (
-        <FilesBrowser chatId={chatId} manifestId={view.state.active ? undefined : view.state.id} onLeave={() => setView({ kind: "list" })} />
+        <FilesBrowser chatId={chatId} manifestId={view.manifestId} onLeave={() => setView({ kind: "list" })} />
       )}
       {view.kind === "diff" && (
         <>
@@ -79,10 +80,10 @@ export default function Timeline({ chatId }: { chatId: string }) {
             <IconButton label="Back to the timeline" onClick={() => setView({ kind: "list" })}>
               <ArrowLeft />
             </IconButton>
-            <h3 className="min-w-0 flex-1 truncate">{view.from ? `From ${said(view.from)} to ${said(view.to)}` : `What ${said(view.to)} changed`}</h3>
+            <h3 className="min-w-0 flex-1 truncate">{view.title}</h3>
           </div>
           <div className="min-h-0 flex-1">
-            <DiffView chatId={chatId} from={view.from?.id} to={view.to.id} />
+            <DiffView chatId={chatId} from={view.from} to={view.to} />
           </div>
         </>
       )}
@@ -129,13 +130,20 @@ export default function Timeline({ chatId }: { chatId: string }) {
                     compared={comparing?.id === state.id}
                     comparing={comparing !== null}
                     onChoose={() => choose(state)}
-                    onRestore={() => restore(state)}
-                    onDiff={() => setView({ kind: "diff", to: state })}
+                    onRestore={() => restore(state.id)}
+                    onDiff={() => setView({ kind: "diff", title: `What ${said(state)} changed`, to: state.id })}
                     onCompare={() => setComparing(state)}
                   />
                 ) : null;
               })}
             </ol>
+            <OtherBranches
+              chatId={chatId}
+              known={list}
+              onTree={(manifestId) => setView({ kind: "tree", manifestId })}
+              onDiff={(branch, from) => setView({ kind: "diff", title: `From ${branch} to the files as they are`, from })}
+              onRestore={restore}
+            />
             {states.data.more && (
               <div className="p-3">
                 <Button size="small" disabled={states.isFetching} onClick={() => setLimit(limit * 3)}>

@@ -33,7 +33,11 @@ export function TimelineRow({ state, place, lanes, compared, comparing, onChoose
         <button type="button" onClick={onChoose} aria-pressed={comparing ? compared : undefined} className="flex min-w-0 flex-1 flex-col justify-center px-1 text-left outline-offset-[-2px]">
           <span className="flex w-full min-w-0 items-baseline gap-1.5 text-[13px]">
             <span className={cn("shrink-0", state.active && "font-semibold")}>{what}</span>
-            {detail && <bdi className={cn("min-w-0 truncate font-mono text-xs", !state.undone && "text-muted")}>{detail}</bdi>}
+            {detail && (
+              <span className={cn("min-w-0 truncate font-mono text-xs", !state.undone && "text-muted")}>
+                <bdi>{detail}</bdi>
+              </span>
+            )}
           </span>
           <span className="flex w-full min-w-0 items-baseline gap-2 text-xs text-muted">
             <RelativeTime at={state.created_at} className="truncate" />
@@ -115,7 +119,7 @@ function Lanes({ place, lanes, state }: { place: Placed; lanes: number; state: W
   const x = (lane: number) => 14 + lane * laneWidth;
   const dot = x(place.lane);
   const mid = height / 2;
-  const line = "stroke-border";
+  const line = "stroke-muted opacity-60";
   return (
     <svg width={20 + lanes * laneWidth} height={height} aria-hidden="true" className="shrink-0 fill-none" strokeWidth="2">
       {place.through.map((lane) => (

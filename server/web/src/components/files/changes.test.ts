@@ -26,6 +26,12 @@ it("takes no empty files for renames", () => {
   expect(shownChanges(changes).map((c) => c.kind)).toEqual(["removed", "added"]);
 });
 
+it("tells of a folder only where nothing in it does", () => {
+  const folder = (path: string): FileChange => ({ path, change: "removed", old: { path, kind: "folder", size: 0 } });
+  const shown = shownChanges([folder("deep"), folder("deep/very"), { path: "deep/very/a.txt", change: "removed", old: file("deep/very/a.txt", "x") }, folder("empty")]);
+  expect(shown.map((c) => c.path)).toEqual(["deep/very/a.txt", "empty"]);
+});
+
 it("says what differs beside the content", () => {
   const [mode, link, kind, failed] = shownChanges([
     { path: "run.sh", change: "modified", old: file("run.sh", "x"), new: file("run.sh", "x", { kind: "executable" }) },

@@ -33,8 +33,10 @@ export function shownChanges(changes: FileChange[]): ShownChange[] {
     gone.add(from.path);
   }
   const out: ShownChange[] = [];
-  for (const c of changes) {
+  for (const [i, c] of changes.entries()) {
     if (gone.has(c.path)) continue;
+    // A folder that came or went with what is in it is told by that. Paths are sorted.
+    if ((c.new ?? c.old)?.kind === "folder" && changes[i + 1]?.path.startsWith(c.path + "/")) continue;
     const from = moved.get(c.path);
     const old = from?.old ?? c.old;
     out.push({

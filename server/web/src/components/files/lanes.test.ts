@@ -15,8 +15,8 @@ it("draws one line where nothing was undone", () => {
 // and the restore as a child of what it went back from.
 it("puts what was undone beside the way to the active state", () => {
   const placed = lanesOf([
-    { id: "undone", parent_id: "two" },
-    { id: "restore", parent_id: "two", active: true },
+    { id: "undone", parent_id: "two", undone: true },
+    { id: "restore", parent_id: "undone", active: true },
     { id: "two", parent_id: "one" },
     { id: "one" },
   ]);

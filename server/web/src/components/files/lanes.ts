@@ -17,13 +17,21 @@ interface Linked {
   id: string;
   parent_id?: string;
   active?: boolean;
+  undone?: boolean;
 }
 
 /** lanesOf places states that are listed with the latest first. */
-export function lanesOf(states: Linked[]): Placed[] {
-  const byId = new Map(states.map((s) => [s.id, s]));
+export function lanesOf(listed: Linked[]): Placed[] {
+  const byId = new Map(listed.map((s) => [s.id, s]));
+  // What an undo left came after what it took away; it goes on from before that.
+  const states = listed.map((s) => {
+    let parent = s.parent_id;
+    for (let p = parent ? byId.get(parent) : undefined; !s.undone && p?.undone && parent; p = parent ? byId.get(parent) : undefined) parent = p.parent_id;
+    return { ...s, parent_id: parent };
+  });
+  const shown = new Map(states.map((s) => [s.id, s]));
   const trunk = new Set<string>();
-  for (let s = states.find((s) => s.active); s && !trunk.has(s.id); s = s.parent_id ? byId.get(s.parent_id) : undefined) trunk.add(s.id);
+  for (let s = states.find((s) => s.active); s && !trunk.has(s.id); s = s.parent_id ? shown.get(s.parent_id) : undefined) trunk.add(s.id);
   const waits: (string | null)[] = []; // by lane: the state that its line goes down to
   return states.map((s) => {
     const here = waits.flatMap((id, lane) => (id === s.id ? [lane] : []));

@@ -11,10 +11,13 @@ export function chosen(files: FileList, folder: string): Upload[] {
 
 /** dropped are the files of a drop, and those in dropped folders. */
 export async function dropped(items: DataTransferItemList, folder: string): Promise<Upload[]> {
-  // All entries have to be taken before the first wait: the list is empty after it.
-  const entries = Array.from(items, (item) => (item.kind === "file" ? item.webkitGetAsEntry() : null));
+  // All have to be taken before the first wait: the list is empty after it. What has no entry is a file by itself.
+  const taken = Array.from(items, (item) => (item.kind === "file" ? { entry: item.webkitGetAsEntry(), file: item.getAsFile() } : null));
   const out: Upload[] = [];
-  for (const entry of entries) if (entry) await walk(entry, folder, out);
+  for (const item of taken) {
+    if (item?.entry) await walk(item.entry, folder, out);
+    else if (item?.file) out.push({ path: join(folder, item.file.name), file: item.file });
+  }
   return out;
 }
 

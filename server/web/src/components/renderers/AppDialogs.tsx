@@ -1,3 +1,4 @@
+import { useReturnFocus } from "@/components/files/useReturnFocus";
 import { Button } from "@/components/ui/Button";
 import { Dialog } from "@/components/ui/Dialog";
 import { useGeneralChat } from "@/hooks/useGeneralChat";
@@ -48,6 +49,7 @@ function AskToSend({ name, text, onDone }: { name: string; text: string; onDone(
 }
 
 function Ask({ title, about, yes, no = "Don’t", disabled, onDone, children }: { title: string; about?: string; yes: string; no?: string; disabled?: boolean; onDone(yes: boolean): void; children: React.ReactNode }) {
+  useReturnFocus();
   return (
     <Dialog
       open
@@ -56,7 +58,10 @@ function Ask({ title, about, yes, no = "Don’t", disabled, onDone, children }: 
       about={about}
       footer={
         <>
-          <Button onClick={() => onDone(false)}>{no}</Button>
+          {/* What a stray Enter hits changes nothing. */}
+          <Button autoFocus onClick={() => onDone(false)}>
+            {no}
+          </Button>
           <Button look="accent" disabled={disabled} onClick={() => onDone(true)}>
             {yes}
           </Button>

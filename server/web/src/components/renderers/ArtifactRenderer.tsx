@@ -38,7 +38,7 @@ function ServiceFrame({ address, sandbox, external, name, fill }: { address: str
       title={`Page of ${name}`}
       sandbox={rights.join(" ")}
       referrerPolicy="no-referrer"
-      className="block w-full border-0 bg-white"
+      className="block w-full border-0"
       style={{ height: fill ? "100%" : 360 }}
     />
   );

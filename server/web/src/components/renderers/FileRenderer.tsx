@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { FolderOpen } from "lucide-react";
 import { useState } from "react";
 import { FileView } from "@/components/files/FileView";
+import { isMarkdown } from "@/components/files/kinds";
 import { readPart, type FileState } from "@/components/files/workspaceApi";
 import { Button } from "@/components/ui/Button";
 import { Failed, Skeleton } from "@/components/ui/States";
@@ -46,9 +47,9 @@ export function FileRenderer({ chatId, callId, path, editable, language, documen
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex shrink-0 flex-wrap items-center gap-1 border-b border-border py-1 pr-1 pl-3 text-[13px]">
-        <bdi className="min-w-0 flex-1 truncate font-mono" title={path}>
-          {path}
-        </bdi>
+        <span className="min-w-0 flex-1 truncate font-mono" title={path}>
+          <bdi>{path}</bdi>
+        </span>
         {now && then && now !== then && (
           <Button size="small" look="quiet" onClick={() => setWants(shown === "now" ? "then" : "now")}>
             {shown === "now" ? "Changed since: show as the call left it" : "Show as it is now"}
@@ -73,7 +74,7 @@ export function FileRenderer({ chatId, callId, path, editable, language, documen
           state={shown === "now" ? {} : { tool_call_id: callId }}
           readOnly={!editable || shown === "then"}
           language={language}
-          document={document}
+          markdown={document ? "preview" : isMarkdown(path) ? "source" : undefined}
         />
       </div>
     </div>

@@ -33,7 +33,7 @@ export function HtmlFrame({ address, title, fill, height = 360, onReload }: { ad
       title={title}
       sandbox="allow-scripts"
       referrerPolicy="no-referrer"
-      className="block w-full border-0 bg-white"
+      className="block w-full border-0"
       style={{ height: fill ? "100%" : size }}
       onLoad={() => {
         loads.current++;
