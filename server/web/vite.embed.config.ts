@@ -35,16 +35,29 @@ export const getPayloadHandler = first.getPayloadHandler;
   };
 }
 
+// What the page has and the web component has another form of: editors and frames
+// stay with the page, and tooltips are the browser's.
+const others: Record<string, string> = {
+  [src + "components/renderers/ToolCallView.tsx"]: src + "embed/PlainCall.tsx",
+  [src + "components/ui/Tooltip.tsx"]: src + "embed/PlainTooltip.tsx",
+};
+
+function instead(): Plugin {
+  return {
+    name: "instead",
+    enforce: "pre",
+    async resolveId(source, importer, options) {
+      if (!importer || source.startsWith("\0")) return null;
+      const found = await this.resolve(source, importer, { ...options, skipSelf: true });
+      return (found && others[found.id]) ?? null;
+    },
+  };
+}
+
 // The web component <fettle-chat>: one file, which any page can load.
 export default defineConfig({
-  resolve: {
-    alias: [
-      // Editors and frames stay with the page.
-      { find: "@/components/renderers/ToolCallView", replacement: src + "embed/PlainCall.tsx" },
-      { find: /^@\//, replacement: src },
-    ],
-  },
-  plugins: [react(), tailwindcss(), perElement()],
+  resolve: { alias: { "@": src.slice(0, -1) } },
+  plugins: [instead(), react(), tailwindcss(), perElement()],
   publicDir: false,
   define: { "process.env.NODE_ENV": '"production"', "window.localStorage": "localStorage" },
   build: {
