@@ -251,12 +251,13 @@ func rest(ctx context.Context, d time.Duration) bool {
 }
 
 func (c *capturer) fileOnce(ctx context.Context, d *dir, e *cached, first int64) error {
-	f, err := d.open(e.Name)
+	h, err := d.handle(e.Name)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }()
-	st, err := fstat(f)
+	whose := h.close
+	defer func() { whose() }()
+	st, err := h.stat()
 	if err != nil {
 		return err
 	}
@@ -273,8 +274,10 @@ func (c *capturer) fileOnce(ctx context.Context, d *dir, e *cached, first int64)
 	known := e.unchanged(&st)
 	var sum Digest
 	if st.size <= smallBlob {
-		sum, err = c.small(ctx, f, &st, e)
+		sum, err = c.small(ctx, h, &st, e)
 	} else {
+		f := h.file()
+		whose = func() { _ = f.Close() }
 		sum, err = c.large(ctx, f, &st, e)
 	}
 	if err != nil {
@@ -291,9 +294,9 @@ func (c *capturer) fileOnce(ctx context.Context, d *dir, e *cached, first int64)
 	return nil
 }
 
-// settled checks that a file didn't change since st.
-func settled(f *os.File, st *stat, n int64) error {
-	after, err := fstat(f)
+// settled checks that a file of n bytes, which has the stat after now, didn't change
+// since st.
+func settled(after stat, err error, st *stat, n int64) error {
 	if err != nil {
 		return err
 	}
@@ -304,14 +307,15 @@ func settled(f *os.File, st *stat, n int64) error {
 }
 
 // small reads a file whole and hands it to the writer.
-func (c *capturer) small(ctx context.Context, f *os.File, st *stat, e *cached) (Digest, error) {
+func (c *capturer) small(ctx context.Context, h handle, st *stat, e *cached) (Digest, error) {
 	record := make([]byte, 1+st.size+1) // one more, to see that it has grown
 	record[0] = encRaw
-	n, err := io.ReadFull(f, record[1:])
+	n, err := io.ReadAtLeast(h, record[1:], int(st.size)) // that its end is there its stat tells
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return Digest{}, err
 	}
-	if err := settled(f, st, int64(n)); err != nil {
+	after, err := h.stat()
+	if err := settled(after, err, st, int64(n)); err != nil {
 		return Digest{}, err
 	}
 	record = record[:1+n]
@@ -334,7 +338,8 @@ func (c *capturer) large(ctx context.Context, f *os.File, st *stat, e *cached) (
 		cp := copier{ctx: ctx, sum: sha256.New()}
 		n, err := cp.copy(nil, f)
 		if err == nil {
-			err = settled(f, st, n)
+			after, serr := fstat(f)
+			err = settled(after, serr, st, n)
 		}
 		if err != nil || cp.digest() == e.Digest {
 			return e.Digest, err
@@ -379,7 +384,8 @@ func (c *capturer) stream(ctx context.Context, tmp, f *os.File, st *stat) (Diges
 		n, err = c.copyIn(&cp, tmp, f)
 	}
 	if err == nil {
-		err = settled(f, st, n)
+		after, serr := fstat(f)
+		err = settled(after, serr, st, n)
 	}
 	if err != nil {
 		return Digest{}, err

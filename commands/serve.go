@@ -85,7 +85,7 @@ published on this machine alone. Standard output has the address alone, with
 --print-url; the log is on standard error, and has no token, no key and nothing
 that was said. Spans go to an OpenTelemetry receiver where fettle help environment
 says so. A socket of systemd's takes the place of --listen.`,
-		UsageText: "fettle serve\nfettle serve --open\nfettle serve --print-url --listen 127.0.0.1:0\nfettle serve --demo --trust-origin http://localhost:5173\nfettle serve --demo --allow-origin https://example.org\nfettle serve --listen 127.0.0.1:0 --behind https://fettle.example.org --artifacts 127.0.0.1:0 --artifacts-url https://artifacts.example.org\nfettle serve --check",
+		UsageText: "fettle serve\nfettle serve --open\nfettle serve --print-url --listen 127.0.0.1:0\nfettle serve --demo --trust-origin http://localhost:5173\nfettle serve --demo --allow-origin https://example.org\nfettle serve --listen 127.0.0.1:0 --artifacts 127.0.0.1:0\nfettle serve --check",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: defaultListen, Usage: "answer at `HOST:PORT`; port 0 is any that is free"},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},

@@ -50,6 +50,7 @@ func (w *work) draw() {
 	done, total, files := w.done.Load(), w.total.Load(), w.files.Load()
 	switch doing, _ := w.doing.Load().(string); {
 	case total > 0:
+		w.bar.Part(doing)
 		w.bar.Bytes(done, total)
 	case files > 0:
 		w.bar.Stage(doing + " " + term.Count(int(files), "file", "files") + ", " + term.Size(done))

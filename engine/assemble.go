@@ -26,6 +26,7 @@ type assembly struct {
 	temperature *float64
 	maxTokens   int
 	sampling    provider.Sampling
+	mustCall    string // the name of a tool, or provider.AnyTool
 	// native is for a provider that keeps the agents itself; nil elsewhere.
 	native *provider.Native
 	// name gives the name by which the model knows a tool id.
@@ -58,7 +59,7 @@ func assemble(a assembly) *provider.Request {
 	}
 	req.Messages = append(req.Messages, a.extra...)
 	if !a.without[provider.FeatureTools] {
-		req.Tools = a.tools
+		req.Tools, req.MustCall = a.tools, a.mustCall
 	}
 	switch {
 	case a.schema == nil:

@@ -119,6 +119,10 @@ type TurnRequest struct {
 	Temperature *float64
 	MaxTokens   int
 	Sampling    provider.Sampling
+	// MustCall is the id of a tool that the first response has to call, or
+	// [provider.AnyTool]; empty leaves it to the model, as do providers that can't
+	// make a model call. It counts where the tool is offered.
+	MustCall string
 	// workflow is what the turn runs of one, instead of asking the model; see
 	// StartWorkflow.
 	workflow *workflowRun

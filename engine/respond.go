@@ -302,6 +302,11 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 	a.join(append(path, t.accept.question()), t.speaker())
 	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
 	a.sampling = t.req.Sampling
+	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
+		a.mustCall = "" // what came of the call is for the model to say
+	} else if a.mustCall != provider.AnyTool && a.mustCall != "" {
+		a.mustCall = t.names.Name(a.mustCall)
+	}
 	if t.answers() {
 		a.schema = t.req.Schema
 	}
@@ -400,14 +405,15 @@ func (t *turn) addCall(r *reply, c provider.ToolCall) {
 
 // joined puts the texts of a run of deltas of one kind together.
 func joined(batch []provider.Delta) (string, int) {
-	n := 1
-	for n < len(batch) && batch[n].Kind == batch[0].Kind {
-		n++
+	n, size := 1, len(batch[0].Text)
+	for ; n < len(batch) && batch[n].Kind == batch[0].Kind; n++ {
+		size += len(batch[n].Text)
 	}
 	if n == 1 {
 		return clean(batch[0].Text), 1
 	}
 	var b strings.Builder
+	b.Grow(size) // a live turn keeps it for a while
 	for _, d := range batch[:n] {
 		b.WriteString(d.Text)
 	}

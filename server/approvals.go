@@ -113,28 +113,51 @@ func (a *approval) json(turn engine.TurnID) approvalJSON {
 }
 
 // ask gives the approval of a confirm_request; whoever reads that event first
-// makes it. nil says that it was answered, or that the turn has ended.
+// makes it, and asks the store for it, while others wait. nil says that it was
+// answered, or that the turn has ended.
 func (s *Server) ask(id engine.TurnID, seq event.Seq, ask event.ConfirmRequest) *approval {
-	version := s.versionOf(ask.ToolID)
-	l := s.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := l.turns[id]
+	t := s.live.turn(id)
 	if t == nil {
 		return nil
 	}
-	a := t.asks[ask.ToolUseID]
-	if a == nil {
-		a = &approval{ask: ask, seq: seq, nonce: rand.Text(), version: version, expires: s.now().Add(s.o.ApprovalTime)}
-		if !t.owned {
-			a.timer = time.AfterFunc(s.o.ApprovalTime, func() { s.runOut(id, a) })
+	t.asking.Lock()
+	defer t.asking.Unlock()
+	a, known := s.live.asked(t, ask.ToolUseID)
+	if !known {
+		a = &approval{ask: ask, seq: seq, nonce: rand.Text(), version: s.versionOf(ask.ToolID), expires: s.now().Add(s.o.ApprovalTime)}
+		if !s.live.wait(t, a, func() *time.Timer {
+			return time.AfterFunc(s.o.ApprovalTime, func() { s.runOut(id, a) })
+		}) {
+			return nil
 		}
-		t.asks[ask.ToolUseID] = a
-	}
-	if a.settled != nil {
-		return nil
 	}
 	return a
+}
+
+// asked gives the approval of a call that waits for one. known also says so of one
+// that is settled.
+func (l *liveTurns) asked(t *liveTurn, useID string) (a *approval, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a, known = t.asks[useID]; known && a.settled != nil {
+		return nil, true
+	}
+	return a, known
+}
+
+// wait has an approval wait, for a time where its turn isn't a command's, unless the
+// turn has ended meanwhile.
+func (l *liveTurns) wait(t *liveTurn, a *approval, start func() *time.Timer) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.turns[t.id] != t {
+		return false
+	}
+	if !t.owned {
+		a.timer = start()
+	}
+	t.asks[a.ask.ToolUseID] = a
+	return true
 }
 
 // versionOf is the revision of the toolset that a tool belongs to, as it is

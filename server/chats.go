@@ -138,11 +138,7 @@ func createChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func getChat(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func getChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	chat, err := s.chats.FindChat(r.Context(), ref)
 	if err != nil {
 		return err
@@ -156,11 +152,7 @@ func (s *Server) turnIn(ref engine.ChatRef) string {
 	return string(id)
 }
 
-func listMessages(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	limit, err := pageParam(r)
 	if err != nil {
 		return err
@@ -214,11 +206,7 @@ func (s *Server) addCalls(r *http.Request, out *messagesJSON) error {
 	return nil
 }
 
-func renameChat(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func renameChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	var body titleBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -231,11 +219,7 @@ func renameChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func deleteChat(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func deleteChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	chat, err := s.chats.FindChat(r.Context(), ref)
 	if err != nil {
 		return err
@@ -260,11 +244,7 @@ func listDeleted(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func restoreChat(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func restoreChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	if ref.Number == 0 {
 		return fault.New(fault.Usage, "a deleted chat is named by its number")
 	}
@@ -282,11 +262,7 @@ type forkBody struct {
 	Place     int    `json:"place,omitempty"`
 }
 
-func forkChat(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func forkChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	var body forkBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -309,11 +285,7 @@ type branchesJSON struct {
 	Branches []engine.Branch `json:"branches"`
 }
 
-func listBranches(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func listBranches(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	chat, branches, err := s.branches.Branches(r.Context(), ref)
 	if err != nil {
 		return err
@@ -328,11 +300,7 @@ type switchBody struct {
 	Overwrite bool   `json:"overwrite,omitempty"`
 }
 
-func switchBranch(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func switchBranch(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	var body switchBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err

@@ -39,6 +39,8 @@ responses:
   - {when: json, text: '{"city":"Oslo"}'}
   - {when: weather, step: 0, expect: {tools: [get_weather]}, reasoning: I need it., text: Let me look., calls: [{name: get_weather, args: {city: Oslo}}]}
   - {when: weather, step: 1, seen: 3 degrees, text: It is 3 degrees in Oslo.}
+  - {when: must any, expect: {must_call: "*", tools: [get_weather, other]}, calls: [{name: get_weather, args: {city: Oslo}}]}
+  - {when: must one, expect: {must_call: get_weather}, calls: [{name: get_weather, args: {city: Oslo}}]}
   - {when: what did you say, seen: It is 3 degrees in Oslo, text: That it is 3 degrees.}
   - {when: note it, step: 0, system: ^You are the Scribe, expect: {tools: [note]}, text: I note it., calls: [{name: note, args: {}}]}
   - {when: note it, step: 1, text: Noted.}

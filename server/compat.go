@@ -273,6 +273,17 @@ func clientTools(in *dialect.Request) []engine.ClientTool {
 	return out
 }
 
+// mustCall is what a request wants to have called, as the engine names it.
+func mustCall(in *dialect.Request) string {
+	switch in.Choice.Mode {
+	case "required":
+		return provider.AnyTool
+	case "tool":
+		return engine.ClientToolset + ":" + in.Choice.Name
+	}
+	return ""
+}
+
 // fieldFault is a fault about a field, which OpenAI's errors name.
 func fieldFault(code fault.Code, field, problem string) error {
 	f := fault.New(code, problem)

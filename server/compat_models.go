@@ -161,6 +161,16 @@ func compatRoutes() []route {
 			op: "create_response", method: http.MethodPost, path: "/v1/responses", do: createResponse, speaks: dialect.Responses,
 			summary: "OpenAI's responses; one that is stored is a turn of a chat", body: responsesBody{}, takes: jsonBody(), max: maxTurn, media: mediaSSE,
 		},
+		{
+			op: "get_response", method: http.MethodGet, path: "/v1/responses/{response}", do: getResponse, speaks: dialect.Responses,
+			summary: "A response that was stored, or the stream that it was",
+			query:   []param{{"stream", "whether the events are wanted", "boolean"}, {"starting_after", "the number of the last event that the client has", "integer"}},
+		},
+		{op: "delete_response", method: http.MethodDelete, path: "/v1/responses/{response}", do: deleteResponse, speaks: dialect.Responses, gives: deletedResponse{}, summary: "Delete a stored response that is alone in its chat"},
+		{
+			op: "list_response_input", method: http.MethodGet, path: "/v1/responses/{response}/input_items", do: listInputItems, speaks: dialect.Responses, gives: inputItems{},
+			summary: "What a stored response was asked with", query: []param{{"order", "`asc` is from the first on", ""}},
+		},
 		{op: "list_openai_models", method: http.MethodGet, path: "/v1/models", do: openAIModels, speaks: dialect.OpenAI, summary: "OpenAI's list of models, with the agents as fettle/AGENT"},
 		{op: "get_openai_model", method: http.MethodGet, path: "/v1/models/{model...}", do: openAIModel, speaks: dialect.OpenAI, summary: "A model of OpenAI's list"},
 		{

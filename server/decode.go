@@ -108,6 +108,17 @@ func badBody(err error) error {
 // chatOf is the chat that a path names: by its number, or by its id.
 func chatOf(r *http.Request) (engine.ChatRef, error) { return chatNamed(r.PathValue("chat")) }
 
+// inChat is the handler of a path that names a chat.
+func inChat(do func(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error) handler {
+	return func(s *Server, w http.ResponseWriter, r *http.Request) error {
+		ref, err := chatOf(r)
+		if err != nil {
+			return err
+		}
+		return do(s, w, r, ref)
+	}
+}
+
 func chatNamed(name string) (engine.ChatRef, error) {
 	if n, err := strconv.ParseInt(name, 10, 64); err == nil && n > 0 {
 		return engine.ChatRef{Number: n}, nil

@@ -10,6 +10,8 @@
 //   - Route: one operation. The table in routes.go is what the mux and
 //     /openapi.json are both made of.
 //   - Follower: one client of one turn's stream (stream.go).
+//   - Line: the connection of a follower of a live turn, taken from net/http
+//     (line.go).
 //   - Relay: what the followers of a live turn share: its last events, encoded
 //     once (relay.go).
 //   - Pause: a stream that ends where an approval is needed, while its turn waits;
@@ -43,8 +45,11 @@
 //   - A follower gets each event once and in order, and what it missed after
 //     Last-Event-ID. Following a turn that has nothing more is answered with 204,
 //     which ends a client's reconnecting.
-//   - A follower costs one goroutine beside net/http's own for its connection. It
-//     holds no event: those that keep up share the turn's last ones, who is behind
+//   - A follower of a live turn costs two goroutines with small stacks, one of which
+//     only hears whether its client goes away: its connection is net/http's no more,
+//     and is closed behind the answer. That is so for this API's own dialect over
+//     HTTP/1.1; every other stream is written by its handler. A follower holds no
+//     event: those that keep up share the turn's last ones, who is behind
 //     reads the turn's log piece by piece at its own pace, and buffers are borrowed
 //     for a write. One that takes nothing for stallTime is dropped, and can resume;
 //     the system holds little more of a stream than is under way.
@@ -72,10 +77,14 @@
 //     on to providers that have them, reasoning_effort as whether to think. An
 //     answer of a schema is checked, and asked for once more where it doesn't fit;
 //     json_object is a schema that any object fits.
-//   - tool_choice none and that of one tool decide what is offered; required is
-//     taken for auto, and parallel_tool_calls and num_ctx change nothing. logprobs, audio and
+//   - tool_choice none and that of one tool decide what is offered. That of one tool
+//     and required have the first response call one, where the provider can make it;
+//     a footnote tells where not. parallel_tool_calls and num_ctx change nothing. logprobs, audio and
 //     logit_bias are ignored. More than one answer, work in the background,
 //     files by address or by id and OpenAI's conversations are refused.
+//   - A stored response can be asked for, also as the stream that it was, with its
+//     input; not with its metadata and the tools of its request. Deleting one deletes
+//     its chat, where it is alone in it, and is refused elsewhere.
 //   - Instructions of a stored response stay those of its chat until others come.
 //     One that tells earlier messages itself is not stored, whatever store says.
 //

@@ -215,13 +215,21 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 // narrow bounds what the system holds of a stream, until widen is called.
 func narrow(r *http.Request) (widen func()) {
 	conn, _ := r.Context().Value(connKey{}).(net.Conn)
-	if t, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
-		conn = t.NetConn()
-	}
-	c, ok := conn.(interface{ SetWriteBuffer(int) error })
-	if !ok {
+	c := narrowable(conn)
+	if c == nil {
 		return func() {}
 	}
 	_ = c.SetWriteBuffer(streamBuffer) // where it can't be set it is the system's
 	return func() { _ = c.SetWriteBuffer(fileBuffer) }
+}
+
+type writeBuffered interface{ SetWriteBuffer(int) error }
+
+// narrowable is what has the buffers of a connection; nil where that isn't known.
+func narrowable(conn net.Conn) writeBuffered {
+	if t, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+		conn = t.NetConn()
+	}
+	c, _ := conn.(writeBuffered)
+	return c
 }

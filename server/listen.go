@@ -240,7 +240,7 @@ func proxyURL(address string) (*url.URL, error) {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fault.New(fault.Usage, quoted(address)+" is no address of a reverse proxy", "fettle serve --behind https://fettle.example.org")
 	}
-	if u.Scheme == "http" && !isLoopbackHost(u.Hostname()) {
+	if !TokenSafe(u) {
 		return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, and the token would go over the network unencrypted",
 			"fettle serve --behind https://"+clean(u.Host))
 	}
@@ -248,9 +248,13 @@ func proxyURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
+// TokenSafe tells whether a token may go to an address: it is encrypted, or stays
+// on this machine.
+func TokenSafe(u *url.URL) bool { return u.Scheme == "https" || isLoopbackHost(u.Hostname()) }
+
 // isLoopbackHost tells whether only this machine reaches a host.
 func isLoopbackHost(host string) bool {
-	if host == "localhost" {
+	if strings.EqualFold(host, "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))

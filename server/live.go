@@ -31,6 +31,8 @@ type liveTurn struct {
 	chat engine.Chat
 	asks map[string]*approval // by tool_use_id
 	news *relay
+	// asking is held by who makes an approval of it, before the lock of liveTurns.
+	asking sync.Mutex
 	// owned is by a command, at whose terminal a person is asked for as long as
 	// they take.
 	owned bool
@@ -136,11 +138,16 @@ func (l *liveTurns) of(ref engine.ChatRef) (engine.TurnID, bool) {
 	return id, ok
 }
 
-// relay is where followers of a live turn hear of it; nil for one that has ended.
-func (l *liveTurns) relay(id engine.TurnID) *relay {
+// turn gives a live turn; nil for one that has ended.
+func (l *liveTurns) turn(id engine.TurnID) *liveTurn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t := l.turns[id]; t != nil {
+	return l.turns[id]
+}
+
+// relay is where followers of a live turn hear of it; nil for one that has ended.
+func (l *liveTurns) relay(id engine.TurnID) *relay {
+	if t := l.turn(id); t != nil {
 		return t.news
 	}
 	return nil

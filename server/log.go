@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,12 +19,20 @@ func (s *Server) finish(w *recorder, r *http.Request, st *state) {
 	if p := recover(); p != nil {
 		s.failed(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
+	if st.taken {
+		return // its line tells of it
+	}
+	st.method = r.Method
+	s.tell(r.Context(), st, w.status, w.bytes)
+}
+
+// tell has log and counters hear of a request that has ended.
+func (s *Server) tell(ctx context.Context, st *state, status int, size int64) {
 	took := s.now().Sub(st.begun)
-	s.count.request(st.route, w.status, took)
-	level := levelOf(w.status)
-	attrs := append(requestAttrs(r, st.err), slog.Int("status", w.status), slog.Int64("bytes", w.bytes),
+	s.count.request(st.route, status, took)
+	attrs := append(requestAttrs(st), slog.Int("status", status), slog.Int64("bytes", size),
 		slog.Int64("duration_ms", took.Milliseconds()))
-	s.log.LogAttrs(r.Context(), level, "request", attrs...)
+	s.log.LogAttrs(ctx, levelOf(status), "request", attrs...)
 }
 
 func levelOf(status int) slog.Level {
@@ -38,13 +47,13 @@ func levelOf(status int) slog.Level {
 
 // requestAttrs tell which request it was. What went wrong with it is told in words
 // where that is the server's own trouble, or the gate's; else by its kind.
-func requestAttrs(req *http.Request, err error) []slog.Attr {
-	st := stateOf(req)
+func requestAttrs(st *state) []slog.Attr {
 	op := "none"
 	if st.route != nil {
 		op = st.route.op
 	}
-	attrs := []slog.Attr{slog.String("request_id", st.id), slog.String("method", clean(req.Method)), slog.String("op", op)}
+	attrs := []slog.Attr{slog.String("request_id", st.id), slog.String("method", clean(st.method)), slog.String("op", op)}
+	err := st.err
 	if err == nil {
 		return attrs
 	}

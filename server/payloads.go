@@ -27,11 +27,7 @@ type payloadsJSON struct {
 	Payloads []engine.ShownPayload `json:"payloads"`
 }
 
-func listPayloads(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func listPayloads(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	chat, all, err := s.payloads.Payloads(r.Context(), ref)
 	if err != nil {
 		return err

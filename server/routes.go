@@ -77,9 +77,9 @@ func chatRoutes() []route {
 			},
 		},
 		{op: "list_deleted_chats", method: http.MethodGet, path: "/api/deleted-chats", tag: tag, do: listDeleted, gives: chatsJSON{}, summary: "Chats that can be brought back"},
-		{op: "get_chat", method: http.MethodGet, path: "/api/chats/{chat}", tag: tag, do: getChat, gives: chatJSON{}, summary: "A chat, by number or id, and the turn that runs in it"},
+		{op: "get_chat", method: http.MethodGet, path: "/api/chats/{chat}", tag: tag, do: inChat(getChat), gives: chatJSON{}, summary: "A chat, by number or id, and the turn that runs in it"},
 		{
-			op: "list_messages", method: http.MethodGet, path: "/api/chats/{chat}/messages", tag: tag, do: listMessages, gives: messagesJSON{},
+			op: "list_messages", method: http.MethodGet, path: "/api/chats/{chat}/messages", tag: tag, do: inChat(listMessages), gives: messagesJSON{},
 			summary: "The last messages of the active branch, oldest first",
 			query: []param{
 				{"limit", "how many; 100 unless it is given, 1000 at most", number}, {"before", "only those before this message", ""},
@@ -87,15 +87,15 @@ func chatRoutes() []route {
 			},
 		},
 		{
-			op: "follow_chat", method: http.MethodGet, path: "/api/chats/{chat}/events", tag: tag, do: followChat,
+			op: "follow_chat", method: http.MethodGet, path: "/api/chats/{chat}/events", tag: tag, do: inChat(followChat),
 			summary: "Follow the turn that runs in a chat; the ids of events name it, so that a client comes back to the same one",
 			gives:   eventJSON{}, media: mediaSSE, maybe: []int{http.StatusNoContent}, hidden: true,
 			query: []param{{"after", "the id of the last event that the client has, where it can't send Last-Event-ID", ""}},
 		},
-		{op: "rename_chat", method: http.MethodPatch, path: "/api/chats/{chat}", tag: tag, do: renameChat, body: titleBody{}, takes: jsonBody(), gives: chatJSON{}, summary: "Give a chat another title"},
-		{op: "delete_chat", method: http.MethodDelete, path: "/api/chats/{chat}", tag: tag, do: deleteChat, status: http.StatusNoContent, summary: "Delete a chat; it can be brought back for 30 days"},
-		{op: "restore_chat", method: http.MethodPost, path: "/api/chats/{chat}/restore", tag: tag, do: restoreChat, gives: chatJSON{}, summary: "Bring a deleted chat back, by its number"},
-		{op: "fork_chat", method: http.MethodPost, path: "/api/chats/{chat}/fork", tag: tag, do: forkChat, body: forkBody{}, takes: jsonBody(), status: http.StatusCreated, gives: chatJSON{}, summary: "Make a chat that begins with the messages of another"},
+		{op: "rename_chat", method: http.MethodPatch, path: "/api/chats/{chat}", tag: tag, do: inChat(renameChat), body: titleBody{}, takes: jsonBody(), gives: chatJSON{}, summary: "Give a chat another title"},
+		{op: "delete_chat", method: http.MethodDelete, path: "/api/chats/{chat}", tag: tag, do: inChat(deleteChat), status: http.StatusNoContent, summary: "Delete a chat; it can be brought back for 30 days"},
+		{op: "restore_chat", method: http.MethodPost, path: "/api/chats/{chat}/restore", tag: tag, do: inChat(restoreChat), gives: chatJSON{}, summary: "Bring a deleted chat back, by its number"},
+		{op: "fork_chat", method: http.MethodPost, path: "/api/chats/{chat}/fork", tag: tag, do: inChat(forkChat), body: forkBody{}, takes: jsonBody(), status: http.StatusCreated, gives: chatJSON{}, summary: "Make a chat that begins with the messages of another"},
 		{
 			op: "edit_message", method: http.MethodPost, path: "/api/chats/{chat}/edit", tag: tag, do: editMessage,
 			summary: "Ask a question in other words, as another branch", body: againBody{}, takes: jsonBody(), max: maxTurn, status: http.StatusAccepted, gives: turnJSON{},
@@ -104,8 +104,8 @@ func chatRoutes() []route {
 			op: "retry_message", method: http.MethodPost, path: "/api/chats/{chat}/retry", tag: tag, do: retryMessage,
 			summary: "Ask a question again, as another branch", body: againBody{}, takes: jsonBody(), status: http.StatusAccepted, gives: turnJSON{},
 		},
-		{op: "list_branches", method: http.MethodGet, path: "/api/chats/{chat}/branches", tag: tag, do: listBranches, gives: branchesJSON{}, summary: "The branches of a chat"},
-		{op: "switch_branch", method: http.MethodPost, path: "/api/chats/{chat}/switch", tag: tag, do: switchBranch, body: switchBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Go on in another branch, with its files"},
+		{op: "list_branches", method: http.MethodGet, path: "/api/chats/{chat}/branches", tag: tag, do: inChat(listBranches), gives: branchesJSON{}, summary: "The branches of a chat"},
+		{op: "switch_branch", method: http.MethodPost, path: "/api/chats/{chat}/switch", tag: tag, do: inChat(switchBranch), body: switchBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Go on in another branch, with its files"},
 	}
 }
 
@@ -123,14 +123,14 @@ func workspaceRoutes() []route {
 			maybe: []int{http.StatusPartialContent, http.StatusNotModified},
 		},
 		{
-			op: "put_workspace_file", method: http.MethodPut, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: putWorkspaceFile,
+			op: "put_workspace_file", method: http.MethodPut, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: inChat(putWorkspaceFile),
 			summary: "Write a file; undo takes it back. If-Match takes the ETag of what it replaces", takes: []string{anyType}, max: maxUpload, chunks: true, slow: true, gives: restoredJSON{},
 		},
-		{op: "delete_workspace_file", method: http.MethodDelete, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: deleteWorkspaceFile, gives: restoredJSON{}, summary: "Remove a file, or a folder with all in it; undo takes it back"},
-		{op: "move_workspace_file", method: http.MethodPost, path: "/api/chats/{chat}/workspace/move", tag: tag, do: moveWorkspaceFile, body: moveBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Give a file or a folder another path, which nothing has; undo takes it back"},
+		{op: "delete_workspace_file", method: http.MethodDelete, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: inChat(deleteWorkspaceFile), gives: restoredJSON{}, summary: "Remove a file, or a folder with all in it; undo takes it back"},
+		{op: "move_workspace_file", method: http.MethodPost, path: "/api/chats/{chat}/workspace/move", tag: tag, do: inChat(moveWorkspaceFile), body: moveBody{}, takes: jsonBody(), gives: restoredJSON{}, summary: "Give a file or a folder another path, which nothing has; undo takes it back"},
 		{op: "get_workspace_manifest", method: http.MethodGet, path: "/api/chats/{chat}/workspace/manifest", tag: tag, do: getWorkspaceManifest, query: state, gives: manifestJSON{}, summary: "A state as {path: sha256}"},
 		{
-			op: "list_workspace_states", method: http.MethodGet, path: "/api/chats/{chat}/workspace/states", tag: tag, do: listStates, gives: statesJSON{},
+			op: "list_workspace_states", method: http.MethodGet, path: "/api/chats/{chat}/workspace/states", tag: tag, do: inChat(listStates), gives: statesJSON{},
 			summary: "The states of a chat's files, the latest first",
 			query:   []param{{"limit", "how many; 100 unless it is given", "integer"}, {"changes", "tell what each changed of the one before it", "boolean"}},
 		},
@@ -184,7 +184,7 @@ func toolRoutes() []route {
 func payloadRoutes() []route {
 	const tag, path = "payloads", "/api/chats/{chat}/payloads"
 	return []route{
-		{op: "list_payloads", method: http.MethodGet, path: path, tag: tag, do: listPayloads, gives: payloadsJSON{}, summary: "The payloads that were shown in a chat, and what became of them"},
+		{op: "list_payloads", method: http.MethodGet, path: path, tag: tag, do: inChat(listPayloads), gives: payloadsJSON{}, summary: "The payloads that were shown in a chat, and what became of them"},
 		{op: "get_payload", method: http.MethodGet, path: path + "/{payload}", tag: tag, do: getPayload, gives: payloadJSON{}, summary: "A payload, and how it is shown"},
 		{op: "open_payload_artifact", method: http.MethodPost, path: path + "/{payload}/artifact", tag: tag, do: openPayloadArtifact, gives: artifactJSON{}, summary: "The page of a payload at an address of its own, as open_artifact has it"},
 		{op: "accept_payload", method: http.MethodPost, path: path + "/{payload}/accept", tag: tag, do: acceptPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Accept a payload, once; a tool that its type names runs then"},

@@ -168,6 +168,7 @@ func (s *Server) drain(most time.Duration, servers ...*http.Server) error {
 			errs = append(errs, h.Close())
 		}
 	}
+	s.lines.wait(end)
 	early.Stop()
 	s.endStreams()
 	s.uploading.Wait()

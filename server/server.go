@@ -112,6 +112,7 @@ type Server struct {
 	count     counters
 	beat      *beat
 	pieces    sync.Pool // of buffers that frames are put together in
+	lines     openLines
 	draining  atomic.Bool
 	uploading sync.WaitGroup // of bundles: those that run have files to remove
 
@@ -189,6 +190,9 @@ type state struct {
 	route *route
 	begun time.Time
 	err   error
+	// taken says that the answer goes on without its handler, whose method that is.
+	taken  bool
+	method string
 }
 
 type stateKey struct{}

@@ -38,26 +38,45 @@ var (
 	errStopping = errors.New("the server ends")
 )
 
+// follow is the last that a handler does: it has a turn's events written like
+// stream, and need not wait for it. The stream of a live turn lasts, so it gets its
+// connection for itself where that can be had.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, f following) error {
+	from := s.live.relay(f.turn)
+	if from == nil || !s.turns.Live(f.turn) {
+		return s.stream(w, r, f)
+	}
+	l := s.takeLine(w, r)
+	if l == nil {
+		return s.stream(w, r, f)
+	}
+	go l.run(f, from)
+	return nil
+}
+
 // stream writes a turn's events until it ends, the client goes, or the server
 // ends. The turn waits for none of its followers.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, f following) error {
-	out := &frames{s: s, w: w, rc: http.NewResponseController(w), f: f}
+	defer narrow(r)()
+	return s.write(r.Context(), &frames{s: s, w: w, rc: http.NewResponseController(w), f: f}, s.live.relay(f.turn))
+}
+
+// write is stream, for whatever the frames go to. ctx ends when the client goes.
+func (s *Server) write(ctx context.Context, out *frames, from *relay) error {
 	s.count.followers.Add(1)
 	defer s.count.followers.Add(-1)
-	defer narrow(r)()
-	from := s.live.relay(f.turn)
-	if from != nil && s.turns.Live(f.turn) {
+	if from != nil && s.turns.Live(out.f.turn) {
 		// Its next event may take minutes, and the client wants to know that it is
 		// followed.
 		out.begin()
 		out.flush()
 	}
-	err := s.pump(r.Context(), out, from)
+	err := s.pump(ctx, out, from)
 	if errors.Is(out.err, errStalled) { // first: net/http takes it for a client that went away
 		s.count.stalled.Add(1)
 		return errStalled
 	}
-	if r.Context().Err() != nil || out.err != nil {
+	if ctx.Err() != nil || out.err != nil {
 		return nil // it went away, which is its right
 	}
 	if err != nil && !out.begun {

@@ -276,7 +276,7 @@ func streamTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	f := chatStream(id, 0, false)
 	f.header["X-Fettle-Turn"], f.header["X-Fettle-Chat"] = string(id), chat.ID
-	return s.stream(w, r, f)
+	return s.follow(w, r, f)
 }
 
 func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
@@ -295,16 +295,12 @@ func followTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("form") == "events" {
 		f.enc = &eventEncoder{}
 	}
-	return s.stream(w, r, f)
+	return s.follow(w, r, f)
 }
 
 // followChat follows the turn that runs in a chat, or the one that a client
 // comes back to.
-func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func followChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	turn, after, err := resumeFrom(r)
 	if err != nil {
 		return err
@@ -313,7 +309,7 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if err := s.belongs(r, turn, ref); err != nil {
 			return err
 		}
-		return s.stream(w, r, chatStream(turn, after, true))
+		return s.follow(w, r, chatStream(turn, after, true))
 	}
 	id, ok := s.live.of(ref)
 	if !ok || !s.turns.Live(id) { // one that ended a moment ago may still be listed
@@ -323,7 +319,7 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return s.stream(w, r, chatStream(id, 0, true))
+	return s.follow(w, r, chatStream(id, 0, true))
 }
 
 // belongs refuses the turn of another chat.

@@ -114,6 +114,7 @@ func wireRequest(in *dialect.Request) (engine.TurnRequest, error) {
 	req := engine.TurnRequest{
 		Model: in.Model, Think: thinkOf(in), Temperature: in.Temperature, MaxTokens: in.MaxTokens,
 		Sampling: provider.Sampling{TopP: in.TopP, Seed: in.Seed, Stop: in.Stop}, Schema: schemaOf(in), ClientTools: clientTools(in),
+		MustCall: mustCall(in),
 	}
 	var words []string
 	var files, images []provider.Part

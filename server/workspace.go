@@ -184,11 +184,7 @@ type statesJSON struct {
 	More   bool                 `json:"more,omitempty"`
 }
 
-func listStates(s *Server, w http.ResponseWriter, r *http.Request) error {
-	ref, err := chatOf(r)
-	if err != nil {
-		return err
-	}
+func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	limit, err := pageParam(r)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ const (
 type Progress struct {
 	s    *Streams
 	what string
+	part string // of it, where it has several
 	now  func() time.Time
 
 	marks []mark // the last rateSpan, oldest first
@@ -49,6 +50,14 @@ func (s *Streams) Progress(what string) *Progress {
 func (p *Progress) Stage(text string) {
 	p.marks = nil
 	p.s.Status().Set(p.what + "  " + Clean(text))
+}
+
+// Part names the part of the work that Bytes tells of from now on; empty is all of
+// it. Each goes from nothing to its end.
+func (p *Progress) Part(name string) {
+	if name = Clean(name); name != p.part {
+		p.part, p.marks = name, nil
+	}
 }
 
 // Bytes shows how much of total has come. Done may begin above 0, where
@@ -105,6 +114,10 @@ func (p *Progress) rate() float64 {
 // line is the bar: "qwen3   23% ██████░░░░░░  1.2 of 5.2 GB  12 MB/s  5 min
 // left". What has no room on the right is left out, the bar before the numbers.
 func (p *Progress) line(done, total int64, width int) string {
+	what := p.what
+	if p.part != "" && Cells(what)+Cells(p.part)+len("   100%  ")+Cells(amount(done, total)) <= width {
+		what += "  " + p.part
+	}
 	parts := []string{amount(done, total)}
 	if rate := p.rate(); rate >= 1 {
 		parts = append(parts, Size(int64(rate))+"/s")
@@ -114,12 +127,12 @@ func (p *Progress) line(done, total int64, width int) string {
 		}
 	}
 	text := strings.Join(parts, "  ")
-	for len(parts) > 1 && Cells(p.what)+len(" 100%  ")+Cells(text) > width {
+	for len(parts) > 1 && Cells(what)+len(" 100%  ")+Cells(text) > width {
 		parts = parts[:len(parts)-1]
 		text = strings.Join(parts, "  ")
 	}
-	room := width - Cells(p.what) - Cells(text) - len(" 100%   ")
-	return p.what + bar(done, total, min(room, widestBar)) + "  " + text
+	room := width - Cells(what) - Cells(text) - len(" 100%   ")
+	return what + bar(done, total, min(room, widestBar)) + "  " + text
 }
 
 // bar draws the percentage and the bar, or the percentage alone where the bar

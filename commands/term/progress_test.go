@@ -46,6 +46,28 @@ func TestProgressTellsHowFarHowFastHowLong(t *testing.T) {
 	})
 }
 
+// Work in several parts says which one goes from nothing to its end.
+func TestProgressNamesItsPart(t *testing.T) {
+	t.Parallel()
+	p := &Progress{what: "restore", now: time.Now}
+	for _, c := range []struct {
+		part  string
+		width int
+		want  string
+	}{
+		{"reading", 80, "restore  reading  50% ███████████████░░░░░░░░░░░░░░░  1.0 of 2.0 GB"},
+		{"verifying", 80, "restore  verifying  50% ███████████████░░░░░░░░░░░░░░░  1.0 of 2.0 GB"},
+		{"verifying", 38, "restore  verifying  50%  1.0 of 2.0 GB"},
+		{"verifying", 37, "restore  50% ████░░░░░  1.0 of 2.0 GB"},
+		{"", 80, "restore  50% ███████████████░░░░░░░░░░░░░░░  1.0 of 2.0 GB"},
+	} {
+		p.Part(c.part)
+		if got := p.line(1_000_000_000, 2_000_000_000, c.width); got != c.want {
+			t.Errorf("%s in %d cells:\n%q, want\n%q", c.part, c.width, got, c.want)
+		}
+	}
+}
+
 func TestProgressRateFollowsTheLine(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)

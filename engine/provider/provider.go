@@ -101,9 +101,16 @@ type Request struct {
 	Sampling
 	// Think asks for reasoning; nil leaves it to the model.
 	Think *bool
+	// MustCall is the name of the tool that the response has to call, or [AnyTool];
+	// empty leaves it to the model. A provider that can't make a model call leaves
+	// it to the model, too, and says so in a footnote.
+	MustCall string
 	// Native is set where agents answer; see there.
 	Native *Native
 }
+
+// AnyTool is a [Request.MustCall] that any tool meets. No tool has that name.
+const AnyTool = "*"
 
 // Sampling is what else decides which words come, where a provider has it; one
 // that hasn't leaves it out.

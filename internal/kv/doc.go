@@ -73,7 +73,9 @@
 //
 // An Update that has returned survives kill -9 of this process. It survives a
 // power cut once [Store.Sync] has returned, or any close of the session, or the
-// Update itself if it was an UpdateSync. "Write, Sync, then unlink" is
+// Update itself if it was an UpdateSync. A sync brings the memtable's log to the
+// disk, and the value log beside it if anything went there since; what filled up
+// before is waited for. "Write, Sync, then unlink" is
 // therefore UpdateSync or BatchSync, then unlink. An Update is atomic with its
 // index entries. A Batch is not atomic as a whole, each of its writes is.
 //

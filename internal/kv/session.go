@@ -8,11 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -29,6 +29,10 @@ type session struct {
 	gone       chan struct{} // closed when the session is over
 	generation uint64        // see [Tx.Generation]
 	dead       []string      // value logs to remove after the close
+
+	// bigWrites counts the Updates that are in the value log, from 1 on, bigSynced
+	// those of them that are on the disk.
+	bigWrites, bigSynced atomic.Int64
 
 	// Only touched by the one Update that runs.
 	stamped bool
@@ -73,6 +77,7 @@ func (s *Store) openSession(release func(), need access) (*session, error) {
 		store: s, access: need, log: &dbLog{}, release: release,
 		gone: make(chan struct{}), tables: map[string]tableMeta{},
 	}
+	sess.bigWrites.Store(1) // what the log's own header is
 	if err := sess.openDB(); err != nil {
 		return nil, err
 	}
@@ -193,37 +198,28 @@ func (tx *Tx) stamp() error {
 
 // sync makes everything written so far survive a power cut.
 func (sess *session) sync(ctx context.Context) error {
-	values := make(chan error, 1)
-	go func() { values <- sess.syncValues() }()
-	if err := errors.Join(sess.db.Sync(), <-values); err != nil {
-		return sess.store.fault("sync", err)
-	}
-	return sess.flushed(ctx)
-}
-
-// syncValues brings the value log to the disk that is written to. Badger's Sync
-// does so too, behind the memtable's log: begun beside that, most file systems
-// bring both there by one step.
-func (sess *session) syncValues() error {
-	logs, err := sess.files(".vlog")
-	if err != nil || len(logs) == 0 {
-		return err
-	}
-	err = syncMapped(logs[len(logs)-1])
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it was merged and removed; Badger's Sync says if that is a fault
-	}
-	return err
-}
-
-// flushed waits until the memtables that filled up before the current one are
-// tables on the disk: Badger's Sync leaves them out.
-func (sess *session) flushed(ctx context.Context) error {
-	const poll = 2 * time.Millisecond
-	full, err := sess.fullMemtables()
+	logs, err := sess.files(".mem", ".vlog")
 	if err != nil {
 		return err
 	}
+	memtables, values := logs[0], ""
+	if n := len(logs[1]); n > 0 {
+		values = logs[1][n-1]
+	}
+	if len(memtables) == 0 { // of a session that only reads
+		return nil
+	}
+	current := len(memtables) - 1
+	if err := sess.syncLogs(memtables[current], values); err != nil {
+		return sess.store.fault("sync", err)
+	}
+	return sess.flushed(ctx, memtables[:current])
+}
+
+// flushed waits until the memtables that filled up before the one that was synced
+// are tables on the disk: no sync of logs has them.
+func (sess *session) flushed(ctx context.Context, full []string) error {
+	const poll = 2 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
 	for {
@@ -239,27 +235,23 @@ func (sess *session) flushed(ctx context.Context) error {
 	}
 }
 
-// fullMemtables lists the logs of all memtables but the current one.
-func (sess *session) fullMemtables() ([]string, error) {
-	logs, err := sess.files(".mem")
-	return logs[:max(len(logs)-1, 0)], err
-}
-
-// files lists the store's files of a kind, in the order of their numbers.
-func (sess *session) files(ext string) ([]string, error) {
+// files lists the store's files of some kinds, each in the order of their numbers.
+func (sess *session) files(kinds ...string) ([][]string, error) {
 	entries, err := os.ReadDir(sess.store.dir)
 	if err != nil {
 		return nil, &DirError{Dir: sess.store.dir, Err: err}
 	}
-	var paths []string
+	paths := make([][]string, len(kinds))
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ext {
-			paths = append(paths, sess.store.file(e.Name()))
+		if k := slices.Index(kinds, filepath.Ext(e.Name())); k >= 0 {
+			paths[k] = append(paths[k], sess.store.file(e.Name()))
 		}
 	}
-	slices.SortFunc(paths, func(a, b string) int { // a number has five digits or more
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	})
+	for _, list := range paths {
+		slices.SortFunc(list, func(a, b string) int { // a number has five digits or more
+			return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+		})
+	}
 	return paths, nil
 }
 

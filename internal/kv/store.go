@@ -48,7 +48,8 @@ type Options struct {
 type Store struct {
 	dir    string
 	opts   Options
-	writer chan struct{} // holds one token: the Update that runs
+	writer chan struct{}     // holds one token: the Update that runs
+	synced func(path string) // told of each log that was synced; set by tests alone
 
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes

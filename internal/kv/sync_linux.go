@@ -2,17 +2,48 @@ package kv
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// syncMapped brings a file to the disk that is written to through a mapping. On
-// Linux what is in a mapping is what is in the file.
-func syncMapped(path string) error {
+// syncLogs brings the memtable's log and the value log that are written to to the
+// disk. Badger's Sync does so, too, one after the other and always both. A flush of
+// the disk is what a small write takes its time for: here they go side by side, which
+// most file systems do in one step, and a value log that nothing went to stays out.
+// What is in a mapping is what is in the file, on Linux.
+func (sess *session) syncLogs(memtable, values string) error {
+	if sess.db.Opts().ReadOnly {
+		return nil
+	}
+	// Whatever is counted by now is in the log: see [Tx.commit].
+	written := sess.bigWrites.Load()
+	if values == "" || written == sess.bigSynced.Load() {
+		return sess.syncMapped(memtable)
+	}
+	done := make(chan error, 1)
+	go func() { done <- sess.syncMapped(values) }()
+	err := errors.Join(sess.syncMapped(memtable), <-done)
+	if err == nil {
+		sess.bigSynced.Store(written) // too few, where another was quicker, costs a sync
+	}
+	return err
+}
+
+// syncMapped brings a file to the disk that is written to through a mapping. One
+// that has gone meanwhile is a table by now, or was merged: both are synced by then.
+func (sess *session) syncMapped(path string) error {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(unix.Fdatasync(int(f.Fd())), f.Close())
+	err = errors.Join(unix.Fdatasync(int(f.Fd())), f.Close())
+	if err == nil && sess.store.synced != nil {
+		sess.store.synced(path)
+	}
+	return err
 }

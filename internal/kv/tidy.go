@@ -101,7 +101,9 @@ func (sess *session) putSome(entries []logEntry) error {
 			return sess.store.fault("merge value logs of", err)
 		}
 	}
-	return sess.store.fault("merge value logs of", txn.Commit())
+	err := txn.Commit()
+	sess.bigWrites.Add(1)
+	return sess.store.fault("merge value logs of", err)
 }
 
 // removeDead removes the logs that nothing points to any more. The database is

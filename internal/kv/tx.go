@@ -38,6 +38,7 @@ type Tx struct {
 	write bool
 	done  bool
 
+	big       bool                 // some of them may be in the value log
 	values    int64                // bytes of values written so far
 	dirty     bool                 // something was written
 	broken    error                // a write that failed half-way
@@ -169,6 +170,7 @@ func (tx *Tx) set(key, content []byte, expires uint64) error {
 	if err := tx.stamp(); err != nil {
 		return err
 	}
+	tx.big = tx.big || len(content) >= valueThreshold/2 // some of them stay out of the value log
 	e := badger.NewEntry(key, seal(key, content))
 	e.ExpiresAt = expires
 	return tx.store.fault("write", tx.txn.SetEntry(e))
@@ -264,6 +266,9 @@ func (tx *Tx) commit() error {
 	}
 	if err := tx.txn.Commit(); err != nil {
 		return tx.store.fault("write", err)
+	}
+	if tx.big { // behind the write: a sync has all that it finds counted
+		tx.sess.bigWrites.Add(1)
 	}
 	if tx.stamped {
 		tx.sess.stamped = true

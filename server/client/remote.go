@@ -11,7 +11,6 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -47,12 +46,12 @@ type Remote struct {
 // SplitURL takes the token out of an address as `fettle serve --print-url` prints
 // it. Only https goes further than this machine: a token is as good as the
 // user's own hands.
-func SplitURL(address string) (server, token string, err error) {
+func SplitURL(address string) (base, token string, err error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.RawQuery != "", u.User != nil:
 		return "", "", errors.New("it should look like https://HOST or http://127.0.0.1:PORT")
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case !server.TokenSafe(u):
 		return "", "", errors.New("the token would go over the network unencrypted; it has to be https")
 	}
 	token, ok := strings.CutPrefix(u.Fragment, "token=")
@@ -60,11 +59,6 @@ func SplitURL(address string) (server, token string, err error) {
 		return "", "", errors.New("what follows # should be token=TOKEN")
 	}
 	return u.Scheme + "://" + u.Host + strings.TrimRight(u.EscapedPath(), "/"), token, nil
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
 // NewRemote makes a client of a server, by an address and a token that SplitURL

@@ -85,6 +85,10 @@ type Options struct {
 	// After is how many events of a responses stream the client has already:
 	// its starting_after, and one.
 	After int64 `json:"-"`
+	// Stored is for a response that is asked for later, when nobody knows which
+	// tools came with its request: every call of [ClientToolset] is the client's,
+	// and one that failed is an answer like any other.
+	Stored bool `json:"-"`
 	// Echo is what responses repeats of its request.
 	Echo Echo `json:"echo,omitzero"`
 }

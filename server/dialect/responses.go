@@ -67,7 +67,7 @@ func (r *responsesEncoder) append(dst []byte, e event.Event) []byte {
 		dst = r.closeItem(dst)
 	case event.ToolStart:
 		dst = r.closeItem(dst)
-		if r.tools.clients(b.ToolID) {
+		if r.tools.clients(b.ToolID) || r.o.Stored && strings.HasPrefix(b.ToolID, ClientToolset+":") {
 			dst = r.functionCall(dst, b)
 		} else {
 			dst = r.mcpStart(dst, b)
@@ -132,6 +132,11 @@ func (r *responsesEncoder) finish(dst []byte, kind, status string, end func(*obj
 }
 
 func (r *responsesEncoder) fail(dst []byte, f *fault.Fault) []byte {
+	return r.finish(dst, "response.failed", "failed", failure(f))
+}
+
+// failure writes what a response failed of.
+func failure(f *fault.Fault) func(*object) {
 	code := "server_error"
 	switch {
 	case f.Code.Status() == http.StatusTooManyRequests:
@@ -139,9 +144,9 @@ func (r *responsesEncoder) fail(dst []byte, f *fault.Fault) []byte {
 	case openAIType(f.Code) == "invalid_request_error":
 		code = "invalid_prompt"
 	}
-	return r.finish(dst, "response.failed", "failed", func(o *object) {
+	return func(o *object) {
 		o.obj("error", func(o *object) { o.str("code", code).str("message", f.Msg) })
-	})
+	}
 }
 
 func (r *responsesEncoder) status(dst []byte, kind, status string, end func(*object)) []byte {

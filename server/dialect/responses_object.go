@@ -102,12 +102,19 @@ func (r *responsesObject) Body() (int, []byte) {
 	if r.failed == nil && !ok {
 		r.failed = wasCut()
 	}
-	if r.failed != nil {
+	_, cancelled := r.last.(event.Cancelled)
+	if r.failed != nil && !r.enc.o.Stored {
 		status, _, body := Responses.Failure(r.failed)
 		return status, body
 	}
 	o := open(nil)
 	status, end := r.enc.ending()
+	switch {
+	case cancelled:
+		status, end = "incomplete", nil
+	case r.failed != nil:
+		status, end = "failed", failure(r.failed)
+	}
 	if r.enc.o.Model == "" && complete.Payload.Model != "" {
 		r.enc.o.Model = complete.Payload.Model
 	}

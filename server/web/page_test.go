@@ -20,13 +20,13 @@ import (
 func builtFS() fstest.MapFS {
 	long := []byte(strings.Repeat("console.log('hello');\n", 200))
 	return fstest.MapFS{
-		"index.html":                {Data: []byte(`<meta name="csp-nonce" content="__FETTLE_NONCE__"><style nonce="__FETTLE_NONCE__"></style>`)},
-		"assets/index-DiwrgTda.js":  {Data: long},
+		"index.html":                   {Data: []byte(`<meta name="csp-nonce" content="__FETTLE_NONCE__"><style nonce="__FETTLE_NONCE__"></style>`)},
+		"assets/index-DiwrgTda.js":     {Data: long},
 		"assets/packed-Bx_9-abc.js.br": {Data: packed(long)},
-		"assets/inter-CkhJZR-_.woff2": {Data: bytes.Repeat([]byte("f"), 4000)},
-		"assets/plain.css":            {Data: []byte("a{}")},
-		"embed.js":                    {Data: long},
-		"favicon.svg":                 {Data: []byte("<svg/>")},
+		"assets/inter-CkhJZR-_.woff2":  {Data: bytes.Repeat([]byte("f"), 4000)},
+		"assets/plain.css":             {Data: []byte("a{}")},
+		"embed.js":                     {Data: long},
+		"favicon.svg":                  {Data: []byte("<svg/>")},
 	}
 }
 

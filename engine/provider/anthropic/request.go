@@ -114,6 +114,7 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	e.messages()
 	e.tools()
 	system := e.schema()
+	e.mustCall()
 	e.thinking()
 	e.temperature()
 	if system != "" {
@@ -208,6 +209,25 @@ func (e *encoder) force(a *answerTool) {
 	}
 	e.out.Tools = append(e.out.Tools, a.tool())
 	e.built.answer = a
+	e.built.used.forced = true
+}
+
+// mustCall has the response call a tool, where the model can be made to. One that
+// thinks can't.
+func (e *encoder) mustCall() {
+	name, ok := wire.MustCall(e.req, e.built.tools)
+	thinks := e.req.Think != nil && *e.req.Think && e.f.think != thinkNever
+	switch {
+	case !ok || e.out.ToolChoice != nil:
+		return
+	case e.f.takes&forced == 0 || thinks:
+		e.built.notes = append(e.built.notes, wire.LeftToModel(e.req.Model+" can't be made to call a tool"))
+		return
+	case name == provider.AnyTool:
+		e.out.ToolChoice = &toolChoice{Type: "any"}
+	default:
+		e.out.ToolChoice = &toolChoice{Type: "tool", Name: e.names.Wire(name)}
+	}
 	e.built.used.forced = true
 }
 

@@ -27,6 +27,7 @@ type quirks struct {
 	schema        schemaForm
 	noEffort      bool
 	noTemperature bool
+	noForced      bool // tool_choice is refused
 }
 
 // adaption is how one request differs from others of its model.
@@ -48,10 +49,14 @@ func learn(err error, b *built, q *quirks, now *adaption) bool {
 		now.refused = refused
 		return true
 	}
+	text := strings.ToLower(e.Message)
+	if b.forced && strings.Contains(text, "tool_choice") { // before it is taken for tools that are refused
+		q.noForced = true
+		return true
+	}
 	if e.Kind != provider.Rejected && !lacks(provider.FeatureSchema) && !lacks(provider.FeatureThinking) {
 		return false
 	}
-	text := strings.ToLower(e.Message)
 	says := func(words ...string) bool {
 		for _, w := range words {
 			if strings.Contains(text, w) {

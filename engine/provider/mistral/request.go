@@ -14,6 +14,7 @@ type chatRequest struct {
 	Messages    []message       `json:"messages"`
 	Stream      bool            `json:"stream"`
 	Tools       []tool          `json:"tools,omitempty"`
+	ToolChoice  any             `json:"tool_choice,omitempty"` // a word, or the tool
 	Format      *responseFormat `json:"response_format,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
@@ -31,7 +32,7 @@ type tool struct {
 type toolFunction struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
 type responseFormat struct {
@@ -56,6 +57,7 @@ type built struct {
 	effort      bool // reasoning_effort
 	thoughts    bool // thinking in the history
 	temperature bool
+	forced      bool // tool_choice
 }
 
 // encode makes the body of a request.
@@ -90,6 +92,7 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	out.Messages, b.thoughts = c.end(), c.thoughts
 	b.names = names
 	b.addTools(&out, req, now)
+	b.mustCall(&out, req, q)
 	var err error
 	b.body, err = wire.Marshal(out)
 	return b, err
@@ -112,6 +115,23 @@ func (b *built) addTools(out *chatRequest, req *provider.Request, now adaption) 
 			Name: b.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params,
 		}})
 	}
+}
+
+// mustCall has the response call a tool, where the model takes that.
+func (b *built) mustCall(out *chatRequest, req *provider.Request, q quirks) {
+	name, ok := wire.MustCall(req, b.tools)
+	switch {
+	case !ok:
+		return
+	case q.noForced:
+		b.notes = append(b.notes, wire.LeftToModel(req.Model+" can't be made to call a tool"))
+		return
+	case name == provider.AnyTool:
+		out.ToolChoice = "any"
+	default:
+		out.ToolChoice = tool{Type: "function", Function: toolFunction{Name: b.names.Wire(name)}}
+	}
+	b.forced = true
 }
 
 // think gives the effort that a model is asked for; "" leaves it to the model.

@@ -265,6 +265,22 @@ func TestASchemaBesideToolsIsPutIntoWords(t *testing.T) {
 	}
 }
 
+func TestAToolThatHasToBeCalledIsLeftToTheModel(t *testing.T) {
+	t.Parallel()
+	req := question("hi")
+	req.MustCall = provider.AnyTool
+	for _, tools := range [][]provider.ToolSpec{nil, {listFiles}} {
+		req.Tools = tools
+		body, notes, err := encode(req, 4096, provider.NewNames())
+		if err != nil || strings.Contains(string(body), "tool_choice") || len(notes) != len(tools) {
+			t.Errorf("it sent %s with notes %q, %v", body, notes, err)
+		}
+		if len(notes) == 1 && !strings.HasPrefix(notes[0], "tool_choice was taken as auto: ") {
+			t.Errorf("it notes %q", notes)
+		}
+	}
+}
+
 func TestAServerThatRepeatsTheKey(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -82,6 +82,9 @@ func encode(req *provider.Request, numCtx int, names *provider.Names) (body []by
 			Name: names.Wire(t.Name), Description: t.Description, Parameters: params,
 		}})
 	}
+	if req.MustCall != "" && len(out.Tools) > 0 {
+		notes = append(notes, wire.LeftToModel("Ollama can't make a model call a tool"))
+	}
 	system := req.System
 	switch {
 	case req.Schema == nil:

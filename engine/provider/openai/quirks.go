@@ -20,6 +20,7 @@ type quirks struct {
 	noStreamOptions  bool   // stream_options is refused
 	noTemperature    bool   // temperature is refused
 	noSampling       bool   // top_p, seed or stop is refused
+	noForced         bool   // tool_choice is refused
 	schemaInWords    bool   // response_format is refused
 	reasoning        string // the field that the model's reasoning came in
 	// beside is the reasoning_effort that is taken beside tools.
@@ -99,6 +100,8 @@ func learn(err error, req *provider.Request, b *built, q *quirks, now *adaption)
 		return ofThis
 	}
 	switch {
+	case b.forced && says("tool_choice", "tool choice"): // first: it isn't tools that are refused
+		q.noForced = true
 	case len(b.tools) > 0 && q.beside != effortNone && says("reasoning_effort") && says("tools"):
 		q.beside = effortNone
 		if b.effort != "" && !says("'none'") {

@@ -17,6 +17,7 @@ type chatRequest struct {
 	Stream        bool            `json:"stream"`
 	StreamOptions *streamOptions  `json:"stream_options,omitempty"`
 	Tools         []tool          `json:"tools,omitempty"`
+	ToolChoice    any             `json:"tool_choice,omitempty"` // a word, or the tool
 	Format        *responseFormat `json:"response_format,omitempty"`
 	MaxTokens     int             `json:"max_tokens,omitempty"`
 	MaxCompletion int             `json:"max_completion_tokens,omitempty"`
@@ -71,7 +72,7 @@ type tool struct {
 type toolFunction struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
 type responseFormat struct {
@@ -94,6 +95,7 @@ type built struct {
 	effort string
 	format bool // response_format
 	calls  bool // some are in the history
+	forced bool // tool_choice
 }
 
 // encode makes the body of a request.
@@ -137,6 +139,7 @@ func encode(req *provider.Request, q quirks, now adaption) (*built, error) {
 	}
 	out.Messages, b.calls = c.list, c.calls
 	b.addTools(&out, req, now)
+	b.mustCall(&out, req, q)
 	b.think(req, q)
 	out.Effort = b.effort
 	var err error
@@ -161,6 +164,23 @@ func (b *built) addTools(out *chatRequest, req *provider.Request, now adaption) 
 			Name: b.names.Wire(t.Name), Description: wire.JoinText(t.Description, added), Parameters: params,
 		}})
 	}
+}
+
+// mustCall has the response call a tool, where the address takes that.
+func (b *built) mustCall(out *chatRequest, req *provider.Request, q quirks) {
+	name, ok := wire.MustCall(req, b.tools)
+	switch {
+	case !ok:
+		return
+	case q.noForced:
+		b.notes = append(b.notes, wire.LeftToModel(req.Model+" can't be made to call a tool at this address"))
+		return
+	case name == provider.AnyTool:
+		out.ToolChoice = "required"
+	default:
+		out.ToolChoice = tool{Type: "function", Function: toolFunction{Name: b.names.Wire(name)}}
+	}
+	b.forced = true
 }
 
 // think decides the effort that a model is asked for; "" leaves it to the model.

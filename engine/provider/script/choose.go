@@ -147,6 +147,7 @@ type expectation struct {
 	system []string // parts of the system prompt
 	last   []string // parts of the last message's text
 	tools  []string // parts of the name of some tool
+	must   string   // the tool that has to be called; empty expects nothing
 }
 
 // unmet says what a request lacks, "" where it lacks nothing.
@@ -170,6 +171,9 @@ func (e *expectation) unmet(req *provider.Request) string {
 		if !offers(req, part) {
 			lacks = append(lacks, "no tool's name contains "+shown(part))
 		}
+	}
+	if e.must != "" && req.MustCall != e.must {
+		lacks = append(lacks, "the tool that has to be called is "+shown(req.MustCall)+", not "+shown(e.must))
 	}
 	return strings.Join(lacks, "; ")
 }

@@ -45,7 +45,8 @@
 //	    expect:                       # else the request is rejected
 //	      system: [be brief]          #   parts of the system prompt,
 //	      last: [orders.csv]          #   of the last message's text,
-//	      tools: [read_file]          #   of the name of some offered tool
+//	      tools: [read_file]          #   of the name of some offered tool,
+//	      must_call: read_file        #   and the tool that has to be called; "*" is any
 //	    reasoning: Let me look.       # streamed word by word
 //	    text: One moment.             # streamed word by word
 //	    calls:                        # handed on once all else was

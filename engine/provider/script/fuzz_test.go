@@ -276,7 +276,7 @@ func TestTheExamplesOfThePage(t *testing.T) {
 	}
 	p := New(Options{FS: fstest.MapFS{"doc.yaml": {Data: []byte(example.String())}}})
 	req := &provider.Request{
-		Model: ":doc", System: "You are the Scribe; be brief", Tools: []provider.ToolSpec{{Name: "read_file"}},
+		Model: ":doc", System: "You are the Scribe; be brief", Tools: []provider.ToolSpec{{Name: "read_file"}}, MustCall: "read_file",
 		Messages: said("u:they wrote a draft", "u:look at orders.csv"),
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -162,7 +162,7 @@ func (d *decoder) pattern(n *node, key string) *regexp.Regexp {
 }
 
 func (d *decoder) expectation(n *node) (e expectation) {
-	d.mapping(n, "expect", "system last tools", func(k, v *node) bool {
+	d.mapping(n, "expect", "system last tools must_call", func(k, v *node) bool {
 		switch k.text {
 		case "system":
 			e.system = d.texts(v, k.text)
@@ -170,6 +170,8 @@ func (d *decoder) expectation(n *node) (e expectation) {
 			e.last = d.texts(v, k.text)
 		case "tools":
 			e.tools = d.texts(v, k.text)
+		case "must_call":
+			e.must = d.text(v, k.text)
 		default:
 			return false
 		}

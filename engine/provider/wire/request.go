@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -24,6 +25,21 @@ func Names(req *provider.Request) *provider.Names {
 	}
 	return provider.NewNames(names...)
 }
+
+// MustCall gives the tool that a response has to call, among those that go along:
+// its name, or [provider.AnyTool]. ok is false where none has to be called.
+func MustCall(req *provider.Request, offered []string) (name string, ok bool) {
+	switch {
+	case req.MustCall == "" || len(offered) == 0:
+		return "", false
+	case req.MustCall == provider.AnyTool || slices.Contains(offered, req.MustCall):
+		return req.MustCall, true
+	}
+	return "", false
+}
+
+// LeftToModel is the footnote of a request whose MustCall could not be passed on.
+func LeftToModel(why string) string { return "tool_choice was taken as auto: " + why }
 
 // Asked lists the features that a request uses, for Source.Asked.
 func Asked(req *provider.Request) []provider.Feature {

@@ -135,6 +135,45 @@ await run({
     const unknown = { model, previous_response_id: "resp_01ARZ3NDEKTSV4RRFFQ69G5FAV", input: "x" };
     await assert.rejects(client.responses.create(unknown), (err) => err.status === 404 && err.param === "previous_response_id");
   },
+  async "responses: one that was stored is there later"() {
+    const first = (await responded({ input: "think", instructions: "Be brief." })).final;
+    const again = await client.responses.retrieve(first.id);
+    assert.deepEqual([again.id, again.status, again.output_text, again.instructions], [first.id, "completed", "Hello there.", "Be brief."]);
+    assert.deepEqual(again.output, first.output.map(({ parsed, ...item }) => ({ ...item, ...(item.content && { content: item.content.map(({ parsed, ...c }) => c) }) })));
+    assert.deepEqual([again.created_at, again.usage], [first.created_at, first.usage]);
+    const items = [];
+    for await (const item of client.responses.inputItems.list(first.id)) items.push(item);
+    assert.deepEqual(items.map((i) => [i.role, i.content[0].text]), [["user", "think"]]);
+    const events = [];
+    for await (const e of await client.responses.retrieve(first.id, { stream: true, starting_after: 1 })) events.push(e);
+    assert.equal(events[0].sequence_number, 2);
+    assert.equal(events.at(-1).type, "response.completed");
+    const called = (await responded({ input: "weather", tools: [flat] })).final;
+    const call = (await client.responses.retrieve(called.id)).output.find((i) => i.type === "function_call");
+    const input = [{ type: "function_call_output", call_id: call.call_id, output: "3 degrees" }];
+    const second = await client.responses.create({ model, previous_response_id: called.id, input, tools: [flat] });
+    assert.equal((await client.responses.retrieve(second.id)).previous_response_id, called.id);
+    assert.equal((await client.responses.inputItems.list(second.id)).data[0].output, "3 degrees");
+    await assert.rejects(client.responses.delete(called.id), (err) => err.status === 409);
+    await client.responses.delete(first.id);
+    for (const gone of [first.id, "resp_01ARZ3NDEKTSV4RRFFQ69G5FAV", "other"]) {
+      await assert.rejects(client.responses.retrieve(gone), (err) => err.status === 404);
+    }
+    const kept = (await responded({ input: "think", store: false })).final;
+    await assert.rejects(client.responses.retrieve(kept.id), (err) => err.status === 404);
+    const broken = (await responded({ input: "break" })).events.at(-1).response;
+    const failed = await client.responses.retrieve(broken.id);
+    assert.deepEqual([failed.status, failed.error], ["failed", broken.error]);
+  },
+  async "a tool has to be called"() {
+    const other = { ...weather, function: { ...weather.function, name: "other" } };
+    for (const [content, choice] of [["must any", "required"], ["must one", { type: "function", function: { name: "get_weather" } }]]) {
+      const done = await client.chat.completions.create({ model, messages: say(content), tools: [weather, other], tool_choice: choice });
+      assert.equal(done.choices[0].finish_reason, "tool_calls");
+    }
+    const { final } = await responded({ input: "must one", tools: [flat], tool_choice: { type: "function", name: "get_weather" }, store: false });
+    assert.equal(final.output.at(-1).name, "get_weather");
+  },
   async "responses: an agent runs fettle's tools in fettle"() {
     const { final } = await responded({ model: "fettle/scribe", input: "note it" });
     assert.deepEqual(final.output.map((i) => i.type), ["message", "mcp_call", "message"]);

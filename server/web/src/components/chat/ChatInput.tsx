@@ -23,8 +23,8 @@ interface Picked {
 
 /** ChatInput is where a person writes. Typing goes on while an answer is made. */
 export function ChatInput() {
-  const chatId = useChat((s) => s.chatId);
-  return <Field key={chatId ?? "new"} chatId={chatId} />;
+  const { chatId, opened } = useChat((s) => ({ chatId: s.chatId, opened: s.opened }));
+  return <Field key={opened} chatId={chatId} />;
 }
 
 function Field({ chatId }: { chatId: string | null }) {

@@ -17,7 +17,7 @@ export function Pickers() {
   const chat = useChat((s) => s.chat);
   const page = usePage().data;
   const models = useQuery({ queryKey: ["models"], queryFn: async () => unwrap(await api.GET("/api/models")), enabled: wanted, staleTime: 60_000 });
-  const agents = useQuery({ queryKey: ["agents"], queryFn: async () => unwrap(await api.GET("/api/agents")).agents, staleTime: 60_000 });
+  const agents = useQuery({ queryKey: ["agents"], queryFn: async () => unwrap(await api.GET("/api/agents")), staleTime: 60_000 });
   const known = models.data?.models ?? [];
   const usual = short(chat?.model || page?.model || "");
   const usualAgent = chat?.agent || page?.agent || "";
@@ -33,11 +33,11 @@ export function Pickers() {
         ))}
         {models.isError && <option disabled>The models can't be listed</option>}
       </select>
-      {(agents.data?.length ?? 0) > 0 && (
+      {(agents.data?.agents.length ?? 0) > 0 && (
         <select aria-label="Agent" className={look} value={agent} onChange={(e) => choose({ agent: e.target.value })}>
-          <option value="">{nameOf(agents.data, usualAgent) || "Agent"}</option>
+          <option value="">{nameOf(agents.data?.agents, usualAgent) || "Agent"}</option>
           <option value="none">No agent</option>
-          {agents.data?.map((a) => (
+          {agents.data?.agents.map((a) => (
             <option key={a.id} value={a.id}>
               {a.name || a.id}
             </option>

@@ -67,7 +67,7 @@ function Card({ agent, chosen, onChoose, onShow }: { agent: Agent; chosen: boole
         <Button size="small" look="quiet" onClick={onShow} aria-label={`Details of ${name}`}>
           Details
         </Button>
-        <Button size="small" look={chosen ? "accent" : "plain"} aria-pressed={chosen} onClick={onChoose} aria-label={`Ask ${name} next`}>
+        <Button size="small" look={chosen ? "accent" : "plain"} aria-pressed={chosen} onClick={onChoose} aria-label={`${chosen ? "Asked next" : "Ask next"}: ${name}`}>
           {chosen && <Check className="size-3.5" aria-hidden="true" />}
           {chosen ? "Asked next" : "Ask next"}
         </Button>

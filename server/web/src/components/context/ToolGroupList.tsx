@@ -65,9 +65,9 @@ export function ToolGroupList({ group, onShow }: { group: ToolGroup; onShow(tool
 function ToolRow({ tool, off, onShow, onSwitch }: { tool: ListedTool; off: boolean; onShow(): void; onSwitch(on: boolean): void }) {
   return (
     <li className="flex items-center gap-2 rounded-md pr-1 pl-1 hover:bg-raised">
-      <button type="button" onClick={onShow} className={cn("min-w-0 flex-1 rounded-md py-1.5 pl-6 text-left", (off || !tool.enabled) && "opacity-90")}>
+      <button type="button" onClick={onShow} className="min-w-0 flex-1 rounded-md py-1.5 pl-6 text-left">
         <span className="flex items-center gap-2">
-          <span className="min-w-0 truncate text-[13px]">{tool.name}</span>
+          <span className={cn("min-w-0 truncate text-[13px]", (off || !tool.enabled) && "text-muted")}>{tool.name}</span>
           <span className="flex shrink-0 items-center gap-1">
             <RendererIcon type={tool.renderer?.type} />
             <Marks tool={tool} />

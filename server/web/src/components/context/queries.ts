@@ -11,7 +11,8 @@ export function useTools() {
 }
 
 export function useAgents() {
-  return useQuery({ queryKey: ["agents"], queryFn: async () => unwrap(await api.GET("/api/agents")).agents });
+  // Others keep the whole answer under this key.
+  return useQuery({ queryKey: ["agents"], queryFn: async () => unwrap(await api.GET("/api/agents")), select: (answer) => answer.agents });
 }
 
 export function useModels() {

@@ -21,11 +21,13 @@ export interface TextFileProps {
   more?: { left: number; load(): void; loading: boolean };
 }
 
+const maxEdited = 4_000_000;
+
 /** TextFile shows a text of the workspace, and saves what a person makes of it. */
 export function TextFile({ chatId, path, text, sha256, readOnly = false, language, markdown, more }: TextFileProps) {
   const file = useEditedFile(chatId, path, text, sha256);
-  // A part of a file can't be saved: the rest would be gone.
-  const fixed = readOnly || more !== undefined;
+  // A part of a file can't be saved: the rest would be gone. And each key would take too long in a large one.
+  const fixed = readOnly || more !== undefined || text.length > maxEdited;
   const shown = fixed ? text : file.text;
   return (
     <div className="flex h-full min-h-0 flex-col">

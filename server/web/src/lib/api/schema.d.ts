@@ -1629,6 +1629,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{response}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A response that was stored, or the stream that it was */
+        get: operations["get_response"];
+        put?: never;
+        post?: never;
+        /** Delete a stored response that is alone in its chat */
+        delete: operations["delete_response"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a stored response was asked with */
+        get: operations["list_response_input"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1789,6 +1824,45 @@ export interface components {
             field: string;
             new: string;
             old: string;
+        };
+        Form: {
+            call: string;
+            fields?: components["schemas"]["FormField"][];
+            kind: string;
+            message?: string;
+            sampling?: components["schemas"]["FormPrompt"];
+            server: string;
+            url?: string;
+        };
+        FormField: {
+            default?: unknown;
+            description?: string;
+            format?: string;
+            max_items?: number;
+            max_length?: number;
+            maximum?: number;
+            min_items?: number;
+            min_length?: number;
+            minimum?: number;
+            name: string;
+            options?: components["schemas"]["FormOption"][];
+            required?: boolean;
+            title?: string;
+            type: string;
+        };
+        FormOption: {
+            title?: string;
+            value: string;
+        };
+        FormPrompt: {
+            max_tokens: number;
+            messages: components["schemas"]["FormPromptMessage"][];
+            model: string;
+            system?: string;
+        };
+        FormPromptMessage: {
+            role: string;
+            text: string;
         };
         Info: {
             api: number;
@@ -2152,6 +2226,7 @@ export interface components {
             docs?: string[];
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
+            forms?: boolean;
             images?: components["schemas"]["turnFile"][];
             max_tokens?: number;
             message?: string;
@@ -2201,6 +2276,7 @@ export interface components {
             trigger?: string;
         };
         answer: {
+            content?: unknown;
             decision: string;
             reason?: string;
             tool_use_id: string;
@@ -2256,6 +2332,7 @@ export interface components {
         approval: {
             /** Format: date-time */
             expires_at: string;
+            form?: components["schemas"]["Form"];
             input: unknown;
             nonce: string;
             reason: string;
@@ -2308,6 +2385,7 @@ export interface components {
             }[];
         };
         confirm: {
+            content?: unknown;
             decision: string;
             nonce: string;
             reason?: string;
@@ -2322,6 +2400,11 @@ export interface components {
             allow?: string[];
             confirm?: boolean;
             remark?: string;
+        };
+        deletedResponse: {
+            deleted: boolean;
+            id: string;
+            object: string;
         };
         diff: {
             changes: components["schemas"]["fileChange"][];
@@ -2404,6 +2487,7 @@ export interface components {
             type: "complete";
         };
         event_confirm_request: {
+            form?: components["schemas"]["Form"];
             input: unknown;
             reason: string;
             rule?: string;
@@ -2421,6 +2505,7 @@ export interface components {
             type: "confirm_request";
         };
         event_confirm_result: {
+            content?: unknown;
             decision: string;
             reason?: string;
             seq: number;
@@ -2711,6 +2796,30 @@ export interface components {
         importedFile: {
             path: string;
             size: number;
+        };
+        inputContent: {
+            detail?: string;
+            file_data?: string;
+            filename?: string;
+            image_url?: string;
+            text?: string;
+            type: string;
+        };
+        inputItem: {
+            call_id?: string;
+            content?: components["schemas"]["inputContent"][];
+            id: string;
+            output?: string;
+            role?: string;
+            status: string;
+            type: string;
+        };
+        inputItems: {
+            data: components["schemas"]["inputItem"][];
+            first_id: string;
+            has_more: boolean;
+            last_id: string;
+            object: string;
         };
         instance: {
             instance_id: string;
@@ -3036,6 +3145,7 @@ export interface components {
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
             fork?: boolean;
+            forms?: boolean;
             images?: components["schemas"]["turnFile"][];
             interaction_type?: string;
             max_tokens?: number;
@@ -6636,6 +6746,107 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": unknown;
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    get_response: {
+        parameters: {
+            query?: {
+                /** @description whether the events are wanted */
+                stream?: boolean;
+                /** @description the number of the last event that the client has */
+                starting_after?: number;
+            };
+            header?: never;
+            path: {
+                response: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    delete_response: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                response: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["deletedResponse"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    list_response_input: {
+        parameters: {
+            query?: {
+                /** @description `asc` is from the first on */
+                order?: string;
+            };
+            header?: never;
+            path: {
+                response: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["inputItems"];
                 };
             };
             /** @description failure */

@@ -6,7 +6,7 @@ import type { Approval } from "@/types/chat";
 import type { Decision, SendOptions } from "./state";
 
 // What the page can be asked while a turn runs.
-export const answers = { confirm: true };
+export const answers = { confirm: true, forms: true };
 
 /** pageOfMessages is a page of a chat, the last one where before is null. */
 export async function pageOfMessages(chat: string, o: { limit: number; before?: string; signal?: AbortSignal }) {

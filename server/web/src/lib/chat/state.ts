@@ -35,6 +35,8 @@ export interface ChatState {
   /** the token is missing or wrong */
   locked: boolean;
   context: Record<string, unknown>;
+  /** counts the chats that were opened; one that begins with its first question stays the same */
+  opened: number;
 }
 
 export interface ChatActions {
@@ -58,5 +60,5 @@ export type Decision = "allow" | "deny" | "allow_chat" | "allow_always";
 
 export const empty: ChatState = {
   chat: null, chatId: null, messages: [], before: null, loadingOlder: false, loading: false, loadFault: null, starting: false, stopping: false,
-  turn: null, broken: false, fault: null, locked: false, context: {},
+  turn: null, broken: false, fault: null, locked: false, context: {}, opened: 0,
 };

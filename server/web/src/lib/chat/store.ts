@@ -4,7 +4,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createStore } from "zustand";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { api, type Chat, type TurnEvent } from "@/lib/api/client";
-import { ApiFault, explain } from "@/lib/api/fault";
+import { ApiFault } from "@/lib/api/fault";
 import { cancelTurn, type StartedTurn } from "@/lib/api/generalChatApi";
 import { attachmentsOf, filesOf } from "@/lib/files";
 import { messageOfTurn, withSeen } from "@/lib/history";
@@ -12,8 +12,9 @@ import { cachedMessages, isQuestion, previewOf, questionOf, remember } from "@/l
 import { newTurn, reduce } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage } from "@/types/chat";
 import { again, answer, begin, choices, pageOfMessages, runningTurn, waiting } from "./api";
+import { faultOf, isLocked } from "./fault";
 import { follow } from "./follow";
-import { empty, type ChatActions, type ChatFault, type ChatState } from "./state";
+import { empty, type ChatActions, type ChatState } from "./state";
 
 const pageSize = 40;
 const maxPage = 1000; // the server's
@@ -158,7 +159,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         opened = new AbortController();
         const { signal } = opened;
         const cached = ref ? cachedMessages(ref) : [];
-        set({ ...empty, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !isQuestion(m.id)), loading: ref !== null });
+        set({ ...empty, opened: was.opened + 1, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !isQuestion(m.id)), loading: ref !== null });
         if (ref === null) return;
         try {
           const found = await fetchMessages(ref, signal);
@@ -291,13 +292,4 @@ function questions(turnId: string | undefined, listed: GeneralChatMessage[], sho
   const pending = shown.filter((m) => m.pending);
   if (pending.length > 0) return pending;
   return cachedMessages(chatId).filter((m) => m.id === questionOf(turnId)).map((m) => ({ ...m, pending: true, turn_id: turnId }));
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof ApiFault && error.status === 401;
-}
-
-function faultOf(error: unknown): ChatFault {
-  const { message, hints, retry } = explain(error);
-  return { message, hints, retryable: retry, code: error instanceof ApiFault ? error.code : "unreachable" };
 }

@@ -1,0 +1,208 @@
+package server
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/server/dialect"
+)
+
+// storedResponse is a response that was kept: a turn with its place in a chat.
+type storedResponse struct {
+	turn engine.TurnID
+	chat engine.Chat
+	// asked are the turn's messages before its answer.
+	asked    []engine.Message
+	answer   engine.Message
+	previous engine.TurnID // empty where it is the first
+}
+
+// stored finds the response that a path names.
+func (s *Server) stored(r *http.Request) (*storedResponse, error) {
+	name := r.PathValue("response")
+	turn, ok := strings.CutPrefix(name, responseID)
+	if !ok || !isID(turn) {
+		return nil, noResponse(name)
+	}
+	chat, message, err := s.threads.TurnAnswer(r.Context(), engine.TurnID(turn))
+	if err == nil {
+		var conv engine.Conversation
+		if conv, err = s.chats.Chat(r.Context(), engine.ChatRef{ID: chat, Parent: message}); err == nil && len(conv.Messages) > 0 {
+			return storedIn(conv, engine.TurnID(turn)), nil
+		}
+	}
+	if err == nil || fault.CodeOf(err) == fault.NotFound {
+		return nil, noResponse(name)
+	}
+	return nil, err
+}
+
+func noResponse(name string) error {
+	return fieldFault(fault.NotFound, "response_id", "there is no response "+quoted(name)+"; it was not to be stored, or is deleted")
+}
+
+// storedIn takes a conversation apart that ends with the response.
+func storedIn(conv engine.Conversation, turn engine.TurnID) *storedResponse {
+	last := len(conv.Messages) - 1
+	out := &storedResponse{turn: turn, chat: conv.Chat, answer: conv.Messages[last]}
+	first := last
+	for first > 0 && conv.Messages[first-1].TurnID == string(turn) {
+		first--
+	}
+	out.asked = conv.Messages[first:last]
+	if first > 0 {
+		out.previous = engine.TurnID(conv.Messages[first-1].TurnID)
+	}
+	return out
+}
+
+// options are what is known of the request that made the response: not its
+// metadata, and not the tools that came with it.
+func (p *storedResponse) options() dialect.Options {
+	o := dialect.Options{Model: p.answer.Model, Stored: true}
+	o.Echo.Instructions = p.chat.System
+	if p.previous != "" {
+		o.Echo.PreviousID = responseID + string(p.previous)
+	}
+	return o
+}
+
+// getResponse gives a response that was stored, as it was or as the stream that it
+// was.
+func getResponse(s *Server, w http.ResponseWriter, r *http.Request) error {
+	p, err := s.stored(r)
+	if err != nil {
+		return err
+	}
+	o := p.options()
+	if r.URL.Query().Get("stream") == "true" {
+		if after := r.URL.Query().Get("starting_after"); after != "" {
+			n, err := strconv.ParseInt(after, 10, 32)
+			if err != nil || n < 0 {
+				return fieldFault(fault.Usage, "starting_after", quoted(after)+" is not the number of an event")
+			}
+			o.After = n + 1
+		}
+		return s.stream(w, r, following{
+			turn: p.turn, enc: dialect.NewEncoder(dialect.Responses, o), header: headerOf(dialect.Responses),
+		})
+	}
+	out := dialect.NewObject(dialect.Responses, o)
+	for e, err := range s.turns.Follow(r.Context(), p.turn, 0) {
+		if err != nil {
+			return err
+		}
+		if out.Add(e) != nil {
+			break // its body says why
+		}
+	}
+	status, body := out.Body()
+	writeRaw(w, status, dialect.Responses.Form().ObjectType, body)
+	return nil
+}
+
+// deletedResponse is what OpenAI's API says of one.
+type deletedResponse struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"` // response
+	Deleted bool   `json:"deleted"`
+}
+
+// deleteResponse deletes the chat of a response that is alone in it. It can be
+// brought back like any other. What others go on from, or a person, stays.
+func deleteResponse(s *Server, w http.ResponseWriter, r *http.Request) error {
+	p, err := s.stored(r)
+	if err != nil {
+		return err
+	}
+	if p.chat.Messages > len(p.asked)+1 {
+		return fieldFault(fault.Busy, "response_id", "the response is a part of chat "+strconv.FormatInt(p.chat.Number, 10)+
+			", which has other messages; delete that instead")
+	}
+	if err := s.bin.DeleteChats(r.Context(), p.chat); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, deletedResponse{ID: responseID + string(p.turn), Object: "response", Deleted: true})
+	return nil
+}
+
+// inputItems are what a response was asked with, in the form of OpenAI's API.
+type inputItems struct {
+	Object  string      `json:"object"` // list
+	Data    []inputItem `json:"data"`
+	FirstID string      `json:"first_id"`
+	LastID  string      `json:"last_id"`
+	HasMore bool        `json:"has_more"`
+}
+
+type inputItem struct {
+	ID      string         `json:"id"`
+	Type    string         `json:"type"` // message or function_call_output
+	Status  string         `json:"status"`
+	Role    string         `json:"role,omitempty"`
+	Content []inputContent `json:"content,omitempty"`
+	CallID  string         `json:"call_id,omitempty"`
+	Output  *string        `json:"output,omitempty"`
+}
+
+type inputContent struct {
+	Type     string  `json:"type"` // input_text, input_image or input_file
+	Text     *string `json:"text,omitempty"`
+	Detail   string  `json:"detail,omitempty"`
+	ImageURL string  `json:"image_url,omitempty"`
+	Filename string  `json:"filename,omitempty"`
+	FileData string  `json:"file_data,omitempty"`
+}
+
+// listInputItems gives all of them at once: a question has few.
+func listInputItems(s *Server, w http.ResponseWriter, r *http.Request) error {
+	p, err := s.stored(r)
+	if err != nil {
+		return err
+	}
+	out := inputItems{Object: "list", Data: []inputItem{}}
+	for _, m := range p.asked {
+		out.Data = append(out.Data, itemsOf(m)...)
+	}
+	if r.URL.Query().Get("order") != "asc" {
+		slices.Reverse(out.Data)
+	}
+	if n := len(out.Data); n > 0 {
+		out.FirstID, out.LastID = out.Data[0].ID, out.Data[n-1].ID
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// itemsOf are the items that became a message.
+func itemsOf(m engine.Message) (items []inputItem) {
+	said := inputItem{ID: "msg_" + m.ID, Type: "message", Status: "completed", Role: "user"}
+	for _, part := range m.Parts {
+		switch {
+		case part.Kind == provider.TextPart:
+			said.Content = append(said.Content, inputContent{Type: "input_text", Text: &part.Text})
+		case part.Kind == provider.ImagePart && len(part.Data) > 0:
+			said.Content = append(said.Content, inputContent{Type: "input_image", Detail: "auto", ImageURL: dataURL(part.MIME, part.Data)})
+		case part.Kind == provider.FilePart:
+			said.Content = append(said.Content, inputContent{Type: "input_file", Filename: part.Name, FileData: dataURL("text/plain", []byte(part.Text))})
+		case part.Result != nil:
+			items = append(items, inputItem{
+				ID: "fco_" + part.Result.ID, Type: "function_call_output", Status: "completed", CallID: part.Result.ID, Output: &part.Result.Text,
+			})
+		}
+	}
+	if len(said.Content) > 0 {
+		items = append(items, said)
+	}
+	return items
+}
+
+func dataURL(mime string, data []byte) string {
+	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
