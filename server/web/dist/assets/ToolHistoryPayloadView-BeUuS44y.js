@@ -1,1 +1,0 @@
-import{A as e,O as t,b as n,n as r,w as i}from"./WorkspacePanel-DCD-DwJ5.js";import{zt as a}from"./index-C319TcbX.js";var o=a();function s({payload:a}){let s=n(a),c=t(Array.isArray(s)?s:i(s).calls).map(t=>({...t,tool_name:e(t.tool_name,200)||`A tool`,input:i(t.input),output:typeof t.output==`string`?t.output:``}));return(0,o.jsx)(r,{calls:c})}export{s as default};

@@ -1,1 +1,0 @@
-import{Vt as e,Wt as t}from"./index-C319TcbX.js";var n=t(e(),1);function r(){let[e]=(0,n.useState)(()=>document.activeElement);(0,n.useEffect)(()=>()=>{setTimeout(()=>{(document.activeElement===null||document.activeElement===document.body)&&e instanceof HTMLElement&&e.isConnected&&e.focus()})},[e])}export{r as t};
