@@ -13,7 +13,7 @@ func eventBodies() []event.Body {
 	return []event.Body{
 		event.Status{}, event.AgentStart{}, event.Handoff{}, event.Reasoning{}, event.TextDelta{},
 		event.ToolStart{}, event.ConfirmRequest{}, event.ConfirmResult{}, event.ToolProgress{}, event.ToolComplete{},
-		event.Payload{}, event.Workflow{}, event.Annotations{}, event.Meta{}, event.Footnote{}, event.Summary{},
+		event.Payload{}, event.Workflow{}, event.Annotations{}, event.Meta{}, event.Footnote{}, event.Summary{}, event.Prompted{},
 		event.Complete{}, event.Error{}, event.Cancelled{},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,8 @@ const (
 	maxScenario = 5 * time.Minute
 	// alone is the scenario of a short run: it goes through most of the page.
 	alone = "demo"
+	// scenariosEnv names those that are wanted, by commas; without it all are.
+	scenariosEnv = "FETTLE_TEST_SCENARIOS"
 )
 
 // The page in a real browser, with a real server behind it: each file of
@@ -36,10 +39,10 @@ func TestThePageInABrowser(t *testing.T) {
 	program := build(t)
 	for _, file := range scenarios {
 		name := strings.TrimSuffix(filepath.Base(file), ".mjs")
+		if !wanted(name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != alone {
-				t.Skip("a short run tries " + alone + " alone")
-			}
 			cmd := exec.CommandContext(t.Context(), node, "e2e/run.mjs", name)
 			cmd.Env = append(os.Environ(), "FETTLE_PROGRAM="+program, "FETTLE_PAGE="+filepath.Dir(modules), "CHROMIUM="+browser)
 			var out bytes.Buffer
@@ -53,6 +56,15 @@ func TestThePageInABrowser(t *testing.T) {
 			t.Log(strings.TrimSpace(out.String()))
 		})
 	}
+}
+
+// wanted tells whether a scenario is run: all are, unless the run is short or names
+// others.
+func wanted(name string) bool {
+	if names := os.Getenv(scenariosEnv); names != "" {
+		return slices.Contains(strings.Split(names, ","), name)
+	}
+	return !testing.Short() || name == alone
 }
 
 // build makes fettle as it is released: without the race detector, whose time is no

@@ -2166,7 +2166,7 @@ export interface components {
             version: string;
             workflows?: components["schemas"]["Workflow"][];
         };
-        TurnEvent: components["schemas"]["event_status"] | components["schemas"]["event_agent_start"] | components["schemas"]["event_handoff"] | components["schemas"]["event_reasoning"] | components["schemas"]["event_text_delta"] | components["schemas"]["event_tool_start"] | components["schemas"]["event_confirm_request"] | components["schemas"]["event_confirm_result"] | components["schemas"]["event_tool_progress"] | components["schemas"]["event_tool_complete"] | components["schemas"]["event_payload"] | components["schemas"]["event_workflow"] | components["schemas"]["event_annotations"] | components["schemas"]["event_meta"] | components["schemas"]["event_footnote"] | components["schemas"]["event_summary"] | components["schemas"]["event_complete"] | components["schemas"]["event_error"] | components["schemas"]["event_cancelled"];
+        TurnEvent: components["schemas"]["event_status"] | components["schemas"]["event_agent_start"] | components["schemas"]["event_handoff"] | components["schemas"]["event_reasoning"] | components["schemas"]["event_text_delta"] | components["schemas"]["event_tool_start"] | components["schemas"]["event_confirm_request"] | components["schemas"]["event_confirm_result"] | components["schemas"]["event_tool_progress"] | components["schemas"]["event_tool_complete"] | components["schemas"]["event_payload"] | components["schemas"]["event_workflow"] | components["schemas"]["event_annotations"] | components["schemas"]["event_meta"] | components["schemas"]["event_footnote"] | components["schemas"]["event_summary"] | components["schemas"]["event_prompted"] | components["schemas"]["event_complete"] | components["schemas"]["event_error"] | components["schemas"]["event_cancelled"];
         TurnLine: {
             chat?: components["schemas"]["Chat"];
             ended?: boolean;
@@ -2593,6 +2593,21 @@ export interface components {
              * @enum {string}
              */
             type: "payload";
+        };
+        event_prompted: {
+            model: string;
+            seq: number;
+            server: string;
+            /** Format: date-time */
+            time: string;
+            tool_use_id: string;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prompted";
+            usage?: components["schemas"]["Usage"];
         };
         event_reasoning: {
             agent?: string;
