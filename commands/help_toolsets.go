@@ -100,6 +100,7 @@ func toolShapes() []shape {
 			{"enabled, problem", "whether it is on; why it can't be used"},
 			{"entrypoint", "module:function of a Python tool"},
 			{"annotations", "read_only, destructive, idempotent, open_world"},
+			{"app", "the address of the page that an MCP server has for the tool's calls"},
 			{"renderer", "how its calls are shown: type, file, content, language, editable, artifact, data, url"},
 			{"renderers", "all there are, the one that counts first: tool_id, renderer, config, priority"},
 		}},

@@ -95,7 +95,7 @@ func dockerCommand(t *testing.T, instruction string) []string {
 func TestTheImageServes(t *testing.T) {
 	t.Parallel()
 	text := packaged(t, "Dockerfile")
-	for _, want := range []string{"USER nonroot\n", "VOLUME /data\n", "FETTLE_DATA=/data ", "EXPOSE 8000\n", "CGO_ENABLED=0", "-X github.com/fettle-cli/fettle/commands.version="} {
+	for _, want := range []string{"USER nonroot\n", "VOLUME /data\n", "FETTLE_DATA=/data ", "EXPOSE 8000 8001\n", "CGO_ENABLED=0", "-X github.com/fettle-cli/fettle/commands.version="} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the Dockerfile lacks %q", want)
 		}
@@ -165,7 +165,7 @@ func TestTheComposeFile(t *testing.T) {
 		}
 	}
 	ours := c.Services["fettle"]
-	if ours.Build != "." || len(ours.Ports) != 1 || ours.Environment["OLLAMA_HOST"] != "http://ollama:11434" || ours.EnvFile[0].Path != ".env" {
+	if ours.Build != "." || len(ours.Ports) != 2 || ours.Environment["OLLAMA_HOST"] != "http://ollama:11434" || ours.EnvFile[0].Path != ".env" {
 		t.Errorf("%+v", ours)
 	}
 }

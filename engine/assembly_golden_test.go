@@ -190,15 +190,16 @@ func requestsJSON(t *testing.T, all []*provider.Request) []byte {
 		Seed        *int64          `json:"seed,omitempty"`
 		Stop        []string        `json:"stop,omitempty"`
 		Think       *bool           `json:"think,omitempty"`
+		MustCall    string          `json:"must_call,omitempty"`
 	}
-	if n := reflect.TypeFor[provider.Request]().NumField(); n != 11 {
-		t.Errorf("a request has %d fields; the golden files show 9 and leave out Tokens and Native, which tells the same agents", n)
+	if n := reflect.TypeFor[provider.Request]().NumField(); n != 12 {
+		t.Errorf("a request has %d fields; the golden files show 10 and leave out Tokens and Native, which tells the same agents", n)
 	}
 	out := make([]request, len(all))
 	for i, r := range all {
 		out[i] = request{
 			Model: r.Model, System: r.System, Messages: []message{}, Schema: r.Schema,
-			MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop, Think: r.Think,
+			MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed, Stop: r.Stop, Think: r.Think, MustCall: r.MustCall,
 		}
 		for _, m := range r.Messages {
 			out[i].Messages = append(out[i].Messages, message(m))

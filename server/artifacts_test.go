@@ -133,8 +133,10 @@ func TestArtifactsEnd(t *testing.T) {
 	}
 	clock.at = clock.at.Add(artifactTime - time.Second)
 	second, _ := a.add([]byte("two"), artifactPolicy)
-	if fetch(a, "GET", first).StatusCode != 200 || fetch(a, "GET", first).StatusCode != 200 {
-		t.Error("it ends before its time")
+	for range 2 { // a frame may be loaded again
+		if fetch(a, "GET", first).StatusCode != 200 {
+			t.Error("it ends before its time")
+		}
 	}
 	clock.at = clock.at.Add(time.Second)
 	if fetch(a, "GET", first).StatusCode != 404 || fetch(a, "GET", second).StatusCode != 200 {

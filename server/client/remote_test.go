@@ -46,7 +46,7 @@ func TestSplitURL(t *testing.T) {
 // to another server.
 func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	t.Parallel()
-	crosses := "Chat Parts Docs System Model Agent Tools AgentMode Context TextAlone InteractionType ActionMetadata Schema Policy CanConfirm Ephemeral"
+	crosses := "Chat Parts Docs System Model Agent Tools AgentMode Context TextAlone InteractionType ActionMetadata Schema Policy CanConfirm CanAnswer Ephemeral"
 	refused := "Calls Uploads Workspace History ClientTools MCP"
 	its := "Title Page Tab Suggestions MaxHandoffs Fallback MaxSteps MaxRepeats MaxFailures Timeout DiscardUnanswered Think Temperature Sampling MustCall MaxTokens workflow OnWait"
 	known := strings.Fields(crosses + " " + refused + " " + its)
@@ -67,7 +67,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 			{Kind: provider.FilePart, Name: "n", Text: "file"}, {Kind: provider.ImagePart, Name: "i", MIME: "image/png", Data: []byte{1, 2}},
 			{Kind: provider.TextPart, Text: "words"},
 		},
-		Context: json.RawMessage(`{"page":"p"}`), TextAlone: true, Schema: json.RawMessage(`{}`), CanConfirm: true, Ephemeral: true,
+		Context: json.RawMessage(`{"page":"p"}`), TextAlone: true, Schema: json.RawMessage(`{}`), CanConfirm: true, CanAnswer: true, Ephemeral: true,
 		Policy: engine.Policy{AllowAll: true, Allow: []string{"x"}},
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"message":"words","conversation_id":3,"fork":true,"context":{"page":"p"},"model":"m/x","agent":"a","system":"s","tools":[],"docs":[],"agent_mode":true,"text_alone":true,"ephemeral":true,"allow":["*","*:*","x"],"confirm":true,"schema":{},"files":[{"name":"n","text":"file"}],"images":[{"name":"i","mime":"image/png","data":"AQI="}]}`
+	const want = `{"message":"words","conversation_id":3,"fork":true,"context":{"page":"p"},"model":"m/x","agent":"a","system":"s","tools":[],"docs":[],"agent_mode":true,"text_alone":true,"ephemeral":true,"allow":["*","*:*","x"],"confirm":true,"forms":true,"schema":{},"files":[{"name":"n","text":"file"}],"images":[{"name":"i","mime":"image/png","data":"AQI="}]}`
 	if string(raw) != want {
 		t.Errorf("it sends\n%s, want\n%s", raw, want)
 	}
