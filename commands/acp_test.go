@@ -144,3 +144,55 @@ func TestACPUsesTheEditorsServers(t *testing.T) {
 		t.Errorf("the prompt ended with %s", got)
 	}
 }
+
+// A workflow of an installed toolset runs by a command, with its steps as the plan.
+func TestACPRunsWorkflows(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	w := newWorld(t, editorScript)
+	w.run(0, "toolset", "import", exampleToolset(t, "reviews"), "--yes")
+	project := realDir(t)
+	_, say, hear := w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
+	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
+	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, project))
+	var opened struct{ Result struct{ SessionID string } }
+	if err := json.Unmarshal([]byte(hear(`"sessionId"`)), &opened); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(id int, text string) string {
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, id, opened.Result.SessionID, text))
+		for all := ""; ; {
+			line := hear("")
+			if all += line; line == "" || strings.Contains(line, fmt.Sprintf(`"id":%d,`, id)) {
+				return all
+			}
+		}
+	}
+	if got := ask(3, "/workflow"); !strings.Contains(got, "`/workflow reviews:vendor_finder`  Finds businesses of one kind") {
+		t.Errorf("the list: %s", got)
+	}
+	// It goes on to its checkpoint: the steps behind it stay open.
+	got := ask(4, `/workflow vendor_finder {"category": "movers", "location": "Portland, OR"}`)
+	at := -1
+	for _, want := range []string{
+		stepsAre("pending", "pending", "pending"), stepsAre("in_progress", "pending", "pending"), `"name":"reviews:find_vendors"`, "Careful Hands Movers",
+		stepsAre("completed", "pending", "pending"), `"stopReason":"end_turn"`,
+	} {
+		next := strings.Index(got, want)
+		if next <= at {
+			t.Fatalf("%s does not follow in %s", want, got)
+		}
+		at = next
+	}
+	if got := ask(5, "/workflow vendor_finder movers"); !strings.Contains(got, "has to be JSON") {
+		t.Errorf("no JSON: %s", got)
+	}
+	if got := ask(6, "/workflow nothing"); !strings.Contains(got, "There is no workflow nothing") {
+		t.Errorf("no workflow: %s", got)
+	}
+}
+
+// stepsAre is the plan of vendor_finder whose steps are in these states.
+func stepsAre(find, compare, recommend string) string {
+	return fmt.Sprintf(`"entries":[{"content":"Find vendors","priority":"medium","status":%q},{"content":"Compare their reviews","priority":"medium","status":%q},{"content":"Recommend one","priority":"medium","status":%q}]`, find, compare, recommend)
+}

@@ -222,6 +222,9 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 	if err := o.attach(ctx, rt, cfg, eng, &req); err != nil {
 		return rec.close(err)
 	}
+	if err := o.fillFromServer(ctx, rt, cfg, eng, &req); err != nil {
+		return rec.close(err)
+	}
 	view := newView(rt, o, cfg.Prices)
 	view.status("asking " + cmp.Or(req.Model, "the chat's model"))
 	id, err := eng.Start(ctx, req)

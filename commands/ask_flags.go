@@ -55,6 +55,7 @@ type askOptions struct {
 
 	// What the named prompt says, once it was read.
 	template    *prompts.Prompt
+	fromServer  *serverPrompt
 	filling     map[string]string
 	promptTools []string
 }
@@ -65,7 +66,7 @@ func askFlags(rt *runtime) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
 		&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
-		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Category: question, Usage: "fill the prompt `NAME`, such as one that fettle prompts list has"},
+		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Category: question, Usage: "fill the prompt `NAME`, such as one that fettle prompts list has, or SERVER/NAME of an MCP server"},
 		listFlag("var", "", question, "set a variable of the prompt: `NAME=VALUE`; may be repeated"),
 		listFlag("file", "f", question, "show the model a text, an image or a folder; `PATH` - is standard input; may be repeated"),
 		rt.inProfile(question),

@@ -52,7 +52,7 @@ func readParts(ctx context.Context, rt *runtime, cfg *config.Config, o askOption
 	if strings.TrimSpace(text) != "" {
 		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 && o.fromServer == nil {
 		return nil, usagef(`fettle ask "why is the sky blue?"`, "there is nothing to ask")
 	}
 	return parts, nil

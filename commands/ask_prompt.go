@@ -52,6 +52,9 @@ func (o *askOptions) usePrompt(rt *runtime) error {
 	if o.named == "" {
 		return nil
 	}
+	if is, err := o.useServerPrompt(); is || err != nil {
+		return err
+	}
 	library, err := rt.library()
 	if err != nil {
 		return err
@@ -60,7 +63,7 @@ func (o *askOptions) usePrompt(rt *runtime) error {
 	if err != nil {
 		return promptFault(o.named, err)
 	}
-	vars, err := readVars(o.vars)
+	vars, err := readVars(o.vars, prompts.InputName)
 	if err != nil {
 		return err
 	}
@@ -124,7 +127,8 @@ func (o *askOptions) text(piped []byte, shown bool) (string, error) {
 	return text, nil
 }
 
-func readVars(given []string) (map[string]string, error) {
+// readVars reads --var; reserved is a name that it can't set.
+func readVars(given []string, reserved string) (map[string]string, error) {
 	vars := map[string]string{}
 	for _, v := range given {
 		name, value, ok := strings.Cut(v, "=")
@@ -132,7 +136,7 @@ func readVars(given []string) (map[string]string, error) {
 		switch {
 		case !ok || name == "":
 			return nil, usagef("fettle ask -p review --var lang=go", "--var wants NAME=VALUE, not %s", shellWord(v))
-		case name == prompts.InputName:
+		case name == reserved:
 			return nil, usagef(`git diff | fettle ask -p review "extra words"`,
 				"--var can't set %s: it is what is piped in or written behind", name)
 		case twice:

@@ -62,6 +62,8 @@ func (o *askOptions) checkElsewhere() error {
 		return refuse("--record", "the model answers to that server")
 	case o.contained:
 		return refuse("--require-sandbox", "its tools run by its own configuration")
+	case strings.Contains(o.named, "/"):
+		return refuse("-p SERVER/NAME", "the MCP servers are this machine's")
 	case o.maxTurns > 0:
 		return refuse("--max-turns", "its limits are its own")
 	case o.timeout > 0:

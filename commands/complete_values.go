@@ -52,7 +52,13 @@ func (c *completer) flagValue(p place, f cli.Flag) suggestions {
 	case "chat":
 		return c.chats(lastUsed)
 	case "prompt":
-		return c.prompts()
+		out := c.prompts()
+		for _, s := range c.mirror().Servers {
+			if s.Enabled && s.Unusable == "" { // which prompts it has, only it knows
+				out.add(s.ID+"/", "a prompt of the MCP server")
+			}
+		}
+		return out
 	case "profile":
 		return c.profiles()
 	case "agent":

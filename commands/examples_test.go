@@ -105,8 +105,11 @@ func TestExamplesRun(t *testing.T) {
 			if group.name == "README" || group.name == "mcp" || strings.HasPrefix(group.name, "mcp ") {
 				w.notes()
 				put(t, filepath.Join(w.project(), "mcp.json"), `{"mcpServers": {"found": {"command": "notes-server"}}}`)
+				if group.name == "mcp login" {
+					w.run(0, "mcp", "add", "docs", "--url", openServer(t))
+				}
 				for _, name := range []string{"notes", "docs"} {
-					if group.name != "README" && group.name != "mcp" && group.name != "mcp add" && !(group.name == "mcp login" && name == "docs") {
+					if group.name != "README" && group.name != "mcp" && group.name != "mcp add" && group.name != "mcp login" {
 						w.run(0, "mcp", "add", name, "--", "notes-server")
 					}
 				}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -245,6 +246,37 @@ func TestWhatServersHaveIsSentAlong(t *testing.T) {
 	}
 	if out, _ := typed(0, "/prompt trip/shop what='two words'"); !strings.Contains(out, "please book a [2Jmarket") || !strings.Contains(out, "Booked.") {
 		t.Errorf("the prompt: %s", out)
+	}
+	if out, _ := w.run(0, "ask", "--no-stdin", "-p", "trip/shop", "--var", "what=two words"); out != "Booked.\n" {
+		t.Errorf("the prompt by ask: %s", out)
+	}
+	put(t, filepath.Join(w.project(), "list.txt"), "eggs")
+	w.run(0, "ask", "--no-stdin", "-p", "trip/shop", "--var", "what=x", "-f", filepath.Join(w.project(), "list.txt"), "by @trip:mem://notes, please")
+	show, _ := w.run(0, "chats", "show", "by @trip:mem://notes, please", "-o", "json")
+	at := -1
+	for _, want := range []string{"buy [2Jmilk", "eggs", `please book a [2Jmarket\n\nby @trip:mem://notes, please`} {
+		next := strings.Index(show, want)
+		if next <= at {
+			t.Errorf("%q does not follow in %s", want, show)
+		}
+		at = next
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"-p", "nobody/shop"}, 1, "nobody"},
+		{[]string{"-p", "trip/shop", "--var", "what"}, 2, "--var wants NAME=VALUE"},
+		{[]string{"-p", "trip/shop", "--server", "http://127.0.0.1:1/?token=x"}, 2, "the MCP servers are this machine's"},
+		{[]string{"-p", "trip/"}, 1, "trip/"},
+	} {
+		if _, errs := w.run(c.code, append([]string{"ask", "--no-stdin"}, c.args...)...); !strings.Contains(errs, c.want) {
+			t.Errorf("%v: %s", c.args, errs)
+		}
+	}
+	if out, _ := w.run(0, "__complete", "fish", "--", "=tr", "ask", "-p"); out != "trip/\ta prompt of the MCP server\n" {
+		t.Errorf("completion of -p: %q", out)
 	}
 	if _, errs := typed(2, "/prompt trip/shop what"); !strings.Contains(errs, "is no KEY=VALUE") {
 		t.Errorf("no value: %s", errs)

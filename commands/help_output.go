@@ -62,7 +62,7 @@ func askShapes() []shape {
 			{"text_delta", "a piece of the answer: text, agent"},
 			{"tool_start", "a call begins: tool, tool_id, input, tool_use_id, tool_call_id, agent, index"},
 			{"confirm_request", "it needs an approval: tool, tool_id, input, tool_use_id, reason, rule; where it runs and asks for something itself, also form"},
-			{"form", "what it asks for: kind (form, url or sampling), server, call, message, url; fields, each with name, type, title, description, required, default, options (value, title), format, min_length, max_length, minimum, maximum, min_items, max_items; sampling (model, system, messages with role and text, max_tokens)"},
+			{"form", "what it asks for: kind (form, url or sampling), server, call, message, url; fields, each with name, type, title, description, required, default, options (value, title), format, min_length, max_length, minimum, maximum, min_items, max_items; sampling (model, system, messages with role and text, max_tokens, temperature)"},
 			{"confirm_result", "and got it or not: tool_use_id, decision (allow, allow_chat, allow_always, deny), reason, content (what a form was filled in with)"},
 			{"tool_progress", "it goes on: tool, tool_use_id, stage, message, progress (0 to 1), data"},
 			{"tool_complete", "it ended: as tool_start, and status (success or error), result, error, data, duration_ms, changes (path, kind), pre_manifest_id, post_manifest_id, payload, workspace_payload, render_plan"},

@@ -132,7 +132,7 @@ func toolShapes() []shape {
 		}},
 		{"fettle mcp import -o json", []field{version, {"imported", "the names of those that were added"}, {"skipped", "by name, why one was left out"}}},
 		{"fettle mcp rm -o json", []field{version, {"id", "of the server"}, {"signed_out", "whether a sign-in was forgotten with it"}}},
-		{"fettle mcp login, logout -o json", []field{version, {"id", "of the server"}, {"signed_in, changed", "how it is now, and whether it was otherwise before"}}},
+		{"fettle mcp login, logout -o json", []field{version, {"id", "of the server"}, {"signed_in, changed", "how it is now, and whether it was otherwise before"}, {"revoked", "by logout: whether the server ended the tokens, too"}}},
 		{"fettle tool renderer set, rm -o json", []field{
 			version,
 			{"tool_id, priority", "of the tool, and of the renderer"},

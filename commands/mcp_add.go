@@ -294,7 +294,7 @@ func runMCPRm(ctx context.Context, rt *runtime, eng *engine.Engine, id string, y
 		rt.notice("what its sign-in gave is still kept: " + err.Error())
 	}
 	if output == "json" {
-		return printJSON(rt, mcpRemovedJSON{outputVersion, id, out})
+		return printJSON(rt, mcpRemovedJSON{outputVersion, id, out.Was})
 	}
 	rt.notice("removed the MCP server " + id)
 	return nil

@@ -80,12 +80,9 @@ func (o *askOptions) attach(ctx context.Context, rt *runtime, cfg *config.Config
 	if !strings.Contains(o.prompt, "@") || !strings.Contains(o.prompt, ":") {
 		return nil
 	}
-	eng, ok := turns.(*engine.Engine)
-	if !ok {
-		var err error
-		if eng, err = rt.engineFor(cfg, nil); err != nil {
-			return err
-		}
+	eng, err := rt.engineBeside(cfg, turns)
+	if err != nil {
+		return err
 	}
 	parts, err := attachResources(ctx, eng, o.prompt, cfg.Limits.FileBytes)
 	req.Parts = append(parts, req.Parts...)

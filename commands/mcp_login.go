@@ -15,6 +15,7 @@ type mcpSignedJSON struct {
 	ID            string `json:"id"`
 	SignedIn      bool   `json:"signed_in"`
 	Changed       bool   `json:"changed"`
+	Revoked       bool   `json:"revoked"`
 }
 
 func newMCPLogin(rt *runtime) *cli.Command {
@@ -27,7 +28,7 @@ func newMCPLogin(rt *runtime) *cli.Command {
 What the server gives is kept in the system's keyring, else in a file for you
 alone, and is renewed by itself where the server allows that. Nothing is opened
 by itself, since the address is the server's.`,
-		UsageText: "fettle mcp add docs --url https://example.com/mcp --no-test\nfettle mcp logout docs",
+		UsageText: "fettle mcp login docs\nfettle mcp logout docs",
 		Flags:     []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneServer(c, "login")
@@ -55,9 +56,7 @@ func runMCPLogin(ctx context.Context, rt *runtime, id, output string) error {
 	if s.Config.URL == "" {
 		return fault.New(fault.Usage, "the MCP server "+id+" is a command, which wants no sign-in", "fettle mcp show "+shellWord(id))
 	}
-	name := mcp.TokenName(eng.ReachedAs(s))
-	store := rt.tokens()
-	before, err := store.Load(ctx, name)
+	before, err := rt.toolbox.servers.SignInMark(ctx, eng.ReachedAs(s))
 	if err != nil {
 		return err
 	}
@@ -65,12 +64,12 @@ func runMCPLogin(ctx context.Context, rt *runtime, id, output string) error {
 	if err != nil {
 		return err
 	}
-	after, err := store.Load(ctx, name)
+	after, err := rt.toolbox.servers.SignInMark(ctx, eng.ReachedAs(s))
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, mcpSignedJSON{outputVersion, id, after != "", after != before})
+		return printJSON(rt, mcpSignedJSON{SchemaVersion: outputVersion, ID: id, SignedIn: after != "", Changed: after != before})
 	}
 	switch {
 	case after == "":
@@ -92,7 +91,7 @@ func newMCPLogout(rt *runtime) *cli.Command {
 		Name:        "logout",
 		Usage:       "forget what a sign-in gave",
 		ArgsUsage:   "SERVER",
-		Description: "Removes the tokens from here. The server may keep its own record of them, which\nits settings for your account end.",
+		Description: "Removes the tokens from here, and has the server end them where it takes such word.\nElse they end by themselves, or by its settings for your account.",
 		UsageText:   "fettle mcp logout docs",
 		Flags:       []cli.Flag{outputFlag()},
 		Action: func(c *cli.Context) error {
@@ -116,8 +115,10 @@ func newMCPLogout(rt *runtime) *cli.Command {
 			case err != nil:
 				return err
 			case c.String("output") == "json":
-				return printJSON(rt, mcpSignedJSON{outputVersion, id, false, done})
-			case done:
+				return printJSON(rt, mcpSignedJSON{SchemaVersion: outputVersion, ID: id, Changed: done.Was, Revoked: done.Revoked})
+			case done.Revoked:
+				rt.notice("signed out of " + id + ", which ended the tokens")
+			case done.Was:
 				rt.notice("signed out of " + id)
 			default:
 				rt.notice("nobody is signed in at " + id)
@@ -127,10 +128,12 @@ func newMCPLogout(rt *runtime) *cli.Command {
 	}
 }
 
-// signOut forgets what a sign-in gave, and tells whether there was something.
-func (rt *runtime) signOut(ctx context.Context, s mcp.Server) (bool, error) {
-	if s.URL == "" {
-		return false, nil
+// signOut forgets what a sign-in gave, and has the server end it. Where that fails it
+// is told: what was given may be good for a while.
+func (rt *runtime) signOut(ctx context.Context, s mcp.Server) (mcp.SignedOut, error) {
+	out, err := rt.toolbox.servers.SignOut(ctx, s)
+	if out.Failed != nil {
+		rt.notice("the tokens of " + s.ID + " are gone from here, but the server did not end them: " + out.Failed.Error())
 	}
-	return mcp.SignOut(ctx, rt.tokens(), s)
+	return out, err
 }

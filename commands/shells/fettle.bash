@@ -66,6 +66,9 @@ _fettle() {
         fi
         COMPREPLY[i]=$value
     done
+    if ((${#values[@]} == 1)) && [[ ${values[0]} == */ ]]; then
+        compopt -o nospace 2>/dev/null # more of it follows
+    fi
 }
 
 # _fettle_paths leaves file names to readline, which knows how to quote them;

@@ -334,13 +334,3 @@ func (l *landing) wait(ctx context.Context) (string, error) {
 }
 
 func (l *landing) close() { _ = l.server.Close() }
-
-// SignOut removes what is kept of a sign-in, and tells whether there was
-// something.
-func SignOut(ctx context.Context, tokens Tokens, s Server) (bool, error) {
-	text, err := tokens.Load(ctx, TokenName(s))
-	if err != nil || text == "" {
-		return false, err
-	}
-	return true, tokens.Remove(ctx, TokenName(s))
-}
