@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// atBound makes a chat that works in a folder of the person's, which has some files.
+func atBound(t *testing.T, files map[string]string) (b *bench, dir string) {
+	t.Helper()
+	b, dir = changer(t, t.TempDir()), realPath(t, t.TempDir())
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	req := ask(`{"put":{"a.txt":"1"}}`)
+	req.Workspace, req.Policy.AllowAll = dir, true
+	last[event.Complete](t, b.run(req))
+	return b, dir
+}
+
+// A repository's own records are no file that a put writes, whatever it is under and
+// whether or not it is conditional; a link leads nowhere else.
+func TestNoPutWritesWhatGitKeeps(t *testing.T) {
+	t.Parallel()
+	b, dir := atBound(t, map[string]string{".git/hooks/x": "old", "sub/.GIT/config": "old"})
+	if err := os.Symlink(".git", filepath.Join(dir, "g")); err != nil {
+		t.Skipf("no links: %v", err)
+	}
+	records := func() map[string]string {
+		out := tree(t, filepath.Join(dir, ".git"))
+		maps.Copy(out, tree(t, filepath.Join(dir, "sub")))
+		return out
+	}
+	before := records()
+	for _, name := range []string{".git/hooks/pre-commit", ".git/hooks/x", "sub/.GIT/config", "sub/../.git/x", ".git", "g/hooks/pre-commit", "g/hooks/x"} {
+		for _, put := range []Put{{}, {New: true}, {Was: strings.Repeat("0", 64)}} {
+			put.Name, put.Content = name, strings.NewReader("evil")
+			if _, err := b.PutFileIf(t.Context(), RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
+				t.Errorf("put %s (%+v): %v", name, put, err)
+			}
+		}
+		if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, name, strings.NewReader("evil")); fault.CodeOf(err) != fault.Usage {
+			t.Errorf("put %s: %v", name, err)
+		}
+		req := ask("go")
+		req.Chat, req.Uploads = lastChat, []Upload{{Name: name, Data: []byte("evil")}}
+		if id, err := b.Start(context.Background(), req); err == nil {
+			last[event.Error](t, b.follow(id))
+		}
+	}
+	if now := records(); !maps.Equal(now, before) {
+		t.Errorf("there are %q", now)
+	}
+}
