@@ -30,8 +30,18 @@ type Put struct {
 // ago: it writes nothing where the file is another one by now.
 func (e *Engine) PutFileIf(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
 	return e.changeFolder(ctx, req, []string{put.Name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
+		if err := e.kept(ctx, before, put.Name); err != nil {
+			return err
+		}
 		if err := e.holds(ctx, before, put); err != nil {
 			return err
+		}
+		if put.New { // the folder knows of more than its state does
+			if _, err := ws.Root.Lstat(names[0]); err == nil {
+				return isThere(put)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return fault.Wrap(fault.Failed, "write "+put.Name, err)
+			}
 		}
 		if err := putWhole(ws.Root, names[0], stopped{ctx, put.Content}); err != nil {
 			return fault.Wrap(fault.Failed, "write "+put.Name, err)
@@ -53,13 +63,17 @@ func (e *Engine) holds(ctx context.Context, before *cas.Manifest, put Put) error
 	}
 	switch {
 	case put.New && there:
-		return fault.New(fault.Busy, path.Clean(put.Name)+" is there already; nothing was written")
+		return isThere(put)
 	case put.Was != "" && !there:
 		return fault.New(fault.Busy, path.Clean(put.Name)+" was removed meanwhile; nothing was written")
 	case put.Was != "" && entry.Digest.String() != put.Was:
 		return fault.New(fault.Busy, path.Clean(put.Name)+" was changed meanwhile; nothing was written")
 	}
 	return nil
+}
+
+func isThere(put Put) error {
+	return fault.New(fault.Busy, path.Clean(put.Name)+" is there already; nothing was written")
 }
 
 // RemoveFile removes a file of the chat's folder, or a folder with all in it: a

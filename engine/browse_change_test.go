@@ -65,3 +65,26 @@ func TestNoPutWritesWhatGitKeeps(t *testing.T) {
 		t.Errorf("there are %q", now)
 	}
 }
+
+// What no state has is not written over: undo could not bring it back. A put of a
+// new file looks into the folder itself.
+func TestNoPutReplacesWhatNoStateHas(t *testing.T) {
+	t.Parallel()
+	b, dir := atBound(t, map[string]string{
+		".fettleignore": "kept-out/\n*.log\n", "kept-out/a": "mine", "b.log": "mine", "node_modules/p/c": "mine", "package.json": "{}",
+	})
+	for _, name := range []string{"kept-out/a", "kept-out/new", "b.log", "node_modules/p/c", "node_modules/p/new"} {
+		for _, put := range []Put{{}, {New: true}} {
+			put.Name, put.Content = name, strings.NewReader("other")
+			if _, err := b.PutFileIf(t.Context(), RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
+				t.Errorf("put %s (%+v): %v", name, put, err)
+			}
+		}
+	}
+	want := map[string]string{
+		".fettleignore": "kept-out/\n*.log\n", "kept-out/a": "mine", "b.log": "mine", "node_modules/p/c": "mine", "package.json": "{}", "a.txt": "1",
+	}
+	if got := tree(t, dir); !maps.Equal(got, want) {
+		t.Errorf("the folder has %q", got)
+	}
+}
