@@ -197,10 +197,7 @@ func putWhole(root *os.Root, name string, content io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(f, io.LimitReader(content, maxPut+1))
-	if err == nil && n > maxPut {
-		err = fmt.Errorf("it has more than %d MB", maxPut>>20)
-	}
+	_, err = io.Copy(f, content)
 	err = errors.Join(err, f.Chmod(mode), f.Close())
 	if err == nil {
 		err = root.Rename(temp, name)

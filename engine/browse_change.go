@@ -29,6 +29,17 @@ type Put struct {
 // PutFileIf is PutFile for an editor, which has opened the file as it was some time
 // ago: it writes nothing where the file is another one by now.
 func (e *Engine) PutFileIf(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
+	if _, err := changeable(put.Name); err != nil {
+		return nil, err // before all of the content is taken
+	}
+	if _, err := e.find(ctx, req.Chat, req.OnWait); err != nil {
+		return nil, err
+	}
+	content, done, err := e.stage(ctx, put)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	return e.changeFolder(ctx, req, []string{put.Name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
 		if err := e.kept(ctx, before, put.Name); err != nil {
 			return err
@@ -43,12 +54,33 @@ func (e *Engine) PutFileIf(ctx context.Context, req RestoreRequest, put Put) (*R
 				return fault.Wrap(fault.Failed, "write "+put.Name, err)
 			}
 		}
-		if err := putWhole(ws.Root, names[0], stopped{ctx, put.Content}); err != nil {
+		if err := putWhole(ws.Root, names[0], stopped{ctx, content}); err != nil {
 			return fault.Wrap(fault.Failed, "write "+put.Name, err)
 		}
 		e.pause("put:written")
 		return nil
 	})
+}
+
+// stage takes in the content of a put, to its end: who sends it may take their time,
+// in which nobody else should have to wait for the chat and the folder.
+func (e *Engine) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
+	f, done, err := e.states.Scratch()
+	if err != nil {
+		return nil, nil, fault.Wrap(fault.Failed, "keep "+put.Name+" until it is all there", err)
+	}
+	n, err := io.Copy(f, io.LimitReader(stopped{ctx, put.Content}, maxPut+1))
+	if err == nil && n > maxPut {
+		err = fmt.Errorf("it has more than %d MB", maxPut>>20)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		done()
+		return nil, nil, fault.Wrap(fault.Failed, "take in "+put.Name, err)
+	}
+	return f, done, nil
 }
 
 // holds refuses a put whose file is another one than its client has read.

@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -86,5 +89,56 @@ func TestNoPutReplacesWhatNoStateHas(t *testing.T) {
 	}
 	if got := tree(t, dir); !maps.Equal(got, want) {
 		t.Errorf("the folder has %q", got)
+	}
+}
+
+// Who sends a file slowly keeps nobody waiting: the chat and its folder are taken
+// when all of it is there.
+func TestASlowPutHoldsNothing(t *testing.T) {
+	t.Parallel()
+	b, dir := atBound(t, nil)
+	from, to := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.PutFileIf(context.Background(), RestoreRequest{Chat: lastChat}, Put{Name: "slow.txt", Content: from})
+		done <- err
+	}()
+	if _, err := io.WriteString(to, "be"); err != nil { // it has begun to read
+		t.Fatal(err)
+	}
+	waits := func(what string) { t.Errorf("the quick one waits: %s", what) }
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := b.PutFile(ctx, RestoreRequest{Chat: lastChat, OnWait: func(what string) { waits(what); cancel() }}, "quick.txt", strings.NewReader("q"))
+	if err != nil {
+		t.Errorf("the quick one: %v", err)
+	}
+	_, _ = io.WriteString(to, "gun")
+	_ = to.Close()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tree(t, dir), map[string]string{"a.txt": "1", "quick.txt": "q", "slow.txt": "begun"}; !maps.Equal(got, want) {
+		t.Errorf("the folder has %q", got)
+	}
+	if left := files(t, filepath.Join(b.dir, "blobs", "tmp")); len(left) > 0 {
+		t.Errorf("left over: %q", left)
+	}
+}
+
+// Half of a file is none, and leaves nothing.
+func TestAPutThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	b, dir := atBound(t, nil)
+	broken := errors.New("gone")
+	_, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, "a.txt", io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) {
+		t.Errorf("it gave %v", err)
+	}
+	if got := tree(t, dir); !maps.Equal(got, map[string]string{"a.txt": "1"}) {
+		t.Errorf("the folder has %q", got)
+	}
+	if left := files(t, filepath.Join(b.dir, "blobs", "tmp")); len(left) > 0 {
+		t.Errorf("left over: %q", left)
 	}
 }
