@@ -176,6 +176,9 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 		list = list[cut:]
 		out.Before = list[0].ID
 	}
+	for i := range list {
+		list[i].Parts = orEmpty(list[i].Parts) // an answer that failed may have none
+	}
 	out.Messages = orEmpty(list)
 	if err := s.addCalls(r, &out); err != nil {
 		return err
