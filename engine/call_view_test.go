@@ -33,6 +33,26 @@ func TestAPageReadsItsOwnCalls(t *testing.T) {
 	}
 }
 
+// A fork has the calls of the messages that it has, under ids of its own.
+func TestAForkHasItsCalls(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.did(lastChat, `{"put":{"b.txt":"2"}}`)
+	from := b.chat(1)
+	fork, err := b.ForkChat(t.Context(), ChatRef{Number: 1}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chat, calls := range map[int64]int{1: 2, fork.Number: 1} {
+		conv := b.chat(chat)
+		got, err := b.ViewCalls(t.Context(), conv.Chat.ID, conv.Messages)
+		if err != nil || len(got) != calls || got[0].MessageID != from.Messages[1].ID || got[0].Changed != 1 || got[0].ChatID != conv.Chat.ID {
+			t.Errorf("chat %d has the calls %+v, %v", chat, got, err)
+		}
+	}
+}
+
 // oddCall is a call whose record this version can't read.
 type oddCall struct {
 	ID     string `json:"id"`
