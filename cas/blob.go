@@ -52,6 +52,19 @@ func (s *Store) tempFile() (*os.File, error) {
 	return os.CreateTemp(s.tempDir(), "blob-*")
 }
 
+// Scratch makes a file for what is on its way into a workspace, and removes it
+// when done is called. Read it by its handle: a collection may take its name away
+// meanwhile, and takes what a crash has left.
+func (s *Store) Scratch() (f *os.File, done func(), err error) {
+	if f, err = s.tempFile(); err != nil {
+		return nil, nil, err
+	}
+	return f, func() {
+		_ = f.Close()
+		_ = os.Remove(f.Name()) // the next collection tries again
+	}, nil
+}
+
 func (s *Store) check(call, name string) error {
 	if s.fault == nil {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -163,23 +162,7 @@ const maxPut = 1 << 30
 // edit, and a step that Undo takes back. name is relative, with slashes. Of req
 // it uses Chat, OnWait, Begin and Progress.
 func (e *Engine) PutFile(ctx context.Context, req RestoreRequest, name string, content io.Reader) (*Restored, error) {
-	if !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) == "." {
-		return nil, fault.New(fault.Usage, name+" is no path in a workspace", "fettle workspace put CHAT notes/todo.md FILE")
-	}
-	name = filepath.FromSlash(path.Clean(name))
-	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
-		sweepPuts(ws.Root, filepath.Dir(name))
-		before, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
-		if err != nil {
-			return nil, err
-		}
-		if err := putWhole(ws.Root, name, stopped{ctx, content}); err != nil {
-			return nil, fault.Wrap(fault.Failed, "write "+filepath.ToSlash(name), err)
-		}
-		e.pause("put:written")
-		after, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.Edit}})
-		return &Restored{Chat: chat, Before: before, After: after}, err
-	})
+	return e.PutFileIf(ctx, req, Put{Name: name, Content: content})
 }
 
 // stopped is a reader that ends with its context.
@@ -214,10 +197,7 @@ func putWhole(root *os.Root, name string, content io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(f, io.LimitReader(content, maxPut+1))
-	if err == nil && n > maxPut {
-		err = fmt.Errorf("it has more than %d MB", maxPut>>20)
-	}
+	_, err = io.Copy(f, content)
 	err = errors.Join(err, f.Chmod(mode), f.Close())
 	if err == nil {
 		err = root.Rename(temp, name)

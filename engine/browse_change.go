@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -28,28 +29,83 @@ type Put struct {
 // PutFileIf is PutFile for an editor, which has opened the file as it was some time
 // ago: it writes nothing where the file is another one by now.
 func (e *Engine) PutFileIf(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
-	if put.Was == "" && !put.New {
-		return e.PutFile(ctx, req, put.Name, put.Content)
+	if _, err := changeable(put.Name); err != nil {
+		return nil, err // before all of the content is taken
 	}
+	if _, err := e.find(ctx, req.Chat, req.OnWait); err != nil {
+		return nil, err
+	}
+	content, done, err := e.stage(ctx, put)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	return e.changeFolder(ctx, req, []string{put.Name}, func(ws *toolset.Workspace, before *cas.Manifest, names []string) error {
-		entry, err := e.FileEntry(ctx, before, put.Name)
-		there := err == nil
-		if err != nil && fault.CodeOf(err) != fault.NotFound {
+		if err := e.kept(ctx, before, put.Name); err != nil {
 			return err
 		}
-		switch {
-		case put.New && there:
-			return fault.New(fault.Busy, path.Clean(put.Name)+" is there already; nothing was written")
-		case put.Was != "" && !there:
-			return fault.New(fault.Busy, path.Clean(put.Name)+" was removed meanwhile; nothing was written")
-		case put.Was != "" && entry.Digest.String() != put.Was:
-			return fault.New(fault.Busy, path.Clean(put.Name)+" was changed meanwhile; nothing was written")
+		if err := e.holds(ctx, before, put); err != nil {
+			return err
 		}
-		if err := putWhole(ws.Root, names[0], stopped{ctx, put.Content}); err != nil {
+		if put.New { // the folder knows of more than its state does
+			if _, err := ws.Root.Lstat(names[0]); err == nil {
+				return isThere(put)
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return fault.Wrap(fault.Failed, "write "+put.Name, err)
+			}
+		}
+		if err := putWhole(ws.Root, names[0], stopped{ctx, content}); err != nil {
 			return fault.Wrap(fault.Failed, "write "+put.Name, err)
 		}
+		e.pause("put:written")
 		return nil
 	})
+}
+
+// stage takes in the content of a put, to its end: who sends it may take their time,
+// in which nobody else should have to wait for the chat and the folder.
+func (e *Engine) stage(ctx context.Context, put Put) (content io.Reader, done func(), err error) {
+	f, done, err := e.states.Scratch()
+	if err != nil {
+		return nil, nil, fault.Wrap(fault.Failed, "keep "+put.Name+" until it is all there", err)
+	}
+	n, err := io.Copy(f, io.LimitReader(stopped{ctx, put.Content}, maxPut+1))
+	if err == nil && n > maxPut {
+		err = fmt.Errorf("it has more than %d MB", maxPut>>20)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		done()
+		return nil, nil, fault.Wrap(fault.Failed, "take in "+put.Name, err)
+	}
+	return f, done, nil
+}
+
+// holds refuses a put whose file is another one than its client has read.
+func (e *Engine) holds(ctx context.Context, before *cas.Manifest, put Put) error {
+	if put.Was == "" && !put.New {
+		return nil
+	}
+	entry, err := e.FileEntry(ctx, before, put.Name)
+	there := err == nil
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	switch {
+	case put.New && there:
+		return isThere(put)
+	case put.Was != "" && !there:
+		return fault.New(fault.Busy, path.Clean(put.Name)+" was removed meanwhile; nothing was written")
+	case put.Was != "" && entry.Digest.String() != put.Was:
+		return fault.New(fault.Busy, path.Clean(put.Name)+" was changed meanwhile; nothing was written")
+	}
+	return nil
+}
+
+func isThere(put Put) error {
+	return fault.New(fault.Busy, path.Clean(put.Name)+" is there already; nothing was written")
 }
 
 // RemoveFile removes a file of the chat's folder, or a folder with all in it: a
@@ -107,12 +163,18 @@ func (e *Engine) changeFolder(
 ) (*Restored, error) {
 	local := make([]string, len(names))
 	for i, name := range names {
-		local[i] = filepath.FromSlash(path.Clean(name))
-		if !filepath.IsLocal(local[i]) || local[i] == "." || strings.ContainsRune(name, 0) || inGit(local[i]) {
-			return nil, fault.New(fault.Usage, fmt.Sprintf("%s is no path in a workspace that can be changed", cas.EscapePath(name)))
+		var err error
+		if local[i], err = changeable(name); err != nil {
+			return nil, err
 		}
 	}
 	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		for _, name := range local {
+			if err := underNoLink(ws.Root, name); err != nil {
+				return nil, err
+			}
+			sweepPuts(ws.Root, filepath.Dir(name))
+		}
 		before, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
 		if err != nil {
 			return nil, err
@@ -123,6 +185,27 @@ func (e *Engine) changeFolder(
 		after, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.Edit}})
 		return &Restored{Chat: chat, Before: before, After: after}, err
 	})
+}
+
+// changeable gives the system's form of a path with slashes that a person may change
+// in a workspace.
+func changeable(name string) (string, error) {
+	local := filepath.FromSlash(path.Clean(name))
+	if !filepath.IsLocal(local) || local == "." || strings.ContainsRune(name, 0) || inGit(local) {
+		return "", fault.New(fault.Usage, fmt.Sprintf("%s is no path in a workspace that can be changed", cas.EscapePath(name)))
+	}
+	return local, nil
+}
+
+// underNoLink refuses a path that leads over a link to a folder: what is behind it
+// has another name, by which it may not be changed, or is in no state.
+func underNoLink(root *os.Root, local string) error {
+	for dir := filepath.Dir(local); dir != "."; dir = filepath.Dir(dir) {
+		if info, err := root.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fault.New(fault.Usage, fmt.Sprintf("%s is a link; name what is behind it by its own path", cas.EscapePath(filepath.ToSlash(dir))))
+		}
+	}
+	return nil
 }
 
 // inGit tells whether a path is a part of a repository's own records, of which no

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/event"
@@ -20,6 +21,11 @@ const (
 	// viewedPlan bounds the render plan of one call in a list: a plan may have the
 	// data of a whole page in it, and most calls are never opened.
 	viewedPlan = 64 << 10
+	// viewedPlans bounds the plans of all calls in a list.
+	viewedPlans = 1 << 20
+	// countedChanges bounds how far changes are counted: states that have nothing in
+	// common may differ in as many paths as a disk holds.
+	countedChanges = 10_000
 )
 
 // CallView is a tool call as pages show it: its record, and what it changed.
@@ -27,11 +33,11 @@ type CallView struct {
 	ToolCall
 	// Renderer is that of the plan.
 	Renderer string `json:"renderer,omitempty"`
-	// PlanOmitted tells that the plan is too large for a list.
+	// PlanOmitted tells that the plan is too large for a list, or all of them are.
 	PlanOmitted bool           `json:"plan_omitted,omitempty"`
 	DurationMS  *int64         `json:"duration_ms,omitempty"`
 	Changes     []event.Change `json:"changes"`
-	Changed     int            `json:"changed"` // how many, also where not all are listed
+	Changed     int            `json:"changed"` // how many, also where not all are listed; 10,000 stands for more
 }
 
 // ViewCall gives a call that has ended, whole.
@@ -47,47 +53,72 @@ func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 // without their arguments and results: the messages have these. Messages are in the
 // order of their ids.
 func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Message) ([]CallView, error) {
-	of := map[string]int{}
+	of, left := map[string]int{}, map[use]int{}
 	for i, m := range messages {
-		if slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.ToolCallPart }) {
-			of[m.ID] = i
+		for _, p := range m.Parts {
+			if p.Kind == provider.ToolCallPart && p.Call != nil {
+				of[m.ID] = i
+				left[use{m.ID, p.Call.ID}]++
+			}
 		}
 	}
 	if len(of) == 0 {
 		return nil, nil
 	}
-	var calls []ToolCall
-	err := e.view(ctx, func(tx *kv.Tx) error {
-		calls = nil
-		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(timeOfID(messages[0].ID)))}) {
-			if err != nil {
-				return err
-			}
-			if _, ok := of[c.MessageID]; ok {
-				c.Args, c.Result = nil, nil
-				calls = append(calls, *c)
-			}
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+	calls, err := e.callsOf(ctx, chatID, timeOfID(messages[0].ID), left)
+	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(calls, func(a, b ToolCall) int {
 		return cmp.Or(cmp.Compare(of[a.MessageID], of[b.MessageID]), cmp.Compare(a.Index, b.Index))
 	})
-	out := make([]CallView, 0, len(calls))
+	out, room := make([]CallView, 0, len(calls)), viewedPlans
 	for _, c := range calls {
 		v, err := e.view1(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		if v.PlanOmitted = len(v.RenderPlan) > viewedPlan; v.PlanOmitted {
+		if v.PlanOmitted = len(v.RenderPlan) > min(viewedPlan, room); v.PlanOmitted {
 			v.RenderPlan = nil
 		}
+		room -= len(v.RenderPlan)
 		out = append(out, *v)
 	}
 	return out, nil
+}
+
+// use is a tool call as its message has it.
+type use struct{ message, id string }
+
+// callsOf reads the records of some uses, each as often as left says, from a time on.
+// It ends with the last of them: the calls of what came later may be many.
+func (e *Engine) callsOf(ctx context.Context, chatID, from string, left map[use]int) (calls []ToolCall, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		calls = nil
+		left := maps.Clone(left)
+		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))}) {
+			if err != nil {
+				return err
+			}
+			u := use{c.MessageID, c.ToolUseID}
+			if left[u] == 0 {
+				continue
+			}
+			c.Args, c.Result = nil, nil
+			calls = append(calls, *c)
+			if left[u]--; left[u] == 0 {
+				delete(left, u)
+			}
+			if len(left) == 0 {
+				break
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		err = nil
+	}
+	return calls, err
 }
 
 // timeOfID is the beginning of an id that is its time: what was made after something
@@ -123,7 +154,8 @@ func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
 	return v, err
 }
 
-// changesBetween lists what differs between two states, and counts the rest. Folders
+// changesBetween lists what differs between two states, and counts the rest, up to
+// countedChanges. Folders
 // whose files say the same are left out.
 func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
 	out, n := []event.Change{}, 0
@@ -136,6 +168,9 @@ func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most in
 		}
 		if n++; len(out) < most {
 			out = append(out, toChange(c))
+		}
+		if n == countedChanges {
+			break
 		}
 	}
 	return out, n, nil

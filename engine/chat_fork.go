@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // ForkChat makes a chat that begins with the messages of another up to
@@ -37,10 +38,36 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 		Messages: len(from.path), ActiveManifest: from.state,
 		ForkedFrom: &Origin{ChatID: from.chat.ID, Number: from.chat.Number, MessageID: from.parent},
 	}}
+	if c.calls, err = e.copiedCalls(ctx, from, c.chat.ID); err != nil {
+		return Chat{}, err
+	}
 	if err := e.insert(ctx, []*incoming{c}); err != nil {
 		return Chat{}, err
 	}
 	return c.chat, nil
+}
+
+// copiedCalls are the calls of a conversation's messages for another chat that has
+// these messages, too. They get ids of their own, which are keys.
+func (e *Engine) copiedCalls(ctx context.Context, from *conversation, chatID string) (calls []ToolCall, err error) {
+	of := make(map[string]bool, len(from.path))
+	for _, m := range from.path {
+		of[m.ID] = true
+	}
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		calls = nil
+		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(from.chat.ID), kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			if of[c.MessageID] {
+				c.ID, c.ChatID = e.newID(), chatID
+				calls = append(calls, *c)
+			}
+		}
+		return nil
+	})
+	return calls, err
 }
 
 // cut ends the way at a place. What is gone on from is an answer: after a

@@ -44,6 +44,11 @@ func (t *turn) upload(ctx context.Context) error {
 	if len(t.req.Uploads) == 0 {
 		return nil
 	}
+	for _, up := range t.req.Uploads {
+		if _, err := changeable(up.Name); err != nil {
+			return err
+		}
+	}
 	ws, err := t.workspace()
 	if err != nil {
 		return err
@@ -103,6 +108,9 @@ func (t *turn) stateBeforeUpload(ctx context.Context, ws *toolset.Workspace) err
 
 func (t *turn) putNew(root *os.Root, up Upload) error {
 	name := filepath.FromSlash(up.Name)
+	if err := underNoLink(root, filepath.Clean(name)); err != nil {
+		return err
+	}
 	if dir := filepath.Dir(name); dir != "." {
 		if err := root.MkdirAll(dir, 0o755); err != nil {
 			return err

@@ -140,6 +140,10 @@ func createChat(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 func getChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	chat, err := s.chats.FindChat(r.Context(), ref)
+	if begun, turn, ok := s.live.first(ref, err); ok {
+		writeJSON(w, http.StatusOK, chatJSON{Chat: begun, TurnID: string(turn)})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -159,6 +163,12 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	}
 	ref.Parent = r.URL.Query().Get("leaf")
 	conv, err := s.chats.Chat(r.Context(), ref)
+	if begun, turn, ok := s.live.first(ref, err); ok {
+		writeJSON(w, http.StatusOK, messagesJSON{
+			Chat: begun, TurnID: string(turn), Messages: []engine.Message{}, Calls: []engine.CallView{}, Siblings: map[string]siblingsJSON{},
+		})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -175,6 +185,9 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	if cut := len(list) - int(limit); cut > 0 {
 		list = list[cut:]
 		out.Before = list[0].ID
+	}
+	for i := range list {
+		list[i].Parts = orEmpty(list[i].Parts) // an answer that failed may have none
 	}
 	out.Messages = orEmpty(list)
 	if err := s.addCalls(r, &out); err != nil {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -254,6 +255,9 @@ type mustComplete struct{ r io.Reader }
 
 func (m mustComplete) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return n, err // the client is there, and is to hear why
+	}
 	if err != nil && err != io.EOF { //nolint:errorlint // a reader's end is io.EOF itself
 		return n, refuse(http.StatusBadRequest, "bad_request", "the file came only in part")
 	}

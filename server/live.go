@@ -145,6 +145,22 @@ func (l *liveTurns) turn(id engine.TurnID) *liveTurn {
 	return l.turns[id]
 }
 
+// first gives a chat that has no more than a live turn begun here, where err is that
+// of asking the engine for it: such a chat appears in the store with its first answer.
+func (l *liveTurns) first(ref engine.ChatRef, err error) (chat engine.Chat, id engine.TurnID, ok bool) {
+	if fault.CodeOf(err) != fault.Busy {
+		return chat, "", false
+	}
+	if id, ok = l.of(ref); !ok {
+		return chat, "", false
+	}
+	t := l.turn(id)
+	if t == nil { // it has just ended
+		return chat, "", false
+	}
+	return t.chat, id, true
+}
+
 // relay is where followers of a live turn hear of it; nil for one that has ended.
 func (l *liveTurns) relay(id engine.TurnID) *relay {
 	if t := l.turn(id); t != nil {

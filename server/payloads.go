@@ -29,6 +29,10 @@ type payloadsJSON struct {
 
 func listPayloads(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	chat, all, err := s.payloads.Payloads(r.Context(), ref)
+	if begun, _, ok := s.live.first(ref, err); ok {
+		writeJSON(w, http.StatusOK, payloadsJSON{begun, []engine.ShownPayload{}})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
