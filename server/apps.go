@@ -179,7 +179,7 @@ func callAppTool(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if call.Allowed, err = s.asks.answer(body.Approval, key, body.Decision); err != nil {
 			return err
 		}
-		if !call.Allowed {
+		if call.Allowed == "" {
 			writeJSON(w, http.StatusOK, appToolJSON{Result: deniedResult()})
 			return nil
 		}
