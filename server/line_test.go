@@ -89,7 +89,7 @@ func (e endingEngine) Live(id engine.TurnID) bool {
 		return e.Engine.Live(id)
 	}
 	_ = e.Cancel(context.Background(), id) // where it has ended already, it has
-	for e.Engine.Live(id) {
+	for end := time.Now().Add(time.Minute); e.Engine.Live(id) && time.Now().Before(end); { // bounds a failure alone
 		time.Sleep(time.Millisecond)
 	}
 	return true
