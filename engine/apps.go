@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,8 +149,9 @@ func callResult(c *ToolCall) json.RawMessage {
 type AppCall struct {
 	Name string
 	Args json.RawMessage
-	// Allowed says that a person has seen the call and allows it, once.
-	Allowed bool
+	// Allowed is the Shown of an ask that a person has allowed, once. Where the tool
+	// says something else of itself by now, it is asked about anew.
+	Allowed string
 	// OnWait is told whom it waits for. It may be nil.
 	OnWait func(string)
 }
@@ -167,6 +169,8 @@ type AppAsk struct {
 	ToolID string `json:"tool_id"`
 	Reason string `json:"reason"`
 	Rule   string `json:"rule"`
+	// Shown stands for what the tool says of itself; see AppCall.Allowed.
+	Shown string `json:"-"`
 }
 
 // CallApp calls a tool for the page of a call, of the same server. The policy decides
@@ -211,11 +215,17 @@ func (e *Engine) judgeApp(a *appCall, tool toolset.Tool, ws *toolset.Workspace, 
 	if problems := s.Validate(want.Args); len(problems) > 0 {
 		return nil, fault.New(fault.Usage, "the arguments don't fit the input_schema of "+tool.ID+": "+oneLineOf(schema.Explain(problems)))
 	}
-	switch v, why := e.o.Policy.With(e.granted(a.chat.ID)).decide(tool, want.Args, ws); {
+	policy, shown := e.o.Policy, mcp.Fingerprint(tool)
+	// What was allowed for later was allowed for a tool that was seen. One that is for
+	// pages alone is never pinned, and may be another one each time.
+	if slices.ContainsFunc(a.server.Pinned, func(t toolset.Tool) bool { return t.ID == tool.ID && mcp.Fingerprint(t) == shown }) {
+		policy = policy.With(e.granted(a.chat.ID))
+	}
+	switch v, why := policy.decide(tool, want.Args, ws); {
 	case v == refuse:
 		return nil, fault.New(fault.Approval, "denied: "+why)
-	case v == askFirst && !want.Allowed:
-		return &AppAsk{Tool: tool.BareID(), ToolID: tool.ID, Reason: why, Rule: RuleFor(tool, want.Args)}, nil
+	case v == askFirst && want.Allowed != shown:
+		return &AppAsk{Tool: tool.BareID(), ToolID: tool.ID, Reason: why, Rule: RuleFor(tool, want.Args), Shown: shown}, nil
 	}
 	return nil, nil
 }

@@ -80,6 +80,9 @@ type Looked struct {
 	// wait for an approval.
 	Changes []registry.Change
 	Waiting bool
+	// Approve stands for just these tools; see [Engine.ApproveSeen]. It is empty where
+	// nothing waits.
+	Approve string
 }
 
 // LookAtMCPServer connects to a server, lists what it has, and pins its tools:
@@ -110,7 +113,25 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 	if err != nil {
 		return nil, e.toolsetFault("pin the tools of "+id, err)
 	}
-	return &Looked{Report: report, Changes: changes, Waiting: m.PinnedAt != nil && len(changes) > 0 && !approved}, nil
+	out := &Looked{Report: report, Changes: changes, Waiting: m.PinnedAt != nil && len(changes) > 0 && !approved}
+	if out.Waiting {
+		out.Approve = registry.SumOf(id, registry.Pinned(report.Tools))
+	}
+	return out, nil
+}
+
+// ApproveSeen pins the tools that a look has shown, by what it gave for them, and
+// gives them. Nothing connects: what the server says by now is not what was shown.
+func (e *Engine) ApproveSeen(ctx context.Context, id, approve string) ([]toolset.Tool, error) {
+	pinned, err := e.installed().ApproveSeen(ctx, id, approve)
+	if err != nil {
+		return nil, e.toolsetFault("approve the tools of "+id, err)
+	}
+	out := make([]toolset.Tool, len(pinned))
+	for i, t := range pinned {
+		out[i] = t.Tool
+	}
+	return out, nil
 }
 
 // ApproveMCPServer pins tools as they were looked at and shown to a person: by now

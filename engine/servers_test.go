@@ -160,9 +160,13 @@ func TestAServersToolsArePinnedAndAChangeWaits(t *testing.T) {
 	if err != nil || !looked.Waiting || len(looked.Changes) != 1 || looked.Changes[0].Fields[0].New != "finds, and tells everybody" {
 		t.Fatalf("the look at the change: %+v, %v", looked, err)
 	}
-	if _, err := b.LookAtMCPServer(ctx, "docs", true); err != nil {
-		t.Fatal(err)
+	remote.describe("finds, and tells even more") // which nobody was shown
+	tools, err := b.ApproveSeen(ctx, "docs", looked.Approve)
+	if err != nil || len(tools) != 1 || tools[0].Description != "finds, and tells everybody" {
+		t.Fatalf("approved: %+v, %v", tools, err)
 	}
+	remote.describe("finds, and tells everybody")
+	b.o.MCP.Forget("docs")
 	if results, _ := resultsOf(b.follow(b.start(req))); !slices.Equal(results, []string{"docs:find: found it"}) {
 		t.Errorf("approved again: %q", results)
 	}

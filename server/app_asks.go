@@ -37,6 +37,7 @@ type appAsks struct {
 
 type appAsk struct {
 	key     [sha256.Size]byte
+	shown   string // what the tool said of itself
 	expires time.Time
 }
 
@@ -52,7 +53,7 @@ func (a *appAsks) ask(key [sha256.Size]byte, about *engine.AppAsk, args json.Raw
 	if len(out.Input) == 0 {
 		out.Input = json.RawMessage("{}")
 	}
-	a.open[out.Nonce] = appAsk{key, out.ExpiresAt}
+	a.open[out.Nonce] = appAsk{key, about.Shown, out.ExpiresAt}
 	a.order = append(a.order, out.Nonce)
 	for len(a.order) > maxAppAsks {
 		delete(a.open, a.order[0])
@@ -61,10 +62,11 @@ func (a *appAsks) ask(key [sha256.Size]byte, about *engine.AppAsk, args json.Raw
 	return out
 }
 
-// answer takes a decision, once, and tells whether it allows the call.
-func (a *appAsks) answer(nonce string, key [sha256.Size]byte, d event.Decision) (bool, error) {
+// answer takes a decision, once, and gives what was shown of the tool of a call that
+// it allows; empty for one that it denies.
+func (a *appAsks) answer(nonce string, key [sha256.Size]byte, d event.Decision) (string, error) {
 	if d != event.Allow && d != event.Deny {
-		return false, fault.New(fault.Usage, "decision has to be allow or deny")
+		return "", fault.New(fault.Usage, "decision has to be allow or deny")
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,11 +74,13 @@ func (a *appAsks) answer(nonce string, key [sha256.Size]byte, d event.Decision) 
 	delete(a.open, nonce)
 	switch {
 	case !ok, !a.now().Before(open.expires):
-		return false, fault.New(fault.NotFound, "nobody is asked about this call any more")
+		return "", fault.New(fault.NotFound, "nobody is asked about this call any more")
 	case open.key != key:
-		return false, fault.New(fault.Busy, "the call is another one than the one that was shown")
+		return "", fault.New(fault.Busy, "the call is another one than the one that was shown")
+	case d == event.Deny:
+		return "", nil
 	}
-	return d == event.Allow, nil
+	return open.shown, nil
 }
 
 // callApp calls for an app, and tells at once where somebody else is at the chat.

@@ -84,8 +84,18 @@ func appPolicy(c appCSPJSON, host string) string {
 		"object-src 'none'",
 		"base-uri " + orNoneOf(c.BaseURIDomains),
 		"form-action 'none'",
-		"frame-ancestors " + host,
+		"frame-ancestors " + ancestorOf(host),
 	}, "; ")
+}
+
+// ancestorOf is a host as a policy has it. No IPv6 address has a place in one, and so
+// its scheme stands there: the proxy listens to the host alone in any case.
+func ancestorOf(host string) string {
+	scheme, rest, _ := strings.Cut(host, "://")
+	if strings.HasPrefix(rest, "[") {
+		return scheme + ":"
+	}
+	return host
 }
 
 func orNoneOf(origins []string) string {
@@ -169,7 +179,7 @@ func callAppTool(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if call.Allowed, err = s.asks.answer(body.Approval, key, body.Decision); err != nil {
 			return err
 		}
-		if !call.Allowed {
+		if call.Allowed == "" {
 			writeJSON(w, http.StatusOK, appToolJSON{Result: deniedResult()})
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -243,6 +244,9 @@ func TestAppPolicy(t *testing.T) {
 	if got := appPolicy(appCSPJSON{}, host); got != want {
 		t.Errorf("without a wish\n%s\nwant\n%s", got, want)
 	}
+	if got := appPolicy(appCSPJSON{}, "http://[::1]:8217"); !strings.HasSuffix(got, "; frame-ancestors http:") {
+		t.Errorf("a host by IPv6: %s", got)
+	}
 	hostile := []string{
 		"https://api.example.com", "https://*.example.com:8443", "wss://push.example.com", "cdn.example.com", // the public ones
 		"*", "https:", "https://*", "https://*.com;script-src *", "http://example.com", "http://127.0.0.1:8217", "https://127.0.0.1", "https://localhost",
@@ -284,6 +288,37 @@ func FuzzGrantOrigin(f *testing.F) {
 	})
 }
 
+func hasIPv6() bool {
+	l, err := net.Listen("tcp", "[::1]:0")
+	return err == nil && l.Close() == nil
+}
+
+// Strangers' pages have none of the origins that the server goes by or lets in.
+func TestArtifactsHaveAnOriginOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
+		tcp, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(tcp.Addr().String())
+		_, err = Listen(ListenOptions{TCP: tcp, DataDir: t.TempDir(), Artifacts: "127.0.0.1:0", ArtifactsURL: "http://" + name + ":" + port})
+		if err == nil || !strings.Contains(err.Error(), "an origin of their own") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, g := range map[string]*gate{
+		"trusted": {trust: "https://b.example"}, "let in": {allow: map[string]bool{"https://b.example": true}},
+	} {
+		if err := (&Listening{artifacts: "https://b.example"}).apart(g); err == nil {
+			t.Errorf("%s: it may be the artifacts'", name)
+		}
+	}
+	if err := (&Listening{artifacts: "https://b.example"}).apart(&gate{trust: "https://a.example"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Where the second listener is, and when there is none.
 func TestWhereArtifactsAre(t *testing.T) {
 	t.Parallel()
@@ -301,8 +336,18 @@ func TestWhereArtifactsAre(t *testing.T) {
 		"the same origin":             {ListenOptions{Address: "127.0.0.1:0", Behind: "https://a.example", ArtifactsURL: "https://a.example/"}, "", "an origin of their own"},
 		"no certificate":              {ListenOptions{Address: "127.0.0.1:0", Artifacts: "0.0.0.0:0"}, "", "unencrypted"},
 		"no address":                  {ListenOptions{Address: "127.0.0.1:0", Artifacts: "here"}, "", "no address"},
+		"this machine by IPv6":        {ListenOptions{Address: "[::1]:0"}, "http://localhost:", ""},
+		"by IPv6 behind a port":       {ListenOptions{Address: "127.0.0.1:0", Artifacts: "127.0.0.1:0", ArtifactsURL: "http://[::1]:8001"}, "http://localhost:8001", ""},
+		"another's IPv6":              {ListenOptions{Address: "127.0.0.1:0", Artifacts: "127.0.0.1:0", ArtifactsURL: "https://[2001:db8::1]:8001"}, "", "needs a name"},
+		"the port that goes unsaid":   {ListenOptions{Address: "127.0.0.1:0", Artifacts: "127.0.0.1:0", ArtifactsURL: "https://B.example:443"}, "https://b.example", ""},
+		"the same by its port":        {ListenOptions{Address: "127.0.0.1:0", Behind: "https://a.example", Artifacts: "127.0.0.1:0", ArtifactsURL: "https://a.example:443"}, "", "an origin of their own"},
+		"the same, behind by a port":  {ListenOptions{Address: "127.0.0.1:0", Behind: "https://A.example:443", Artifacts: "127.0.0.1:0", ArtifactsURL: "https://a.example"}, "", "an origin of their own"},
 		"no origin":                   {ListenOptions{Address: "127.0.0.1:0", Artifacts: "127.0.0.1:0", ArtifactsURL: "https://a.example/path"}, "", "no origin"},
 	} {
+		if c.o.Address == "[::1]:0" && !hasIPv6() {
+			t.Log("this machine has no IPv6")
+			continue
+		}
 		c.o.DataDir = t.TempDir()
 		l, err := Listen(c.o)
 		if c.wrong != "" {

@@ -29,6 +29,8 @@ type line struct {
 	status int
 	bytes  int64
 	whole  bool // the answer may end as one that is all there
+	// bodyless is an answer whose status has no body, and so no chunks.
+	bodyless bool
 }
 
 // takeLine takes the connection of a request. nil says that the answer has to go
@@ -63,7 +65,9 @@ func (l *line) WriteHeader(status int) {
 	l.status = status
 	l.head.Set("Date", time.Now().UTC().Format(http.TimeFormat))
 	l.head.Set("Connection", "close")
-	l.head.Set("Transfer-Encoding", "chunked")
+	if l.bodyless = status == http.StatusNoContent || status == http.StatusNotModified; !l.bodyless {
+		l.head.Set("Transfer-Encoding", "chunked")
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
 	_ = l.head.Write(&b) // a buffer takes everything
@@ -125,8 +129,17 @@ func (l *line) listen(gone context.CancelFunc) {
 
 // close ends the answer, and the connection. One that isn't whole has no end.
 func (l *line) close() {
+	if l.status == 0 { // it failed before anything was said
+		l.head.Del("Content-Type")
+		l.WriteHeader(http.StatusInternalServerError)
+		l.whole = true
+	}
 	if l.whole {
-		_, _ = l.conn.Write(append(l.held, "0\r\n\r\n"...)) // whoever went away misses it
+		end := l.held
+		if !l.bodyless {
+			end = append(end, "0\r\n\r\n"...)
+		}
+		_, _ = l.conn.Write(end) // whoever went away misses it
 	}
 	_ = l.conn.Close()
 }
@@ -139,7 +152,12 @@ func (l *line) run(f following, from *relay) {
 	ctx, gone := context.WithCancel(context.Background())
 	defer gone()
 	l.s.lines.all.Go(func() { l.listen(gone) })
-	l.st.err = l.s.write(ctx, &frames{s: l.s, w: l, rc: http.NewResponseController(l), f: f}, from)
+	out := &frames{s: l.s, w: l, rc: http.NewResponseController(l), f: f}
+	// The turn ran when the connection was taken for it: whether it has ended since is
+	// nothing that the answer's kind may hang on.
+	out.begin()
+	out.flush()
+	l.st.err = l.s.write(ctx, out, from)
 	l.whole = l.st.err == nil
 }
 

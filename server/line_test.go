@@ -8,9 +8,11 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -72,6 +74,46 @@ func TestALiveStreamIsAWholeAnswer(t *testing.T) {
 				t.Errorf("%d requests are counted", n)
 			}
 		})
+	}
+}
+
+// endingEngine ends a turn when it is first asked whether that runs, and says that it
+// does.
+type endingEngine struct {
+	server.Engine
+	turn *atomic.Pointer[engine.TurnID]
+}
+
+func (e endingEngine) Live(id engine.TurnID) bool {
+	if turn := e.turn.Load(); turn == nil || *turn != id || !e.turn.CompareAndSwap(turn, nil) {
+		return e.Engine.Live(id)
+	}
+	_ = e.Cancel(context.Background(), id) // where it has ended already, it has
+	for end := time.Now().Add(time.Minute); e.Engine.Live(id) && time.Now().Before(end); { // bounds a failure alone
+		time.Sleep(time.Millisecond)
+	}
+	return true
+}
+
+// A turn that ends while its connection is taken for it is answered like one that
+// runs, whether or not there is anything to tell of it.
+func TestATurnThatEndsAsItIsFollowedHasAnAnswer(t *testing.T) {
+	t.Parallel()
+	var ending atomic.Pointer[engine.TurnID]
+	h := open(t, plan{change: func(o *server.Options) { o.Engine = endingEngine{o.Engine, &ending} }})
+	turn, _ := h.start(doc{"message": "slow"})
+	id := engine.TurnID(turn)
+	ending.Store(&id)
+	_, in := h.asked("1.1", "/api/turns/"+turn+"/events?after=1000")
+	res, err := http.ReadResponse(in, nil)
+	must(t, err)
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
+		t.Errorf("%s, %q, %v", res.Status, raw, err)
+	}
+	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
+		t.Errorf("behind the answer are %q, %v", rest, err)
 	}
 }
 

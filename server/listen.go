@@ -94,6 +94,11 @@ func Listen(o ListenOptions) (l *Listening, err error) {
 	if err = l.listenArtifacts(o, host); err != nil {
 		return l, err
 	}
+	own := &gate{hosts: map[string]bool{}, origins: map[string]bool{}}
+	l.name(own)
+	if err = l.apart(own); err != nil {
+		return l, err
+	}
 	if o.RuntimeDir != "" {
 		l.NoUnix = l.socket(o)
 	}
@@ -222,6 +227,9 @@ func (l *Listening) name(g *gate) {
 	}
 	if l.behind != nil {
 		g.addHost(l.behind.Scheme, l.behind.Host)
+		if l.behind.Port() == "" { // some proxies say the port that goes without saying
+			g.hosts[l.behind.Host+":"+portOf(l.behind)] = true
+		}
 		if host := l.behind.Hostname(); isLoopbackHost(host) {
 			for _, name := range loopbackNames() {
 				g.addHost(l.behind.Scheme, strings.TrimSuffix(name+":"+l.behind.Port(), ":"))
@@ -244,7 +252,7 @@ func proxyURL(address string) (*url.URL, error) {
 		return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, and the token would go over the network unencrypted",
 			"fettle serve --behind https://"+clean(u.Host))
 	}
-	u.Path = ""
+	u.Path, u.Host = "", strings.TrimPrefix(originText(u), u.Scheme+"://")
 	return u, nil
 }
 

@@ -34,12 +34,17 @@ func (o ListenOptions) checkArtifacts() error {
 	if err != nil {
 		return fault.New(fault.Usage, quoted(o.ArtifactsURL)+" is no origin that browsers could reach artifacts at", artifactsExample)
 	}
-	if o.Behind == "" {
-		return nil
+	if _, ok := frameOrigin(u); !ok {
+		return fault.New(fault.Usage, "browsers let no page have frames of "+quoted(o.ArtifactsURL)+"; it needs a name", artifactsExample)
 	}
-	own, err := proxyURL(o.Behind)
-	if err == nil && strings.EqualFold(own.Scheme+own.Host, u.Scheme+u.Host) {
-		return fault.New(fault.Usage, "artifacts need an origin of their own, and --behind has "+quoted(o.ArtifactsURL), artifactsExample)
+	return nil
+}
+
+// apart refuses an origin of strangers' pages that the server itself goes by, or that
+// it lets in.
+func (l *Listening) apart(g *gate) error {
+	if l.artifacts != "" && (g.origins[l.artifacts] || g.allow[l.artifacts] || g.trust == l.artifacts) {
+		return fault.New(fault.Usage, "artifacts need an origin of their own, and the server has or lets in "+quoted(l.artifacts), artifactsExample)
 	}
 	return nil
 }
@@ -59,7 +64,7 @@ func (l *Listening) listenArtifacts(o ListenOptions, host string) error {
 		if address == "" {
 			address = net.JoinHostPort(host, portOf(origin))
 		}
-	case address == "" && (l.behind != nil || isAnyHost(host)):
+	case address == "" && (l.behind != nil || isAnyHost(host) || isIPv6(host) && !isLoopbackHost(host)):
 		return nil
 	case address == "":
 		address = net.JoinHostPort(host, "0")
@@ -68,17 +73,36 @@ func (l *Listening) listenArtifacts(o ListenOptions, host string) error {
 	if l.Artifacts, err = net.Listen("tcp", address); err != nil {
 		return fault.Wrap(fault.Failed, "listen on "+clean(address)+" for artifacts", err, "fettle serve --artifacts 127.0.0.1:0   takes a free port")
 	}
-	if origin != nil {
-		l.artifacts = origin.Scheme + "://" + strings.ToLower(origin.Host)
-		return nil
-	}
 	at := l.Artifacts.Addr().String()
-	if host, _, _ := net.SplitHostPort(at); isAnyHost(host) {
+	if origin == nil {
+		origin = &url.URL{Scheme: l.scheme(), Host: at}
+	}
+	var ok bool
+	if l.artifacts, ok = frameOrigin(origin); !ok {
 		return fault.New(fault.Usage, "browsers can't be told to go to "+clean(at), artifactsExample)
 	}
-	l.artifacts = l.scheme() + "://" + at
 	return nil
 }
+
+// frameOrigin is an origin as the page's policy names it, whose frames may come from
+// there. No IPv6 address has a place in one: this machine's goes by its name, and with
+// another there is none.
+func frameOrigin(u *url.URL) (string, bool) {
+	host := u.Hostname()
+	if isAnyHost(host) {
+		return "", false
+	}
+	if isIPv6(host) {
+		if !isLoopbackHost(host) {
+			return "", false
+		}
+		u = &url.URL{Scheme: u.Scheme, Host: net.JoinHostPort("localhost", portOf(u))}
+	}
+	return originText(u), true
+}
+
+// isIPv6 tells whether a host is an IPv6 address.
+func isIPv6(host string) bool { return strings.Contains(host, ":") }
 
 // portOf is the port of an address, which its scheme may say.
 func portOf(u *url.URL) string {

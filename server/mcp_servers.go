@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 func serverRoutes() []route {
@@ -15,7 +16,7 @@ func serverRoutes() []route {
 	return []route{
 		{op: "list_mcp_servers", method: http.MethodGet, path: path, tag: tag, do: listServers, gives: serversJSON{}, summary: "The MCP servers that toolsets and the user brought, without their secrets"},
 		{op: "enable_mcp_server", method: http.MethodPost, path: path + "/{server}/enable", tag: tag, do: enableServer, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch an MCP server on or off"},
-		{op: "look_at_mcp_server", method: http.MethodPost, path: path + "/{server}/look", tag: tag, do: lookAtServer, slow: true, body: lookBody{}, takes: jsonBody(), gives: lookedJSON{}, summary: "Connect to an MCP server and list what it has; with `approve` its changed tools are taken as they are"},
+		{op: "look_at_mcp_server", method: http.MethodPost, path: path + "/{server}/look", tag: tag, do: lookAtServer, slow: true, body: lookBody{}, takes: jsonBody(), gives: lookedJSON{}, summary: "Connect to an MCP server and list what it has; with the `approve` of an answer, the tools that it showed are taken instead"},
 		{op: "remove_mcp_server", method: http.MethodPost, path: path + "/{server}/remove", tag: tag, do: removeServer, status: http.StatusNoContent, summary: "Remove an MCP server that the user added"},
 	}
 }
@@ -79,18 +80,21 @@ func enableServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return s.enable(w, r, id, func(on bool) (bool, error) { return s.servers.SwitchMCPServer(r.Context(), id, on) })
 }
 
-// lookBody says whether what a server has now is taken as it is.
+// lookBody says which tools are taken that a look has shown: its answer's approve.
 type lookBody struct {
-	Approve bool `json:"approve,omitempty"`
+	Approve string `json:"approve,omitempty"`
 }
 
-// lookedJSON is what came of it. Waiting tells that the changes wait for an approval.
+// lookedJSON is what came of it. Waiting tells that the changes wait for an approval,
+// and approve is what approves just them. Where that is what was asked for, nothing
+// connects, so there is no name and no version.
 type lookedJSON struct {
 	Name    string              `json:"name"`
 	Version string              `json:"version"`
 	Tools   []engine.ListedTool `json:"tools"`
 	Changes []engine.SetChange  `json:"changes"`
 	Waiting bool                `json:"waiting"`
+	Approve string              `json:"approve,omitempty"`
 	Notes   []string            `json:"notes"`
 }
 
@@ -99,19 +103,32 @@ func lookAtServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	looked, err := s.servers.LookAtMCPServer(r.Context(), r.PathValue("server"), body.Approve)
+	id := r.PathValue("server")
+	if body.Approve != "" {
+		pinned, err := s.servers.ApproveSeen(r.Context(), id, body.Approve)
+		if err != nil {
+			return err
+		}
+		writeJSON(w, http.StatusOK, lookedJSON{Tools: listedTools(pinned), Changes: []engine.SetChange{}, Notes: []string{}})
+		return nil
+	}
+	looked, err := s.servers.LookAtMCPServer(r.Context(), id, false)
 	if err != nil {
 		return err
 	}
-	out := lookedJSON{
-		Name: looked.Report.Name, Version: looked.Report.Version, Tools: []engine.ListedTool{}, Changes: orEmpty(looked.Changes),
-		Waiting: looked.Waiting, Notes: orEmpty(looked.Report.Notes),
-	}
-	for _, t := range looked.Report.Tools {
-		out.Tools = append(out.Tools, engine.ListedTool{Tool: t, Renderers: orEmpty[engine.ListedRenderer](nil)})
-	}
-	writeJSON(w, http.StatusOK, out)
+	writeJSON(w, http.StatusOK, lookedJSON{
+		Name: looked.Report.Name, Version: looked.Report.Version, Tools: listedTools(looked.Report.Tools), Changes: orEmpty(looked.Changes),
+		Waiting: looked.Waiting, Approve: looked.Approve, Notes: orEmpty(looked.Report.Notes),
+	})
 	return nil
+}
+
+func listedTools(tools []toolset.Tool) []engine.ListedTool {
+	out := []engine.ListedTool{}
+	for _, t := range tools {
+		out = append(out, engine.ListedTool{Tool: t, Renderers: orEmpty[engine.ListedRenderer](nil)})
+	}
+	return out
 }
 
 func removeServer(s *Server, w http.ResponseWriter, r *http.Request) error {

@@ -61,6 +61,9 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 		return errors.Join(err, s.store.Close())
 	}
 	l.name(s.gate)
+	if err := l.apart(s.gate); err != nil {
+		return errors.Join(err, s.store.Close())
+	}
 	s.artifacts.at(l.artifacts)
 	s.address = l.URL()
 	if err := s.note(l); err != nil {

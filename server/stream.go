@@ -65,7 +65,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f following) err
 func (s *Server) write(ctx context.Context, out *frames, from *relay) error {
 	s.count.followers.Add(1)
 	defer s.count.followers.Add(-1)
-	if from != nil && s.turns.Live(out.f.turn) {
+	if !out.begun && from != nil && s.turns.Live(out.f.turn) {
 		// Its next event may take minutes, and the client wants to know that it is
 		// followed.
 		out.begin()

@@ -67,6 +67,9 @@ func (s *Store) badgerOptions(p plan, log *dbLog) badger.Options {
 		WithNumLevelZeroTablesStall(level0Stall).
 		WithMaxLevels(lastLevel + 1).
 		WithCompactL0OnClose(p.merge)
+	if s.small > 0 {
+		return o.WithMemTableSize(memTableSize).WithNumMemtables(3).WithValueLogFileSize(s.small)
+	}
 	if s.opts.Hold {
 		return o.WithMemTableSize(memTableHold).WithNumMemtables(3).WithValueLogFileSize(logSize)
 	}

@@ -196,3 +196,51 @@ func TestAPowerCutLosesNothingThatWasSynced(t *testing.T) {
 		d.look()
 	}
 }
+
+// An Update may begin another value log while a sync is under way: what went there
+// is not taken for synced by the sync that listed the logs before.
+func TestAPowerCutLosesNothingOfALogThatBeganDuringASync(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{Hold: true})
+	s.small = 1 << 20 // the smallest that Badger takes
+	d := &disk{t: t, logs: map[string]extents{}}
+	s.synced = d.synced
+	raw := NewRawTable("raw")
+	put := func(key int64, size int) {
+		if err := s.Update(t.Context(), func(tx *Tx) error { return raw.Put(tx, Int(key), bytes.Repeat([]byte("x"), size)) }); err != nil {
+			t.Error(err)
+		}
+	}
+	put(1, 4<<10)
+	s.listed = func() {
+		s.listed = nil
+		for key := range int64(3) { // which fill the log that was listed
+			put(2+key, 400<<10)
+		}
+		put(5, 4<<10) // goes to the next one
+	}
+	for range 2 { // the second one has to have what came during the first
+		if err := s.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := d.cut(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := Open(dir, Options{})
+	err = after.View(t.Context(), func(tx *Tx) error {
+		for key := range int64(5) {
+			if got, err := raw.Get(tx, Int(key+1)); err != nil || len(got) == 0 {
+				t.Errorf("record %d has %d bytes, %v", key+1, len(got), err)
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, after.Close()); err != nil {
+		t.Error(err)
+	}
+	if logs := len(d.logs); logs < 3 {
+		t.Errorf("%d logs were synced: there was no second value log", logs)
+	}
+}

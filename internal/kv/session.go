@@ -198,9 +198,15 @@ func (tx *Tx) stamp() error {
 
 // sync makes everything written so far survive a power cut.
 func (sess *session) sync(ctx context.Context) error {
+	// Whatever is counted by now is in the log (see [Tx.commit]), and in those that are
+	// listed behind it: a log that is begun meanwhile has only what comes later.
+	written := sess.bigWrites.Load()
 	logs, err := sess.files(".mem", ".vlog")
 	if err != nil {
 		return err
+	}
+	if sess.store.listed != nil {
+		sess.store.listed()
 	}
 	memtables, values := logs[0], ""
 	if n := len(logs[1]); n > 0 {
@@ -210,7 +216,7 @@ func (sess *session) sync(ctx context.Context) error {
 		return nil
 	}
 	current := len(memtables) - 1
-	if err := sess.syncLogs(memtables[current], values); err != nil {
+	if err := sess.syncLogs(memtables[current], values, written); err != nil {
 		return sess.store.fault("sync", err)
 	}
 	return sess.flushed(ctx, memtables[:current])

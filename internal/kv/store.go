@@ -50,6 +50,8 @@ type Store struct {
 	opts   Options
 	writer chan struct{}     // holds one token: the Update that runs
 	synced func(path string) // told of each log that was synced; set by tests alone
+	listed func()            // called when a sync has listed the logs; set by tests alone
+	small  int64             // bounds a value log in the place of logSize; set by tests alone
 
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes

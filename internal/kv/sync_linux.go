@@ -13,12 +13,12 @@ import (
 // the disk is what a small write takes its time for: here they go side by side, which
 // most file systems do in one step, and a value log that nothing went to stays out.
 // What is in a mapping is what is in the file, on Linux.
-func (sess *session) syncLogs(memtable, values string) error {
+//
+// written are the Updates that had been counted before the logs were listed.
+func (sess *session) syncLogs(memtable, values string, written int64) error {
 	if sess.db.Opts().ReadOnly {
 		return nil
 	}
-	// Whatever is counted by now is in the log: see [Tx.commit].
-	written := sess.bigWrites.Load()
 	if values == "" || written == sess.bigSynced.Load() {
 		return sess.syncMapped(memtable)
 	}

@@ -3,4 +3,4 @@
 package kv
 
 // syncLogs leaves it to Badger where a mapping must be synced by who has it.
-func (sess *session) syncLogs(_, _ string) error { return sess.db.Sync() }
+func (sess *session) syncLogs(_, _ string, _ int64) error { return sess.db.Sync() }

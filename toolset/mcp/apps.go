@@ -256,6 +256,10 @@ func (m *Manager) AppTool(ctx context.Context, s Server, ws *toolset.Workspace, 
 		if why != "" {
 			return errors.New("its tool can't be called: " + why)
 		}
+		// It may say something else by now than in the listing that was judged.
+		if !appOnly(tools[i].Meta) && !c.approved(tool) {
+			return &HeldError{Server: s.ID, Why: "what it says of itself has changed since it was approved"}
+		}
 		out, found = tool, true
 		return nil
 	})

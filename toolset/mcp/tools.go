@@ -348,6 +348,13 @@ func (c *conn) find(id string) (remote, error) {
 	return remote{}, errors.New("it has no such tool any more")
 }
 
+// approved tells whether a tool is as it was approved, or nothing was yet.
+func (c *conn) approved(t toolset.Tool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known == nil || c.known[t.ID] == Fingerprint(t)
+}
+
 // HeldError says that a tool is held back until somebody has approved it.
 type HeldError struct{ Server, Why string }
 

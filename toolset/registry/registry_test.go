@@ -516,6 +516,46 @@ func TestServerToolsArePinned(t *testing.T) {
 	}
 }
 
+// An approval takes what was shown, and nothing that was seen since.
+func TestAnApprovalOfAServersToolsIsOfThoseThatWereShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.install(makeBundle(t))
+	ctx := t.Context()
+	see := func(about string) string {
+		tools := []toolset.Tool{{ID: "example-server:find", Description: about, InputSchema: []byte(`{"type":"object"}`)}}
+		if _, err := w.PinServer(ctx, "example-server", tools, false); err != nil {
+			t.Fatal(err)
+		}
+		return SumOf("example-server", Pinned(tools))
+	}
+	if _, err := w.ApproveSeen(ctx, "example-server", SumOf("example-server", nil)); !errors.Is(err, ErrChanged) {
+		t.Errorf("before the first look: %v", err)
+	}
+	see("finds")
+	shown := see("finds, and sends")
+	later := see("finds, and sends to everybody")
+	if _, err := w.ApproveSeen(ctx, "example-server", shown); !errors.Is(err, ErrChanged) {
+		t.Errorf("what was shown before the last look: %v", err)
+	}
+	if s := w.get("example").Servers[0].Server; s.Tools[0].Tool.Description != "finds" || len(s.Seen) != 1 {
+		t.Errorf("nothing was approved: %+v", s)
+	}
+	for range 2 { // the second time it is so already
+		pinned, err := w.ApproveSeen(ctx, "example-server", later)
+		if err != nil || len(pinned) != 1 || pinned[0].Tool.Description != "finds, and sends to everybody" {
+			t.Errorf("what was shown: %+v, %v", pinned, err)
+		}
+	}
+	if s := w.get("example").Servers[0].Server; s.Problem != "" || len(s.Seen) != 0 || s.Tools[0].Tool.Description != "finds, and sends to everybody" {
+		t.Errorf("approved: %+v", s)
+	}
+	var missing *NotFoundError
+	if _, err := w.ApproveSeen(ctx, "none", later); !errors.As(err, &missing) {
+		t.Errorf("no server: %v", err)
+	}
+}
+
 func TestUnknownIDsNameWhatThereIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,7 +1,10 @@
 package registry
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,6 +113,42 @@ func (r *Registry) PinServer(ctx context.Context, serverID string, tools []tools
 		s.Tools, s.Seen, s.PinnedAt, s.Problem = fresh, nil, &now, ""
 	})
 	return changes, err
+}
+
+// ApproveSeen takes the tools that were seen at an MCP server as they were shown to
+// whoever approves them: sum is the [SumOf] of these. [ErrChanged] says that others
+// were seen since. It gives what is pinned then.
+func (r *Registry) ApproveSeen(ctx context.Context, serverID, sum string) (pinned []ServerTool, err error) {
+	changed := false
+	err = r.server(ctx, serverID, func(s *Server) {
+		shown := s.Seen
+		if len(shown) == 0 { // approved already, or never shown
+			shown = s.Tools
+		}
+		if changed = s.PinnedAt == nil || SumOf(s.ID, shown) != sum; changed {
+			return
+		}
+		if len(s.Seen) > 0 {
+			now := r.o.Now().UTC()
+			s.Tools, s.Seen, s.PinnedAt, s.Problem = s.Seen, nil, &now, ""
+		}
+		pinned = s.Tools
+	})
+	if err == nil && changed {
+		err = ErrChanged
+	}
+	return pinned, err
+}
+
+// SumOf is the same for the same tools of the same server: for whoever approves
+// them, to say which they were shown.
+func SumOf(serverID string, tools []ServerTool) string {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%q", serverID) // a hash can't fail
+	for _, t := range slices.SortedFunc(slices.Values(tools), func(a, b ServerTool) int { return cmp.Compare(a.Tool.ID, b.Tool.ID) }) {
+		_, _ = fmt.Fprintf(h, " %q %q", t.Tool.ID, t.SHA256)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // ChangedTools is the problem of a server some of whose tools are held back.

@@ -10,15 +10,15 @@ import { Problem } from "./ToolGroupList";
 /** ServerList has the MCP servers: their state, a switch, and what they changed. */
 export function ServerList() {
   const servers = useServers();
-  const [changes, setChanges] = useState<{ server: string; changes: Change[] } | null>(null);
+  const [changes, setChanges] = useState<{ server: string; changes: Change[]; approve: string } | null>(null);
   const look = useLook();
   if (servers.isPending) return <Skeleton lines={3} className="px-0" />;
   if (servers.isError) return <Failed error={servers.error} what="The MCP servers can't be listed" onRetry={() => void servers.refetch()} />;
   if (servers.data.length === 0) return <p className="text-muted">None. A toolset can bring one, and `fettle mcp add` adds one of your own.</p>;
 
   async function lookAt(server: string) {
-    const looked = await look.mutateAsync({ server, approve: false }).catch(() => null); // told already
-    if (looked?.waiting) setChanges({ server, changes: looked.changes });
+    const looked = await look.mutateAsync({ server }).catch(() => null); // told already
+    if (looked?.approve) setChanges({ server, changes: looked.changes, approve: looked.approve });
   }
 
   return (
@@ -40,7 +40,7 @@ export function ServerList() {
             <Button
               look="accent"
               onClick={() => {
-                if (changes) look.mutate({ server: changes.server, approve: true });
+                if (changes) look.mutate({ server: changes.server, approve: changes.approve });
                 setChanges(null);
               }}
             >

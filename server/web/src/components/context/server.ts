@@ -20,12 +20,12 @@ export function switchServer(server: string, enabled: boolean): Promise<unknown>
   return api.POST("/api/mcp-servers/{server}/enable", { params: { path: { server } }, body: { enabled } });
 }
 
-/** useLook connects to a server and lists its tools; with approve those are taken as they are now. */
+/** useLook connects to a server and lists its tools; with the approve of an answer, those that it showed are taken. */
 export function useLook() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async ({ server, approve }: { server: string; approve: boolean }) =>
-      unwrap(await api.POST("/api/mcp-servers/{server}/look", { params: { path: { server } }, body: { approve } })),
+    mutationFn: async ({ server, approve }: { server: string; approve?: string }) =>
+      unwrap(await api.POST("/api/mcp-servers/{server}/look", { params: { path: { server } }, body: approve ? { approve } : {} })),
     onSuccess: (looked, { server }) => {
       if (!looked.waiting) tell(`${server} has ${looked.tools.length === 1 ? "1 tool" : `${looked.tools.length} tools`}`);
     },

@@ -681,7 +681,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Connect to an MCP server and list what it has; with `approve` its changed tools are taken as they are */
+        /** Connect to an MCP server and list what it has; with the `approve` of an answer, the tools that it showed are taken instead */
         post: operations["look_at_mcp_server"];
         delete?: never;
         options?: never;
@@ -2874,9 +2874,10 @@ export interface components {
             workspace?: string;
         };
         look: {
-            approve?: boolean;
+            approve?: string;
         };
         looked: {
+            approve?: string;
             changes: components["schemas"]["Change_"][];
             name: string;
             notes: string[];
