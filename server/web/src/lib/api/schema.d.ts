@@ -2928,6 +2928,7 @@ export interface components {
             };
             total: number;
             turn_id?: string;
+            turn_parent_id?: string;
         };
         model: {
             context_length?: number;
