@@ -62,6 +62,14 @@ export function MessageList() {
     toEnd();
   }, [chatId, asked]);
 
+  // Whoever decides by keyboard loses the button that they stood on.
+  const waits = turn?.approvals.length ?? 0;
+  const waited = useRef(0);
+  useLayoutEffect(() => {
+    if (waits < waited.current && document.activeElement === document.body) box.current?.focus({ preventScroll: true });
+    waited.current = waits;
+  }, [waits]);
+
   // What grows below pulls the reader along only from the end.
   useEffect(() => {
     const el = inner.current;
