@@ -425,6 +425,19 @@ func (e *Engine) TurnChat(id TurnID) (Chat, bool) {
 	return Chat{}, false
 }
 
+// TurnBegins is the message after which the answer of a turn of this process stands,
+// or its question where that is a new one; empty where it begins its chat.
+func (e *Engine) TurnBegins(id TurnID) (string, bool) {
+	switch t := e.turn(id); {
+	case t == nil:
+		return "", false
+	case t.accept.Again:
+		return t.accept.UserMessageID, true
+	default:
+		return t.accept.ParentID, true
+	}
+}
+
 // lockChat takes the lock that a turn of the chat holds to its end.
 func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
 	let, err := e.shareData(ctx, onWait)

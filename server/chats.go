@@ -58,6 +58,10 @@ type messagesJSON struct {
 	Total    int              `json:"total"`
 	Before   string           `json:"before,omitempty"`
 	TurnID   string           `json:"turn_id,omitempty"`
+	// TurnParentID is the message that the running turn goes on from: its question
+	// or its answer comes after that one, which need not be in the active branch.
+	// leaf lists the way to it. A turn that begins the chat has none.
+	TurnParentID string `json:"turn_parent_id,omitempty"`
 	// Calls are the tool calls of these messages. Their arguments and results are
 	// in the messages' parts; get_tool_call has all of one.
 	Calls []engine.CallView `json:"calls"`
@@ -174,6 +178,13 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	}
 	ref.Parent = ""
 	out := messagesJSON{Chat: conv.Chat, Total: len(conv.Messages), TurnID: s.turnIn(ref)}
+	if out.TurnID != "" {
+		parent, ok := s.turns.TurnBegins(engine.TurnID(out.TurnID))
+		if !ok { // it ended a moment ago
+			parent = conv.Chat.ActiveLeaf
+		}
+		out.TurnParentID = parent
+	}
 	list := conv.Messages
 	if before := r.URL.Query().Get("before"); before != "" {
 		at := slices.IndexFunc(list, func(m engine.Message) bool { return m.ID == before })

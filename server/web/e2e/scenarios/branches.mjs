@@ -5,6 +5,7 @@ import { script } from "../models.mjs";
 const model = script([
   { when: "^a question$", text: "An answer to the first." },
   { when: "^another question$", text: "An answer to the second." },
+  { when: "^slowly$", deltas: Array.from({ length: 100 }, (_, i) => ({ wait: "60ms", content: `slow${i} ` })) },
   { when: "^more$", text: "More of it." },
 ]);
 
@@ -39,6 +40,20 @@ export default async function branches(t) {
   await page.getByRole("button", { name: "Answer again" }).click();
   await t.until("the answer has a sibling", async () => /2 \/ 2/.test(await ui.answers.last().innerText()));
   await ui.done();
+
+  // A reload while a question is edited shows the branch that is being made.
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await field.fill("slowly");
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await page.getByText("slow5 ").waitFor();
+  await page.reload();
+  await page.getByText("slow9 ").waitFor();
+  t.equal(await page.getByText("An answer to the second.").count(), 0, "answers of the other branch during the edit");
+  t.equal(await log.getByText("slowly", { exact: true }).count(), 1, "questions that are being answered");
+  await page.getByText("slow99").waitFor();
+  await ui.done();
+  await group.first().getByRole("button", { name: "Earlier branch" }).click();
+  await page.getByText("An answer to the second.").waitFor();
 
   // Fork: a chat of its own, and the first is as it was.
   const before = page.url();

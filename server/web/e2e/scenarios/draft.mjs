@@ -19,6 +19,10 @@ export default async function draft(t) {
   // A draft belongs to its chat.
   await page.getByRole("button", { name: "New chat" }).click();
   await t.until("a new chat has no draft", async () => (await ui.message.inputValue()) === "");
+  // Keys are words there, and no shortcuts.
+  await page.keyboard.type("n/t?");
+  t.equal(await ui.message.inputValue(), "n/t?", "what is typed after New chat");
+  await ui.message.fill("");
   await page.goBack();
   await t.until("the draft is there again", async () => (await ui.message.inputValue()).startsWith("half a thought"));
 

@@ -1,9 +1,10 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQueryClient, type InfiniteData } from "@tanstack/react-query";
 import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 import { useStore } from "zustand";
 import { useShallow } from "zustand/shallow";
-import { api, unwrap } from "@/lib/api/client";
-import { chatsOf, useConversations } from "@/lib/chat/conversations";
+import { api, unwrap, type Schemas } from "@/lib/api/client";
+import { chatsOf, isBehind, useConversations } from "@/lib/chat/conversations";
+import { heedWindows } from "@/lib/chat/windows";
 import { createChatStore, type ChatStore } from "@/lib/chat/store";
 import type { ChatActions, ChatState, SendOptions } from "@/lib/chat/state";
 import { forget } from "@/lib/storage";
@@ -78,9 +79,12 @@ export function ChatProvider({ children }: { children: ReactNode }) {
     document.addEventListener("visibilitychange", look);
     const stop = client.getQueryCache().subscribe((e) => {
       const [what, id] = e.query.queryKey;
+      if (e.type === "updated" && e.action.type === "success" && what === "chats" && isBehind(store.getState().chat, chatsOf(e.query.state.data as InfiniteData<Schemas["chats"]> | undefined))) look();
       if (e.type === "updated" && e.action.type === "invalidate" && what === "messages" && id === store.getState().chatId) look();
     });
+    const deaf = heedWindows(client);
     return () => {
+      deaf();
       document.removeEventListener("visibilitychange", look);
       stop();
     };

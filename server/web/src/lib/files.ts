@@ -36,6 +36,11 @@ async function base64(file: Blob): Promise<string> {
   return btoa(text);
 }
 
+/** revoke lets go of the previews that attachmentsOf made. */
+export function revoke(list: Attachment[]): void {
+  for (const { preview } of list) if (preview?.startsWith("blob:")) URL.revokeObjectURL(preview);
+}
+
 /** attachmentsOf is how files look in the message that they were sent with. */
 export function attachmentsOf(list: File[]): Attachment[] {
   return list.map((file) => ({

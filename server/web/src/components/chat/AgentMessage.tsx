@@ -71,7 +71,7 @@ function Answer({ segments, tools, turn }: { segments: Segment[]; tools: ToolCal
 
 /** Live is what stands below an answer that is being made. */
 function Live({ turn, answering }: { turn: LiveTurn; answering: boolean }) {
-  const { broken, stopping } = useChat((s) => ({ broken: s.broken, stopping: s.stopping }));
+  const { broken, stopping, unanswerable } = useChat((s) => ({ broken: s.broken, stopping: s.stopping, unanswerable: s.unanswerable }));
   const calls = new Set(turn.tools.map((t) => t.tool_use_id));
   const waiting = turn.approvals.filter((a) => !a.form?.call || !calls.has(a.form.call));
   const running = turn.tools.some((t) => t.status === "running");
@@ -80,7 +80,9 @@ function Live({ turn, answering }: { turn: LiveTurn; answering: boolean }) {
     : stopping
       ? "Stopping. Stop again to wait for no tool."
       : turn.approvals.length > 0
-        ? ""
+        ? unanswerable
+          ? "The approval can't be answered yet: fettle is asked for it again."
+          : ""
         : (turn.status ?? (answering || running ? "" : "Thinking…"));
   return (
     <>

@@ -25,3 +25,13 @@ it("draws only the last piece anew while a text grows", async () => {
   expect(container.querySelector("p")).toBe(first);
   expect(container.textContent).toContain("Three");
 });
+
+it("marks the last pieces alone as growing, so that their end styles nothing else anew", async () => {
+  const text = Array.from({ length: 40 }, (_, i) => `Paragraph ${i}.`).join("\n\n");
+  const { container } = render(<Blocks text={text} cursor />);
+  await frames(10);
+  const growing = container.querySelectorAll(".streaming");
+  expect(growing.length).toBe(1);
+  expect(growing[0]?.textContent).toContain("Paragraph 39.");
+  expect(growing[0]?.textContent).not.toContain("Paragraph 0.");
+});

@@ -23,8 +23,8 @@ export function Blocks({ text, cursor }: { text: string; cursor?: boolean }) {
   }, [from, to, n]);
   const groups = [];
   const end = Math.min(n, to);
-  for (let at = from; at < end; at += groupSize) groups.push(<Group key={at} text={blocks.slice(at, Math.min(end, at + groupSize)).join("")} />);
-  return <div className={cn("markdown-blocks", cursor && "streaming")}>{groups}</div>;
+  for (let at = from; at < end; at += groupSize) groups.push(<Group key={at} text={blocks.slice(at, Math.min(end, at + groupSize)).join("")} cursor={cursor && at + groupSize >= end} />);
+  return <div className="markdown-blocks">{groups}</div>;
 }
 
 /** Grown remembers how a text was cut, so that each time only its end is looked at. */
@@ -42,10 +42,11 @@ function whole(n: number): number {
 }
 
 /** Group is some pieces in a row, so that a long text is looked at by eights. */
-const Group = memo(function Group({ text }: { text: string }) {
+const Group = memo(function Group({ text, cursor }: { text: string; cursor?: boolean }) {
   const blocks = useMemo(() => splitBlocks(text), [text]);
   return (
-    <div className="markdown-blocks">
+    // The cursor's class is on the last one alone: a change of it above all has all of them styled anew.
+    <div className={cn("markdown-blocks", cursor && "streaming")}>
       {blocks.map((block, i) => (
         // A piece keeps its place for good.
         <Markdown key={i} text={block} />

@@ -4,22 +4,21 @@ import { IconButton } from "@/components/ui/Button";
 import { tell } from "@/components/ui/Toasts";
 import { useChat, useChatStore } from "@/hooks/useGeneralChat";
 import { useChoices, useComposer } from "@/lib/chat/choices";
+import { pick, pickedOf, unpick, usePicked } from "@/lib/chat/picked";
 import { cn } from "@/lib/cn";
-import { attachmentsOf, kindOf } from "@/lib/files";
+import { attachmentsOf, kindOf, revoke } from "@/lib/files";
 import { usePage } from "@/lib/page";
-import { draftOf, keepDraft } from "@/lib/storage";
 import { bytes } from "@/lib/time";
-import type { Attachment } from "@/types/chat";
 import { AttachmentChip } from "./AttachmentChip";
 import { Pickers } from "./Pickers";
+import { useDraft } from "./useDraft";
 
 const rows = 5; // document 003's
 const turnBytes = 24 << 20; // where the server doesn't say
 
-interface Picked {
-  file: File;
-  shown: Attachment;
-}
+// A field that goes while it is written in hands the focus to the one that comes.
+let handed = false;
+const fresh = 500; // milliseconds for which a wish for the focus holds
 
 /** ChatInput is where a person writes. Typing goes on while an answer is made. */
 export function ChatInput() {
@@ -31,32 +30,32 @@ function Field({ chatId }: { chatId: string | null }) {
   const store = useChatStore();
   const { busy, stopping, cancel } = useChat((s) => ({ busy: s.starting || s.turn !== null, stopping: s.stopping, cancel: s.cancel }));
   const limits = usePage().data?.limits;
-  const [text, setText] = useState(() => draftOf(chatId));
-  const [picked, setPicked] = useState<Picked[]>([]);
+  const { text, write, sent: cleared } = useDraft(chatId);
+  usePicked((s) => s.files);
+  const picked = pickedOf(chatId);
   const [over, setOver] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
 
-  useEffect(() => {
-    const keep = () => keepDraft(chatId, text);
-    const timer = setTimeout(keep, 300);
-    // Who reloads right after a word has typed it all the same.
-    window.addEventListener("pagehide", keep);
+  useLayoutEffect(() => {
+    const el = field.current;
+    if (handed || performance.now() - useComposer.getState().at < fresh) el?.focus();
+    handed = false;
     return () => {
-      clearTimeout(timer);
-      window.removeEventListener("pagehide", keep);
-      keep();
+      handed = el !== null && document.activeElement === el;
     };
-  }, [chatId, text]);
+  }, []);
 
   // Something else on the page writes into the field, or asks for it.
   useEffect(
     () =>
       useComposer.subscribe((now) => {
-        if (now.text !== null) setText(now.text);
+        if (now.text !== null) write(now.text);
         field.current?.focus();
+        // What was hidden can't take it yet.
+        requestAnimationFrame(() => field.current?.focus());
       }),
-    [],
+    [write],
   );
 
   useLayoutEffect(() => {
@@ -80,7 +79,7 @@ function Field({ chatId }: { chatId: string | null }) {
       const [shown] = attachmentsOf([file]);
       if (shown) list.push({ file, shown });
     }
-    setPicked(list);
+    pick(chatId, list);
     field.current?.focus();
   }
 
@@ -90,18 +89,17 @@ function Field({ chatId }: { chatId: string | null }) {
     if (!ready || busy) return;
     const { model, agent, think } = useChoices.getState();
     const was = { text, picked };
-    setText("");
-    setPicked([]);
-    keepDraft(chatId, "");
+    cleared();
+    pick(chatId, []);
     const sent = await store.getState().send(was.text, "text_input", undefined, {
       attachments: was.picked.map((p) => p.file),
       ...(model ? { model } : {}),
       ...(agent ? { agent } : {}),
       ...(think === null ? {} : { think }),
     });
-    if (sent) return;
-    setText((now) => now || was.text);
-    setPicked((now) => (now.length > 0 ? now : was.picked));
+    // The store gives the text back, wherever they look by then.
+    if (!sent) pick(chatId, [...was.picked, ...pickedOf(chatId)]);
+    else revoke(was.picked.map((p) => p.shown));
   }
 
   function onKeyDown(e: KeyboardEvent) {
@@ -139,7 +137,7 @@ function Field({ chatId }: { chatId: string | null }) {
             {picked.map((p, i) => (
               <li key={i}>
                 <AttachmentChip attachment={p.shown}>
-                  <IconButton label={`Remove ${p.file.name}`} className="size-6" onClick={() => setPicked(picked.filter((_, j) => j !== i))}>
+                  <IconButton label={`Remove ${p.file.name}`} className="size-6" onClick={() => unpick(chatId, p)}>
                     <X />
                   </IconButton>
                 </AttachmentChip>
@@ -154,7 +152,7 @@ function Field({ chatId }: { chatId: string | null }) {
           dir="auto"
           rows={1}
           value={text}
-          onChange={(e) => setText(e.target.value)}
+          onChange={(e) => write(e.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
           className="block w-full resize-none bg-transparent px-4 pt-3 pb-1 text-base outline-none placeholder:text-muted"

@@ -1,5 +1,5 @@
 import { useChat } from "@/hooks/useGeneralChat";
-import { useChoices, useComposer } from "@/lib/chat/choices";
+import { useChoices } from "@/lib/chat/choices";
 import { usePage } from "@/lib/page";
 
 type Suggestion = { title: string; message: string; agent?: string; model?: string };
@@ -18,8 +18,7 @@ export function FirstVisit() {
   const list = page.data?.suggestions?.length ? page.data.suggestions.slice(0, 3) : page.isPending ? [] : fallback;
   async function ask(s: Suggestion) {
     const { model, agent } = useChoices.getState();
-    const sent = await send(s.message, "text_input", undefined, { model: s.model || model || undefined, agent: s.agent || agent || undefined });
-    if (!sent) useComposer.getState().put(s.message);
+    await send(s.message, "text_input", undefined, { model: s.model || model || undefined, agent: s.agent || agent || undefined });
   }
   return (
     <div className="scroll-y flex min-h-0 flex-1 flex-col justify-center">

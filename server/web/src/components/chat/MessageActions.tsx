@@ -9,7 +9,7 @@ import type { GeneralChatMessage } from "@/types/chat";
 
 /** MessageActions is a message's row of actions, there when it is pointed at or reached by keyboard. */
 export function MessageActions({ message, onEdit }: { message: GeneralChatMessage; onEdit?: () => void }) {
-  const { chatId, busy, retry, switchTo } = useChat((s) => ({ chatId: s.chatId, busy: s.starting || s.turn !== null, retry: s.retry, switchTo: s.switchTo }));
+  const { chatId, busy, retry, switchTo } = useChat((s) => ({ chatId: s.chatId, busy: s.starting || s.turn !== null || s.loading || s.loadFault !== null, retry: s.retry, switchTo: s.switchTo }));
   const { siblings } = message;
   if (message.pending) return <div className="h-8" />;
   return (

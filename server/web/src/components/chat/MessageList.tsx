@@ -55,12 +55,24 @@ export function MessageList() {
     if (el) el.scrollTop = el.scrollHeight;
   }
 
-  // Another chat, and a question of one's own, begin at the end.
+  // Another chat, and a question of one's own, begin at the end. The end of an answer
+  // moves nobody, and to ask for the height then is to lay out the whole of it at once.
   const asked = messages.at(-1)?.pending ? messages.at(-1)?.id : "";
+  const shown = useRef<string | null | undefined>(undefined);
   useLayoutEffect(() => {
+    if (shown.current === chatId && !asked) return;
+    shown.current = chatId;
     stuck.current = true;
     toEnd();
   }, [chatId, asked]);
+
+  // Whoever decides by keyboard loses the button that they stood on.
+  const waits = turn?.approvals.length ?? 0;
+  const waited = useRef(0);
+  useLayoutEffect(() => {
+    if (waits < waited.current && document.activeElement === document.body) box.current?.focus({ preventScroll: true });
+    waited.current = waits;
+  }, [waits]);
 
   // What grows below pulls the reader along only from the end.
   useEffect(() => {

@@ -1,14 +1,15 @@
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef } from "react";
 import { Button } from "@/components/ui/Button";
 import type { GeneralChatMessage } from "@/types/chat";
 import { useChat } from "@/hooks/useGeneralChat";
+import { useEdits } from "@/lib/chat/choices";
 import { AttachmentChip } from "./AttachmentChip";
 import { MessageActions } from "./MessageActions";
 
 /** UserMessage is what a person asked, at the right, and editable in its place. */
 export const UserMessage = memo(function UserMessage({ message }: { message: GeneralChatMessage }) {
-  const [editing, setEditing] = useState(false);
-  if (editing) return <Edit message={message} onDone={() => setEditing(false)} />;
+  const text = useEdits((s) => s.texts[message.id]);
+  if (text !== undefined) return <Edit message={message} text={text} />;
   return (
     <div className="group/message flex flex-col items-end gap-1">
       {message.attachments.length > 0 && (
@@ -25,24 +26,29 @@ export const UserMessage = memo(function UserMessage({ message }: { message: Gen
           {message.content}
         </div>
       )}
-      <MessageActions message={message} onEdit={() => setEditing(true)} />
+      <MessageActions message={message} onEdit={() => useEdits.getState().begin(message.id, message.content)} />
     </div>
   );
 });
 
-function Edit({ message, onDone }: { message: GeneralChatMessage; onDone(): void }) {
-  const edit = useChat((s) => s.edit);
-  const [text, setText] = useState(message.content);
+function Edit({ message, text }: { message: GeneralChatMessage; text: string }) {
+  const { edit, busy } = useChat((s) => ({ edit: s.edit, busy: s.starting || s.turn !== null }));
+  const { begin, write, end } = useEdits.getState();
+  const setText = (now: string) => write(message.id, now);
+  const onDone = () => end(message.id);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     const el = field.current;
+    // One that is scrolled to again leaves the focus where it is.
+    if (useEdits.getState().fresh !== message.id) return;
     el?.focus();
     el?.setSelectionRange(el.value.length, el.value.length);
-  }, []);
-  const ready = text.trim() !== "" && text !== message.content;
-  const ask = () => {
-    onDone();
-    void edit(message.id, text);
+  }, [message.id]);
+  const ready = !busy && text.trim() !== "" && text !== message.content;
+  const ask = async () => {
+    // Where it is refused, or never gets there, the words are still here.
+    if (await edit(message.id, text)) onDone();
+    else begin(message.id, text);
   };
   return (
     <div className="ml-auto flex w-full max-w-[85%] flex-col gap-2 rounded-xl border border-border bg-surface p-2">
@@ -57,7 +63,7 @@ function Edit({ message, onDone }: { message: GeneralChatMessage; onDone(): void
           if (e.key === "Escape") onDone();
           if (e.key === "Enter" && !e.shiftKey && !e.nativeEvent.isComposing && ready) {
             e.preventDefault();
-            ask();
+            void ask();
           }
         }}
         className="w-full resize-none bg-transparent px-2 py-1 text-base outline-none"
@@ -67,7 +73,7 @@ function Edit({ message, onDone }: { message: GeneralChatMessage; onDone(): void
         <Button size="small" onClick={onDone}>
           Cancel
         </Button>
-        <Button size="small" look="accent" disabled={!ready} onClick={ask}>
+        <Button size="small" look="accent" disabled={!ready} onClick={() => void ask()}>
           Ask again
         </Button>
       </div>

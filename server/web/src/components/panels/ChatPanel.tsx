@@ -38,20 +38,24 @@ function Body() {
   const { empty, loading, loadFault, fault, open } = useChat((s) => ({
     empty: s.messages.length === 0 && !s.turn, loading: s.loading, loadFault: s.loadFault, fault: s.fault, open: s.open,
   }));
-  if (loadFault && empty) {
-    return (
-      <div className="min-h-0 flex-1">
-        <div className="mx-auto max-w-[800px]">
-          <Failed error={loadFault} what="This chat can't be shown" onRetry={() => void open(null).then(() => open(useUI.getState().chat))} />
-        </div>
-      </div>
-    );
-  }
+  const problem = loadFault !== null && (
+    <div className="mx-auto w-full max-w-[800px]">
+      <Failed
+        error={loadFault}
+        what={empty ? "This chat can't be shown" : "This chat can't be loaded: what is below is what was seen of it last"}
+        onRetry={() => void open(null).then(() => open(useUI.getState().chat))}
+      />
+    </div>
+  );
+  if (problem && empty) return <div className="min-h-0 flex-1">{problem}</div>;
   if (!empty) {
     return (
-      <Suspense fallback={<Coming />}>
-        <MessageList />
-      </Suspense>
+      <>
+        {problem}
+        <Suspense fallback={<Coming />}>
+          <MessageList />
+        </Suspense>
+      </>
     );
   }
   if (loading) return <Coming />;

@@ -2929,6 +2929,7 @@ export interface components {
             };
             total: number;
             turn_id?: string;
+            turn_parent_id?: string;
         };
         model: {
             context_length?: number;

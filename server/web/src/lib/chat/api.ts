@@ -9,15 +9,27 @@ import type { Decision, SendOptions } from "./state";
 export const answers = { confirm: true, forms: true };
 
 /** pageOfMessages is a page of a chat, the last one where before is null. */
-export async function pageOfMessages(chat: string, o: { limit: number; before?: string; signal?: AbortSignal }) {
+export async function pageOfMessages(chat: string, o: { limit: number; before?: string; leaf?: string; signal?: AbortSignal }) {
   const page = unwrap(
     await api.GET("/api/chats/{chat}/messages", {
-      params: { path: { chat }, query: { limit: o.limit, ...(o.before ? { before: o.before } : {}) } },
+      params: { path: { chat }, query: { limit: o.limit, ...(o.before ? { before: o.before } : {}), ...(o.leaf ? { leaf: o.leaf } : {}) } },
       signal: o.signal,
     }),
   );
   const { calls, siblings } = page as { calls?: CallOfPage[]; siblings?: Siblings };
   return { ...page, messages: messagesOf(page.messages as Message[], calls ?? [], siblings ?? {}) };
+}
+
+/**
+ * lastPage is the last page of what is read in a chat: of the active branch, or, while
+ * a turn runs beside it, of the way to where that turn's answer will stand.
+ */
+export async function lastPage(chat: string, o: { limit: number; signal: AbortSignal }) {
+  const page = await pageOfMessages(chat, o);
+  if (!page.turn_id || (page.turn_parent_id ?? "") === (page.messages.at(-1)?.id ?? "")) return page;
+  if (!page.turn_parent_id) return { ...page, messages: [], before: undefined };
+  const way = await pageOfMessages(chat, { ...o, leaf: page.turn_parent_id });
+  return { ...way, turn_id: page.turn_id };
 }
 
 /** runningTurn is the turn that runs in a chat, from the first frame of the chat's stream. */

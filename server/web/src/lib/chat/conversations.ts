@@ -35,7 +35,15 @@ export function useConversations() {
     },
     getNextPageParam: (last) => last.next || undefined,
     placeholderData: cachedChats,
+    // Other programs ask in chats, too; those of this browser tell each other.
+    refetchInterval: 20_000,
   });
+}
+
+/** isBehind is whether a chat went on, or goes on, without this page having seen it. */
+export function isBehind(shown: Pick<Chat, "id" | "updated_at" | "messages"> | null, listed: (Chat & { turn_id?: string })[]): boolean {
+  const now = listed.find((c) => c.id === shown?.id);
+  return shown !== null && now !== undefined && (Boolean(now.turn_id) || now.updated_at !== shown.updated_at || now.messages !== shown.messages);
 }
 
 /** chatsOf is the list of all pages, each chat once: one that moved up stands in two. */

@@ -31,6 +31,8 @@ export interface ChatState {
   stopping: boolean; // it was asked to stop
   turn: LiveTurn | null;
   broken: boolean;
+  /** what an approval needs can't be had, and is asked for again */
+  unanswerable: boolean;
   fault: ChatFault | null;
   /** the token is missing or wrong */
   locked: boolean;
@@ -60,5 +62,5 @@ export type Decision = "allow" | "deny" | "allow_chat" | "allow_always";
 
 export const empty: ChatState = {
   chat: null, chatId: null, messages: [], before: null, loadingOlder: false, loading: false, loadFault: null, starting: false, stopping: false,
-  turn: null, broken: false, fault: null, locked: false, context: {}, opened: 0,
+  turn: null, broken: false, unanswerable: false, fault: null, locked: false, context: {}, opened: 0,
 };

@@ -1,8 +1,9 @@
 import { QueryClient } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { cachedMessages } from "@/lib/storage";
+import { cachedMessages, draftOf } from "@/lib/storage";
 import { turns, type Recorded } from "@/lib/testdata/turns";
 import { textOf } from "@/lib/turn";
+import { useReturned } from "./choices";
 import { createChatStore } from "./store";
 
 // A server of recorded turns: what it was asked is kept, and what it answers can
@@ -11,7 +12,8 @@ const { events, messages } = turns.build as Recorded & { messages: { chat: { id:
 const chatId = messages.chat.id;
 const turnId = events[0]?.turn_id ?? "";
 const asked: { what: string; after: string | null; body: unknown }[] = [];
-let answers: Record<string, () => Response>;
+let answers: Record<string, () => Response | Promise<Response>>;
+let query = ""; // of what was asked last
 
 const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
 const stream = (list: unknown[]) => new Response(list.map((e) => `data: ${JSON.stringify(e)}\n\n`).join(""));
@@ -29,6 +31,7 @@ beforeEach(() => {
   };
   vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
     const what = `${init.method ?? "GET"} ${url.replace(/\?.*/, "")}`;
+    query = url.slice(url.indexOf("?") + 1);
     const text = init.body instanceof Blob ? await init.body.text() : "";
     asked.push({ what, after: new Headers(init.headers).get("Last-Event-ID"), body: text ? JSON.parse(text) : null });
     return answers[what]?.() ?? json({ error: { code: "not_found", message: "there is nothing at this address" } }, 404);
@@ -111,4 +114,105 @@ describe("a chat", () => {
     await store.getState().open(chatId);
     expect(store.getState().locked).toBe(true);
   });
+
+  it("keeps a question that is refused after another chat was opened, as its chat's draft", async () => {
+    const refused = gate<Response>();
+    answers["POST /api/turns"] = () => refused.promise;
+    const store = make();
+    await store.getState().open(chatId);
+    const sending = store.getState().send("long thought of");
+    void store.getState().open(null);
+    refused.open(json({ error: { code: "no_model", message: "no model to ask" } }, 503));
+    expect(await sending).toBe(false);
+    expect(draftOf(chatId)).toBe("long thought of");
+    expect(useReturned.getState()).toMatchObject({ chatId, text: "long thought of" });
+  });
+
+  it("keeps a question that finds the token refused", async () => {
+    answers["POST /api/turns"] = () => json({ error: { code: "unauthorised", message: "the token is wrong" } }, 401);
+    const store = make();
+    expect(await store.getState().send("hello")).toBe(false);
+    expect(store.getState().locked).toBe(true);
+    expect(draftOf(null)).toBe("hello");
+  });
+
+  it("shows a question that is sent while the last answer's messages are still on their way", async () => {
+    const late = gate<Response>();
+    answers[`GET /api/chats/${chatId}/messages`] = () => late.promise;
+    const store = make();
+    await store.getState().send("build it");
+    await vi.waitFor(() => expect(lastAsk(`GET /api/chats/${chatId}/messages`)).toBeDefined());
+    answers["POST /api/turns"] = () => new Promise(() => {});
+    void store.getState().send("and now?");
+    late.open(json(messages));
+    await vi.waitFor(() => expect(store.getState().chat?.title).toBe((messages.chat as { title?: string }).title));
+    expect(store.getState().messages.at(-1)).toMatchObject({ content: "and now?", pending: true });
+    store.getState().close();
+  });
+
+  it("stops only the turn that it was told to stop", async () => {
+    const first = gate<Response>();
+    answers["POST /api/turns"] = () => first.promise;
+    answers[`POST /api/turns/${turnId}/cancel`] = () => new Response(null, { status: 204 });
+    const store = make();
+    const sending = store.getState().send("one");
+    store.getState().cancel();
+    await store.getState().open(chatId);
+    answers["POST /api/turns"] = () => new Promise(() => {});
+    void store.getState().send("two");
+    first.open(started());
+    await sending;
+    await vi.waitFor(() => expect(lastAsk(`POST /api/turns/${turnId}/cancel`)).toBeDefined());
+    store.getState().close();
+  });
+
+  it("shows the way to the answer that is being made, where that isn't the active branch", async () => {
+    const [question] = messages.messages;
+    const running = { ...messages, turn_id: turnId, turn_parent_id: question?.id };
+    const ways: string[] = [];
+    answers[`GET /api/chats/${chatId}/messages`] = () => {
+      ways.push(new URLSearchParams(query).get("leaf") ?? "");
+      return json(query.includes("leaf=") ? { ...running, messages: [question] } : running);
+    };
+    answers[`GET /api/turns/${turnId}/events`] = () => stream(events.slice(0, 30));
+    const store = make();
+    void store.getState().open(chatId);
+    await vi.waitFor(() => expect(store.getState().turn?.turnId).toBe(turnId));
+    expect(ways).toEqual(["", question?.id]);
+    expect(store.getState().messages.map((m) => m.id)).toEqual([question?.id]);
+    store.getState().close();
+  });
+
+  it("shows nothing before a first question that is being edited", async () => {
+    answers[`GET /api/chats/${chatId}/messages`] = () => json({ ...messages, turn_id: turnId });
+    answers[`GET /api/turns/${turnId}/events`] = () => stream(events.slice(0, 30));
+    const store = make();
+    void store.getState().open(chatId);
+    await vi.waitFor(() => expect(store.getState().turn?.turnId).toBe(turnId));
+    expect(store.getState().messages).toEqual([]);
+    store.getState().close();
+  });
+
+  it("asks again for what an approval needs, and says so meanwhile", async () => {
+    const waits = events.slice(0, events.findIndex((e) => e.type === "confirm_request") + 1);
+    answers[`GET /api/turns/${turnId}/events`] = () => stream(waits);
+    const path = `GET /api/turns/${turnId}/approvals`;
+    const good = answers[path] ?? started;
+    let times = 0;
+    answers[path] = () => (times++ === 0 ? json({ error: { code: "failed", message: "try later" } }, 500) : good());
+    const store = make();
+    const said: boolean[] = [];
+    store.subscribe((s) => said.push(s.unanswerable));
+    await store.getState().send("build it");
+    await vi.waitFor(() => expect(store.getState().turn?.approvals[0]?.nonce).toBe("N1"), 3_000);
+    expect(said).toContain(true);
+    await vi.waitFor(() => expect(store.getState().unanswerable).toBe(false));
+    store.getState().close();
+  });
 });
+
+function gate<T>() {
+  let open: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolve) => (open = resolve));
+  return { promise, open: (value: T) => open(value) };
+}

@@ -6,18 +6,20 @@ import { tell, tellFault } from "@/components/ui/Toasts";
 import { api, type Chat, type TurnEvent } from "@/lib/api/client";
 import { ApiFault } from "@/lib/api/fault";
 import { cancelTurn, type StartedTurn } from "@/lib/api/generalChatApi";
-import { attachmentsOf, filesOf } from "@/lib/files";
+import { attachmentsOf, filesOf, revoke } from "@/lib/files";
 import { messageOfTurn, withSeen } from "@/lib/history";
 import { cachedMessages, isQuestion, previewOf, questionOf, remember } from "@/lib/storage";
 import { newTurn, reduce } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage } from "@/types/chat";
-import { again, answer, begin, choices, pageOfMessages, runningTurn, waiting } from "./api";
+import { again, answer, begin, choices, lastPage, pageOfMessages, runningTurn, waiting } from "./api";
+import { giveBack } from "./choices";
 import { faultOf, isLocked } from "./fault";
 import { follow } from "./follow";
 import { empty, type ChatActions, type ChatState } from "./state";
 
 const pageSize = 40;
 const maxPage = 1000; // the server's
+const nonceWaits = [250, 1_000, 2_000, 5_000];
 
 export type ChatStore = ReturnType<typeof createChatStore>;
 
@@ -25,7 +27,11 @@ export type ChatStore = ReturnType<typeof createChatStore>;
 export function createChatStore(client: QueryClient, onStarted: (chatId: string) => void) {
   const store = createStore<ChatState & ChatActions>()((set, get) => {
     let opened = new AbortController(); // all that belongs to the chat that is shown
-    let cancelled = false; // before the turn had an id
+    let beginning = { cancelled: false }; // the turn that was asked for last
+    let rounds = 0; // turns that were asked for: what was fetched before one is older than what is shown
+    let missed = false; // such an answer was dropped
+    let asking = ""; // the turn whose approvals are asked for
+    let wake = () => {};
 
     function changed(chatId: string, ...what: string[]) {
       for (const key of what) void client.invalidateQueries({ queryKey: [key, chatId] });
@@ -50,7 +56,9 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
           after: 0,
           signal,
           onBroken: (broken) => {
-            if (!signal.aborted) set({ broken });
+            if (signal.aborted) return;
+            set({ broken });
+            if (!broken) wake();
           },
           onEvents: (events) => take(events, chatId),
         });
@@ -65,21 +73,27 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
       if (!was) return;
       const turn = events.reduce(reduce, was);
       set({ turn, broken: false });
-      if (turn.approvals.some((a) => !a.nonce)) void nonces(turn.turnId);
+      if (turn.approvals.some((a) => !a.nonce)) void nonces(turn.turnId, opened.signal);
       if (events.some((e) => e.type === "tool_complete" || e.type === "workflow")) changed(chatId, "workspace", "payloads");
     }
 
-    async function nonces(turnId: string) {
-      try {
-        const list = await waiting(turnId);
-        set(({ turn }) =>
-          turn?.turnId === turnId
-            ? { turn: { ...turn, approvals: turn.approvals.map((a) => ({ ...a, ...list.find((b) => b.tool_use_id === a.tool_use_id), reason: a.reason })) } }
-            : {},
-        );
-      } catch (error) {
-        tellFault("The approval can't be shown", error);
+    /** nonces has what answers of approvals need, and asks again until it is there. */
+    async function nonces(turnId: string, signal: AbortSignal) {
+      if (asking === turnId) return;
+      asking = turnId;
+      const lacking = () => !signal.aborted && get().turn?.turnId === turnId && get().turn?.approvals.some((a) => !a.nonce);
+      for (let tries = 0; lacking(); tries++) {
+        try {
+          const list = await waiting(turnId);
+          if (lacking()) set(({ turn }) => ({ unanswerable: false, turn: turn && { ...turn, approvals: turn.approvals.map((a) => ({ ...a, ...list.find((b) => b.tool_use_id === a.tool_use_id), reason: a.reason })) } }));
+        } catch (error) {
+          if (lacking()) set({ unanswerable: true });
+          if (isLocked(error)) break;
+        }
+        if (lacking()) await new Promise<void>((resolve) => setTimeout((wake = resolve), nonceWaits[Math.min(tries, nonceWaits.length - 1)]));
       }
+      if (asking === turnId) asking = "";
+      if (!signal.aborted && !lacking()) set({ unanswerable: false });
     }
 
     async function ended(chatId: string, signal: AbortSignal) {
@@ -98,39 +112,53 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
     }
 
     async function fetchMessages(ref: string, signal: AbortSignal, quiet = false) {
+      const round = rounds;
       const loaded = get().messages.length;
       const limit = Math.min(maxPage, quiet ? Math.max(pageSize, loaded + 2) : pageSize);
-      const page = await pageOfMessages(ref, { limit, signal });
+      const page = await lastPage(ref, { limit, signal });
       if (signal.aborted) return null;
+      if (round !== rounds) {
+        // A question was sent meanwhile, which this page knows nothing of.
+        missed = true;
+        set({ chat: page.chat, chatId: page.chat.id, loading: false, loadFault: null, locked: false });
+        return null;
+      }
+      const seen = get().messages;
       const running = page.turn_id && !get().turn ? page.turn_id : null;
       set((s) => ({
         chat: page.chat, chatId: page.chat.id, before: page.before ?? null, loading: false, loadFault: null, locked: false,
         messages: [...withSeen(page.messages, s.messages), ...questions(page.turn_id, page.messages, s.messages, page.chat.id)],
       }));
+      letGo(seen, get().messages);
       client.setQueryData(["messages", page.chat.id], page.total);
       save(page.turn_id);
       return { running, chatId: page.chat.id };
     }
 
     /** start is what all ways to begin a turn share: the question shows at once, and goes again where it is refused. */
-    async function start(shown: GeneralChatMessage[], ask: () => Promise<StartedTurn>, what: string): Promise<boolean> {
+    async function start(shown: GeneralChatMessage[], ask: () => Promise<StartedTurn>, what: string, draft = ""): Promise<boolean> {
       const was = get();
       if (was.starting || was.turn) return false;
       const { signal } = opened;
-      cancelled = false;
+      const mine = (beginning = { cancelled: false });
+      rounds++;
+      missed = false;
       set({ messages: shown, starting: true, stopping: false, fault: null });
       let started: StartedTurn;
       try {
         started = await ask();
       } catch (error) {
+        giveBack(was.chatId, draft);
+        if (signal.aborted || isLocked(error)) tellFault(what, error);
         if (signal.aborted) return false;
+        letGo(shown, was.messages);
         set({ messages: was.messages, starting: false, fault: faultOf(error), ...(isLocked(error) ? { locked: true } : {}) });
-        if (isLocked(error)) tellFault(what, error);
+        if (missed) void get().reload();
         return false;
       }
-      if (cancelled) void cancelTurn(started.turn_id).catch(() => {});
-      if (signal.aborted) return true; // they look at another chat; the turn goes on
       void client.invalidateQueries({ queryKey: ["chats"] });
+      if (mine.cancelled) void cancelTurn(started.turn_id).catch(() => {});
+      if (signal.aborted) return true; // they look at another chat; the turn goes on
       if (!was.chatId) {
         set({ chatId: started.chat_id, chat: provisional(started.chat_id, started.conversation_id ?? 0, shown.at(-1)?.content ?? "") });
         onStarted(started.chat_id);
@@ -157,6 +185,8 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         if (ref !== null && (ref === was.chatId || ref === String(was.chat?.number ?? ""))) return;
         opened.abort();
         opened = new AbortController();
+        asking = "";
+        letGo(was.messages, []);
         const { signal } = opened;
         const cached = ref ? cachedMessages(ref) : [];
         set({ ...empty, opened: was.opened + 1, context: was.context, locked: was.locked, chatId: ref, messages: cached.filter((m) => !isQuestion(m.id)), loading: ref !== null });
@@ -209,7 +239,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
           ...(Object.keys(context).length > 0 ? { context } : {}),
           ...choices(extra),
           ...(await filesOf(list)),
-        }), "The message can't be sent");
+        }), "The message can't be sent", type === "text_input" ? content : "");
       },
 
       async edit(messageId, content) {
@@ -257,7 +287,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         const { turn, starting } = get();
         if (!turn && !starting) return;
         set({ stopping: true });
-        if (!turn) cancelled = true;
+        if (!turn) beginning.cancelled = true;
         else cancelTurn(turn.turnId).catch((error: unknown) => tellFault("The answer can't be stopped", error));
       },
 
@@ -278,6 +308,12 @@ function question(content: string, attachments: Attachment[]): GeneralChatMessag
     id: `pending-${crypto.randomUUID()}`, role: "user", content, timestamp: new Date().toISOString(), thoughts: [], reasoning: "", tool_history: [],
     attachments, payloads: [], footnotes: [], status: "complete", pending: true,
   };
+}
+
+/** letGo frees the previews of messages that are shown no longer. */
+function letGo(were: GeneralChatMessage[], are: GeneralChatMessage[]) {
+  const kept = new Set(are.flatMap((m) => m.attachments));
+  for (const m of were) revoke(m.attachments.filter((a) => !kept.has(a)));
 }
 
 /** provisional is a chat until its first answer, when the server lists it. */
