@@ -56,7 +56,7 @@ function instead(): Plugin {
 
 // The web component <fettle-chat>: one file, which any page can load.
 export default defineConfig({
-  resolve: { alias: { "@": src.slice(0, -1) } },
+  resolve: { alias: { "@": src.slice(0, -1), "mdast-util-to-markdown": src + "lib/noMarkdownWriter.ts" } },
   plugins: [instead(), react(), tailwindcss(), perElement()],
   publicDir: false,
   define: { "process.env.NODE_ENV": '"production"', "window.localStorage": "localStorage" },
