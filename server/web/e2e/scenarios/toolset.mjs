@@ -69,7 +69,9 @@ export default async function toolset(t) {
   await page.keyboard.press("ControlOrMeta+End");
   await page.keyboard.type("// changed by hand");
   await workspace.getByRole("button", { name: "Save", exact: true }).click();
-  await workspace.getByRole("button", { name: "Save", exact: true }).waitFor({ state: "detached" });
+  // While it is saved the button has another name: that it is gone says nothing yet.
+  await page.getByText("Saved src/limit.js").waitFor();
+  await workspace.getByText("Not saved").waitFor({ state: "detached" });
   t.equal(await file(), written + "// changed by hand", "the file as it was saved");
   const { states } = await server.api(`/api/chats/${id}/workspace/states`);
   t.ok(states.find((s) => s.active)?.source === "edit", `the save is a step of its own: ${JSON.stringify(states.map((s) => s.source))}`);

@@ -26,3 +26,13 @@ it("says what is wrong with which field", () => {
 it("reads a refusal's lines", () => {
   expect(problemsOfDetail(["seat: is needed", "no colon"])).toEqual({ seat: "is needed" });
 });
+
+it("shows a time by the person's clock, and sends it with its zone", () => {
+  const at: FormField[] = [{ name: "at", type: "string", format: "date-time", default: "2026-07-28T09:30:00+02:00", max_length: 30, min_length: 20 }];
+  const values = startValues(at);
+  expect(values.at).toMatch(/^2026-07-2[78]T\d\d:\d\d$/);
+  expect(problemsOf(at, values)).toEqual({});
+  expect(contentOf(at, values)).toEqual({ at: "2026-07-28T07:30:00Z" });
+  expect(contentOf(at, { at: "2026-11-28T10:00" }).at).toBe(new Date(2026, 10, 28, 10).toISOString().replace(".000Z", "Z"));
+  expect(startValues([{ name: "at", type: "string", format: "date-time", default: "tomorrow" }]).at).toBe("");
+});

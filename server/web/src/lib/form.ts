@@ -11,7 +11,27 @@ export function startValues(fields: FormField[]): FormValues {
 function startValue(f: FormField): string | boolean | string[] {
   if (f.type === "boolean") return f.default === true;
   if (f.type === "choices") return Array.isArray(f.default) ? f.default.map(String) : [];
-  return f.default === undefined || f.default === null ? "" : String(f.default);
+  if (f.default === undefined || f.default === null) return "";
+  return isTime(f) ? localTime(String(f.default)) : String(f.default);
+}
+
+function isTime(f: FormField): boolean {
+  return f.type === "string" && f.format === "date-time";
+}
+
+/** localTime is a time with its zone as a person's clock shows it, in the form of their input; what is no time stays away. */
+function localTime(text: string): string {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) return "";
+  const two = (n: number) => String(n).padStart(2, "0");
+  const date = `${String(at.getFullYear()).padStart(4, "0")}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${date}T${two(at.getHours())}:${two(at.getMinutes())}${at.getSeconds() ? `:${two(at.getSeconds())}` : ""}`;
+}
+
+/** zoned is such a time as it is sent: RFC 3339, which has a zone. */
+function zoned(text: string): string {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : at.toISOString().replace(".000Z", "Z");
 }
 
 /** contentOf is what is sent: fields that are left empty aren't there. */
@@ -20,7 +40,8 @@ export function contentOf(fields: FormField[], values: FormValues): Record<strin
   for (const f of fields) {
     const value = values[f.name];
     if (value === undefined || value === "") continue;
-    out[f.name] = (f.type === "integer" || f.type === "number") && typeof value === "string" ? Number(value) : value;
+    if (isTime(f) && typeof value === "string") out[f.name] = zoned(value);
+    else out[f.name] = (f.type === "integer" || f.type === "number") && typeof value === "string" ? Number(value) : value;
   }
   return out;
 }
@@ -53,6 +74,7 @@ function problemOf(f: FormField, value: FormValues[string] | undefined): string 
     if (f.minimum !== undefined && n < f.minimum) return `can't be less than ${f.minimum}`;
     if (f.maximum !== undefined && n > f.maximum) return `can't be more than ${f.maximum}`;
   }
+  if (isTime(f)) return ""; // its length is the server's form's, not the field's
   const length = [...text].length;
   if (f.min_length !== undefined && length < f.min_length) return `needs ${f.min_length} characters or more`;
   if (f.max_length !== undefined && length > f.max_length) return `takes ${f.max_length} characters or fewer`;

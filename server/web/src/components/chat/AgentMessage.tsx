@@ -1,5 +1,6 @@
 import { PanelRight, TriangleAlert } from "lucide-react";
 import { memo, useMemo } from "react";
+import { useCallPayloads } from "@/components/panels/workspace/useLostPayload";
 import { Button } from "@/components/ui/Button";
 import { useChat } from "@/hooks/useGeneralChat";
 import { splitMarkers, type Segment } from "@/lib/markers";
@@ -36,7 +37,7 @@ export const AgentMessage = memo(function AgentMessage({ message, turn, last }: 
       <ThoughtProcess thoughts={thoughts} running={turn !== null && !answering} />
       <Answer segments={segments} tools={tools} turn={turn} />
       {turn && <Live turn={turn} answering={answering} />}
-      <Payloads payloads={message?.payloads ?? turn?.payloads ?? []} tools={tools} />
+      <Payloads payloads={message?.payloads ?? turn?.payloads ?? []} tools={tools} done={turn === null} />
       <Footnotes notes={message?.footnotes ?? turn?.footnotes ?? []} />
       {message && <Ending message={message} last={last} />}
       {message && last && <Suggestions message={message} />}
@@ -93,9 +94,9 @@ function Live({ turn, answering }: { turn: LiveTurn; answering: boolean }) {
   );
 }
 
-function Payloads({ payloads, tools }: { payloads: ShownPayload[]; tools: ToolCall[] }) {
+function Payloads({ payloads, tools, done }: { payloads: ShownPayload[]; tools: ToolCall[]; done: boolean }) {
   const chatId = useChat((s) => s.chatId);
-  const fromTools = tools.flatMap((t) => (t?.workspace_payload ? [t.workspace_payload] : []));
+  const fromTools = useCallPayloads(tools, done).flatMap((t) => (t?.workspace_payload ? [t.workspace_payload] : []));
   if (payloads.length + fromTools.length === 0) return null;
   return (
     <ul aria-label="What was made" className="flex flex-wrap gap-2">

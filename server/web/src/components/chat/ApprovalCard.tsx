@@ -4,6 +4,8 @@ import { Button } from "@/components/ui/Button";
 import { Menu } from "@/components/ui/Menu";
 import { explain } from "@/lib/api/fault";
 import type { Decision } from "@/lib/chat/state";
+import { cn } from "@/lib/cn";
+import { visible } from "@/lib/visible";
 import { useChat } from "@/hooks/useGeneralChat";
 import type { Approval } from "@/types/chat";
 import { QuestionCard } from "./QuestionCard";
@@ -19,14 +21,14 @@ export function Approvals({ approvals }: { approvals: Approval[] }) {
 // A card that appears under a finger or a pointer isn't what they meant.
 const settle = 600;
 
-/** useSettled is false for a moment after a card has appeared. */
-export function useSettled(): boolean {
-  const [settled, setSettled] = useState(false);
+/** useSettled is false for a moment after a card has appeared, and after another question has taken its place. */
+export function useSettled(question: unknown = null): boolean {
+  const [settled, setSettled] = useState<{ question: unknown } | null>(null);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(true), settle);
+    const timer = setTimeout(() => setSettled({ question }), settle);
     return () => clearTimeout(timer);
-  }, []);
-  return settled;
+  }, [question]);
+  return settled !== null && settled.question === question;
 }
 
 function ApprovalCard({ approval }: { approval: Approval }) {
@@ -60,7 +62,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         </p>
         {approval.expires_at && <TimeLeft until={approval.expires_at} />}
       </div>
-      <Proposed approval={approval} />
+      <Proposed input={approval.input} />
       <div className="flex flex-col gap-2 border-t border-border px-3 py-2">
         {approval.reason && <p className="text-muted">{approval.reason[0]?.toUpperCase() + approval.reason.slice(1)}.</p>}
         {problem && <p role="alert" className="text-bad">{problem}</p>}
@@ -93,7 +95,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         {approval.rule && (
           <p className="font-mono text-xs break-all text-muted">
             <span className="font-sans">More allows what matches </span>
-            {approval.rule}
+            {visible(approval.rule)}
           </p>
         )}
       </div>
@@ -101,36 +103,54 @@ function ApprovalCard({ approval }: { approval: Approval }) {
   );
 }
 
-/** Proposed is the whole of what would run: the command, or what is written. */
-function Proposed({ approval }: { approval: Approval }) {
-  const { command, path, old_text, new_text, content, ...rest } = approval.input;
-  const box = "max-h-80 overflow-auto border-t border-border px-3 py-2 font-mono text-xs break-words whitespace-pre-wrap";
-  const focusable = { tabIndex: 0, dir: "auto" as const };
+const box = "max-h-80 overflow-auto border-t border-border px-3 py-2 font-mono text-xs break-words whitespace-pre-wrap";
+
+/** Proposed is the whole of what would run: what a tool is known for first, and then all the rest. */
+export function Proposed({ input }: { input: Record<string, unknown> }) {
+  const { command, path, old_text, new_text, content } = input;
   if (typeof command === "string") {
     return (
       <>
-        <pre {...focusable} className={box}>{command}</pre>
-        {Object.keys(rest).length > 0 && <pre {...focusable} className={box}>{inputText(rest)}</pre>}
+        <Part text={command} />
+        <Rest input={input} shown={["command"]} />
       </>
     );
   }
-  if (typeof path === "string" && typeof old_text === "string" && typeof new_text === "string") {
+  if (typeof path !== "string") return <Part text={inputText(input)} />;
+  if (typeof old_text === "string" && typeof new_text === "string") {
     return (
-      <div className="border-t border-border">
-        <p className="px-3 py-2 font-mono text-xs">{path}</p>
-        <pre {...focusable} aria-label="Removed" className={`${box} bg-removed`}>{old_text}</pre>
-        <pre {...focusable} aria-label="Added" className={`${box} bg-added`}>{new_text}</pre>
-        {Object.keys(rest).length > 0 && <pre {...focusable} className={box}>{inputText(rest)}</pre>}
-      </div>
+      <>
+        <Part text={path} />
+        <Part text={old_text} label="Removed" className="bg-removed" />
+        <Part text={new_text} label="Added" className="bg-added" />
+        <Rest input={input} shown={["path", "old_text", "new_text"]} />
+      </>
     );
   }
-  if (typeof path === "string" && typeof content === "string") {
+  if (typeof content === "string") {
     return (
-      <div className="border-t border-border">
-        <p className="px-3 py-2 font-mono text-xs">{path}</p>
-        <pre {...focusable} aria-label="Content" className={`${box} bg-added`}>{content}</pre>
-      </div>
+      <>
+        <Part text={path} />
+        <Part text={content} label="Content" className="bg-added" />
+        <Rest input={input} shown={["path", "content"]} />
+      </>
     );
   }
-  return <pre {...focusable} className={box}>{inputText(approval.input)}</pre>;
+  return <Part text={inputText(input)} />;
+}
+
+function Part({ text, label, className }: { text: string; label?: string; className?: string }) {
+  return (
+    // A scrolling box has to be reachable by keyboard.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <pre tabIndex={0} dir="auto" aria-label={label} className={cn(box, className)}>
+      {visible(text)}
+    </pre>
+  );
+}
+
+/** Rest is every argument that doesn't stand above it. */
+function Rest({ input, shown }: { input: Record<string, unknown>; shown: string[] }) {
+  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !shown.includes(name)));
+  return Object.keys(rest).length > 0 && <Part label="Other arguments" text={inputText(rest)} />;
 }

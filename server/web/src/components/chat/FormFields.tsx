@@ -41,6 +41,7 @@ export function Field({ field, value, problem, onChange }: { field: FormField; v
               className={box}
               type={field.type === "string" ? (inputTypes[field.format ?? ""] ?? "text") : "text"}
               inputMode={field.type === "integer" ? "numeric" : field.type === "number" ? "decimal" : undefined}
+              step={field.format === "date-time" ? 1 : undefined} // of seconds
               value={String(value ?? "")}
               onChange={(e) => onChange(e.target.value)}
             />

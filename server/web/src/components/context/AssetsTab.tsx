@@ -22,7 +22,6 @@ export function AssetsTab() {
 
   function drop(event: DragEvent) {
     event.preventDefault();
-    event.stopPropagation(); // a document, not a toolset
     setOver(false);
     add.mutate([...event.dataTransfer.files]);
   }
@@ -32,7 +31,6 @@ export function AssetsTab() {
       className={cn("flex h-full flex-col", over && "outline-2 -outline-offset-2 outline-accent")}
       onDragOver={(e) => {
         e.preventDefault();
-        e.stopPropagation();
         setOver(true);
       }}
       onDragLeave={() => setOver(false)}

@@ -5,7 +5,6 @@ import { RelativeTime } from "@/components/ui/RelativeTime";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import { cn } from "@/lib/cn";
 import { BlockedDialog, NameDialog, OverwriteDialog } from "./Dialogs";
-import { useLeaveWarning } from "./drafts";
 import { FilePane } from "./FilePane";
 import { FilesToolbar } from "./FilesToolbar";
 import { FileTree } from "./FileTree";
@@ -45,7 +44,6 @@ function Browser({ chatId, path, manifestId, onLeave, listed, truncated, at }: F
   const [selected, setSelected] = useState<string | null>(path ?? null);
   const [asking, setAsking] = useState<{ kind: "new" } | { kind: "rename"; path: string } | { kind: "overwrite"; uploads: Upload[] } | null>(null);
   const [over, setOver] = useState(false);
-  useLeaveWarning();
 
   const root = useMemo(() => {
     const marks = new Map<string, Mark>();
@@ -89,7 +87,6 @@ function Browser({ chatId, path, manifestId, onLeave, listed, truncated, at }: F
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
-    event.stopPropagation();
     setOver(false);
     const into = selected ? folderOf(selected) : "";
     void dropped(event.dataTransfer.items, into).then((uploads) => uploads.length > 0 && upload(uploads));

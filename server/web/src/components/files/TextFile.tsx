@@ -134,7 +134,7 @@ export function MarkdownFile({
           // It scrolls, so the keyboard has to reach it.
           // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
           <div tabIndex={0} role="region" aria-label="Preview" className={cn("scroll-y min-w-0 flex-1 p-4", view === "Both" && "hidden @min-[560px]:block")} dir="auto">
-            {text.trim() ? <Markdown text={text} /> : <p className="text-muted">Nothing is written here yet.</p>}
+            {text.trim() ? <Markdown text={text} file={path} /> : <p className="text-muted">Nothing is written here yet.</p>}
           </div>
         )}
       </div>

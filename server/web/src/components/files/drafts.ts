@@ -43,6 +43,19 @@ export const useDrafts = create<Drafts>()(
   ),
 );
 
+/** rebase says that what is written in a draft was made of what is saved now. */
+export function rebase(chatId: string, path: string, sha256: string) {
+  const { drafts, keep } = useDrafts.getState();
+  const draft = drafts[draftKey(chatId, path)];
+  if (draft) keep(chatId, path, { text: draft.text, was: sha256 });
+}
+
+/** drop forgets a draft that is saved. What was typed while it was, stays. */
+export function drop(chatId: string, path: string, saved: string) {
+  const { drafts, keep } = useDrafts.getState();
+  if (drafts[draftKey(chatId, path)]?.text === saved) keep(chatId, path, null);
+}
+
 /** useLeaveWarning has the browser ask before the page goes while something isn't saved. */
 export function useLeaveWarning() {
   const unsaved = useDrafts((s) => Object.keys(s.drafts).length > 0);

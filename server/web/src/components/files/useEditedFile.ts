@@ -2,7 +2,7 @@ import { useState } from "react";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { ApiFault } from "@/lib/api/fault";
 import { textOf } from "./kinds";
-import { draftKey, useDrafts } from "./drafts";
+import { draftKey, drop, rebase, useDrafts } from "./drafts";
 import { takeBack } from "./takeBack";
 import { useRefresh } from "./useWorkspace";
 import { putFile, readPart } from "./workspaceApi";
@@ -36,8 +36,10 @@ export function useEditedFile(chatId: string, path: string, text: string, sha256
       const only = over?.gone ? "new" : { was: over?.sha256 ?? draft.was };
       const done = await putFile(chatId, path, draft.text, only);
       setConflict(null);
+      const digest = done.changes.find((c) => c.path === path)?.new?.sha256;
+      if (digest) rebase(chatId, path, digest);
       await refresh();
-      keep(chatId, path, null);
+      drop(chatId, path, draft.text);
       tell(`Saved ${path}`, { label: "Undo", run: () => void takeBack(chatId, done, [path]).then(refresh) });
     } catch (error) {
       if (error instanceof ApiFault && error.status === 409) {
@@ -58,7 +60,7 @@ export function useEditedFile(chatId: string, path: string, text: string, sha256
     text: draft?.text ?? text,
     dirty: draft !== undefined,
     /** someone else has changed the file since the draft was begun */
-    behind: draft !== undefined && sha256 !== "" && draft.was !== sha256,
+    behind: !saving && draft !== undefined && sha256 !== "" && draft.was !== sha256,
     saving,
     conflict,
     change,

@@ -1,7 +1,9 @@
+import { useSettled } from "@/components/chat/ApprovalCard";
 import { useReturnFocus } from "@/components/files/useReturnFocus";
 import { Button } from "@/components/ui/Button";
 import { Dialog } from "@/components/ui/Dialog";
 import { useGeneralChat } from "@/hooks/useGeneralChat";
+import { visible } from "@/lib/visible";
 import type { App, AppApproval } from "./callApi";
 
 export type AppQuestion =
@@ -15,32 +17,34 @@ export function AppDialogs({ app, question }: { app: App; question: AppQuestion 
   switch (question.kind) {
     case "link":
       return (
-        <Ask title={`${name} wants to open an address`} yes="Open it in a tab" onDone={question.done}>
-          <p className="font-mono text-[13px] break-all">{question.url}</p>
+        <Ask of={question} title={`${name} wants to open an address`} yes="Open it in a tab" onDone={question.done}>
+          <p className="font-mono text-[13px] break-all">{visible(question.url)}</p>
         </Ask>
       );
     case "message":
-      return <AskToSend name={name} text={question.text} onDone={question.done} />;
+      return <AskToSend question={question} name={name} />;
     case "approval":
       return (
-        <Ask title={`${name} wants to call ${question.approval.tool}`} about={question.approval.reason} yes="Allow once" no="Deny" onDone={(yes) => question.done(yes ? "allow" : "deny")}>
-          <pre className="font-mono text-[13px] break-words whitespace-pre-wrap">{JSON.stringify(question.approval.input, null, 2)}</pre>
+        <Ask of={question} title={`${name} wants to call ${question.approval.tool}`} about={question.approval.reason} yes="Allow once" no="Deny" onDone={(yes) => question.done(yes ? "allow" : "deny")}>
+          <pre className="font-mono text-[13px] break-words whitespace-pre-wrap">{visible(JSON.stringify(question.approval.input, null, 2))}</pre>
         </Ask>
       );
   }
 }
 
-function AskToSend({ name, text, onDone }: { name: string; text: string; onDone(yes: boolean): void }) {
+function AskToSend({ question, name }: { question: AppQuestion & { kind: "message" }; name: string }) {
+  const { text } = question;
   const { sendMessage, isLoading } = useGeneralChat();
   return (
     <Ask
+      of={question}
       title={`${name} wants to send a message as you`}
       about={isLoading ? "An answer is being made; when it has ended, this can be sent." : undefined}
       yes="Send it"
       disabled={isLoading}
       onDone={(yes) => {
         if (yes) sendMessage(text);
-        onDone(yes);
+        question.done(yes);
       }}
     >
       <p className="break-words whitespace-pre-wrap">{text}</p>
@@ -48,8 +52,10 @@ function AskToSend({ name, text, onDone }: { name: string; text: string; onDone(
   );
 }
 
-function Ask({ title, about, yes, no = "Don’t", disabled, onDone, children }: { title: string; about?: string; yes: string; no?: string; disabled?: boolean; onDone(yes: boolean): void; children: React.ReactNode }) {
+function Ask({ of, title, about, yes, no = "Don’t", disabled, onDone, children }: { of: AppQuestion; title: string; about?: string; yes: string; no?: string; disabled?: boolean; onDone(yes: boolean): void; children: React.ReactNode }) {
   useReturnFocus();
+  // The app chooses when this appears: not under a pointer that was about to press something else.
+  const settled = useSettled(of);
   return (
     <Dialog
       open
@@ -62,7 +68,7 @@ function Ask({ title, about, yes, no = "Don’t", disabled, onDone, children }: 
           <Button autoFocus onClick={() => onDone(false)}>
             {no}
           </Button>
-          <Button look="accent" disabled={disabled} onClick={() => onDone(true)}>
+          <Button look="accent" disabled={disabled || !settled} onClick={() => onDone(true)}>
             {yes}
           </Button>
         </>

@@ -1,6 +1,5 @@
 import { FolderOpen, Hourglass } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { useLeaveWarning } from "@/components/files/drafts";
 import { MarkdownFile } from "@/components/files/TextFile";
 import { Button } from "@/components/ui/Button";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
@@ -25,7 +24,6 @@ export interface ToolCallViewProps {
 /** ToolCallView shows a tool call in the way that its render plan says. */
 export function ToolCallView({ callId, compact = false }: ToolCallViewProps) {
   const call = useCall(callId);
-  useLeaveWarning();
   if (call.data) return compact ? <Compact call={call.data} /> : <Whole key={callId} call={call.data} />;
   if (isMissing(call.error)) {
     return (

@@ -8,7 +8,7 @@ import { useImports } from "./importing";
 const Manager = lazy(() => import("./Manager"));
 const ImportSheet = lazy(() => import("./ImportSheet"));
 
-/** Toolsets is the toolset manager, and takes bundles that are dropped anywhere. */
+/** Toolsets is the toolset manager, and takes bundles that are dropped where nothing else takes files. */
 export function Toolsets() {
   const open = useUI((s) => s.toolsets);
   const importing = useImports((s) => s.now !== null);
@@ -31,14 +31,17 @@ function brings(event: DragEvent): boolean {
   return items.length > 0 && items.every((i) => bundleTypes.test(i.type));
 }
 
-function DropZone() {
+export function DropZone() {
   const [over, setOver] = useState(false);
   useEffect(() => {
-    // Before the panels' own: a bundle is no attachment wherever it is dropped.
+    // After the panels' own: what the composer, the files or the documents take is theirs.
     const drag = (event: DragEvent) => {
-      if (!brings(event)) return;
+      if (event.defaultPrevented || !brings(event)) {
+        setOver(false);
+        if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); // see drop
+        return;
+      }
       event.preventDefault();
-      event.stopPropagation();
       if (event.dataTransfer) event.dataTransfer.dropEffect = "copy";
       setOver(true);
     };
@@ -47,30 +50,23 @@ function DropZone() {
     };
     const drop = (event: DragEvent) => {
       setOver(false);
+      if (event.defaultPrevented) return;
+      // A file that nobody took must not replace the page.
+      if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
       const files = [...(event.dataTransfer?.files ?? [])];
       if (files.length === 0 || !files.every((f) => isBundle(f.name))) {
         if (brings(event)) tellFault("That can't be imported", new Error("a toolset is a .zip, .tar.gz or .tgz file"));
         return;
       }
-      event.preventDefault();
-      event.stopPropagation();
       useImports.getState().begin(files);
     };
-    // A file that nobody took must not replace the page.
-    const spare = (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
-    };
-    window.addEventListener("dragover", drag, true);
-    window.addEventListener("dragleave", leave, true);
-    window.addEventListener("drop", drop, true);
-    window.addEventListener("dragover", spare);
-    window.addEventListener("drop", spare);
+    window.addEventListener("dragover", drag);
+    window.addEventListener("dragleave", leave);
+    window.addEventListener("drop", drop);
     return () => {
-      window.removeEventListener("dragover", drag, true);
-      window.removeEventListener("dragleave", leave, true);
-      window.removeEventListener("drop", drop, true);
-      window.removeEventListener("dragover", spare);
-      window.removeEventListener("drop", spare);
+      window.removeEventListener("dragover", drag);
+      window.removeEventListener("dragleave", leave);
+      window.removeEventListener("drop", drop);
     };
   }, []);
   if (!over) return null;

@@ -1,4 +1,4 @@
-import { ApiFault } from "@/lib/api/fault";
+import { ApiFault, Unreachable } from "@/lib/api/fault";
 import { token } from "@/lib/api/token";
 import { mediaType, type ImportPlan } from "./consent";
 
@@ -19,7 +19,7 @@ export function sendBundle(file: File, approve: string, onProgress: (part: numbe
       if (request.status < 300 && body) resolve(body);
       else reject(new ApiFault(request.status, body?.error ?? {}));
     });
-    request.addEventListener("error", () => reject(new TypeError("the connection broke")));
+    request.addEventListener("error", () => reject(new Unreachable()));
     request.addEventListener("abort", () => reject(new DOMException("stopped", "AbortError")));
     signal.addEventListener("abort", () => request.abort(), { once: true });
     request.send(file);

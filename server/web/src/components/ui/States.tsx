@@ -1,6 +1,6 @@
 import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { explain } from "@/lib/api/fault";
+import { ApiFault, explain } from "@/lib/api/fault";
 import { cn } from "@/lib/cn";
 import { Button } from "./Button";
 
@@ -18,6 +18,8 @@ export function Empty({ icon, title, children, action }: { icon?: ReactNode; tit
 
 /** Failed is an error with its cause, what can be done, and another try. */
 export function Failed({ error, what, onRetry }: { error: unknown; what: string; onRetry?: () => void }) {
+  // The chat shows how the page is opened with its token; once is enough.
+  if (error instanceof ApiFault && error.status === 401) return <p className="m-3 text-[13px] text-muted">This is shown once the page has its token.</p>;
   const { message, hints } = explain(error);
   return (
     <div role="alert" className="m-3 rounded-lg border border-bad p-3 text-[13px]">

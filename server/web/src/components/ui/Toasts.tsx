@@ -41,7 +41,12 @@ export function tellFault(what: string, error: unknown) {
 export function Toasts() {
   const toasts = useToasts((s) => s.toasts);
   return (
-    <div role="status" aria-live="polite" className="pointer-events-none fixed right-3 bottom-3 z-50 flex w-[min(420px,calc(100vw-24px))] flex-col gap-2">
+    <div
+      role="status"
+      aria-live="polite"
+      // At the top, where a dialog has its title: its buttons are below, and Close at the right stays free.
+      className="pointer-events-none fixed top-2 left-3 z-50 flex w-[min(420px,calc(100vw-84px))] flex-col gap-2 sm:left-1/2 sm:-translate-x-1/2"
+    >
       {toasts.map((toast) => (
         <div
           key={toast.id}

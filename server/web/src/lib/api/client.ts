@@ -1,5 +1,5 @@
 import createClient from "openapi-fetch";
-import { faultOf } from "./fault";
+import { faultOf, Unreachable } from "./fault";
 import type { components, paths } from "./schema";
 import { token } from "./token";
 
@@ -19,11 +19,14 @@ export function useServer(url: string) {
   base = url.replace(/\/$/, "");
 }
 
-/** request fetches an address of the API with the token. It throws ApiFault. */
+/** request fetches an address of the API with the token. It throws ApiFault, or Unreachable. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token()) headers.set("Authorization", "Bearer " + token());
-  const response = await fetch(base + path, { ...init, headers, credentials: "omit" });
+  const response = await fetch(base + path, { ...init, headers, credentials: "omit" }).catch((error: unknown) => {
+    // fetch says TypeError where there is no network; who stopped it hears that.
+    throw error instanceof TypeError ? new Unreachable(error) : error;
+  });
   if (!response.ok) throw await faultOf(response);
   return response;
 }

@@ -20,6 +20,14 @@ export class ApiFault extends Error {
   }
 }
 
+/** Unreachable is a request that got no answer: the network, or a server that isn't there. */
+export class Unreachable extends Error {
+  constructor(cause?: unknown) {
+    super("fettle can't be reached", { cause });
+    this.name = "Unreachable";
+  }
+}
+
 /** faultOf reads the failure of a response, whatever its body is. */
 export async function faultOf(response: Response): Promise<ApiFault> {
   try {
@@ -34,6 +42,6 @@ export async function faultOf(response: Response): Promise<ApiFault> {
 /** explain is an error as a person reads it. */
 export function explain(error: unknown): { message: string; hints: string[]; retry: boolean } {
   if (error instanceof ApiFault) return { message: error.message, hints: error.hints, retry: error.status >= 500 || error.status === 429 };
-  if (error instanceof TypeError) return { message: "fettle can't be reached", hints: ["is `fettle serve` still running?"], retry: true };
+  if (error instanceof Unreachable) return { message: error.message, hints: ["is `fettle serve` still running?"], retry: true };
   return { message: error instanceof Error ? error.message : String(error), hints: [], retry: true };
 }

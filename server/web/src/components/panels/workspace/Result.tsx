@@ -1,6 +1,7 @@
 import { createElement, lazy, Suspense } from "react";
 import { Empty, Skeleton } from "@/components/ui/States";
 import { useUI } from "@/lib/ui";
+import { payloadKey } from "@/lib/workspace/edits";
 import { getWorkflowView } from "@/lib/workspace/workspaceRegistry";
 import { EmptyWorkspace } from "./EmptyWorkspace";
 import { Guard } from "./Guard";
@@ -46,7 +47,7 @@ export function Result({ shown, onStart }: { shown: Shown; onStart(): void }) {
         </Scroll>
       );
     case "payload":
-      return <PayloadPane key={shown.payloadId ?? `${place} ${mode.payload.type} ${mode.payload.title}`} payload={mode.payload} payloadId={shown.payloadId} />;
+      return <PayloadPane key={shown.payloadId ?? `${place} ${payloadKey(mode.payload)}`} payload={mode.payload} payloadId={shown.payloadId} />;
   }
 }
 

@@ -4,6 +4,8 @@ import { Button, IconButton } from "@/components/ui/Button";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { cn } from "@/lib/cn";
 import { download, fileName } from "@/lib/download";
+import { useUI } from "@/lib/ui";
+import { payloadKey, useEdits } from "@/lib/workspace/edits";
 import { dataOf } from "@/lib/workspace/payload";
 import { fields, pretty, text } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
@@ -20,7 +22,10 @@ const names: Record<Form, string> = { read: "Read", source: "Source", data: "Dat
 export default function StandardPayloadView({ payload }: { payload: WorkspacePayload }) {
   const types = usePayloadTypes();
   const given = dataOf(payload);
-  const [edited, setEdited] = useState<string | null>(null);
+  const place = useUI((s) => s.chat);
+  const key = `${place} ${payloadKey(payload)}`;
+  const edited = useEdits((s) => s.edits[key]);
+  const setEdited = (text: string) => useEdits.getState().keep(key, text);
   const [editing, setEditing] = useState(false);
   const [saving, setSaving] = useState(false);
   const whole = edited ?? payload.content;

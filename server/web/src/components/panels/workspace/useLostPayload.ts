@@ -27,11 +27,20 @@ export function useLostPayload(messages: GeneralChatMessage[]): GeneralChatMessa
 
   const at = messages.findLastIndex((m) => m.role === "assistant");
   const answer = messages[at];
-  const calls =
-    answer && !answer.workspace_payload && !answer.tool_history.some((c) => c?.workspace_payload)
-      ? // A builtin, which has no toolset before its name, gives none.
-        answer.tool_history.filter((c) => c?.call_id && c.status !== "error" && (c.tool_id?.includes(":") ?? true)).slice(-most)
-      : [];
+  const tools = useCallPayloads(answer && !answer.workspace_payload ? answer.tool_history : none);
+  if (!answer || tools === answer.tool_history || tools === none) return messages;
+  return messages.map((m, i) => (i === at ? { ...answer, tool_history: tools } : m));
+}
+
+const none: ToolCall[] = [];
+
+/** useCallPayloads are an answer's calls with their workspace payloads; the very same ones where there is nothing to fill in. */
+export function useCallPayloads(tools: ToolCall[], done = true): ToolCall[] {
+  // Of a turn that runs the calls aren't recorded yet, and told whole.
+  const calls = !done || tools.some((c) => c?.workspace_payload)
+    ? none
+    : // A builtin, which has no toolset before its name, gives none.
+      tools.filter((c) => c?.call_id && c.status !== "error" && (c.tool_id?.includes(":") ?? true)).slice(-most);
   const found = useQueries({
     queries: calls.map((c) => ({
       queryKey: keyOf(c),
@@ -44,8 +53,7 @@ export function useLostPayload(messages: GeneralChatMessage[]): GeneralChatMessa
     })),
     combine: (results) => results.map((r) => r.data ?? null),
   });
-  if (!answer || !found.some(Boolean)) return messages;
+  if (!found.some(Boolean)) return tools;
   const byCall = new Map(calls.map((c, i) => [c.call_id, found[i] ?? undefined]));
-  const filled = { ...answer, tool_history: answer.tool_history.map((c) => c && { ...c, workspace_payload: byCall.get(c.call_id) ?? c.workspace_payload }) };
-  return messages.map((m, i) => (i === at ? filled : m));
+  return tools.map((c) => c && { ...c, workspace_payload: byCall.get(c.call_id) ?? c.workspace_payload });
 }

@@ -1,7 +1,7 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, codeFolding, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, type Extension } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -26,6 +26,9 @@ export interface CodeEditorProps {
   onChange?(text: string): void;
   onSave?(): void;
 }
+
+// What the page puts into an editor, nobody has typed.
+const given = Annotation.define<boolean>();
 
 /** setup is what every editor of the page has. */
 export function setup({ label, text, readOnly, wrap }: { label: string; text: string; readOnly: boolean; wrap: boolean }): Extension[] {
@@ -73,7 +76,7 @@ export default function CodeEditor({ value, label, path, language, readOnly = fa
           setup({ label, text, readOnly, wrap }),
           colours.of([]),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) changed(update.state.sliceDoc());
+            if (update.docChanged && !update.transactions.every((t) => !t.docChanged || t.annotation(given))) changed(update.state.sliceDoc());
           }),
         ],
       }),
@@ -94,7 +97,7 @@ export default function CodeEditor({ value, label, path, language, readOnly = fa
   useEffect(() => {
     const now = view.current;
     if (!now || now.state.sliceDoc() === value) return;
-    now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: now.state.toText(value) } });
+    now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: now.state.toText(value) }, annotations: given.of(true) });
   }, [value]);
 
   return <div ref={place} className="h-full min-h-0 overflow-hidden" />;

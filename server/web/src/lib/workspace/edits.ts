@@ -1,0 +1,52 @@
+import { create } from "zustand";
+import { createJSONStorage, persist } from "zustand/middleware";
+import type { WorkspacePayload } from "@/types/chat";
+
+// What a person makes of a payload's text. It is kept by what the payload says, so
+// that it comes back with it and never covers another one.
+
+const maxEdits = 50;
+const maxStored = 300_000; // what is longer is kept while the page is open
+
+interface Edits {
+  edits: Record<string, string>;
+  keep(key: string, text: string): void;
+}
+
+export const useEdits = create<Edits>()(
+  persist(
+    (set) => ({
+      edits: {},
+      keep: (key, text) => set((s) => ({ edits: Object.fromEntries([...Object.entries(s.edits).filter(([k]) => k !== key).slice(-(maxEdits - 1)), [key, text]]) })),
+    }),
+    {
+      name: "fettle_payload_edits",
+      storage: createJSONStorage(() => sessionStorage),
+      partialize: ({ edits }) => ({ edits: Object.fromEntries(Object.entries(edits).filter(([, text]) => text.length <= maxStored)) }),
+    },
+  ),
+);
+
+const keys = new WeakMap<WorkspacePayload, string>();
+
+/** payloadKey tells a payload from another one of its type and title. */
+export function payloadKey(payload: WorkspacePayload): string {
+  let key = keys.get(payload);
+  if (key === undefined) {
+    key = `${payload.type} ${digest(JSON.stringify(payload))}`;
+    keys.set(payload, key);
+  }
+  return key;
+}
+
+/** digest is 64 bits of FNV-1a in two halves: enough to tell texts apart, and there without a secure context. */
+function digest(text: string): string {
+  let a = 0x811c9dc5;
+  let b = 0x9dc5811c;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    a = Math.imul(a ^ c, 0x01000193);
+    b = Math.imul(b ^ c ^ (i & 0xff), 0x01000197);
+  }
+  return (a >>> 0).toString(36) + (b >>> 0).toString(36) + text.length.toString(36);
+}
