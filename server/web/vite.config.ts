@@ -20,12 +20,11 @@ function proxied(target: string): ProxyOptions {
 // The page is embedded in a Go program and served by it. In development,
 // `npm run dev` serves it, and FETTLE_URL names a running `fettle serve`.
 export default defineConfig({
-<<<<<<< HEAD
   // Names of files come from paths: those of packages are the same wherever they are kept.
-  resolve: { preserveSymlinks: true, alias: { "@": new URL("src", import.meta.url).pathname } },
-=======
-  resolve: { alias: { "@": new URL("src", import.meta.url).pathname, "mdast-util-to-markdown": new URL("src/lib/noMarkdownWriter.ts", import.meta.url).pathname } },
->>>>>>> wt-f2
+  resolve: {
+    preserveSymlinks: true,
+    alias: { "@": new URL("src", import.meta.url).pathname, "mdast-util-to-markdown": new URL("src/lib/noMarkdownWriter.ts", import.meta.url).pathname },
+  },
   plugins: [react(), tailwindcss()],
   base: "/",
   build: {

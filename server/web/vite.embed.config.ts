@@ -56,12 +56,8 @@ function instead(): Plugin {
 
 // The web component <fettle-chat>: one file, which any page can load.
 export default defineConfig({
-<<<<<<< HEAD
   // Names of files come from paths: those of packages are the same wherever they are kept.
-  resolve: { preserveSymlinks: true, alias: { "@": src.slice(0, -1) } },
-=======
-  resolve: { alias: { "@": src.slice(0, -1), "mdast-util-to-markdown": src + "lib/noMarkdownWriter.ts" } },
->>>>>>> wt-f2
+  resolve: { preserveSymlinks: true, alias: { "@": src.slice(0, -1), "mdast-util-to-markdown": src + "lib/noMarkdownWriter.ts" } },
   plugins: [instead(), react(), tailwindcss(), perElement()],
   publicDir: false,
   define: { "process.env.NODE_ENV": '"production"', "window.localStorage": "localStorage" },
