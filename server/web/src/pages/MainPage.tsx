@@ -1,7 +1,6 @@
 import { MessageSquare, PanelLeft, PanelRight, SlidersHorizontal, SquareStack } from "lucide-react";
 import { lazy, Suspense, useEffect, type ReactNode } from "react";
 import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
-import { useLeaveWarning } from "@/components/files/drafts";
 import ChatPanel from "@/components/panels/ChatPanel";
 import Sidebar from "@/components/panels/Sidebar";
 import { Guard } from "@/components/panels/workspace/Guard";
@@ -22,7 +21,6 @@ const ContextPanel = lazy(() => import("@/components/panels/ContextPanel"));
 export function MainPage() {
   const narrow = useNarrow();
   useEffect(followAddress, []);
-  useLeaveWarning();
   return (
     <ChatProvider>
       {narrow ? <OnePanel /> : <FourPanels />}

@@ -1,4 +1,3 @@
-import { useEffect } from "react";
 import { create } from "zustand";
 import { createJSONStorage, persist } from "zustand/middleware";
 
@@ -56,13 +55,11 @@ export function drop(chatId: string, path: string, saved: string) {
   if (drafts[draftKey(chatId, path)]?.text === saved) keep(chatId, path, null);
 }
 
-/** useLeaveWarning has the browser ask before the page goes while something isn't saved. */
-export function useLeaveWarning() {
-  const unsaved = useDrafts((s) => Object.keys(s.drafts).length > 0);
-  useEffect(() => {
-    if (!unsaved) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, [unsaved]);
+// The browser asks before the page goes while something isn't saved, whatever is shown then.
+const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+function watch({ drafts }: Drafts) {
+  if (Object.keys(drafts).length > 0) window.addEventListener("beforeunload", ask);
+  else window.removeEventListener("beforeunload", ask);
 }
+watch(useDrafts.getState());
+useDrafts.subscribe(watch);

@@ -1,31 +1,20 @@
 import { create } from "zustand";
-import { createJSONStorage, persist } from "zustand/middleware";
 import type { WorkspacePayload } from "@/types/chat";
 
-// What a person makes of a payload's text. It is kept by what the payload says, so
-// that it comes back with it and never covers another one.
+// What a person makes of a payload's text. While the page is open it is kept by what
+// the payload says, so that it comes back with it and never covers another one.
 
 const maxEdits = 50;
-const maxStored = 300_000; // what is longer is kept while the page is open
 
 interface Edits {
   edits: Record<string, string>;
   keep(key: string, text: string): void;
 }
 
-export const useEdits = create<Edits>()(
-  persist(
-    (set) => ({
-      edits: {},
-      keep: (key, text) => set((s) => ({ edits: Object.fromEntries([...Object.entries(s.edits).filter(([k]) => k !== key).slice(-(maxEdits - 1)), [key, text]]) })),
-    }),
-    {
-      name: "fettle_payload_edits",
-      storage: createJSONStorage(() => sessionStorage),
-      partialize: ({ edits }) => ({ edits: Object.fromEntries(Object.entries(edits).filter(([, text]) => text.length <= maxStored)) }),
-    },
-  ),
-);
+export const useEdits = create<Edits>()((set) => ({
+  edits: {},
+  keep: (key, text) => set((s) => ({ edits: Object.fromEntries([...Object.entries(s.edits).filter(([k]) => k !== key).slice(-(maxEdits - 1)), [key, text]]) })),
+}));
 
 const keys = new WeakMap<WorkspacePayload, string>();
 
