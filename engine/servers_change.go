@@ -122,14 +122,14 @@ func (e *Engine) LookAtMCPServer(ctx context.Context, id string, approved bool) 
 
 // ApproveSeen pins the tools that a look has shown, by what it gave for them, and
 // gives them. Nothing connects: what the server says by now is not what was shown.
-func (e *Engine) ApproveSeen(ctx context.Context, id, approve string) ([]toolset.Tool, error) {
+func (e *Engine) ApproveSeen(ctx context.Context, id, approve string) ([]ListedTool, error) {
 	pinned, err := e.installed().ApproveSeen(ctx, id, approve)
 	if err != nil {
 		return nil, e.toolsetFault("approve the tools of "+id, err)
 	}
-	out := make([]toolset.Tool, len(pinned))
+	out := make([]ListedTool, len(pinned))
 	for i, t := range pinned {
-		out[i] = t.Tool
+		out[i] = ListedTool{Tool: t.Tool, Renderers: []ListedRenderer{}}
 	}
 	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // turnsAPI is what handlers of turns need.
@@ -106,7 +105,7 @@ type serversAPI interface {
 	ListedServers(context.Context) ([]engine.ListedServer, error)
 	SwitchMCPServer(ctx context.Context, id string, on bool) (bool, error)
 	LookAtMCPServer(ctx context.Context, id string, approved bool) (*engine.Looked, error)
-	ApproveSeen(ctx context.Context, id, approve string) ([]toolset.Tool, error)
+	ApproveSeen(ctx context.Context, id, approve string) ([]engine.ListedTool, error)
 	RemoveMCPServer(ctx context.Context, id string) error
 }
 

@@ -88,7 +88,7 @@ func (e endingEngine) Live(id engine.TurnID) bool {
 	if turn := e.turn.Load(); turn == nil || *turn != id || !e.turn.CompareAndSwap(turn, nil) {
 		return e.Engine.Live(id)
 	}
-	_ = e.Cancel(context.Background(), id) // where it has ended already, it has
+	_ = e.Cancel(context.Background(), id)                                                 // where it has ended already, it has
 	for end := time.Now().Add(time.Minute); e.Engine.Live(id) && time.Now().Before(end); { // bounds a failure alone
 		time.Sleep(time.Millisecond)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 func serverRoutes() []route {
@@ -109,26 +108,22 @@ func lookAtServer(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		writeJSON(w, http.StatusOK, lookedJSON{Tools: listedTools(pinned), Changes: []engine.SetChange{}, Notes: []string{}})
+		writeJSON(w, http.StatusOK, lookedJSON{Tools: pinned, Changes: []engine.SetChange{}, Notes: []string{}})
 		return nil
 	}
 	looked, err := s.servers.LookAtMCPServer(r.Context(), id, false)
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, lookedJSON{
-		Name: looked.Report.Name, Version: looked.Report.Version, Tools: listedTools(looked.Report.Tools), Changes: orEmpty(looked.Changes),
+	out := lookedJSON{
+		Name: looked.Report.Name, Version: looked.Report.Version, Tools: []engine.ListedTool{}, Changes: orEmpty(looked.Changes),
 		Waiting: looked.Waiting, Approve: looked.Approve, Notes: orEmpty(looked.Report.Notes),
-	})
-	return nil
-}
-
-func listedTools(tools []toolset.Tool) []engine.ListedTool {
-	out := []engine.ListedTool{}
-	for _, t := range tools {
-		out = append(out, engine.ListedTool{Tool: t, Renderers: orEmpty[engine.ListedRenderer](nil)})
 	}
-	return out
+	for _, t := range looked.Report.Tools {
+		out.Tools = append(out.Tools, engine.ListedTool{Tool: t, Renderers: orEmpty[engine.ListedRenderer](nil)})
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
 }
 
 func removeServer(s *Server, w http.ResponseWriter, r *http.Request) error {
