@@ -1,0 +1,1 @@
+import{a as e,n as t}from"./jsx-runtime-Wy9s6hX0.js";var n=e(t(),1);function r(){let[e]=(0,n.useState)(()=>document.activeElement);(0,n.useEffect)(()=>()=>{setTimeout(()=>{(document.activeElement===null||document.activeElement===document.body)&&e instanceof HTMLElement&&e.isConnected&&e.focus()})},[e])}export{r as t};
