@@ -100,6 +100,9 @@ func (q *caller) put(ctx context.Context, ask event.ConfirmRequest) (Confirmatio
 			q.run.say(withdrawn(id))
 		}
 		return Confirmation{}, errWithdrawn
+	case <-q.run.over: // the call has ended, and its questions with it
+		t.take(id)
+		return Confirmation{}, errWithdrawn
 	}
 }
 
