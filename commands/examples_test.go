@@ -42,6 +42,7 @@ func notRun() map[string]string {
 	return map[string]string{
 		"fettle serve": runs, "fettle serve --open": runs, "fettle serve --print-url --listen 127.0.0.1:0": runs, "fettle serve --print-url": runs,
 		"fettle serve --demo --trust-origin http://localhost:5173": runs,
+		"fettle serve --demo --allow-origin https://example.org":   runs, "fettle serve --listen 127.0.0.1:0 --artifacts 127.0.0.1:0": runs,
 		"fettle serve --check": "it needs a server that runs; TestServe has one",
 	}
 }
