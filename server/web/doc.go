@@ -4,7 +4,8 @@
 // there is no page in it.
 //
 // It knows files and how they are sent, and nothing of chats: all that the page shows
-// comes from the API, with a token that the page has from the address's fragment.
+// comes from the API, with a token that the page has from the address's fragment, or
+// for a code in it.
 // Nothing here is a secret.
 //
 // # Vocabulary
@@ -14,8 +15,10 @@
 //     another one in each answer, so it is never kept.
 //   - Asset: a file whose name has a sum of its content, so that it may be kept for
 //     ever. Other files are asked for again, by their ETag.
-//   - Form: a file as it is, or compressed. What the build has compressed beside a file
-//     (x.js.br, x.js.gz) is sent as it is; else gzip makes it, once.
+//   - Form: a file as it is, or compressed. What gets smaller the build has compressed
+//     by Brotli (x.js.br), and the program has it in that form alone: it is sent so to
+//     who takes it. For others it is unpacked, and packed by gzip where they take that,
+//     once each.
 //
 // # Concurrency
 //
