@@ -201,6 +201,12 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         }
       },
 
+      async reopen() {
+        const { chatId } = get();
+        await get().open(null);
+        await get().open(chatId);
+      },
+
       async reload() {
         const { chatId, turn, starting } = get();
         if (!chatId || turn || starting) return;
@@ -305,7 +311,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
 
 function question(content: string, attachments: Attachment[]): GeneralChatMessage {
   return {
-    id: `pending-${crypto.randomUUID()}`, role: "user", content, timestamp: new Date().toISOString(), thoughts: [], reasoning: "", tool_history: [],
+    id: `pending-${crypto.randomUUID()}`, role: "user", content, timestamp: new Date().toISOString(), thoughts: [], tool_history: [],
     attachments, payloads: [], footnotes: [], status: "complete", pending: true,
   };
 }
