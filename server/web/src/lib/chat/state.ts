@@ -1,9 +1,11 @@
-import type { Chat } from "@/lib/api/client";
+import type { Chat, Schemas } from "@/lib/api/client";
 import type { LiveTurn } from "@/lib/turn";
 import type { ActionMetadata, Approval, ChatFault, GeneralChatMessage, InteractionType } from "@/types/chat";
 
 export interface SendOptions {
   attachments?: File[];
+  /** texts for the workspace, which a suggestion brings along */
+  uploads?: Schemas["SuggestedFile"][];
   model?: string;
   agent?: string;
   tools?: string[];
