@@ -1,23 +1,19 @@
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
+import { ChatBody } from "@/components/chat/ChatBody";
 import { ChatInput } from "@/components/chat/ChatInput";
-import { FaultRow } from "@/components/chat/FaultRow";
-import { FirstVisit } from "@/components/chat/FirstVisit";
-import { MessageList } from "@/components/chat/MessageList";
 import { Result } from "@/components/panels/workspace/Result";
 import { useShown } from "@/components/panels/workspace/useShown";
 import { useTitle } from "@/components/panels/workspace/useTitle";
 import { IconButton } from "@/components/ui/Button";
-import { Failed, Skeleton } from "@/components/ui/States";
+import { Failed } from "@/components/ui/States";
 import { useChat } from "@/hooks/useGeneralChat";
 import { usePayloadHandler } from "@/lib/payloadHandlers";
 import { useUI } from "@/lib/ui";
 
 /** EmbedPanel is the chat alone, with what it brought in a sheet over it. */
 export function EmbedPanel() {
-  const { title, empty, loading, loadFault, fault, locked, open } = useChat((s) => ({
-    title: s.chat?.title, empty: s.messages.length === 0 && !s.turn, loading: s.loading, loadFault: s.loadFault, fault: s.fault, locked: s.locked, open: s.open,
-  }));
+  const { title, empty, locked } = useChat((s) => ({ title: s.chat?.title, empty: s.messages.length === 0 && !s.turn, locked: s.locked }));
   const { openChat } = useUI.getState();
   return (
     <div className="relative flex h-full flex-col text-ink">
@@ -31,21 +27,8 @@ export function EmbedPanel() {
         <div className="min-h-0 flex-1">
           <Failed what="The server doesn't take this token" error={new Error("the element’s token is missing, or another one by now")} />
         </div>
-      ) : loadFault && empty ? (
-        <div className="min-h-0 flex-1">
-          <Failed what="This chat can't be shown" error={loadFault} onRetry={() => void open(null).then(() => open(useUI.getState().chat))} />
-        </div>
-      ) : !empty ? (
-        <MessageList />
-      ) : loading ? (
-        <div className="min-h-0 flex-1">
-          <Skeleton lines={6} />
-        </div>
       ) : (
-        <>
-          <FirstVisit />
-          {fault && <FaultRow fault={fault} />}
-        </>
+        <ChatBody />
       )}
       <Sheet />
       {!locked && <ChatInput />}

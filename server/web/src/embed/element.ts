@@ -1,3 +1,4 @@
+import { record } from "@/lib/record";
 import type { EmbedHandler, Instance, Mounted, Options } from "./types";
 
 const attributes = ["server", "token", "page", "tab", "context", "chat", "theme"] as const;
@@ -122,8 +123,7 @@ export function define(make: () => Instance): void {
 function objectOf(text: string | null): Record<string, unknown> {
   if (!text) return {};
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+    return record(JSON.parse(text));
   } catch {
     console.warn("fettle-chat: the attribute context is no JSON object");
     return {};

@@ -10,7 +10,7 @@ import type { ChatActions, ChatState, SendOptions } from "@/lib/chat/state";
 import { forget } from "@/lib/storage";
 import { textOf, type LiveTurn } from "@/lib/turn";
 import { useUI } from "@/lib/ui";
-import type { ActionMetadata, ActiveToolProgress, Approval, Conversation, GeneralChatMessage, InteractionType } from "@/types/chat";
+import type { ActionMetadata, ActiveToolProgress, Approval, ChatFault, Conversation, GeneralChatMessage, InteractionType } from "@/types/chat";
 
 export type { LiveTurn } from "@/lib/turn";
 export type { SendOptions } from "@/lib/chat/state";
@@ -44,7 +44,7 @@ export interface GeneralChat {
   chatId: string | null; // the chat's id; conversationId is its number
   turn: LiveTurn | null; // the answer that is being made
   broken: boolean; // the network is lost, and tried again
-  lastError: { message: string; code: string; retryable: boolean; hints: string[] } | null;
+  lastError: ChatFault | null;
   editMessage(messageId: string, content: string): void;
   retryMessage(messageId: string): void;
   switchTo(messageId: string): Promise<void>;

@@ -2,10 +2,6 @@
 
 const first = ["query", "command", "path", "url", "pattern", "file", "filename", "name", "title", "message", "text", "question"];
 
-export function record(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
 /** argument gives it as one line; "" where a call has none. */
 export function argument(input: Record<string, unknown>): string {
   for (const key of first) {

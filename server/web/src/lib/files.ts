@@ -19,9 +19,9 @@ export function kindOf(file: { name: string; type: string; size: number }): "ima
   return "upload";
 }
 
-/** filesOf reads files for a turn. */
-export async function filesOf(list: File[]): Promise<Files> {
-  const out: { files: TurnFile[]; images: TurnFile[]; uploads: TurnFile[] } = { files: [], images: [], uploads: [] };
+/** filesOf reads files for a turn; uploads are there already. */
+export async function filesOf(list: File[], uploads: TurnFile[] = []): Promise<Files> {
+  const out: { files: TurnFile[]; images: TurnFile[]; uploads: TurnFile[] } = { files: [], images: [], uploads: [...uploads] };
   for (const file of list) {
     const one: TurnFile = { name: file.name, ...(file.type ? { mime: file.type } : {}), data: await base64(file) };
     out[`${kindOf(file)}s`].push(one);

@@ -1,32 +1,16 @@
 // Messages of the API as document 000's messages.
-import type { Message, Part } from "@/lib/api/client";
-import { argument, record } from "@/lib/argument";
+import type { Message, Part, Schemas } from "@/lib/api/client";
+import { argument } from "@/lib/argument";
 import { joinMarkers, type Segment } from "@/lib/markers";
-import type { LiveTurn } from "@/lib/turn";
-import { textOf } from "@/lib/turn";
-import type { Attachment, GeneralChatMessage, ShownPayload, SuggestedAction, SuggestedValue, ThoughtStep, ToolCall, WorkspacePayload } from "@/types/chat";
+import { record } from "@/lib/record";
+import { textOf, type LiveTurn } from "@/lib/turn";
+import type { Attachment, GeneralChatMessage, ShownPayload, SuggestedAction, SuggestedValue, ThoughtStep, ToldOfCall, ToolCall, WorkspacePayload } from "@/types/chat";
 
 /** CallOfPage is what list_messages tells of a call beyond its message's parts. */
-export interface CallOfPage {
-  id: string;
-  message_id: string;
-  tool_use_id: string;
-  tool_id: string;
-  index: number;
-  status: string;
-  error?: string;
-  duration_ms?: number;
-  render_plan?: unknown;
-  pre_manifest_id?: string;
-  post_manifest_id?: string;
-  changes?: { path: string; kind: string }[];
-  changed?: number;
-}
-
-export type Siblings = Record<string, { ids: string[]; index: number }>;
+type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & ToldOfCall;
 
 /** messagesOf gives a page's messages. */
-export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblings: Siblings = {}): GeneralChatMessage[] {
+export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblings: Record<string, Schemas["siblings"]> = {}): GeneralChatMessage[] {
   const byMessage = new Map<string, Map<string, CallOfPage>>();
   for (const call of calls) {
     const map = byMessage.get(call.message_id) ?? new Map<string, CallOfPage>();
@@ -35,7 +19,7 @@ export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblin
   return messages.map((m) => messageOf(m, byMessage.get(m.id), siblings[m.id]));
 }
 
-export function messageOf(message: Message, calls?: Map<string, CallOfPage>, siblings?: { ids: string[]; index: number }): GeneralChatMessage {
+function messageOf(message: Message, calls?: Map<string, CallOfPage>, siblings?: Schemas["siblings"]): GeneralChatMessage {
   const read = new Reader(calls);
   // An answer that failed before its first word has none, which the server writes as null.
   for (const part of message.parts ?? []) read.part(part);
@@ -46,7 +30,6 @@ export function messageOf(message: Message, calls?: Map<string, CallOfPage>, sib
     timestamp: message.created_at,
     turn_id: message.turn_id,
     thoughts: read.thoughts,
-    reasoning: read.reasoning,
     tool_history: read.tools,
     attachments: read.attachments,
     payloads: read.payloads,
@@ -56,7 +39,6 @@ export function messageOf(message: Message, calls?: Map<string, CallOfPage>, sib
     model: message.model,
     usage: message.usage,
     siblings,
-    manifest_id: message.manifest_id,
     suggested_values: message.suggested_values as SuggestedValue[] | undefined,
     suggested_actions: message.suggested_actions as SuggestedAction[] | undefined,
     workspace_payload: read.tools.findLast((t) => t?.workspace_payload)?.workspace_payload,
@@ -91,7 +73,6 @@ export function messageOfTurn(turn: LiveTurn, at: string): GeneralChatMessage {
     timestamp: at,
     turn_id: turn.turnId,
     thoughts: turn.thoughts,
-    reasoning: turn.reasoning,
     tool_history: turn.tools,
     attachments: turn.attachments,
     payloads: turn.payloads,
@@ -118,7 +99,6 @@ class Reader {
   tools: ToolCall[] = [];
   attachments: Attachment[] = [];
   payloads: ShownPayload[] = [];
-  reasoning = "";
   private step = 0;
   private readonly calls;
 
@@ -134,7 +114,6 @@ class Reader {
         break;
       case "reasoning":
       case "agent_text":
-        this.reasoning += part.text ?? "";
         if (part.text) this.thoughts.push({ type: "reasoning", agent, text: part.text });
         break;
       case "agent_start":

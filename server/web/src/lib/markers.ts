@@ -5,7 +5,7 @@ export type Segment = { kind: "text"; text: string } | { kind: "tool"; index: nu
 const marker = /\[\[tool:(\d+)\]\]/g;
 
 /** escapeMarkers keeps a model's own words from becoming a card, as the server does. */
-export function escapeMarkers(text: string): string {
+function escapeMarkers(text: string): string {
   return text.includes("[[tool:") ? text.replace(/\[\[(tool:\d+\]\])/g, "\\[\\[$1") : text;
 }
 

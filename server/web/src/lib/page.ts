@@ -1,22 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { request } from "@/lib/api/client";
+import { api, unwrap } from "@/lib/api/client";
 
-/** PageInfo is what the server tells its page. */
-export interface PageInfo {
-  version: string;
-  artifact_origin: string;
-  demo: boolean;
-  model: string;
-  agent: string;
-  limits: { turn_bytes: number; json_bytes: number; upload_bytes: number; bundle_bytes: number; document_bytes: number };
-  suggestions: { title: string; message: string; agent?: string; model?: string }[];
-  renderers: string[];
-}
-
+/** usePage is what the server tells its page. */
 export function usePage() {
   return useQuery({
     queryKey: ["page"],
-    queryFn: async ({ signal }) => (await (await request("/api/page", { signal })).json()) as PageInfo,
+    queryFn: async ({ signal }) => unwrap(await api.GET("/api/page", { signal })),
     staleTime: Infinity,
   });
 }

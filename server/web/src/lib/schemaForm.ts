@@ -1,5 +1,6 @@
 // A JSON schema of an object as the fields of a form, and what was typed into
 // them as the object. The server checks it all again: this only spares the way.
+import { record, type Fields } from "@/lib/record";
 
 export interface Field {
   name: string;
@@ -16,12 +17,6 @@ export interface Field {
 export type FieldValue = string | boolean | number[];
 export type FormValues = Record<string, FieldValue>;
 
-type Fields = Record<string, unknown>;
-
-function object(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-}
-
 function words(name: string): string {
   const spaced = name.replace(/[_-]+/g, " ").trim();
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
@@ -29,9 +24,9 @@ function words(name: string): string {
 
 /** fieldsOf are the fields of a schema's object; a schema that isn't one has a single field for JSON. */
 export function fieldsOf(schema: unknown, given: Fields = {}): Field[] {
-  const root = object(schema);
+  const root = record(schema);
   const required = new Set(Array.isArray(root.required) ? root.required : []);
-  return Object.entries(object(root.properties)).map(([name, value]) => field(name, resolve(root, object(value)), required.has(name), given[name]));
+  return Object.entries(record(root.properties)).map(([name, value]) => field(name, resolve(root, record(value)), required.has(name), given[name]));
 }
 
 // References within the schema are followed; a few times, for they may go in a circle.
@@ -41,9 +36,9 @@ function resolve(root: Fields, schema: Fields, depth = 0): Fields {
   let at: unknown = root;
   for (const part of ref.slice(2).split("/")) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = Object.hasOwn(object(at), key) ? object(at)[key] : undefined;
+    at = Object.hasOwn(record(at), key) ? record(at)[key] : undefined;
   }
-  return { ...resolve(root, object(at), depth + 1), ...schema };
+  return { ...resolve(root, record(at), depth + 1), ...schema };
 }
 
 function typeOf(schema: Fields): string {
@@ -54,13 +49,13 @@ function typeOf(schema: Fields): string {
 function optionsOf(schema: Fields): Field["options"] {
   if (Array.isArray(schema.enum)) return schema.enum.filter((v) => v !== null).map((value) => ({ value, label: String(value) }));
   const all = Array.isArray(schema.oneOf) ? schema.oneOf : [];
-  if (all.length > 0 && all.every((o) => "const" in object(o))) return all.map((o) => ({ value: object(o).const, label: String(object(o).title ?? object(o).const) }));
+  if (all.length > 0 && all.every((o) => "const" in record(o))) return all.map((o) => ({ value: record(o).const, label: String(record(o).title ?? record(o).const) }));
   return [];
 }
 
 function field(name: string, schema: Fields, required: boolean, given: unknown): Field {
   const type = typeOf(schema);
-  const items = object(schema.items);
+  const items = record(schema.items);
   const own = optionsOf(schema);
   const each = optionsOf(items);
   const kind = kindOf(type, own, each, items, schema);

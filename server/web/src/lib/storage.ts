@@ -1,8 +1,9 @@
 // Document 003 §5.6: chats in localStorage, so that the page opens at once. The
 // server has the chats; this is a cache of the first ones and their last
 // messages, and what a person typed and hasn't sent.
+import { record, type Fields } from "@/lib/record";
 import type { GeneralChatMessage } from "@/types/chat";
-import type { Message, Session } from "@/types";
+import type { Message, Session, ThoughtStep } from "@/types";
 
 const key = "chaoscontext_sessions";
 const draftsKey = "fettle_drafts";
@@ -69,25 +70,26 @@ export function remember(session: Omit<Session, "messages">, messages: GeneralCh
     id: m.pending && running ? questionOf(running) : m.id,
     role: m.role,
     content: m.content,
-    thoughts: m.thoughts.filter((t) => t.type !== "reasoning").map(plain),
+    thoughts: m.thoughts.flatMap(plain),
     isStreaming: false,
   }));
   const others = loadSessions().filter((s) => s.id !== session.id);
   saveSessions([{ ...session, messages: shown }, ...others]);
 }
 
-function plain(step: GeneralChatMessage["thoughts"][number]): Message["thoughts"][number] {
+/** plain is a step in document 003's form, which has none for reasoning. */
+function plain(step: GeneralChatMessage["thoughts"][number]): ThoughtStep[] {
   switch (step.type) {
     case "agent_start":
-      return { type: "agent_start", agent: step.agent };
+      return [{ type: "agent_start", agent: step.agent }];
     case "tool_call":
-      return { type: "tool_call", agent: step.agent, tool: step.tool, query: step.query };
+      return [{ type: "tool_call", agent: step.agent, tool: step.tool, query: step.query }];
     case "tool_result":
-      return { type: "tool_result", agent: step.agent, tool: step.tool, result: step.result.slice(0, 400) };
+      return [{ type: "tool_result", agent: step.agent, tool: step.tool, result: step.result.slice(0, 400) }];
     case "handoff":
-      return { type: "handoff", from: step.from, to: step.to };
+      return [{ type: "handoff", from: step.from, to: step.to }];
     case "reasoning":
-      return { type: "agent_start", agent: step.agent };
+      return [];
   }
 }
 
@@ -104,7 +106,7 @@ export function isQuestion(id: string): boolean {
 export function cachedMessages(chatId: string): GeneralChatMessage[] {
   const session = loadSessions().find((s) => s.id === chatId);
   return (session?.messages ?? []).map((m) => ({
-    id: m.id, role: m.role, content: m.content, timestamp: session?.createdAt ?? "", thoughts: [], reasoning: "",
+    id: m.id, role: m.role, content: m.content, timestamp: session?.createdAt ?? "", thoughts: [],
     tool_history: [], attachments: [], payloads: [], footnotes: [], status: "complete",
   }));
 }
@@ -113,12 +115,9 @@ export function forget(chatId: string): void {
   saveSessions(loadSessions().filter((s) => s.id !== chatId));
 }
 
-type Drafts = Record<string, string>;
-
-function drafts(): Drafts {
+function drafts(): Fields {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(draftsKey) ?? "{}");
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Drafts) : {};
+    return record(JSON.parse(localStorage.getItem(draftsKey) ?? "{}"));
   } catch {
     return {};
   }
@@ -126,7 +125,7 @@ function drafts(): Drafts {
 
 /** draftOf is what was typed in a chat and not sent; null is the new chat. */
 export function draftOf(chatId: string | null): string {
-  const text: unknown = drafts()[chatId ?? "new"];
+  const text = drafts()[chatId ?? "new"];
   return typeof text === "string" ? text : "";
 }
 

@@ -1,7 +1,7 @@
 // Document 003's thought process: its lines, and its groups by agent.
 import type { ThoughtStep } from "@/types/chat";
 
-export interface ThoughtGroup {
+interface ThoughtGroup {
   agent: string; // "" where no agents are at work
   steps: ThoughtStep[];
 }

@@ -28,14 +28,17 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
 
+const units = ["kB", "MB", "GB", "TB"];
+
 /** bytes is a size: "812 B", "1.4 kB". */
 export function bytes(n: number): string {
   if (n < 1000) return `${n} B`;
-  const units = ["kB", "MB", "GB", "TB"];
-  let i = -1;
-  do {
-    n /= 1000;
-    i++;
-  } while (n >= 1000 && i < units.length - 1);
-  return `${n.toFixed(n < 10 ? 1 : 0)} ${units[i]}`;
+  let value = n / 1000;
+  let unit = 0;
+  // 999.5 would be written as 1000.
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }

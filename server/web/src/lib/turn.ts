@@ -1,15 +1,15 @@
 // The answer that is being made, from the events of its turn. Everything here is
 // a pure function, so that a replay gives what was seen live.
 import type { TurnEvent } from "@/lib/api/client";
-import { argument, record } from "@/lib/argument";
+import { argument } from "@/lib/argument";
 import { joinMarkers, type Segment } from "@/lib/markers";
-import type { ActiveToolProgress, Approval, ApprovalForm, Attachment, ShownPayload, ThoughtStep, ToolCall, ToolProgressEvent, Usage, WorkspacePayload } from "@/types/chat";
+import { record } from "@/lib/record";
+import type { ActiveToolProgress, Approval, ApprovalForm, Attachment, ChatFault, ShownPayload, ThoughtStep, ToolCall, ToolProgressEvent, Usage, WorkspacePayload } from "@/types/chat";
 
 /** LiveTurn is what is known of the answer so far. */
 export interface LiveTurn {
   turnId: string;
   thoughts: ThoughtStep[];
-  reasoning: string;
   tools: ToolCall[]; // by place; those that run have no output yet
   progress: Record<string, ActiveToolProgress>; // by tool_use_id
   approvals: Approval[]; // that wait
@@ -30,12 +30,12 @@ export interface LiveTurn {
 
 export type TurnEnd =
   | { type: "complete"; messageId: string; payload: Extract<TurnEvent, { type: "complete" }>["payload"] }
-  | { type: "error"; message: string; code: string; retryable: boolean; hints: string[] }
+  | ({ type: "error" } & ChatFault)
   | { type: "cancelled" };
 
 export function newTurn(turnId: string): LiveTurn {
   return {
-    turnId, thoughts: [], reasoning: "", tools: [], progress: {}, approvals: [], payloads: [], footnotes: [], attachments: [], workflow: null,
+    turnId, thoughts: [], tools: [], progress: {}, approvals: [], payloads: [], footnotes: [], attachments: [], workflow: null,
     seq: 0, segments: [], status: null, agent: "", model: "", ended: null,
   };
 }
@@ -108,7 +108,7 @@ function reasoned(turn: LiveTurn, text: string, agent: string): Partial<LiveTurn
     last?.type === "reasoning" && last.agent === agent
       ? [...turn.thoughts.slice(0, -1), { ...last, text: last.text + text }]
       : [...turn.thoughts, { type: "reasoning", agent, text }];
-  return { thoughts, reasoning: turn.reasoning + text };
+  return { thoughts };
 }
 
 function started(turn: LiveTurn, event: Extract<TurnEvent, { type: "tool_start" }>): Partial<LiveTurn> {
@@ -166,10 +166,9 @@ function agentOf(turn: LiveTurn, useId: string): string {
 }
 
 function asked(event: Extract<TurnEvent, { type: "confirm_request" }>): Approval {
-  const { form } = event as { form?: ApprovalForm };
   return {
     turn_id: event.turn_id, tool_use_id: event.tool_use_id, tool: event.tool, tool_id: event.tool_id, input: record(event.input),
-    reason: event.reason, rule: event.rule, ...(form ? { form } : {}),
+    reason: event.reason, rule: event.rule, ...(event.form ? { form: event.form as ApprovalForm } : {}),
   };
 }
 

@@ -55,8 +55,13 @@ export interface WorkspacePayload {
   research_data?: unknown;
 }
 
+/** ToldOfCall is what both the events and a chat's messages tell of a call. */
+export type ToldOfCall = Partial<
+  Pick<components["schemas"]["CallView"], "error" | "duration_ms" | "render_plan" | "pre_manifest_id" | "post_manifest_id" | "changes" | "changed">
+>;
+
 /** ToolCall is an entry of tool_history, with what fettle knows of the call. */
-export interface ToolCall {
+export interface ToolCall extends ToldOfCall {
   tool_name: string;
   input: Record<string, unknown>;
   output: string;
@@ -67,13 +72,6 @@ export interface ToolCall {
   call_id?: string;
   tool_use_id?: string;
   status?: "pending" | "running" | "success" | "error";
-  error?: string;
-  duration_ms?: number;
-  render_plan?: unknown;
-  pre_manifest_id?: string;
-  post_manifest_id?: string;
-  changes?: { path: string; kind: string }[];
-  changed?: number;
 }
 
 export interface ToolProgressEvent {
@@ -107,7 +105,6 @@ export interface GeneralChatMessage {
   id: string;
   turn_id?: string;
   thoughts: ThoughtStep[];
-  reasoning: string;
   tool_history: ToolCall[];
   attachments: Attachment[];
   footnotes: string[];
@@ -116,11 +113,18 @@ export interface GeneralChatMessage {
   error?: string;
   model?: string;
   usage?: Usage;
-  siblings?: { ids: string[]; index: number };
-  manifest_id?: string;
+  siblings?: components["schemas"]["siblings"];
   /** the server doesn't have it yet */
   pending?: boolean;
-  fault?: { message: string; code: string; retryable: boolean; hints: string[] };
+  fault?: ChatFault;
+}
+
+/** ChatFault is why there is no answer, or no whole one. */
+export interface ChatFault {
+  message: string;
+  code: string;
+  retryable: boolean;
+  hints: string[];
 }
 
 export interface Attachment {

@@ -39,9 +39,12 @@ export const AgentMessage = memo(function AgentMessage({ message, turn, last }: 
       {turn && <Live turn={turn} answering={answering} />}
       <Payloads payloads={message?.payloads ?? turn?.payloads ?? []} tools={tools} done={turn === null} />
       <Footnotes notes={message?.footnotes ?? turn?.footnotes ?? []} />
-      {message && <Ending message={message} last={last} />}
-      {message && last && <Suggestions message={message} />}
-      {message && <MessageActions message={message} />}
+      {/* It is there from the first: an answer that becomes the last child for a moment has its lists styled anew. */}
+      <div className="flex flex-col gap-3 empty:hidden">
+        {message && <Ending message={message} last={last} />}
+        {message && last && <Suggestions message={message} />}
+        {message && <MessageActions message={message} />}
+      </div>
     </article>
   );
 });

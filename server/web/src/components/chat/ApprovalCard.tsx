@@ -1,13 +1,13 @@
 import { ShieldQuestion } from "lucide-react";
-import { useEffect, useId, useState } from "react";
+import { useId, useState } from "react";
 import { Button } from "@/components/ui/Button";
-import { Menu } from "@/components/ui/Menu";
 import { explain } from "@/lib/api/fault";
 import type { Decision } from "@/lib/chat/state";
 import { cn } from "@/lib/cn";
 import { visible } from "@/lib/visible";
 import { useChat } from "@/hooks/useGeneralChat";
 import type { Approval } from "@/types/chat";
+import { AllowMore, useSettled } from "./decision";
 import { QuestionCard } from "./QuestionCard";
 import { inputText } from "./ToolDetails";
 import { TimeLeft } from "./TimeLeft";
@@ -16,19 +16,6 @@ import { ToolIcon } from "./toolIcon";
 /** Approvals are the calls that wait for a person, where the answer is read. */
 export function Approvals({ approvals }: { approvals: Approval[] }) {
   return approvals.map((a) => (a.form ? <QuestionCard key={a.tool_use_id} approval={a} form={a.form} /> : <ApprovalCard key={a.tool_use_id} approval={a} />));
-}
-
-// A card that appears under a finger or a pointer isn't what they meant.
-const settle = 600;
-
-/** useSettled is false for a moment after a card has appeared, and after another question has taken its place. */
-export function useSettled(question: unknown = null): boolean {
-  const [settled, setSettled] = useState<{ question: unknown } | null>(null);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled({ question }), settle);
-    return () => clearTimeout(timer);
-  }, [question]);
-  return settled !== null && settled.question === question;
 }
 
 function ApprovalCard({ approval }: { approval: Approval }) {
@@ -78,16 +65,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
           <Button disabled={!ready} onClick={() => void decide("deny")}>
             Deny
           </Button>
-          {approval.rule && (
-            <Menu
-              items={[
-                { label: "Allow in this chat", onSelect: () => void decide("allow_chat") },
-                { label: "Always allow", onSelect: () => void decide("allow_always") },
-              ]}
-            >
-              <Button disabled={!ready}>More</Button>
-            </Menu>
-          )}
+          {approval.rule && <AllowMore disabled={!ready} onDecide={(decision) => void decide(decision)} />}
           <Button look="accent" disabled={!ready} onClick={() => void decide("allow")}>
             Allow once
           </Button>

@@ -1,7 +1,6 @@
 import { memo, useEffect, useMemo, useState } from "react";
 import { Markdown } from "@/components/ui/Markdown";
 import { growBlocks, splitBlocks } from "@/lib/blocks";
-import { cn } from "@/lib/cn";
 
 // So many pieces are drawn in one go. Of a longer text the last ones are drawn
 // first, and those before them between frames: a chat opens at its end. A text
@@ -45,11 +44,10 @@ function whole(n: number): number {
 const Group = memo(function Group({ text, cursor }: { text: string; cursor?: boolean }) {
   const blocks = useMemo(() => splitBlocks(text), [text]);
   return (
-    // The cursor's class is on the last one alone: a change of it above all has all of them styled anew.
-    <div className={cn("markdown-blocks", cursor && "streaming")}>
+    <div className="markdown-blocks">
       {blocks.map((block, i) => (
         // A piece keeps its place for good.
-        <Markdown key={i} text={block} />
+        <Markdown key={i} text={block} cursor={cursor && i === blocks.length - 1} />
       ))}
     </div>
   );

@@ -137,7 +137,7 @@ function Field({ chatId }: { chatId: string | null }) {
             {picked.map((p, i) => (
               <li key={i}>
                 <AttachmentChip attachment={p.shown}>
-                  <IconButton label={`Remove ${p.file.name}`} className="size-6" onClick={() => unpick(chatId, p)}>
+                  <IconButton label={`Remove ${p.file.name}`} onClick={() => unpick(chatId, p)}>
                     <X />
                   </IconButton>
                 </AttachmentChip>

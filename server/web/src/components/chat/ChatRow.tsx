@@ -9,9 +9,8 @@ import { useUI } from "@/lib/ui";
 import { TitleField } from "./TitleField";
 
 /** titleOf is a chat's title, else what was asked first. */
-export function titleOf(chat: Chat): string {
-  const { preview } = chat as { preview?: string };
-  return chat.title || preview || `Chat ${chat.number}`;
+export function titleOf(chat: Chat & { preview?: string }): string {
+  return chat.title || chat.preview || `Chat ${chat.number}`;
 }
 
 export function ChatRow(props: {
@@ -60,7 +59,7 @@ export function ChatRow(props: {
             { label: "Delete", icon: <Trash2 />, danger: true, onSelect: props.onDelete },
           ]}
         >
-          <IconButton label={`More for ${titleOf(chat)}`} className="size-7" tabIndex={props.tabbed ? 0 : -1}>
+          <IconButton label={`More for ${titleOf(chat)}`} tabIndex={props.tabbed ? 0 : -1}>
             <Ellipsis />
           </IconButton>
         </Menu>

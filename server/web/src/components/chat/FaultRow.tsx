@@ -1,7 +1,7 @@
 import { TriangleAlert, X } from "lucide-react";
 import { Button, IconButton } from "@/components/ui/Button";
 import { useChat } from "@/hooks/useGeneralChat";
-import type { ChatFault } from "@/lib/chat/state";
+import type { ChatFault } from "@/types/chat";
 
 /** FaultRow is why no answer began, with what can be done. */
 export function FaultRow({ fault }: { fault: ChatFault }) {
@@ -22,7 +22,7 @@ export function FaultRow({ fault }: { fault: ChatFault }) {
           Try again
         </Button>
       )}
-      <IconButton label="Dismiss" className="size-7" onClick={dismiss}>
+      <IconButton label="Dismiss" onClick={dismiss}>
         <X />
       </IconButton>
     </div>

@@ -1,8 +1,9 @@
 import { useChat } from "@/hooks/useGeneralChat";
+import type { Schemas } from "@/lib/api/client";
 import { useChoices } from "@/lib/chat/choices";
 import { usePage } from "@/lib/page";
 
-type Suggestion = { title: string; message: string; agent?: string; model?: string };
+type Suggestion = Schemas["Suggestion"];
 
 // Where the server has none of its own: they work on any model with tools.
 const fallback: Suggestion[] = [
@@ -15,10 +16,10 @@ const fallback: Suggestion[] = [
 export function FirstVisit() {
   const send = useChat((s) => s.send);
   const page = usePage();
-  const list = page.data?.suggestions?.length ? page.data.suggestions.slice(0, 3) : page.isPending ? [] : fallback;
+  const list = page.data?.suggestions.length ? page.data.suggestions.slice(0, 3) : page.isPending ? [] : fallback;
   async function ask(s: Suggestion) {
     const { model, agent } = useChoices.getState();
-    await send(s.message, "text_input", undefined, { model: s.model || model || undefined, agent: s.agent || agent || undefined });
+    await send(s.message, "text_input", undefined, { model: s.model || model || undefined, agent: s.agent || agent || undefined, uploads: s.uploads });
   }
   return (
     <div className="scroll-y flex min-h-0 flex-1 flex-col justify-center">

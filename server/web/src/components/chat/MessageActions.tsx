@@ -50,7 +50,7 @@ export function MessageActions({ message, onEdit }: { message: GeneralChatMessag
   );
 }
 
-export function usageLine(message: GeneralChatMessage): string {
+function usageLine(message: GeneralChatMessage): string {
   if (message.role !== "assistant") return "";
   const { usage, model } = message;
   const parts = [model, usage ? `${usage.input_tokens.toLocaleString()} in, ${usage.output_tokens.toLocaleString()} out` : ""].filter(Boolean);

@@ -1,13 +1,13 @@
 import { ExternalLink, MessageCircleQuestion } from "lucide-react";
 import { useId, useState } from "react";
 import { Button } from "@/components/ui/Button";
-import { Menu } from "@/components/ui/Menu";
 import { ApiFault, explain } from "@/lib/api/fault";
 import type { Decision } from "@/lib/chat/state";
 import { contentOf, problemsOf, problemsOfDetail, startValues } from "@/lib/form";
+import { visible } from "@/lib/visible";
 import { useChat } from "@/hooks/useGeneralChat";
 import type { Approval, ApprovalForm } from "@/types/chat";
-import { useSettled } from "./ApprovalCard";
+import { AllowMore, useSettled } from "./decision";
 import { Field } from "./FormFields";
 import { TimeLeft } from "./TimeLeft";
 
@@ -54,7 +54,7 @@ export function QuestionCard({ approval, form }: { approval: Approval; form: App
           if (ready) void decide("allow");
         }}
       >
-        {form.message && <p dir="auto" className="break-words whitespace-pre-wrap">{form.message}</p>}
+        {form.message && <p dir="auto" className="break-words whitespace-pre-wrap">{visible(form.message)}</p>}
         {fields.map((field) => (
           <Field key={field.name} field={field} value={values[field.name]} problem={problems[field.name]} onChange={(value) => setValues((v) => ({ ...v, [field.name]: value }))} />
         ))}
@@ -65,16 +65,7 @@ export function QuestionCard({ approval, form }: { approval: Approval; form: App
           <Button disabled={!ready} onClick={() => void decide("deny")}>
             Decline
           </Button>
-          {form.kind === "sampling" && approval.rule && (
-            <Menu
-              items={[
-                { label: "Allow in this chat", onSelect: () => void decide("allow_chat") },
-                { label: "Always allow", onSelect: () => void decide("allow_always") },
-              ]}
-            >
-              <Button disabled={!ready}>More</Button>
-            </Menu>
-          )}
+          {form.kind === "sampling" && approval.rule && <AllowMore disabled={!ready} onDecide={(decision) => void decide(decision)} />}
           {/* Enter in a field sends what was filled in; nothing is focused here by itself. */}
           <Button look="accent" disabled={!ready} type={fields.length > 0 ? "submit" : "button"} onClick={fields.length > 0 ? undefined : () => void decide("allow")}>
             {{ form: fields.length > 0 ? "Send" : "Yes", url: "I have opened it", sampling: "Allow once" }[form.kind]}
@@ -95,7 +86,7 @@ function Address({ url }: { url: string }) {
   const host = hostOf(url);
   return (
     <div className="flex flex-col items-start gap-2">
-      <p className="font-mono text-xs break-all text-muted">{url}</p>
+      <p className="font-mono text-xs break-all text-muted">{visible(url)}</p>
       {host && (
         <a href={url} target="_blank" rel="noopener noreferrer" className="inline-flex items-center gap-1 text-accent-ink underline">
           Open {host} <ExternalLink className="size-3.5" aria-hidden="true" />
@@ -111,7 +102,7 @@ function Sampling({ form }: { form: ApprovalForm }) {
     <div className="flex flex-col gap-2">
       <p className="text-muted">{[s.model, s.max_tokens ? `at most ${s.max_tokens} tokens` : ""].filter(Boolean).join(" · ")}</p>
       <pre className="max-h-60 overflow-auto rounded-md border border-border p-2 font-mono text-xs break-words whitespace-pre-wrap">
-        {[s.system ? `system: ${s.system}` : "", ...(s.messages ?? []).map((m) => `${m.role}: ${m.text}`)].filter(Boolean).join("\n\n")}
+        {visible([s.system ? `system: ${s.system}` : "", ...(s.messages ?? []).map((m) => `${m.role}: ${m.text}`)].filter(Boolean).join("\n\n"))}
       </pre>
     </div>
   );

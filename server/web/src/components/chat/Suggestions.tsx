@@ -25,6 +25,6 @@ export function Suggestions({ message }: { message: GeneralChatMessage }) {
 }
 
 /** metadataOf names an action by document 000's fields or by fettle's. */
-export function metadataOf(a: SuggestedAction) {
+function metadataOf(a: SuggestedAction) {
   return { action_identifier: a.action ?? a.type, action_data: a.data ?? a.metadata };
 }

@@ -11,7 +11,7 @@ export function TimeLeft({ until }: { until: string }) {
   return <span className="shrink-0 text-xs text-muted tabular-nums">{timeLeft(seconds)}</span>;
 }
 
-export function timeLeft(seconds: number): string {
+function timeLeft(seconds: number): string {
   if (seconds === 0) return "time is up";
   return seconds >= 90 ? `denied in ${Math.round(seconds / 60)} min` : `denied in ${seconds} s`;
 }

@@ -6,7 +6,6 @@ import { useChatStore } from "@/hooks/useGeneralChat";
 import { request } from "@/lib/api/client";
 import { explain } from "@/lib/api/fault";
 import { keep, token } from "@/lib/api/token";
-import { useUI } from "@/lib/ui";
 
 /** TokenScreen says how the page is opened where it came without its token, or with an old one. */
 export function TokenScreen() {
@@ -30,7 +29,7 @@ export function TokenScreen() {
     }
     store.getState().lock(false);
     void client.resetQueries();
-    void store.getState().open(null).then(() => store.getState().open(useUI.getState().chat));
+    void store.getState().reopen();
   }
 
   return (

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { PanelRight, Undo2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Button } from "@/components/ui/Button";
+import { Choice } from "@/components/ui/Choice";
 import { CopyButton } from "@/components/ui/CodeBlock";
 import { Skeleton } from "@/components/ui/States";
 import { tell, tellFault } from "@/components/ui/Toasts";
@@ -28,19 +29,7 @@ export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string |
   return (
     <div className="border-t border-border">
       <div className="flex flex-wrap items-center gap-1 px-2 py-1">
-        <div role="group" aria-label="What of the call is shown" className="flex flex-1 gap-1">
-          {parts.map((p) => (
-            <button
-              key={p}
-              type="button"
-              aria-pressed={part === p}
-              onClick={() => setPart(p)}
-              className={cn("rounded-md px-2 py-1", part === p ? "bg-raised text-ink" : "text-muted hover:text-ink")}
-            >
-              {names[p]}
-            </button>
-          ))}
-        </div>
+        <Choice label="What of the call is shown" className="flex-1" options={parts.map((id) => ({ id, label: names[id] }))} value={part} onChange={setPart} />
         {callId && (
           <Button size="small" look="quiet" onClick={() => select({ kind: "call", callId })}>
             <PanelRight className="size-4" aria-hidden="true" />

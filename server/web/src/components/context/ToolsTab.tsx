@@ -1,6 +1,7 @@
-import { Package, Search, Wrench } from "lucide-react";
+import { Package, Wrench } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { Button } from "@/components/ui/Button";
+import { SearchField } from "@/components/ui/SearchField";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import type { ListedTool } from "@/lib/api/client";
 import { useUI } from "@/lib/ui";
@@ -21,17 +22,7 @@ export function ToolsTab() {
   return (
     <div className="flex h-full flex-col">
       <div className="flex shrink-0 items-center gap-2 p-3">
-        <label className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-md border border-border bg-bg px-2 focus-within:border-accent">
-          <Search className="size-4 shrink-0 text-muted" aria-hidden="true" />
-          <input
-            type="search"
-            aria-label="Search tools"
-            placeholder="Search tools"
-            value={search}
-            onChange={(e) => setSearch(e.target.value)}
-            className="min-w-0 flex-1 bg-transparent text-[13px] outline-none placeholder:text-muted"
-          />
-        </label>
+        <SearchField label="Search tools" value={search} onChange={setSearch} />
         <Button onClick={() => setToolsets(true)}>
           <Package className="size-4" aria-hidden="true" />
           Toolsets

@@ -1,6 +1,7 @@
-import { FilePlus, FolderUp, Redo2, Search, Undo2, Upload as UploadIcon, X } from "lucide-react";
+import { FilePlus, FolderUp, Redo2, Undo2, Upload as UploadIcon } from "lucide-react";
 import { useRef } from "react";
 import { IconButton } from "@/components/ui/Button";
+import { SearchField } from "@/components/ui/SearchField";
 import { bytes } from "@/lib/time";
 import { chosen, type Upload } from "./upload";
 import type { FileActions } from "./useFileActions";
@@ -23,28 +24,7 @@ export function FilesToolbar({ filter, onFilter, edit }: FilesToolbarProps) {
   return (
     <div className="shrink-0 border-b border-border">
       <div className="flex flex-wrap items-center gap-1 px-2 py-1">
-        <div className="relative flex min-w-32 flex-1 items-center">
-          <Search className="pointer-events-none absolute left-2 size-4 text-muted" aria-hidden="true" />
-          <input
-            type="text"
-            value={filter}
-            onChange={(e) => onFilter(e.target.value)}
-            onKeyDown={(e) => {
-              if (e.key !== "Escape" || !filter) return;
-              e.stopPropagation();
-              onFilter("");
-            }}
-            placeholder="Filter files"
-            aria-label="Filter files"
-            spellCheck={false}
-            className="h-8 w-full min-w-0 rounded-md border border-border bg-bg pr-8 pl-8 text-[13px] placeholder:text-muted"
-          />
-          {filter && (
-            <button type="button" aria-label="Clear the filter" onClick={() => onFilter("")} className="absolute right-1 flex size-6 items-center justify-center rounded text-muted hover:text-ink">
-              <X className="size-4" />
-            </button>
-          )}
-        </div>
+        <SearchField label="Filter files" value={filter} onChange={onFilter} />
         {edit && (
           <div className="flex">
             <IconButton label="Undo the last step (Ctrl+Z)" disabled={!edit.canUndo || edit.actions.busy} onClick={() => void edit.actions.undo()}>

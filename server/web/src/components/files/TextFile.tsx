@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Code } from "@/components/renderers/code";
 import { Button } from "@/components/ui/Button";
+import { Choice } from "@/components/ui/Choice";
 import { Markdown } from "@/components/ui/Markdown";
 import { cn } from "@/lib/cn";
 import { bytes } from "@/lib/time";
@@ -110,20 +111,13 @@ export function MarkdownFile({
   const [view, setView] = useState(first);
   return (
     <div className="@container flex h-full min-h-0 flex-col">
-      <div role="group" aria-label="View" className="flex shrink-0 gap-1 border-b border-border px-2 py-1">
-        {views.map((name) => (
-          <Button
-            key={name}
-            size="small"
-            look="quiet"
-            aria-pressed={view === name}
-            className={cn(view === name && "bg-raised text-ink", name === "Both" && "@max-[559px]:hidden")}
-            onClick={() => setView(name)}
-          >
-            {name === "Edit" && readOnly ? "Source" : name}
-          </Button>
-        ))}
-      </div>
+      <Choice
+        label="View"
+        className="shrink-0 border-b border-border px-2 py-1"
+        options={views.map((name) => ({ id: name, label: name === "Edit" && readOnly ? "Source" : name, className: name === "Both" ? "@max-[559px]:hidden" : undefined }))}
+        value={view}
+        onChange={setView}
+      />
       <div className="flex min-h-0 flex-1">
         {view !== "Preview" && (
           <div className={cn("min-w-0 flex-1", view === "Both" && "border-r border-border")}>

@@ -1,7 +1,8 @@
-import { CircleHelp, MessageSquarePlus, Package, Search, Settings, Trash2, X } from "lucide-react";
+import { CircleHelp, MessageSquarePlus, Package, Settings, Trash2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { ChatList } from "@/components/chat/ChatList";
 import { IconButton } from "@/components/ui/Button";
+import { SearchField } from "@/components/ui/SearchField";
 import { Skeleton } from "@/components/ui/States";
 import { useComposer } from "@/lib/chat/choices";
 import { useUI } from "@/lib/ui";
@@ -30,26 +31,8 @@ export default function Sidebar() {
           New chat
         </button>
         {!deleted && (
-          <div role="search" className="relative">
-            <Search className="pointer-events-none absolute top-2 left-2 size-4 text-muted" aria-hidden="true" />
-            <input
-              type="search"
-              aria-label="Search chats"
-              placeholder="Search"
-              value={query}
-              onChange={(e) => setQuery(e.target.value)}
-              onKeyDown={(e) => {
-                if (e.key !== "Escape" || !query) return;
-                e.stopPropagation();
-                setQuery("");
-              }}
-              className="h-8 w-full rounded-md border border-border bg-bg pr-8 pl-8 text-[13px] placeholder:text-muted [&::-webkit-search-cancel-button]:hidden"
-            />
-            {query && (
-              <IconButton label="Clear the search" className="absolute top-0.5 right-0.5 size-7" onClick={() => setQuery("")}>
-                <X />
-              </IconButton>
-            )}
+          <div role="search" className="flex">
+            <SearchField label="Search chats" placeholder="Search" value={query} onChange={setQuery} />
           </div>
         )}
       </div>

@@ -1,4 +1,4 @@
-import { useSettled } from "@/components/chat/ApprovalCard";
+import { useSettled } from "@/components/chat/decision";
 import { useReturnFocus } from "@/components/files/useReturnFocus";
 import { Button } from "@/components/ui/Button";
 import { Dialog } from "@/components/ui/Dialog";

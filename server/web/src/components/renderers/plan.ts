@@ -1,5 +1,6 @@
 // A call's render plan (document 004, §5.3), read with suspicion: its values come
 // from a model and a toolset.
+import { record } from "@/lib/record";
 
 export type Plan =
   | { renderer: "code"; file?: string; content?: string; language?: string; editable: boolean }
@@ -12,10 +13,6 @@ export interface ReadPlan {
   plan: Plan;
   problems: string[];
   error?: { message: string; traceback?: string };
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
 function text(value: unknown): string | undefined {

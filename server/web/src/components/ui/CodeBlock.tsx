@@ -1,8 +1,10 @@
 import { Check, Copy } from "lucide-react";
 import { useEffect, useRef, useState, type ReactNode } from "react";
+import { copy } from "@/lib/copy";
 import { IconButton } from "./Button";
+import { tellFault } from "./Toasts";
 
-/** CopyButton copies a text, and says that it did. */
+/** CopyButton copies a text, and says that it did, or why not. */
 export function CopyButton({ text, label = "Copy" }: { text: () => string; label?: string }) {
   const [done, setDone] = useState(false);
   useEffect(() => {
@@ -13,9 +15,8 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
   return (
     <IconButton
       label={done ? "Copied" : label}
-      className="size-7"
       onClick={() => {
-        navigator.clipboard.writeText(text()).then(() => setDone(true), () => {});
+        copy(text()).then(() => setDone(true), (error: unknown) => tellFault("It was not copied", error));
       }}
     >
       {done ? <Check /> : <Copy />}

@@ -1,4 +1,4 @@
-import { createContext, use, type ReactNode } from "react";
+import { createContext, memo, use, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
@@ -68,7 +68,8 @@ const components: Components = {
   ),
 };
 
-export default function MarkdownBody({ text, file }: { text: string; file?: string }) {
+/** MarkdownBody reads a text once, whatever changes around it. */
+export default memo(function MarkdownBody({ text, file }: { text: string; file?: string }) {
   return (
     <FromFile value={file ?? null}>
       <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize]} components={components}>
@@ -76,4 +77,4 @@ export default function MarkdownBody({ text, file }: { text: string; file?: stri
       </ReactMarkdown>
     </FromFile>
   );
-}
+});

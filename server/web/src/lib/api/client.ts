@@ -10,7 +10,6 @@ export type Part = Schemas["Part"];
 export type Agent = Schemas["Agent"];
 export type ListedTool = Schemas["ListedTool"];
 export type TurnEvent = Schemas["TurnEvent"];
-export type EventOf<T extends TurnEvent["type"]> = Extract<TurnEvent, { type: T }>;
 
 let base = "";
 

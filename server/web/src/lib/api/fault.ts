@@ -1,6 +1,6 @@
 import type { components } from "./schema";
 
-export type FaultBody = components["schemas"]["error_"];
+type FaultBody = components["schemas"]["error_"];
 
 /** ApiFault is a refusal of the server, in its own words. */
 export class ApiFault extends Error {

@@ -1,4 +1,4 @@
-import { api, request, unwrap, type Schemas, type TurnEvent } from "./client";
+import { api, request, type Schemas, type TurnEvent } from "./client";
 import { ApiFault } from "./fault";
 import { frames } from "./sse";
 
@@ -9,17 +9,12 @@ export type StartedTurn = Schemas["turn"];
 // long as the server keeps the turn.
 const waits = [250, 500, 1_000, 2_000, 4_000];
 
-/** startTurn begins a turn. It goes on in the server whatever becomes of the page. */
-export async function startTurn(body: TurnRequest, signal?: AbortSignal): Promise<StartedTurn> {
-  return unwrap(await api.POST("/api/turns", { body: { confirm: true, ...body }, signal }));
-}
-
 /** cancelTurn asks the server to stop a turn; a second time it waits for no tool. */
 export async function cancelTurn(turn: string): Promise<void> {
   await api.POST("/api/turns/{turn}/cancel", { params: { path: { turn } } });
 }
 
-export function isEnd(event: TurnEvent): boolean {
+function isEnd(event: TurnEvent): boolean {
   return event.type === "complete" || event.type === "error" || event.type === "cancelled";
 }
 
@@ -61,23 +56,6 @@ export async function* followTurn(
     failures++;
   }
 }
-
-/** streamMessage asks something and gives the events of its turn. */
-export async function* streamMessage(
-  body: TurnRequest,
-  signal?: AbortSignal,
-): AsyncGenerator<TurnEvent | ({ type: "started" } & StartedTurn)> {
-  const started = await startTurn(body, signal);
-  yield { type: "started", ...started };
-  yield* followTurn(started.turn_id, { signal });
-}
-
-/** confirmTurn answers an approval, once, with the nonce that it was shown with. */
-export async function confirmTurn(turn: string, body: Schemas["confirm"]): Promise<void> {
-  await api.POST("/api/turns/{turn}/confirm", { params: { path: { turn } }, body });
-}
-
-export const generalChatApi = { startTurn, cancelTurn, followTurn, streamMessage, confirmTurn };
 
 function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

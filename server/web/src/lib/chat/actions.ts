@@ -1,6 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { api, unwrap, type Chat } from "@/lib/api/client";
+import { download } from "@/lib/download";
 import { withoutMarkers } from "@/lib/markers";
 import { forget } from "@/lib/storage";
 import { useUI } from "@/lib/ui";
@@ -63,12 +64,7 @@ export async function exportChat(chat: Chat) {
       before = page.before;
       if (!before) break;
     }
-    const url = URL.createObjectURL(new Blob([`# ${chat.title}\n\n${parts.join("\n\n")}\n`], { type: "text/markdown" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `chat-${chat.number}.md`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    download(`chat-${chat.number}.md`, `# ${chat.title}\n\n${parts.join("\n\n")}\n`, "text/markdown");
   } catch (error) {
     tellFault("The chat can't be saved", error);
   }

@@ -1,12 +1,12 @@
-import { api, request, unwrap, type Message } from "@/lib/api/client";
-import { confirmTurn, startTurn, type StartedTurn, type TurnRequest } from "@/lib/api/generalChatApi";
+import { api, request, unwrap } from "@/lib/api/client";
+import type { StartedTurn, TurnRequest } from "@/lib/api/generalChatApi";
 import { frames } from "@/lib/api/sse";
-import { messagesOf, type CallOfPage, type Siblings } from "@/lib/history";
+import { messagesOf } from "@/lib/history";
 import type { Approval } from "@/types/chat";
 import type { Decision, SendOptions } from "./state";
 
 // What the page can be asked while a turn runs.
-export const answers = { confirm: true, forms: true };
+const answers = { confirm: true, forms: true };
 
 /** pageOfMessages is a page of a chat, the last one where before is null. */
 export async function pageOfMessages(chat: string, o: { limit: number; before?: string; leaf?: string; signal?: AbortSignal }) {
@@ -16,8 +16,7 @@ export async function pageOfMessages(chat: string, o: { limit: number; before?: 
       signal: o.signal,
     }),
   );
-  const { calls, siblings } = page as { calls?: CallOfPage[]; siblings?: Siblings };
-  return { ...page, messages: messagesOf(page.messages as Message[], calls ?? [], siblings ?? {}) };
+  return { ...page, messages: messagesOf(page.messages, page.calls, page.siblings) };
 }
 
 /**
@@ -49,10 +48,12 @@ export function choices(extra: SendOptions): Pick<TurnRequest, "model" | "agent"
   };
 }
 
-export function begin(body: TurnRequest): Promise<StartedTurn> {
-  return startTurn({ ...answers, ...body });
+/** begin asks something. The turn goes on in the server whatever becomes of the page. */
+export async function begin(body: TurnRequest): Promise<StartedTurn> {
+  return unwrap(await api.POST("/api/turns", { body: { ...answers, ...body } }));
 }
 
+/** again asks a question anew, with other words where there are some. */
 export async function again(chat: string, body: { message_id: string; message?: string }): Promise<StartedTurn> {
   const params = { path: { chat } };
   return unwrap(
@@ -72,5 +73,5 @@ export async function answer(approval: Approval, decision: Decision, reason?: st
     tool_use_id: approval.tool_use_id, nonce: approval.nonce ?? "", decision,
     ...(reason ? { reason } : {}), ...(content ? { content } : {}),
   };
-  await confirmTurn(approval.turn_id, body);
+  await api.POST("/api/turns/{turn}/confirm", { params: { path: { turn: approval.turn_id } }, body });
 }

@@ -1,5 +1,5 @@
 import { ApiFault, explain } from "@/lib/api/fault";
-import type { ChatFault } from "./state";
+import type { ChatFault } from "@/types/chat";
 
 /** isLocked is whether the token was refused. */
 export function isLocked(error: unknown): boolean {

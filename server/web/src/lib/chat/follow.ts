@@ -2,7 +2,7 @@ import { followTurn } from "@/lib/api/generalChatApi";
 import type { TurnEvent } from "@/lib/api/client";
 
 /** Batch gathers events and hands them on once a frame, so that a fast stream makes no work that the eye can't see. */
-export class Batch {
+class Batch {
   private queue: TurnEvent[] = [];
   private timer = 0;
   private framed = false;

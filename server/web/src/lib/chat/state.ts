@@ -1,20 +1,15 @@
-import type { Chat } from "@/lib/api/client";
+import type { Chat, Schemas } from "@/lib/api/client";
 import type { LiveTurn } from "@/lib/turn";
-import type { ActionMetadata, Approval, GeneralChatMessage, InteractionType } from "@/types/chat";
+import type { ActionMetadata, Approval, ChatFault, GeneralChatMessage, InteractionType } from "@/types/chat";
 
 export interface SendOptions {
   attachments?: File[];
+  /** texts for the workspace, which a suggestion brings along */
+  uploads?: Schemas["SuggestedFile"][];
   model?: string;
   agent?: string;
   tools?: string[];
   think?: boolean;
-}
-
-export interface ChatFault {
-  message: string;
-  code: string;
-  retryable: boolean;
-  hints: string[];
 }
 
 /** ChatState is the chat that is shown, and the answer that is being made in it. */
@@ -43,6 +38,8 @@ export interface ChatState {
 
 export interface ChatActions {
   open(chat: string | null): Promise<void>;
+  /** reopen has the chat anew, with nothing of what is shown of it */
+  reopen(): Promise<void>;
   reload(): Promise<void>;
   loadOlder(): Promise<void>;
   send(content: string, type?: InteractionType, metadata?: ActionMetadata, extra?: SendOptions): Promise<boolean>;

@@ -55,6 +55,15 @@ describe("a chat", () => {
     expect(store.getState().messages[1]?.tool_history[1]).toMatchObject({ tool_name: "write_file", changed: 1 });
   });
 
+  it("sends what a suggestion brings along, and shows it with the question", async () => {
+    const store = make();
+    const sending = store.getState().send("what is odd?", "text_input", undefined, { uploads: [{ name: "orders.csv", text: "order,date" }] });
+    expect(store.getState().messages[0]?.attachments).toMatchObject([{ name: "orders.csv", size: 10 }]);
+    expect(await sending).toBe(true);
+    expect(lastAsk("POST /api/turns")?.body).toMatchObject({ message: "what is odd?", uploads: [{ name: "orders.csv", text: "order,date" }] });
+    store.getState().close();
+  });
+
   it("takes up a lost stream after the last event, and shows nothing twice", async () => {
     const cut = Math.floor(events.length / 2);
     let times = 0;

@@ -201,6 +201,12 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
         }
       },
 
+      async reopen() {
+        const { chatId } = get();
+        await get().open(null);
+        await get().open(chatId);
+      },
+
       async reload() {
         const { chatId, turn, starting } = get();
         if (!chatId || turn || starting) return;
@@ -230,15 +236,16 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
 
       async send(content, type = "text_input", metadata, extra = {}) {
         const { chatId, messages, context } = get();
-        const list = extra.attachments ?? [];
-        const shown = [...messages, question(content, attachmentsOf(list))];
+        const { attachments = [], uploads = [] } = extra;
+        const brought = uploads.map((u) => new File([u.text], u.name, { type: "text/plain" }));
+        const shown = [...messages, question(content, attachmentsOf([...attachments, ...brought]))];
         return start(shown, async () => begin({
           message: content,
           ...(chatId ? { chat_id: chatId } : {}),
           ...(type === "text_input" ? {} : { interaction_type: type, action_metadata: metadata ?? {} }),
           ...(Object.keys(context).length > 0 ? { context } : {}),
           ...choices(extra),
-          ...(await filesOf(list)),
+          ...(await filesOf(attachments, uploads)),
         }), "The message can't be sent", type === "text_input" ? content : "");
       },
 
@@ -305,7 +312,7 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
 
 function question(content: string, attachments: Attachment[]): GeneralChatMessage {
   return {
-    id: `pending-${crypto.randomUUID()}`, role: "user", content, timestamp: new Date().toISOString(), thoughts: [], reasoning: "", tool_history: [],
+    id: `pending-${crypto.randomUUID()}`, role: "user", content, timestamp: new Date().toISOString(), thoughts: [], tool_history: [],
     attachments, payloads: [], footnotes: [], status: "complete", pending: true,
   };
 }

@@ -9,7 +9,7 @@ const proposal: ShownPayload = { payload_id: "p1", type: "schema_proposal", data
 const article: ShownPayload = { payload_id: "p2", type: "pubmed_article", data: {}, source: "tool" };
 
 function answer(over: Partial<GeneralChatMessage> = {}): GeneralChatMessage {
-  return { id: "m", role: "assistant", content: "", timestamp: "", thoughts: [], reasoning: "", tool_history: [], attachments: [], footnotes: [], payloads: [], status: "complete", ...over };
+  return { id: "m", role: "assistant", content: "", timestamp: "", thoughts: [], tool_history: [], attachments: [], footnotes: [], payloads: [], status: "complete", ...over };
 }
 
 test("the newest result shows, and one of an earlier answer where the last has none", () => {

@@ -1,11 +1,9 @@
 // Data of tools and models may be anything. These read it as what a view needs,
 // so that a view shows what is right of it and never breaks on the rest.
 
-export type Fields = Record<string, unknown>;
+import type { Fields } from "@/lib/record";
 
-export function fields(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-}
+export { record as fields, type Fields } from "@/lib/record";
 
 export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];

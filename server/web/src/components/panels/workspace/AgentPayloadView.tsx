@@ -1,6 +1,7 @@
 import { Copy } from "lucide-react";
 import { Button } from "@/components/ui/Button";
 import { tell, tellFault } from "@/components/ui/Toasts";
+import { copy } from "@/lib/copy";
 import { dataOf } from "@/lib/workspace/payload";
 import { fields, pretty, text, texts, words, type Fields } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
@@ -63,7 +64,7 @@ export default function AgentPayloadView({ payload }: { payload: WorkspacePayloa
         </Section>
       )}
       <div>
-        <Button size="small" onClick={() => navigator.clipboard.writeText(pretty(data)).then(() => tell("Copied"), (e) => tellFault("Nothing was copied", e))}>
+        <Button size="small" onClick={() => copy(pretty(data)).then(() => tell("Copied"), (e) => tellFault("Nothing was copied", e))}>
           <Copy className="size-3.5" aria-hidden="true" />
           Copy as JSON
         </Button>

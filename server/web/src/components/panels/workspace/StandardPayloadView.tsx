@@ -1,7 +1,8 @@
-import { Copy, Download, Pencil, Save } from "lucide-react";
+import { Download, Pencil, Save } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Button, IconButton } from "@/components/ui/Button";
-import { tell, tellFault } from "@/components/ui/Toasts";
+import { Choice } from "@/components/ui/Choice";
+import { CopyButton } from "@/components/ui/CodeBlock";
 import { cn } from "@/lib/cn";
 import { download, fileName } from "@/lib/download";
 import { useUI } from "@/lib/ui";
@@ -39,24 +40,11 @@ export default function StandardPayloadView({ payload }: { payload: WorkspacePay
   const out = form === "data" ? pretty(data) : whole;
   const name = fileName(payload.title || payload.type, form === "data" ? "json" : endingOf(payload));
 
-  const copy = () => navigator.clipboard.writeText(out).then(() => tell("Copied"), (error) => tellFault("Nothing was copied", error));
   return (
     <div className="flex min-w-0 flex-col gap-3 p-4">
       <div className="flex flex-wrap items-center gap-1">
         {forms.length > 1 && (
-          <div role="group" aria-label="Form" className="mr-2 flex rounded-md border border-border p-0.5">
-            {forms.map((f) => (
-              <button
-                key={f}
-                type="button"
-                aria-pressed={f === form}
-                onClick={() => setChosen(f)}
-                className={cn("rounded px-2 py-0.5 text-[13px]", f === form ? "bg-raised text-ink" : "text-muted hover:text-ink")}
-              >
-                {names[f]}
-              </button>
-            ))}
-          </div>
+          <Choice label="Form" options={forms.map((id) => ({ id, label: names[id] }))} value={form} onChange={setChosen} />
         )}
         <span className="flex-1" />
         {configOf(payload.type, types?.get(payload.type)).editable && form !== "data" && whole !== "" && whole.length < 1_000_000 && (
@@ -67,9 +55,7 @@ export default function StandardPayloadView({ payload }: { payload: WorkspacePay
         )}
         {out !== "" && (
           <>
-            <IconButton label="Copy" onClick={copy}>
-              <Copy />
-            </IconButton>
+            <CopyButton text={() => out} />
             <IconButton label="Download" onClick={() => download(name, out)}>
               <Download />
             </IconButton>
