@@ -1,11 +1,17 @@
-/** download saves a text as a file, without asking any server. */
-export function download(name: string, content: string, mime = "text/plain") {
-  const url = URL.createObjectURL(new Blob([content], { type: `${mime};charset=utf-8` }));
+/** saveBlob gives a blob to the browser's downloads. */
+export function saveBlob(blob: Blob, name: string) {
+  const address = URL.createObjectURL(blob);
   const link = document.createElement("a");
-  link.href = url;
+  link.href = address;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  // The browser takes it after this task; a minute is long enough for it to begin.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** download saves a text as a file, without asking any server. */
+export function download(name: string, content: string, mime = "text/plain") {
+  saveBlob(new Blob([content], { type: `${mime};charset=utf-8` }), name);
 }
 
 /** fileName makes a title the name of a file. */

@@ -1,6 +1,6 @@
 import { ArrowLeft, Copy, Download, Pencil, Trash2 } from "lucide-react";
 import { IconButton } from "@/components/ui/Button";
-import { tell, tellFault } from "@/components/ui/Toasts";
+import { copy } from "@/lib/clipboard";
 import { bytes } from "@/lib/time";
 import { download } from "./download";
 import { FileView } from "./FileView";
@@ -44,15 +44,7 @@ export function FilePane({
         <span className="shrink-0 px-1 text-xs text-muted">
           {removed ? "removed in the last step" : file ? [bytes(file.size), file.kind === "executable" && "executable"].filter(Boolean).join(", ") : ""}
         </span>
-        <IconButton
-          label="Copy path"
-          onClick={() =>
-            navigator.clipboard.writeText(path).then(
-              () => tell("Path copied"),
-              (error: unknown) => tellFault("The path was not copied", error),
-            )
-          }
-        >
+        <IconButton label="Copy path" onClick={() => copy(path, "Path copied")}>
           <Copy />
         </IconButton>
         {content && (

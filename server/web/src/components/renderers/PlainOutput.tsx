@@ -1,8 +1,8 @@
 import { Copy, Download } from "lucide-react";
 import { useMemo, useState } from "react";
-import { saveBlob } from "@/components/files/download";
 import { Button, IconButton } from "@/components/ui/Button";
-import { tell, tellFault } from "@/components/ui/Toasts";
+import { copy } from "@/lib/clipboard";
+import { saveBlob } from "@/lib/download";
 import { bytes } from "@/lib/time";
 import { Code } from "./code";
 
@@ -22,15 +22,7 @@ export function PlainOutput({ text, name, fill }: { text: string; name: string; 
     <div className={fill ? "flex h-full min-h-0 flex-col" : "flex flex-col"}>
       <div className="flex shrink-0 items-center gap-0.5 border-b border-border py-0.5 pr-1 pl-3 text-[13px] text-muted">
         <span className="min-w-0 flex-1 truncate">{language === "json" ? "JSON" : "Text"}, {bytes(text.length)}</span>
-        <IconButton
-          label="Copy"
-          onClick={() =>
-            navigator.clipboard.writeText(text).then(
-              () => tell("Copied"),
-              (error: unknown) => tellFault("It was not copied", error),
-            )
-          }
-        >
+        <IconButton label="Copy" onClick={() => copy(text)}>
           <Copy />
         </IconButton>
         <IconButton label="Download" onClick={() => saveBlob(new Blob([text], { type: "text/plain" }), `${name}.${language === "json" ? "json" : "txt"}`)}>

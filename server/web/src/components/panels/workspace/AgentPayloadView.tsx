@@ -1,10 +1,10 @@
 import { Copy } from "lucide-react";
 import { Button } from "@/components/ui/Button";
-import { tell, tellFault } from "@/components/ui/Toasts";
+import { copy } from "@/lib/clipboard";
 import { dataOf } from "@/lib/workspace/payload";
 import { fields, pretty, text, texts, words, type Fields } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
-import { Chips, Facts, Section, View, Words } from "./parts";
+import { Facts, Listed, Section, View, Words } from "./parts";
 import { LongText, Prose } from "./LongText";
 
 // Names that models and toolsets give the same thing.
@@ -52,18 +52,10 @@ export default function AgentPayloadView({ payload }: { payload: WorkspacePayloa
           <Words className="text-muted">{payload.type === "agent_update" ? "This doesn't change." : "Nothing of its own."}</Words>
         )}
       </Section>
-      {texts(agent.tools).length > 0 && (
-        <Section title="Tools it may use">
-          <Chips values={texts(agent.tools)} />
-        </Section>
-      )}
-      {texts(agent.handoffs).length > 0 && (
-        <Section title="Hands over to">
-          <Chips values={texts(agent.handoffs)} />
-        </Section>
-      )}
+      <Listed title="Tools it may use" values={texts(agent.tools)} />
+      <Listed title="Hands over to" values={texts(agent.handoffs)} />
       <div>
-        <Button size="small" onClick={() => navigator.clipboard.writeText(pretty(data)).then(() => tell("Copied"), (e) => tellFault("Nothing was copied", e))}>
+        <Button size="small" onClick={() => copy(pretty(data))}>
           <Copy className="size-3.5" aria-hidden="true" />
           Copy as JSON
         </Button>

@@ -1,13 +1,13 @@
 import { Copy, Download, Pencil, Save } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Button, IconButton } from "@/components/ui/Button";
-import { tell, tellFault } from "@/components/ui/Toasts";
+import { copy } from "@/lib/clipboard";
 import { cn } from "@/lib/cn";
 import { download, fileName } from "@/lib/download";
 import { useUI } from "@/lib/ui";
 import { payloadKey, useEdits } from "@/lib/workspace/edits";
 import { dataOf } from "@/lib/workspace/payload";
-import { fields, pretty, text } from "@/lib/workspace/read";
+import { fields, own, pretty, text } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
 import { JsonView } from "./JsonView";
 import { LongText, Prose } from "./LongText";
@@ -39,7 +39,6 @@ export default function StandardPayloadView({ payload }: { payload: WorkspacePay
   const out = form === "data" ? pretty(data) : whole;
   const name = fileName(payload.title || payload.type, form === "data" ? "json" : endingOf(payload));
 
-  const copy = () => navigator.clipboard.writeText(out).then(() => tell("Copied"), (error) => tellFault("Nothing was copied", error));
   return (
     <div className="flex min-w-0 flex-col gap-3 p-4">
       <div className="flex flex-wrap items-center gap-1">
@@ -67,7 +66,7 @@ export default function StandardPayloadView({ payload }: { payload: WorkspacePay
         )}
         {out !== "" && (
           <>
-            <IconButton label="Copy" onClick={copy}>
+            <IconButton label="Copy" onClick={() => copy(out)}>
               <Copy />
             </IconButton>
             <IconButton label="Download" onClick={() => download(name, out)}>
@@ -112,7 +111,7 @@ function endingOf(payload: WorkspacePayload): string {
   if (payload.type === "data") return "json";
   if (payload.type !== "code") return "md";
   const language = text(fields(dataOf(payload)).language, 20).toLowerCase();
-  return (Object.hasOwn(endings, language) ? endings[language] : undefined) ?? (/^[a-z0-9]{1,6}$/.test(language) ? language : "txt");
+  return own(endings, language) ?? (/^[a-z0-9]{1,6}$/.test(language) ? language : "txt");
 }
 
 function parsed(content: string): unknown {
