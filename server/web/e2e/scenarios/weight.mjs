@@ -152,8 +152,9 @@ async function streams(t, server) {
     // To look for words or roles in so large a page takes long itself.
     await page.waitForFunction(() => document.querySelector('[aria-label="Stop"]'), null, { polling: 200 });
     await page.waitForFunction(() => !document.querySelector('[aria-label="Stop"]'), null, { polling: 200 });
+    // On a busy machine the last of it is drawn after the turn has ended.
+    await page.waitForFunction((end) => document.querySelector('[role="log"]')?.textContent?.includes(end), "The end of a long answer.", { polling: 200 });
     const tasks = await page.evaluate(() => window.tasks);
-    t.ok((await page.locator('[role="log"]').textContent()).includes("The end of a long answer."), "the answer is there to its end");
     seen.push({ unit, longest: Math.max(0, ...tasks), count: tasks.length, over: tasks.filter((d) => d > 100).length });
     if (seen.at(-1).longest <= frame * unit) break;
   }
