@@ -1,6 +1,7 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type ProxyOptions } from "vite";
+import { alias } from "./vite.alias.ts";
 
 function proxied(target: string): ProxyOptions {
   return {
@@ -21,10 +22,7 @@ function proxied(target: string): ProxyOptions {
 // `npm run dev` serves it, and FETTLE_URL names a running `fettle serve`.
 export default defineConfig({
   // Names of files come from paths: those of packages are the same wherever they are kept.
-  resolve: {
-    preserveSymlinks: true,
-    alias: { "@": new URL("src", import.meta.url).pathname, "mdast-util-to-markdown": new URL("src/lib/noMarkdownWriter.ts", import.meta.url).pathname },
-  },
+  resolve: { preserveSymlinks: true, alias },
   plugins: [react(), tailwindcss()],
   base: "/",
   build: {

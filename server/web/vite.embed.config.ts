@@ -1,6 +1,7 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { alias } from "./vite.alias.ts";
 
 const src = new URL("src/", import.meta.url).pathname;
 
@@ -57,7 +58,7 @@ function instead(): Plugin {
 // The web component <fettle-chat>: one file, which any page can load.
 export default defineConfig({
   // Names of files come from paths: those of packages are the same wherever they are kept.
-  resolve: { preserveSymlinks: true, alias: { "@": src.slice(0, -1), "mdast-util-to-markdown": src + "lib/noMarkdownWriter.ts" } },
+  resolve: { preserveSymlinks: true, alias },
   plugins: [instead(), react(), tailwindcss(), perElement()],
   publicDir: false,
   define: { "process.env.NODE_ENV": '"production"', "window.localStorage": "localStorage" },

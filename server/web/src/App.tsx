@@ -1,7 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useState } from "react";
 import { Toasts } from "@/components/ui/Toasts";
-import { TooltipProvider } from "@/components/ui/Tooltip";
 import { ApiFault } from "@/lib/api/fault";
 import { useTheme } from "@/lib/theme";
 import { MainPage } from "@/pages/MainPage";
@@ -23,10 +22,8 @@ export function App() {
   useTheme();
   return (
     <QueryClientProvider client={client}>
-      <TooltipProvider>
-        <MainPage />
-        <Toasts />
-      </TooltipProvider>
+      <MainPage />
+      <Toasts />
     </QueryClientProvider>
   );
 }

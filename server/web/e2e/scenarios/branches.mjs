@@ -1,4 +1,4 @@
-// Edit, answer again, the switch between branches, and a fork.
+// Edit, answer again, the switch between branches, a fork, and the menu of a chat.
 import { chat } from "../kit.mjs";
 import { script } from "../models.mjs";
 
@@ -67,4 +67,36 @@ export default async function branches(t) {
   await page.getByText("An answer to the second.").waitFor();
   t.equal(await page.getByText("More of it.").count(), 0, "answers of the fork in the chat it came from");
   t.equal((await server.api("/api/chats")).chats.length, 2, "chats");
+  await rename(t, page);
+}
+
+/** rename opens the chat's menu by the keyboard and by the pointer, and gives the chat another name. */
+async function rename(t, page) {
+  const button = page.getByRole("button", { name: "Chat menu" });
+  const menu = page.getByRole("menu", { name: "Chat menu" });
+  const item = (name) => menu.getByRole("menuitem", { name });
+  const focused = (what) => t.until(`the focus is on ${what}`, () => page.evaluate((name) => (document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent) === name, what));
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await focused("Rename");
+  const [above, below] = [await button.boundingBox(), await menu.boundingBox()];
+  t.ok(Math.abs(above.x + above.width - below.x - below.width) < 2 && below.y >= above.y + above.height, `the menu stands below its button: ${JSON.stringify([above, below])}`);
+  await t.axe(page, "an open menu");
+  await t.shot(page, "menu");
+  await page.keyboard.press("ArrowDown");
+  await focused("Fork");
+  await page.keyboard.press("Escape");
+  await menu.waitFor({ state: "detached" });
+  await focused("Chat menu");
+  await page.mouse.move(0, 0);
+  await button.hover();
+  await page.getByRole("tooltip").getByText("Chat menu").waitFor();
+  await t.shot(page, "tooltip");
+  await button.click();
+  await page.getByRole("tooltip").waitFor({ state: "detached" });
+  await item("Rename").click();
+  const title = page.getByRole("textbox", { name: "Title" });
+  await title.fill("Another name");
+  await title.press("Enter");
+  await page.getByRole("heading", { name: "Another name" }).waitFor();
 }

@@ -2,7 +2,6 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode, useEffect, useMemo } from "react";
 import { createRoot } from "react-dom/client";
 import { Toasts } from "@/components/ui/Toasts";
-import { TooltipProvider } from "@/components/ui/Tooltip";
 import { ChatProvider, useChatStore } from "@/hooks/useGeneralChat";
 import { useServer as nameServer } from "@/lib/api/client";
 import { keep } from "@/lib/api/token";
@@ -35,13 +34,11 @@ export function mount(host: HTMLElement, root: ShadowRoot, first: Options): Moun
       <StrictMode>
         <QueryClientProvider client={client}>
           <PortalContext value={over}>
-            <TooltipProvider>
-              {/* Another server or token is another chat altogether. */}
-              <ChatProvider key={options.server + "\n" + options.token}>
-                <Embedded host={host} options={options} />
-              </ChatProvider>
-              <Toasts />
-            </TooltipProvider>
+            {/* Another server or token is another chat altogether. */}
+            <ChatProvider key={options.server + "\n" + options.token}>
+              <Embedded host={host} options={options} />
+            </ChatProvider>
+            <Toasts />
           </PortalContext>
         </QueryClientProvider>
       </StrictMode>,

@@ -1,12 +1,12 @@
 /** saveBlob gives a blob to the browser's downloads. */
 export function saveBlob(blob: Blob, name: string) {
-  const url = URL.createObjectURL(blob);
+  const address = URL.createObjectURL(blob);
   const link = document.createElement("a");
-  link.href = url;
+  link.href = address;
   link.download = name;
   link.click();
   // The browser takes it after this task; a minute is long enough for it to begin.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 /** download saves a text as a file, without asking any server. */

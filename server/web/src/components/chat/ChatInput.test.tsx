@@ -2,7 +2,6 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import ChatPanel from "@/components/panels/ChatPanel";
-import { TooltipProvider } from "@/components/ui/Tooltip";
 import { ChatProvider } from "@/hooks/useGeneralChat";
 import { keep } from "@/lib/api/token";
 import { useComposer } from "@/lib/chat/choices";
@@ -31,11 +30,9 @@ afterEach(() => {
 const show = () =>
   render(
     <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
-      <TooltipProvider>
-        <ChatProvider>
-          <ChatPanel />
-        </ChatProvider>
-      </TooltipProvider>
+      <ChatProvider>
+        <ChatPanel />
+      </ChatProvider>
     </QueryClientProvider>,
   );
 const field = () => screen.getByRole("textbox", { name: "Message" });

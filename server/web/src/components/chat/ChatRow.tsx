@@ -52,7 +52,7 @@ export function ChatRow(props: {
           <RelativeTime at={chat.updated_at} />
         </span>
       </button>
-      <div className="opacity-0 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-[[data-state=open]]:opacity-100 [@media(hover:none)]:opacity-100">
+      <div className="opacity-0 group-focus-within/row:opacity-100 group-hover/row:opacity-100 has-[[aria-expanded=true]]:opacity-100 [@media(hover:none)]:opacity-100">
         <Menu
           items={[
             { label: "Rename", icon: <Pencil />, onSelect: props.onName },

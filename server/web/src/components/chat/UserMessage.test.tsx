@@ -1,7 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { TooltipProvider } from "@/components/ui/Tooltip";
 import { ChatProvider, useChat } from "@/hooks/useGeneralChat";
 import { messagesOf } from "@/lib/history";
 import { turns } from "@/lib/testdata/turns";
@@ -20,11 +19,9 @@ function First() {
 const show = () =>
   render(
     <QueryClientProvider client={new QueryClient()}>
-      <TooltipProvider>
-        <ChatProvider>
-          <First />
-        </ChatProvider>
-      </TooltipProvider>
+      <ChatProvider>
+        <First />
+      </ChatProvider>
     </QueryClientProvider>,
   );
 

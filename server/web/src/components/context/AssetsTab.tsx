@@ -7,10 +7,10 @@ import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { api, request } from "@/lib/api/client";
 import { cn } from "@/lib/cn";
+import { saveBlob } from "@/lib/download";
 import { byteText } from "./bytes";
 import { ChatFiles } from "./ChatFiles";
 import { documentName } from "./documentName";
-import { download } from "./download";
 import { useDocuments, type Document } from "./queries";
 
 /** AssetsTab has the stored documents, which any chat can name, and what this chat's questions brought. */
@@ -83,7 +83,8 @@ export function AssetsTab() {
 
 async function save(document: Document) {
   try {
-    await download(await request(`/api/documents/${encodeURIComponent(document.id)}/content`), document.name);
+    // It is fetched first: a link can't carry the token.
+    saveBlob(await (await request(`/api/documents/${encodeURIComponent(document.id)}/content`)).blob(), document.name);
   } catch (error) {
     tellFault(`${document.name} isn't downloaded`, error);
   }

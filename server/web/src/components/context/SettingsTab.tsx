@@ -6,9 +6,9 @@ import { tellFault } from "@/components/ui/Toasts";
 import { request } from "@/lib/api/client";
 import { forget } from "@/lib/api/token";
 import { useChoices } from "@/lib/chat/choices";
+import { saveBlob } from "@/lib/download";
 import { usePage } from "@/lib/page";
 import { useUI, type Theme } from "@/lib/ui";
-import { download } from "./download";
 import { useModels } from "./queries";
 import { useSettings, type Setting } from "./server";
 import { ServerList } from "./ServerList";
@@ -68,7 +68,7 @@ export function SettingsTab() {
 
 async function saveAPI() {
   try {
-    await download(await request("/openapi.json"), "fettle-openapi.json");
+    saveBlob(await (await request("/openapi.json")).blob(), "fettle-openapi.json");
   } catch (error) {
     tellFault("The API description isn't here", error);
   }

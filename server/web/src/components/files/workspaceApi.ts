@@ -21,11 +21,7 @@ export function filePath(chatId: string, path: string, state: FileState = {}): s
   if (state.tool_call_id) query.set("tool_call_id", state.tool_call_id);
   const at = path.split("/").map(encodeURIComponent).join("/");
   const text = query.toString();
-  return `${workspacePath(chatId)}/files/${at}${text ? "?" + text : ""}`;
-}
-
-function workspacePath(chatId: string): string {
-  return `/api/chats/${encodeURIComponent(chatId)}/workspace`;
+  return `/api/chats/${encodeURIComponent(chatId)}/workspace/files/${at}${text ? "?" + text : ""}`;
 }
 
 export async function listFiles(chatId: string, manifest?: string, signal?: AbortSignal) {
@@ -103,17 +99,8 @@ export async function deleteFile(chatId: string, path: string): Promise<Restored
   return (await response.json()) as Restored;
 }
 
-async function post(chatId: string, what: string, body: unknown): Promise<Restored> {
-  const response = await request(`${workspacePath(chatId)}/${what}`, {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json" },
-  });
-  return (await response.json()) as Restored;
-}
-
-export function moveFile(chatId: string, from: string, to: string): Promise<Restored> {
-  return post(chatId, "move", { from, to });
+export async function moveFile(chatId: string, from: string, to: string): Promise<Restored> {
+  return unwrap(await api.POST("/api/chats/{chat}/workspace/move", { params: ofChat(chatId), body: { from, to } }));
 }
 
 /** How a state is brought back: what someone else changed since stops it, unless it is kept or overwritten. */
@@ -124,14 +111,18 @@ export interface RestoreOptions {
   dry_run?: boolean;
 }
 
-export function restoreState(chatId: string, manifest: string, options: RestoreOptions = {}): Promise<Restored> {
-  return post(chatId, "restore", { manifest, ...options });
+export async function restoreState(chatId: string, manifest: string, options: RestoreOptions = {}): Promise<Restored> {
+  return unwrap(await api.POST("/api/chats/{chat}/workspace/restore", { params: ofChat(chatId), body: { manifest, ...options } }));
 }
 
-export function undo(chatId: string, options: RestoreOptions = {}): Promise<Restored> {
-  return post(chatId, "undo", { steps: 1, ...options });
+export async function undo(chatId: string, options: RestoreOptions = {}): Promise<Restored> {
+  return unwrap(await api.POST("/api/chats/{chat}/workspace/undo", { params: ofChat(chatId), body: { steps: 1, ...options } }));
 }
 
-export function redo(chatId: string, options: RestoreOptions = {}): Promise<Restored> {
-  return post(chatId, "redo", { steps: 1, ...options });
+export async function redo(chatId: string, options: RestoreOptions = {}): Promise<Restored> {
+  return unwrap(await api.POST("/api/chats/{chat}/workspace/redo", { params: ofChat(chatId), body: { steps: 1, ...options } }));
+}
+
+function ofChat(chat: string) {
+  return { path: { chat } };
 }

@@ -11,10 +11,10 @@ import { PanelHeader } from "./workspace/PanelHeader";
 import { Result } from "./workspace/Result";
 import { useShown } from "./workspace/useShown";
 import { useTitle } from "./workspace/useTitle";
-import { StartWorkflow } from "./workspace/workflows/StartWorkflow";
 
 const FilesBrowser = lazy(() => import("@/components/files/FilesBrowser"));
 const Timeline = lazy(() => import("@/components/files/Timeline"));
+const StartWorkflow = lazy(() => import("./workspace/workflows/StartWorkflow").then((m) => ({ default: m.StartWorkflow })));
 
 type TabId = "result" | "files" | "timeline";
 
@@ -90,7 +90,7 @@ export default function WorkspacePanel() {
           ]}
         />
       </div>
-      {starting && <StartWorkflow onClose={() => setStarting(false)} />}
+      <Suspense>{starting && <StartWorkflow onClose={() => setStarting(false)} />}</Suspense>
     </div>
   );
 }

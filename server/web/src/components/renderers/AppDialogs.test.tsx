@@ -1,6 +1,5 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { TooltipProvider } from "@/components/ui/Tooltip";
 import { AppDialogs, type AppQuestion } from "./AppDialogs";
 import type { App } from "./callApi";
 
@@ -12,11 +11,7 @@ afterEach(() => {
 
 const app = { tool: { name: "chart" } } as App;
 const link = (url: string, done = vi.fn()): AppQuestion & { done: typeof done } => ({ kind: "link", url, done });
-const draw = (question: AppQuestion) => (
-  <TooltipProvider>
-    <AppDialogs app={app} question={question} />
-  </TooltipProvider>
-);
+const draw = (question: AppQuestion) => <AppDialogs app={app} question={question} />;
 
 it("takes a yes only a moment after each question has appeared", () => {
   const first = link("https://a.test/");

@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { request, unwrap, api, type Schemas } from "@/lib/api/client";
+import { api, unwrap, type Schemas } from "@/lib/api/client";
 import { ApiFault } from "@/lib/api/fault";
 
 export type CallView = Schemas["CallView"];
-export type Artifact = Schemas["artifact"];
 export type App = Schemas["app"];
 export type AppApproval = Schemas["appApproval"];
 
@@ -32,7 +31,7 @@ export function isMissing(error: unknown): boolean {
 export function useArtifact(callId: string) {
   return useQuery({
     queryKey: ["artifact", callId],
-    queryFn: () => post<Artifact>(callId, "artifact"),
+    queryFn: async () => unwrap(await api.POST("/api/tool-calls/{call}/artifact", { params: { path: { call: callId } } })),
     // An address that has expired would show an error inside of the frame.
     staleTime: 4 * 60_000,
     gcTime: 0,
@@ -41,23 +40,12 @@ export function useArtifact(callId: string) {
   });
 }
 
-async function post<T>(callId: string, what: string, body?: unknown): Promise<T> {
-  const response = await request(`/api/tool-calls/${encodeURIComponent(callId)}/${what}`, {
-    method: "POST",
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
-  });
-  return (await response.json()) as T;
+export type AppToolAnswer = Schemas["appTool"];
+
+export async function callAppTool(call: string, body: Schemas["appTool_"]): Promise<AppToolAnswer> {
+  return unwrap(await api.POST("/api/tool-calls/{call}/app/tools", { params: { path: { call } }, body }));
 }
 
-export interface AppToolAnswer {
-  result?: unknown;
-  approval?: AppApproval;
-}
-
-export function callAppTool(callId: string, body: { name: string; arguments?: unknown; approval?: string; decision?: "allow" | "deny" }) {
-  return post<AppToolAnswer>(callId, "app/tools", body);
-}
-
-export function readAppResource(callId: string, uri: string) {
-  return post<unknown>(callId, "app/resources", { uri });
+export async function readAppResource(call: string, uri: string): Promise<unknown> {
+  return (await api.POST("/api/tool-calls/{call}/app/resources", { params: { path: { call } }, body: { uri } })).data;
 }

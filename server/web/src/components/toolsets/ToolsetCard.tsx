@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, Info, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { download } from "@/components/context/download";
 import { useGroupSwitch } from "@/components/context/queries";
 import { Problem } from "@/components/context/ToolGroupList";
 import { Button, IconButton } from "@/components/ui/Button";
@@ -9,6 +8,7 @@ import { RelativeTime } from "@/components/ui/RelativeTime";
 import { Switch } from "@/components/ui/Switch";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { api, request, unwrap, type Schemas } from "@/lib/api/client";
+import { saveBlob } from "@/lib/download";
 import { countsOf, sourceText } from "./words";
 
 export type Toolset = Schemas["toolset"];
@@ -47,7 +47,7 @@ export function ToolsetCard({ toolset, onShow }: { toolset: Toolset; onShow(): v
 
 async function save(toolset: Toolset) {
   try {
-    await download(await request(`/api/toolsets/${encodeURIComponent(toolset.id)}/export`), `${toolset.id}-${toolset.version}.zip`);
+    saveBlob(await (await request(`/api/toolsets/${encodeURIComponent(toolset.id)}/export`)).blob(), `${toolset.id}-${toolset.version}.zip`);
   } catch (error) {
     tellFault(`${toolset.name} isn't exported`, error);
   }

@@ -17,7 +17,7 @@ export interface ConsentGroup {
   lines: ConsentLine[];
 }
 
-export function fieldOf(item: ImportItem, name: string): string {
+function fieldOf(item: ImportItem, name: string): string {
   return item.fields?.find((f) => f.name === name)?.value ?? "";
 }
 

@@ -60,7 +60,7 @@ function last<T>(all: T[], is: (entry: T) => boolean): T | undefined {
 }
 
 /** isPage is whether a call has something to look at, beyond its text. */
-export function isPage(call: ToolCall): boolean {
+function isPage(call: ToolCall): boolean {
   return call.call_id !== undefined && call.status !== "running" && ["html", "frame", "mcp_app"].includes(rendererOf(call));
 }
 

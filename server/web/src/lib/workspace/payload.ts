@@ -1,4 +1,3 @@
-import type { Schemas } from "@/lib/api/client";
 import type { ShownPayload, WorkspacePayload } from "@/types/chat";
 import { fields, text } from "./read";
 
@@ -21,10 +20,5 @@ export function workspacePayload(value: unknown): WorkspacePayload | null {
 
 /** shownAsWorkspace is document 001's payload in the form of 000's. */
 export function shownAsWorkspace(shown: ShownPayload): WorkspacePayload {
-  return { type: shown.type, title: text(shown.title, 300), content: "", data: shown.data };
-}
-
-/** ofRecord is a payload of the chat's list in the form of 000's. */
-export function ofRecord(shown: Schemas["ShownPayload"]): WorkspacePayload {
   return { type: shown.type, title: text(shown.title, 300), content: "", data: shown.data };
 }

@@ -42,6 +42,11 @@ export function number(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+/** own is what a record has under a name, and nothing that every object has: a type may be called "constructor". */
+export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
 /** share is a number from 0 to 1. */
 export function share(value: unknown): number | undefined {
   const n = number(value);

@@ -1,4 +1,4 @@
-import { cut, fields, list, number, pretty, text } from "./read";
+import { cut, fields, list, number, own, pretty, text } from "./read";
 
 export interface Column {
   key: string;
@@ -46,10 +46,6 @@ export function readTable(data: unknown): Table {
 
 function isObject(v: unknown): v is Record<string, unknown> {
   return typeof v === "object" && v !== null;
-}
-
-function own(row: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(row, key) ? row[key] : undefined;
 }
 
 function keysOf(rows: unknown[]): string[] {

@@ -2,6 +2,7 @@ import { lazy, type ComponentType } from "react";
 import StandardPayloadView from "@/components/panels/workspace/StandardPayloadView";
 import WorkflowExecutionView from "@/components/panels/workspace/workflows/WorkflowExecutionView";
 import type { WorkspacePayload } from "@/types/chat";
+import { own } from "./read";
 import type { WorkflowHandlers, WorkflowInstanceState } from "./workspaceMode";
 
 export interface PayloadViewProps {
@@ -57,9 +58,4 @@ export function getPayloadView(payloadType: string): ComponentType<PayloadViewPr
 /** getWorkflowView knows a workflow by its id, with its toolset before it or without. */
 export function getWorkflowView(workflowId: string): ComponentType<WorkflowViewProps> {
   return own(workflowViewRegistry, workflowId) ?? own(workflowViewRegistry, workflowId.slice(workflowId.lastIndexOf(":") + 1)) ?? WorkflowExecutionView;
-}
-
-/** own leaves out what every object has: a type may be called "constructor". */
-function own<T>(registry: Record<string, T>, name: string): T | undefined {
-  return Object.hasOwn(registry, name) ? registry[name] : undefined;
 }

@@ -5,7 +5,7 @@ import { copy } from "@/lib/copy";
 import { dataOf } from "@/lib/workspace/payload";
 import { fields, pretty, text, texts, words, type Fields } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
-import { Chips, Facts, Section, View, Words } from "./parts";
+import { Facts, Listed, Section, View, Words } from "./parts";
 import { LongText, Prose } from "./LongText";
 
 // Names that models and toolsets give the same thing.
@@ -53,16 +53,8 @@ export default function AgentPayloadView({ payload }: { payload: WorkspacePayloa
           <Words className="text-muted">{payload.type === "agent_update" ? "This doesn't change." : "Nothing of its own."}</Words>
         )}
       </Section>
-      {texts(agent.tools).length > 0 && (
-        <Section title="Tools it may use">
-          <Chips values={texts(agent.tools)} />
-        </Section>
-      )}
-      {texts(agent.handoffs).length > 0 && (
-        <Section title="Hands over to">
-          <Chips values={texts(agent.handoffs)} />
-        </Section>
-      )}
+      <Listed title="Tools it may use" values={texts(agent.tools)} />
+      <Listed title="Hands over to" values={texts(agent.handoffs)} />
       <div>
         <Button size="small" onClick={() => copy(pretty(data)).then(() => tell("Copied"), (e) => tellFault("Nothing was copied", e))}>
           <Copy className="size-3.5" aria-hidden="true" />

@@ -2,9 +2,11 @@ import { Package, SquareStack, Upload, Workflow } from "lucide-react";
 import { Button } from "@/components/ui/Button";
 import { Empty } from "@/components/ui/States";
 import { useUI } from "@/lib/ui";
+import { useWorkflows } from "./workflows/useWorkflows";
 
 /** EmptyWorkspace says what goes here, and offers what brings it. */
-export function EmptyWorkspace({ onStart, workflows }: { onStart(): void; workflows: number }) {
+export function EmptyWorkspace({ onStart }: { onStart(): void }) {
+  const workflows = useWorkflows().data?.length ?? 0;
   const { select, setToolsets } = useUI.getState();
   return (
     <Empty

@@ -2,7 +2,7 @@ import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import { Button } from "@/components/ui/Button";
 import { useChat } from "@/hooks/useGeneralChat";
 import { dataOf } from "@/lib/workspace/payload";
-import { fields, number, records, share, text, words, type Fields } from "@/lib/workspace/read";
+import { fields, number, own, records, share, text, words, type Fields } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
 import { Badge, Capped, Facts, Meter, Outside, Section, View, Words, type BadgeTone } from "./parts";
 
@@ -18,7 +18,7 @@ export default function EntityVerificationView({ payload }: { payload: Workspace
   const data = fields(dataOf(payload));
   const query = fields(data.query);
   const status = text(data.status, 60);
-  const state = Object.hasOwn(states, status) ? states[status] : undefined;
+  const state = own(states, status);
   const Icon = state?.icon ?? CircleHelp;
   const entity = fields(data.entity);
   const found = records(data.candidates ?? data.matches);

@@ -11,7 +11,6 @@ import StandardPayloadView from "./StandardPayloadView";
 import { configOf } from "./types";
 import { useDecision } from "./useDecision";
 import { usePayloadTypes } from "./usePayloadTypes";
-import "./payloads";
 
 /**
  * PayloadPane shows a payload: by the page's handler, by everybody's, or by the view

@@ -3,7 +3,7 @@ import { useId, useRef } from "react";
 import { Button } from "@/components/ui/Button";
 import { download, fileName } from "@/lib/download";
 import { dataOf } from "@/lib/workspace/payload";
-import { fields, number, records, text, texts, type Fields } from "@/lib/workspace/read";
+import { fields, number, own, records, text, texts, type Fields } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
 import { Badge, Capped, Nothing, Outside, Section, View, Words, type BadgeTone } from "./parts";
 import { Prose } from "./LongText";
@@ -73,7 +73,7 @@ export default function ResearchResultView({ payload }: { payload: WorkspacePayl
 
 function Finding({ finding, onSource }: { finding: Fields; onSource(n: number): void }) {
   const strength = text(finding.strength, 60);
-  const known = Object.hasOwn(strengths, strength) ? strengths[strength] : undefined;
+  const known = own(strengths, strength);
   const evidence = records(finding.evidence);
   return (
     <article>

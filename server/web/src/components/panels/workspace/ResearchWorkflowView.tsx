@@ -1,6 +1,6 @@
 import { Circle, CircleCheck, CircleX, LoaderCircle } from "lucide-react";
 import { dataOf } from "@/lib/workspace/payload";
-import { fields, list, records, share, text, texts, words, type Fields } from "@/lib/workspace/read";
+import { fields, list, own, records, share, text, texts, words, type Fields } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
 import { Badge, Capped, Chips, Meter, Section, View, Words } from "./parts";
 import { Prose } from "./LongText";
@@ -8,7 +8,7 @@ import { Prose } from "./LongText";
 const sources: Record<string, string> = { workspace: "This chat's files", wikipedia: "Wikipedia", openalex: "OpenAlex, scholarly works" };
 
 export function sourceName(source: string): string {
-  return (Object.hasOwn(sources, source) ? sources[source] : undefined) ?? source;
+  return own(sources, source) ?? source;
 }
 
 /** ResearchWorkflowView is a piece of research as it is planned, or as far as it is. */

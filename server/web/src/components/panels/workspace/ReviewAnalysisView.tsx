@@ -1,6 +1,6 @@
 import { ChevronRight } from "lucide-react";
 import { dataOf } from "@/lib/workspace/payload";
-import { decimal, fields, number, records, text, texts, type Fields } from "@/lib/workspace/read";
+import { decimal, fields, number, own, records, text, texts, type Fields } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
 import { Badge, Capped, Meter, Nothing, Section, Stars, View, Words, type BadgeTone } from "./parts";
 import { Average, Business, Distribution, shareText } from "./reviews";
@@ -28,8 +28,8 @@ export default function ReviewAnalysisView({ payload }: { payload: WorkspacePayl
             <span className="text-muted"> of 100</span>
           </p>
         )}
-        {recommendation && <Badge tone={Object.hasOwn(advice, recommendation) ? advice[recommendation] : "plain"}>{recommendation}</Badge>}
-        {trend && <Badge tone={Object.hasOwn(trends, trend) ? trends[trend] : "plain"}>{trend}{number(look.recent_average) !== undefined && `, ${decimal(number(look.recent_average))} lately`}</Badge>}
+        {recommendation && <Badge tone={own(advice, recommendation)}>{recommendation}</Badge>}
+        {trend && <Badge tone={own(trends, trend)}>{trend}{number(look.recent_average) !== undefined && `, ${decimal(number(look.recent_average))} lately`}</Badge>}
       </div>
       <Words>{text(verdict.summary) || payload.content.slice(0, 4_000)}</Words>
       <div className="grid gap-4 sm:grid-cols-2">

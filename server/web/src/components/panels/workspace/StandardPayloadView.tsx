@@ -8,7 +8,7 @@ import { download, fileName } from "@/lib/download";
 import { useUI } from "@/lib/ui";
 import { payloadKey, useEdits } from "@/lib/workspace/edits";
 import { dataOf } from "@/lib/workspace/payload";
-import { fields, pretty, text } from "@/lib/workspace/read";
+import { fields, own, pretty, text } from "@/lib/workspace/read";
 import type { WorkspacePayload } from "@/types/chat";
 import { JsonView } from "./JsonView";
 import { LongText, Prose } from "./LongText";
@@ -98,7 +98,7 @@ function endingOf(payload: WorkspacePayload): string {
   if (payload.type === "data") return "json";
   if (payload.type !== "code") return "md";
   const language = text(fields(dataOf(payload)).language, 20).toLowerCase();
-  return (Object.hasOwn(endings, language) ? endings[language] : undefined) ?? (/^[a-z0-9]{1,6}$/.test(language) ? language : "txt");
+  return own(endings, language) ?? (/^[a-z0-9]{1,6}$/.test(language) ? language : "txt");
 }
 
 function parsed(content: string): unknown {

@@ -19,7 +19,7 @@ export function ToolHistory({ calls }: { calls: ToolCall[] }) {
 }
 
 /** argumentOf is the argument that says most: the first text of a call. */
-export function argumentOf(input: Record<string, unknown>): string {
+function argumentOf(input: Record<string, unknown>): string {
   const first = Object.values(input).find((v) => typeof v === "string" && v !== "");
   return typeof first === "string" ? cut(first.slice(0, 200).replace(/\s+/g, " "), 100) : "";
 }

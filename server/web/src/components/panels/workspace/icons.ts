@@ -3,6 +3,7 @@ import {
   MessageCircle, MessageSquare, Package, Pencil, Play, Plus, Search, Sparkles, Star, Table2, TriangleAlert, User, UserPlus, Wrench, Zap,
   type LucideIcon,
 } from "lucide-react";
+import { own } from "@/lib/workspace/read";
 
 // The names that toolsets may give their payloads; others show as a package.
 const icons: Record<string, LucideIcon> = {
@@ -38,5 +39,5 @@ const icons: Record<string, LucideIcon> = {
 };
 
 export function iconOf(name: string | undefined): LucideIcon {
-  return (name !== undefined && Object.hasOwn(icons, name) ? icons[name] : undefined) ?? Package;
+  return own(icons, name ?? "") ?? Package;
 }

@@ -58,6 +58,29 @@ export function Chips({ values, label }: { values: string[]; label?: string }) {
   );
 }
 
+/** Listed is a section of names; without any it isn't there. */
+export function Listed({ title, values }: { title: string; values: string[] }) {
+  if (values.length === 0) return null;
+  return (
+    <Section title={title}>
+      <Chips values={values} />
+    </Section>
+  );
+}
+
+/** Card is one of several things, with its name, and at its right what it is judged as. */
+export function Card({ title, badge, children }: { title: string; badge?: ReactNode; children: ReactNode }) {
+  return (
+    <article className="rounded-lg border border-border p-3">
+      <div className="flex items-start gap-2">
+        <h4 dir="auto" className="min-w-0 flex-1 font-medium break-words">{title}</h4>
+        {badge}
+      </div>
+      {children}
+    </article>
+  );
+}
+
 /** Meter is a share as a bar; what it says stands beside it as text too. */
 export function Meter({ value, tone = "bg-accent", className }: { value: number; tone?: string; className?: string }) {
   return (

@@ -1,6 +1,6 @@
 import type { LucideIcon } from "lucide-react";
 import type { RenderOptions } from "@/lib/payloadHandlers";
-import { cut, words } from "@/lib/workspace/read";
+import { cut, own, words } from "@/lib/workspace/read";
 import { iconOf } from "./icons";
 
 /** PayloadTypeConfig is how a type of payload looks (document 000). */
@@ -77,7 +77,7 @@ const hex = /^#[0-9a-f]{6}$/i;
 
 /** configOf is how a type looks here: as its toolset says, else as the documents do, else as data. */
 export function configOf(type: string, served?: PayloadType): PayloadTypeConfig {
-  const known = Object.hasOwn(payloadTypeConfig, type) ? payloadTypeConfig[type] : undefined;
+  const known = own(payloadTypeConfig, type);
   const base = known ?? { ...config("", "gray", words(type)) };
   const style = served?.style;
   if (!style && !served) return base;
@@ -85,7 +85,7 @@ export function configOf(type: string, served?: PayloadType): PayloadTypeConfig 
   return {
     ...base,
     ...(style?.icon ? { icon: iconOf(style.icon) } : {}),
-    ...(Object.hasOwn(tones, colour) ? tones[colour as Tone] : {}),
+    ...own(tones, colour),
     ...(hex.test(colour) ? { tint: colour } : {}),
     ...(style?.label ? { label: cut(style.label, 80) } : {}),
     editable: style?.editable ?? base.editable,

@@ -6,7 +6,7 @@ import { ApiFault } from "@/lib/api/fault";
 import type { FoundHandler } from "@/lib/payloadHandlers";
 import { useFollowTurn } from "./workflows/useWorkflows";
 
-export function usePayloads(chatId: string | null) {
+function usePayloads(chatId: string | null) {
   return useQuery({
     queryKey: ["payloads", chatId],
     enabled: chatId !== null,
@@ -49,5 +49,5 @@ export function useDecision(payloadId: string | undefined, handler?: FoundHandle
       tellFault("Nothing was decided", error);
     },
   });
-  return { shown, decision: shown?.decision, decide, loading: all.isPending && payloadId !== undefined };
+  return { shown, decision: shown?.decision, decide };
 }

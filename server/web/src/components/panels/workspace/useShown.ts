@@ -8,6 +8,7 @@ import { payloadTypeConfig } from "./types";
 import { getWorkspaceMode, type WorkspaceMode } from "@/lib/workspace/workspaceMode";
 import { useHandlers, useInstance, useInstances } from "./workflows/useWorkflows";
 import { useLostPayload } from "./useLostPayload";
+import "./payloads";
 
 export interface Shown {
   mode: WorkspaceMode;

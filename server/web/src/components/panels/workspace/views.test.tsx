@@ -2,7 +2,6 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { createElement, Suspense, type ReactNode } from "react";
 import { afterEach, expect, test, vi } from "vitest";
-import { TooltipProvider } from "@/components/ui/Tooltip";
 import { getPayloadHandler } from "@/lib/payloadHandlers";
 import { workspacePayload } from "@/lib/workspace/payload";
 import recorded from "@/lib/workspace/testdata/payloads.json";
@@ -24,9 +23,7 @@ function Around({ children }: { children: ReactNode }) {
   const client = new QueryClient({ defaultOptions: { queries: { enabled: false } } });
   return (
     <QueryClientProvider client={client}>
-      <TooltipProvider>
-        <Suspense fallback="loading">{children}</Suspense>
-      </TooltipProvider>
+      <Suspense fallback="loading">{children}</Suspense>
     </QueryClientProvider>
   );
 }

@@ -1,5 +1,5 @@
 import { address, fields, number, records, text, texts, type Fields } from "@/lib/workspace/read";
-import { Badge, Capped, Chips, Facts, Nothing, Outside, Section, View, Words } from "../parts";
+import { Badge, Capped, Facts, Listed, Nothing, Outside, Section, View, Words } from "../parts";
 
 const SAMPLE = "Sample data: these articles are invented";
 
@@ -28,16 +28,8 @@ export function PubMedArticleCard({ data }: { data: unknown }) {
         ]}
       />
       <Section title="Abstract">{text(a.abstract, 40_000) ? <Words className="leading-relaxed">{text(a.abstract, 40_000)}</Words> : <Nothing>It has none.</Nothing>}</Section>
-      {texts(a.mesh_terms).length > 0 && (
-        <Section title="MeSH terms">
-          <Chips values={texts(a.mesh_terms)} />
-        </Section>
-      )}
-      {texts(a.keywords).length > 0 && (
-        <Section title="Keywords">
-          <Chips values={texts(a.keywords)} />
-        </Section>
-      )}
+      <Listed title="MeSH terms" values={texts(a.mesh_terms)} />
+      <Listed title="Keywords" values={texts(a.keywords)} />
     </View>
   );
 }

@@ -1,13 +1,9 @@
-import { fields, list, pretty, records, text, texts, words, type Fields } from "@/lib/workspace/read";
-import { Badge, Capped, Chips, Facts, Nothing, Section, View, Words, type BadgeTone } from "../parts";
+import { fields, list, own, pretty, records, text, texts, words, type Fields } from "@/lib/workspace/read";
+import { Badge, Capped, Card, Chips, Facts, Listed, Nothing, Section, View, Words, type BadgeTone } from "../parts";
 
 // Document 001's payloads of a model: proposals, to be accepted or rejected.
 
 const confidence: Record<string, BadgeTone> = { high: "good", medium: "plain", low: "warn" };
-
-function toneOf(tones: Record<string, BadgeTone>, name: string): BadgeTone {
-  return (Object.hasOwn(tones, name) ? tones[name] : undefined) ?? "plain";
-}
 
 /** Value is a field of any form, as one reads it. */
 function Value({ value }: { value: unknown }) {
@@ -27,7 +23,7 @@ export function SchemaProposalCard({ data }: { data: unknown }) {
       {text(d.reasoning) && <Words>{text(d.reasoning)}</Words>}
       {sure && (
         <p>
-          <Badge tone={toneOf(confidence, sure)}>{words(sure)} confidence</Badge>
+          <Badge tone={own(confidence, sure)}>{words(sure)} confidence</Badge>
         </p>
       )}
       {changes.length === 0 && <Nothing>No change is proposed.</Nothing>}
@@ -52,7 +48,7 @@ export function ValidationResultsCard({ data }: { data: unknown }) {
     <View>
       {overall && (
         <p>
-          <Badge tone={toneOf(results, overall)}>{words(overall)}</Badge>
+          <Badge tone={own(results, overall)}>{words(overall)}</Badge>
         </p>
       )}
       {text(d.summary) && <Words>{text(d.summary)}</Words>}
@@ -60,14 +56,13 @@ export function ValidationResultsCard({ data }: { data: unknown }) {
         items={checks}
         className="gap-3"
         render={(c) => (
-          <article className="rounded-lg border border-border p-3">
-            <div className="flex items-center gap-2">
-              <h4 dir="auto" className="min-w-0 flex-1 font-medium break-words">{words(text(c.area ?? c.name ?? c.field, 200)) || "Check"}</h4>
-              {c.problem === undefined && <Badge tone={toneOf(results, text(c.status, 60))}>{words(text(c.status, 60)) || "Not said"}</Badge>}
-            </div>
+          <Card
+            title={words(text(c.area ?? c.name ?? c.field, 200)) || "Check"}
+            badge={c.problem === undefined && <Badge tone={own(results, text(c.status, 60))}>{words(text(c.status, 60)) || "Not said"}</Badge>}
+          >
             <Words className="mt-1">{text(c.message ?? c.problem)}</Words>
             {text(c.suggestion) && <Words className="mt-1 text-muted">{text(c.suggestion)}</Words>}
-          </article>
+          </Card>
         )}
       />
     </View>
@@ -89,14 +84,13 @@ export function PresentationCategoriesCard({ data }: { data: unknown }) {
 
 function Category({ category }: { category: Fields }) {
   return (
-    <article className="rounded-lg border border-border p-3">
-      <h4 dir="auto" className="font-medium break-words">{text(category.name ?? category.id, 200) || "Without a name"}</h4>
+    <Card title={text(category.name ?? category.id, 200) || "Without a name"}>
       {text(category.description) && <Words className="mt-1 text-muted">{text(category.description)}</Words>}
       <div className="mt-2">
         <Chips values={texts(category.topics)} label="Topics" />
       </div>
       {texts(category.specific_inclusions).length > 0 && <Words className="mt-2 text-[13px] text-muted">{`Also: ${texts(category.specific_inclusions).join("; ")}`}</Words>}
-    </article>
+    </Card>
   );
 }
 
@@ -133,11 +127,10 @@ export function StreamTemplateCard({ data }: { data: unknown }) {
           />
         </Section>
       )}
-      {list(space.entities).length > 0 && (
-        <Section title="Entities">
-          <Chips values={list(space.entities).map((e) => (typeof e === "string" ? text(e, 200) : [text(fields(e).name, 200), text(fields(e).entity_type, 60)].filter(Boolean).join(", ")))} />
-        </Section>
-      )}
+      <Listed
+        title="Entities"
+        values={list(space.entities).map((e) => (typeof e === "string" ? text(e, 200) : [text(fields(e).name, 200), text(fields(e).entity_type, 60)].filter(Boolean).join(", ")))}
+      />
       <Criteria title="Belongs to it" values={texts(space.inclusion_criteria)} />
       <Criteria title="Does not belong to it" values={texts(space.exclusion_criteria)} />
       {queries.length > 0 && (
@@ -189,11 +182,7 @@ export function QuickSetupCard({ data }: { data: unknown }) {
           { name: "First query", value: text(d.first_query) && <span className="font-mono">{text(d.first_query)}</span> },
         ]}
       />
-      {texts(d.topics).length > 0 && (
-        <Section title="Topics">
-          <Chips values={texts(d.topics)} />
-        </Section>
-      )}
+      <Listed title="Topics" values={texts(d.topics)} />
     </View>
   );
 }
@@ -212,17 +201,13 @@ export function PortfolioInsightsCard({ data }: { data: unknown }) {
         items={insights}
         className="gap-3"
         render={(i) => (
-          <article className="rounded-lg border border-border p-3">
-            <div className="flex items-start gap-2">
-              <h4 dir="auto" className="min-w-0 flex-1 font-medium break-words">{text(i.title, 300) || "Insight"}</h4>
-              {text(i.kind) && <Badge tone={toneOf(kinds, text(i.kind, 60))}>{words(text(i.kind, 60))}</Badge>}
-            </div>
+          <Card title={text(i.title, 300) || "Insight"} badge={text(i.kind) && <Badge tone={own(kinds, text(i.kind, 60))}>{words(text(i.kind, 60))}</Badge>}>
             <Words className="mt-1">{text(i.description ?? i.detail)}</Words>
             {text(i.recommendation) && <Words className="mt-1 text-muted">{text(i.recommendation)}</Words>}
             <div className="mt-2">
               <Chips values={texts(i.streams)} label="Streams" />
             </div>
-          </article>
+          </Card>
         )}
       />
     </View>

@@ -1,7 +1,8 @@
 import { Button } from "@/components/ui/Button";
 import { useChat } from "@/hooks/useGeneralChat";
-import { fields, list, records, text, texts, words } from "@/lib/workspace/read";
-import { Badge, Capped, Chips, Nothing, View, Words, type BadgeTone } from "../parts";
+import type { ChatActions } from "@/lib/chat/state";
+import { fields, own, records, text, texts, words, type Fields } from "@/lib/workspace/read";
+import { Badge, Capped, Card, Chips, Nothing, View, Words, type BadgeTone } from "../parts";
 
 const priorities: Record<string, BadgeTone> = { high: "warn", medium: "plain", low: "plain" };
 
@@ -18,16 +19,12 @@ export function StreamSuggestionsCard({ data }: { data: unknown }) {
         render={(s) => {
           const priority = text(s.priority, 60);
           return (
-            <article className="rounded-lg border border-border p-3">
-              <div className="flex items-start gap-2">
-                <h4 dir="auto" className="min-w-0 flex-1 font-medium break-words">{text(s.suggested_name ?? s.name, 300) || "Without a name"}</h4>
-                {priority && <Badge tone={Object.hasOwn(priorities, priority) ? priorities[priority] : "plain"}>{words(priority)}</Badge>}
-              </div>
+            <Card title={text(s.suggested_name ?? s.name, 300) || "Without a name"} badge={priority && <Badge tone={own(priorities, priority)}>{words(priority)}</Badge>}>
               <Words className="mt-1">{text(s.rationale)}</Words>
               <div className="mt-2">
                 <Chips values={texts(s.key_topics)} label="Topics" />
               </div>
-            </article>
+            </Card>
           );
         }}
       />
@@ -37,47 +34,52 @@ export function StreamSuggestionsCard({ data }: { data: unknown }) {
 
 /** SuggestedValuesCard is answers to choose from. */
 export function SuggestedValuesCard({ data }: { data: unknown }) {
-  const chat = useChat((s) => ({ send: s.send, busy: s.starting || s.turn !== null }));
-  const values = records(Array.isArray(data) ? data : list(fields(data).suggested_values));
   return (
-    <View>
-      {values.length === 0 && <Nothing>Nothing is suggested.</Nothing>}
-      <div className="flex flex-wrap gap-2">
-        {values.slice(0, 50).map((v, i) => {
-          const value = text(v.value);
-          return (
-            <Button key={i} disabled={chat.busy || value === ""} onClick={() => void chat.send(value, "value_selected")} className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal">
-              <span dir="auto">{text(v.label, 200) || value}</span>
-            </Button>
-          );
-        })}
-      </div>
-    </View>
+    <Choices
+      data={data}
+      name="suggested_values"
+      read={(v) => {
+        const value = text(v.value);
+        return { label: text(v.label, 200) || value, enabled: value !== "", say: [value, "value_selected"] };
+      }}
+    />
   );
 }
 
 /** SuggestedActionsCard is what could be done next. */
 export function SuggestedActionsCard({ data }: { data: unknown }) {
+  return (
+    <Choices
+      data={data}
+      name="suggested_actions"
+      read={(a) => {
+        const action = text(a.action ?? a.type, 200);
+        const label = text(a.label, 200) || words(action);
+        return { label, enabled: action !== "", say: [label, "action_executed", { action_identifier: action, action_data: a.data ?? a.metadata }] };
+      }}
+    />
+  );
+}
+
+interface Choice {
+  label: string;
+  enabled: boolean;
+  say: Parameters<ChatActions["send"]>;
+}
+
+/** Choices are buttons that each say something; they come as a list, or as an object that has one. */
+function Choices({ data, name, read }: { data: unknown; name: string; read(choice: Fields): Choice }) {
   const chat = useChat((s) => ({ send: s.send, busy: s.starting || s.turn !== null }));
-  const actions = records(Array.isArray(data) ? data : list(fields(data).suggested_actions));
+  const all = records(Array.isArray(data) ? data : fields(data)[name]);
   return (
     <View>
-      {actions.length === 0 && <Nothing>Nothing is suggested.</Nothing>}
+      {all.length === 0 && <Nothing>Nothing is suggested.</Nothing>}
       <div className="flex flex-wrap gap-2">
-        {actions.slice(0, 50).map((a, i) => {
-          const action = text(a.action ?? a.type, 200);
-          const label = text(a.label, 200) || words(action);
-          return (
-            <Button
-              key={i}
-              disabled={chat.busy || action === ""}
-              onClick={() => void chat.send(label, "action_executed", { action_identifier: action, action_data: a.data ?? a.metadata })}
-              className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal"
-            >
-              <span dir="auto">{label}</span>
-            </Button>
-          );
-        })}
+        {all.slice(0, 50).map(read).map(({ label, enabled, say }, i) => (
+          <Button key={i} disabled={chat.busy || !enabled} onClick={() => void chat.send(...say)} className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal">
+            <span dir="auto">{label}</span>
+          </Button>
+        ))}
       </div>
     </View>
   );

@@ -2,7 +2,7 @@ import { ChevronRight, Circle, CircleCheck, CircleDashed, CircleX, LoaderCircle 
 import { useState } from "react";
 import { Button } from "@/components/ui/Button";
 import { duration } from "@/lib/time";
-import { fields, pretty, text, words } from "@/lib/workspace/read";
+import { fields, own, pretty, text, words } from "@/lib/workspace/read";
 import { stepName, type StepState } from "@/lib/workspace/workflow";
 import type { WorkflowInstanceState } from "@/lib/workspace/workspaceMode";
 import { JsonView } from "../JsonView";
@@ -32,7 +32,7 @@ function Step({ step, place, does, first }: { step: StepState; place: number; do
   return (
     <li className="rounded-lg border border-border">
       <button type="button" disabled={!has} aria-expanded={has ? open : undefined} onClick={() => setOpen(!open)} className="flex w-full items-center gap-2 rounded-lg px-3 py-2 text-left enabled:hover:bg-raised">
-        <Icon role="img" aria-label={words(step.state)} className={`size-4 shrink-0 ${(Object.hasOwn(colours, step.state) ? colours[step.state] : undefined) ?? "text-muted"}`} />
+        <Icon role="img" aria-label={words(step.state)} className={`size-4 shrink-0 ${own(colours, step.state) ?? "text-muted"}`} />
         <span className="w-4 shrink-0 text-right text-muted tabular-nums">{place}</span>
         <span className="min-w-0 flex-1">
           <span dir="auto" className="block break-words">{stepName(step)}</span>

@@ -1,4 +1,4 @@
-import { decimal, fields, number, records, text, texts, type Fields } from "@/lib/workspace/read";
+import { decimal, fields, number, own, records, text, texts, type Fields } from "@/lib/workspace/read";
 import { resultOf } from "@/lib/workspace/workflow";
 import type { WorkflowHandlers, WorkflowInstanceState } from "@/lib/workspace/workspaceMode";
 import { Prose } from "../LongText";
@@ -74,7 +74,7 @@ function Ranked({ vendor, place }: { vendor: Fields; place: number }) {
       <div className="flex flex-wrap items-center gap-2">
         <span className="text-muted tabular-nums">{place}</span>
         <h4 dir="auto" className="min-w-0 flex-1 font-medium break-words">{text(vendor.name, 300) || "Without a name"}</h4>
-        {says && <Badge tone={Object.hasOwn(advice, says) ? advice[says] : "plain"}>{says}</Badge>}
+        {says && <Badge tone={own(advice, says)}>{says}</Badge>}
       </div>
       {score !== undefined && (
         <div className="my-2 flex items-center gap-2 text-[13px]">

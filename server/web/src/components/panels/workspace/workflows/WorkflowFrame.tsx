@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Button } from "@/components/ui/Button";
 import { RelativeTime } from "@/components/ui/RelativeTime";
 import { useChat } from "@/hooks/useGeneralChat";
-import { cut, words } from "@/lib/workspace/read";
+import { cut, own, words } from "@/lib/workspace/read";
 import { nameOf, over, progressOf, stepName } from "@/lib/workspace/workflow";
 import type { WorkflowHandlers, WorkflowInstanceState } from "@/lib/workspace/workspaceMode";
 import { Badge, Meter, type BadgeTone } from "../parts";
@@ -24,7 +24,7 @@ export function WorkflowFrame({ instance, handlers, children }: { instance: Work
         <div className="flex flex-wrap items-center gap-2">
           <h3 dir="auto" className="text-[15px] font-semibold break-words">{nameOf(instance.workflow)}</h3>
           <span role="status">
-            <Badge tone={Object.hasOwn(tones, instance.state) ? tones[instance.state] : "plain"}>{words(instance.state)}</Badge>
+            <Badge tone={own(tones, instance.state)}>{words(instance.state)}</Badge>
           </span>
           <span className="text-[13px] text-muted">
             started <RelativeTime at={instance.created_at} />

@@ -1,3 +1,0 @@
-export * from "./workspaceMode";
-export * from "./workspaceRegistry";
-export { dataOf, shownAsWorkspace, workspacePayload } from "./payload";
