@@ -14,8 +14,9 @@
 //     another one in each answer, so it is never kept.
 //   - Asset: a file whose name has a sum of its content, so that it may be kept for
 //     ever. Other files are asked for again, by their ETag.
-//   - Form: a file as it is, or compressed. What the build has compressed beside a file
-//     (x.js.br, x.js.gz) is sent as it is; else gzip makes it, once.
+//   - Form: a file as it is, or compressed. What gets smaller is in the build by Brotli
+//     alone (x.js.br), and is sent so; for a client that doesn't take that it is
+//     unpacked, and packed by gzip, once each.
 //
 // # Concurrency
 //
