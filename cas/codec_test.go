@@ -2,7 +2,6 @@ package cas
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func FuzzTree(f *testing.F) {
@@ -154,13 +155,7 @@ func TestTwins(t *testing.T) {
 // TestIgnoreRulesAreGits compares with git where a machine has it.
 func TestIgnoreRulesAreGits(t *testing.T) {
 	t.Parallel()
-	git, err := exec.LookPath("git")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("git isn't here")
-		}
-		t.Skip("git isn't here")
-	}
+	git := needtest.Program(t, "git")
 	text := "# comment\n*.log\n!keep.log\n/root-only\nbuild/\na/**/z\n**/deep\nin/side/**\nspa ced\\ \ndir/*.o\n[ab]x\n[!ab]y\n\\#hash\n\\!bang\ntail/**/\nfoo*bar\n?q\n"
 	b := newBench(t)
 	b.write(".gitignore", text)

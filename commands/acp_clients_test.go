@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,6 +137,34 @@ func timed(t *testing.T, cmd *exec.Cmd) string {
 func (w *world) acpProcess(args ...string) (cmd *exec.Cmd, say func(string), hear func(string) string) {
 	w.t.Helper()
 	return w.speak(append([]string{"acp"}, args...)...)
+}
+
+// editing is an editor's session with fettle acp.
+type editing struct {
+	cmd     *exec.Cmd
+	say     func(string)
+	hear    func(string) string
+	session string
+}
+
+// edit opens a session in a project, with MCP servers of the editor's.
+func (w *world) edit(project, servers string) *editing {
+	w.t.Helper()
+	e := &editing{}
+	e.cmd, e.say, e.hear = w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
+	e.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
+	e.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[%s]}}`, project, servers))
+	var opened struct{ Result struct{ SessionID string } }
+	if err := json.Unmarshal([]byte(e.hear(`"sessionId"`)), &opened); err != nil {
+		w.t.Fatal(err)
+	}
+	e.session = opened.Result.SessionID
+	return e
+}
+
+// ask sends a prompt, as the request of an id.
+func (e *editing) ask(id int, text string) {
+	e.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, id, e.session, text))
 }
 
 // speak starts a fettle that a test exchanges lines of JSON with. An empty line

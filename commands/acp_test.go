@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // An editor that dies, or a signal, cancels the turn; nothing but messages was on
@@ -23,31 +25,25 @@ func TestACPEndsInOrder(t *testing.T) {
 			}
 			w := newWorld(t, editorScript)
 			project := realDir(t)
-			cmd, say, hear := w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
-			say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
-			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, project))
-			var opened struct{ Result struct{ SessionID string } }
-			if err := json.Unmarshal([]byte(hear(`"sessionId"`)), &opened); err != nil {
-				t.Fatal(err)
-			}
-			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"slow"}]}}`, opened.Result.SessionID))
-			if hear("Half") == "" {
+			e := w.edit(project, "")
+			e.ask(3, "slow")
+			if e.hear("Half") == "" {
 				t.Fatal("the model said nothing")
 			}
 			if how == "end of input" {
-				say("")
-			} else if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				e.say("")
+			} else if err := e.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			if hear(`"id":3`) == "" {
+			if e.hear(`"id":3`) == "" {
 				t.Error("the prompt was not answered")
 			}
-			hear("all that is left")
-			if err := cmd.Wait(); err != nil {
+			e.hear("all that is left")
+			if err := e.cmd.Wait(); err != nil {
 				t.Errorf("it ended with %v", err)
 			}
 			said, _ := w.run(0, "chats", "show", "-o", "json")
-			if !strings.Contains(said, opened.Result.SessionID) || !strings.Contains(said, `"cancelled"`) || !strings.Contains(said, "Half") {
+			if !strings.Contains(said, e.session) || !strings.Contains(said, `"cancelled"`) || !strings.Contains(said, "Half") {
 				t.Errorf("the chat is %s", said)
 			}
 		})
@@ -64,27 +60,18 @@ func TestACPPrompts(t *testing.T) {
 	if err := os.Chmod(filepath.Join(project, ".fettle"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, say, hear := w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
-	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
-	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, project))
-	var opened struct{ Result struct{ SessionID string } }
-	if err := json.Unmarshal([]byte(hear(`"sessionId"`)), &opened); err != nil {
-		t.Fatal(err)
-	}
-	commands := hear("available_commands_update")
+	e := w.edit(project, "")
+	commands := e.hear("available_commands_update")
 	if !strings.Contains(commands, `"looks at something"`) || !strings.Contains(commands, `"own"`) {
 		t.Errorf("the commands are %s", commands)
 	}
-	ask := func(id int, text string) {
-		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, id, opened.Result.SessionID, text))
-	}
-	ask(3, "/look lang=go tea, and nothing else")
-	if hear("Looked.") == "" {
+	e.ask(3, "/look lang=go tea, and nothing else")
+	if e.hear("Looked.") == "" {
 		t.Error("the prompt was not filled")
 	}
-	hear(`"id":3`)
-	ask(4, "/look tea")
-	if got := hear(`"id":4`); !strings.Contains(got, `/look lang=…`) {
+	e.hear(`"id":3`)
+	e.ask(4, "/look tea")
+	if got := e.hear(`"id":4`); !strings.Contains(got, `/look lang=…`) {
 		t.Errorf("without its variable: %s", got)
 	}
 }
@@ -115,32 +102,26 @@ func TestACPUsesTheEditorsServers(t *testing.T) {
 	w := newWorld(t, `responses: [{when: "list", step: 0, calls: [{name: "a:list_notes"}]}, {when: "", text: So it is.}]`)
 	w.notes()
 	project := realDir(t)
-	_, say, hear := w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
-	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
-	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[{"name":"a","command":"notes-server","args":[],"env":[]}]}}`, project))
-	var opened struct{ Result struct{ SessionID string } }
-	if err := json.Unmarshal([]byte(hear(`"sessionId"`)), &opened); err != nil {
-		t.Fatal(err)
-	}
-	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"list"}]}}`, opened.Result.SessionID))
+	e := w.edit(project, `{"name":"a","command":"notes-server","args":[],"env":[]}`)
+	e.ask(3, "list")
 	var asked struct {
 		ID     json.RawMessage
 		Params struct {
 			Options []struct{ OptionID, Kind string }
 		}
 	}
-	if err := json.Unmarshal([]byte(hear("session/request_permission")), &asked); err != nil {
+	if err := json.Unmarshal([]byte(e.hear("session/request_permission")), &asked); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range asked.Params.Options {
 		if o.Kind == "allow_once" {
-			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`, asked.ID, o.OptionID))
+			e.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`, asked.ID, o.OptionID))
 		}
 	}
-	if hear("buy milk") == "" {
+	if e.hear("buy milk") == "" {
 		t.Error("the tool's result was not told")
 	}
-	if got := hear(`"id":3`); !strings.Contains(got, "end_turn") {
+	if got := e.hear(`"id":3`); !strings.Contains(got, "end_turn") {
 		t.Errorf("the prompt ended with %s", got)
 	}
 }
@@ -148,21 +129,15 @@ func TestACPUsesTheEditorsServers(t *testing.T) {
 // A workflow of an installed toolset runs by a command, with its steps as the plan.
 func TestACPRunsWorkflows(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, editorScript)
 	w.run(0, "toolset", "import", exampleToolset(t, "reviews"), "--yes")
 	project := realDir(t)
-	_, say, hear := w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
-	say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
-	say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, project))
-	var opened struct{ Result struct{ SessionID string } }
-	if err := json.Unmarshal([]byte(hear(`"sessionId"`)), &opened); err != nil {
-		t.Fatal(err)
-	}
+	e := w.edit(project, "")
 	ask := func(id int, text string) string {
-		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, id, opened.Result.SessionID, text))
+		e.ask(id, text)
 		for all := ""; ; {
-			line := hear("")
+			line := e.hear("")
 			if all += line; line == "" || strings.Contains(line, fmt.Sprintf(`"id":%d,`, id)) {
 				return all
 			}

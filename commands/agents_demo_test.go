@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // seen is an event as document 003 names its parts.
@@ -101,7 +102,7 @@ func documentFrames() []string {
 // its tools run in their sandbox, and the model is the demo's recording.
 func TestTheDemoScriptOfTheDocument(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
 	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
 	ask := func(args ...string) []seen {
@@ -215,7 +216,7 @@ func onMistral(agent string, entries []providertest.Entry) providertest.Reply {
 // The same turns, with the agents and their conversation kept at Mistral.
 func TestTheDemoScriptOnMistral(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	s := providertest.NewAgentServer(t, onMistral)
 	w := newWorld(t, "{}")
 	put(t, filepath.Join(w.dir, "config", "config.yaml"), "providers:\n  mistral: {base_url: \""+s.URL+"\", agents: native, key: a-key-of-no-one-at-all}\n")

@@ -17,7 +17,8 @@ import (
 
 const askDescription = `The answer goes to standard output and nothing else does. What is piped in is
 put before the prompt. Flags may stand before or after the prompt; what stands
-behind -- is prompt. doc:NAME in it sends a document along: fettle docs --help.
+behind -- is prompt. doc:NAME in it sends a document along (fettle docs --help),
+@SERVER:URI a resource of an MCP server; \@ is only an @.
 fettle help exit-codes tells what the exit status says.
 
 The model may use files, commands (in a sandbox, without the network) and the
@@ -104,12 +105,12 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 			return engine.TurnRequest{}, fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
 		}
 	}
+	asks := !o.yes && !o.quiet && rt.streams.CanAsk()
 	req := engine.TurnRequest{
 		Chat: o.chat, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
 		Policy: engine.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
-		Ephemeral: o.ephemeral, DiscardUnanswered: true,
-		CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(), CanAnswer: !o.yes && !o.quiet && rt.streams.CanAsk(),
+		Ephemeral: o.ephemeral, DiscardUnanswered: true, CanConfirm: asks, CanAnswer: asks,
 		TextAlone: o.page == "" && (o.extract || o.output == "text" && !rt.streams.Out.IsTerminal()),
 		OnWait:    func(what string) { rt.notice("waiting: " + what) },
 	}

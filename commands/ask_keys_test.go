@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // address is a server that models are asked at, and what it was sent.
@@ -306,12 +307,7 @@ func TestKeysFallBackFromAKeyringToTheFile(t *testing.T) {
 func TestAskUsesAKeyOfTheKeyring(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"dbus-run-session", "gnome-keyring-daemon"} {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-				t.Fatalf("%s isn't there", program)
-			}
-			t.Skipf("%s isn't there", program)
-		}
+		needtest.Program(t, program)
 	}
 	a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
 	w.configure("providers: {lab: {base_url: \"" + a.URL + "\"}}\n")

@@ -48,9 +48,6 @@ func (o *askOptions) fillFromServer(ctx context.Context, rt *runtime, cfg *confi
 	if err != nil {
 		return err
 	}
-	if text != "" { // it is the last part
-		parts = parts[:len(parts)-1]
-	}
 	parts = append(parts, req.Parts...)
 	last := len(parts) - 1
 	switch {

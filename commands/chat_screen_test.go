@@ -19,6 +19,8 @@ import (
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 var updateScreens = flag.Bool("update-screens", false, "write the golden screens of chat anew")
@@ -43,10 +45,7 @@ func (w *world) chatOn(cols, rows int, env []string, args ...string) *screenSess
 	w.t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			w.t.Fatalf("open a pseudo-terminal: %v", err)
-		}
-		w.t.Skipf("needs pseudo-terminals: %v", err)
+		needtest.Lacking(w.t, "pseudo-terminals: "+err.Error())
 	}
 	defer tty.Close()
 	s := &screenSession{t: w.t, pty: ptmx, emu: vt.NewEmulator(cols, rows), done: make(chan struct{})}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // ours are the codes that a page of ours may send.
@@ -19,16 +21,9 @@ var ours = regexp.MustCompile("\x1b\\[(\\?2026[hl]|\\?25[hl]|\\?2004[hl]|[0-9]*[
 // nothing but the text shown.
 func TestChatShowsHostileTextOnly(t *testing.T) {
 	t.Parallel()
-	shared := os.Getenv("FETTLE_SHARED")
-	if shared == "" {
-		shared = "../../shared"
-	}
-	raw, err := os.ReadFile(filepath.Join(shared, "data", "security", "term", "cases.json"))
+	raw, err := os.ReadFile(needtest.Shared(t, "security", "term", "cases.json"))
 	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal(err)
-		}
-		t.Skipf("needs the shared cases, by FETTLE_SHARED: %v", err)
+		t.Fatal(err)
 	}
 	var data struct {
 		Cases []struct {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // shellWait bounds what a shell may take: it starts in a second, but the
@@ -56,15 +58,14 @@ func shellWorld(t *testing.T) *world {
 // program finds a shell, or skips.
 func program(t *testing.T, name string, needed bool) string {
 	t.Helper()
+	if needed {
+		return needtest.Program(t, name)
+	}
 	path, err := exec.LookPath(name)
-	if err == nil {
-		return path
+	if err != nil {
+		t.Skipf("%s is not on the PATH", name)
 	}
-	if needed && os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("%s is not on the PATH", name)
-	}
-	t.Skipf("%s is not on the PATH", name)
-	return ""
+	return path
 }
 
 // session is a shell on a terminal of its own.
@@ -87,10 +88,7 @@ func (w *world) session(args []string, setup string) *session {
 	cmd.Dir = w.project()
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 120})
 	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatalf("open a pseudo-terminal: %v", err)
-		}
-		t.Skipf("needs pseudo-terminals: %v", err)
+		needtest.Lacking(t, "pseudo-terminals: "+err.Error())
 	}
 	s := &session{t: t, w: w, pty: f, done: make(chan struct{})}
 	go s.watch()

@@ -11,22 +11,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // secretCases are the fixtures of the shared data: values that must not be
 // seen anywhere.
 func secretCases(t *testing.T) map[string]string {
 	t.Helper()
-	shared := os.Getenv("FETTLE_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	data, err := os.ReadFile(filepath.Join(shared, "data", "security", "secrets", "cases.json"))
+	data, err := os.ReadFile(needtest.Shared(t, "security", "secrets", "cases.json"))
 	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatalf("the shared data isn't there: set FETTLE_SHARED: %v", err)
-		}
-		t.Skip("the shared data isn't there: set FETTLE_SHARED")
+		t.Fatal(err)
 	}
 	var cases struct{ Values map[string]string }
 	if err := json.Unmarshal(data, &cases); err != nil {

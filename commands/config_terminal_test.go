@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // sitting is fettle on a terminal of its own, with a person at it.
@@ -32,10 +34,7 @@ func (w *world) sit(change func(*exec.Cmd), args ...string) *sitting {
 	w.t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			w.t.Fatalf("open a pseudo-terminal: %v", err)
-		}
-		w.t.Skipf("needs pseudo-terminals: %v", err)
+		needtest.Lacking(w.t, "pseudo-terminals: "+err.Error())
 	}
 	cmd := w.command(args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty

@@ -2,37 +2,23 @@ package commands
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
-// needsPython skips a test where there is no Python, or fails it where all that
-// tests need has to be there.
-func needsPython(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("python3"); err == nil {
-		return
-	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatal("FETTLE_TEST_REQUIRE=all, and there is no python3")
-	}
-	t.Skip("there is no python3")
-}
-
 // What stands in for the toolset's functions where there is no Python gives what
 // they give.
 func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 	t.Parallel()
-	needsPython(t)
+	needtest.Program(t, "python3")
 	data, err := demoFiles.ReadFile(path.Join(demoDir, demoToolset, "toolset.yaml"))
 	if err != nil {
 		t.Fatal(err)

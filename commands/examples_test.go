@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // exampleScript answers whatever the examples ask.
@@ -235,7 +236,7 @@ func readRecipes(t *testing.T) []string {
 	t.Helper()
 	page := helpText(t, "help", "pipelines")
 	_, err := exec.LookPath("jq")
-	if err != nil && os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+	if err != nil && needtest.All() {
 		t.Errorf("the recipes need jq: %v", err)
 	}
 	var out []string

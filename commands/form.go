@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
@@ -51,6 +52,9 @@ func (f *former) run(ctx context.Context) (event.Decision, json.RawMessage, erro
 		d, err := f.choose(ctx, f.head()+f.address(), []term.Choice{{Key: 'y', Label: "yes, go on", Commits: true}, {Key: 'n', Label: "no"}})
 		return d, nil, err
 	case event.SamplingForm:
+		if f.form.Prompt == nil { // a server elsewhere may send anything
+			return event.Deny, nil, errors.New("the prompt is missing")
+		}
 		d, err := f.choose(ctx, f.head()+f.prompt(), f.promptChoices())
 		return d, nil, err
 	}
@@ -93,7 +97,7 @@ func (f *former) head() string {
 func (f *former) address() string {
 	var b strings.Builder
 	b.WriteString("  open this address yourself, if you trust it; nothing opens it for you\n")
-	detailValue(&b, "    ", f.form.URL, f.width)
+	whole(&b, f.form.URL, f.width)
 	if u, err := url.Parse(f.form.URL); err == nil {
 		fmt.Fprintf(&b, "  it is at %s\n", term.Clean(u.Host))
 	}
@@ -107,13 +111,29 @@ func (f *former) prompt() string {
 	fmt.Fprintf(&b, "  %s would be asked, for at most %s tokens\n", term.Clean(p.Model), term.Number(int64(p.MaxTokens)))
 	if p.System != "" {
 		b.WriteString("  system\n")
-		detailValue(&b, "    ", p.System, f.width)
+		whole(&b, p.System, f.width)
 	}
 	for _, m := range p.Messages {
 		fmt.Fprintf(&b, "  %s\n", term.Clean(m.Role))
-		detailValue(&b, "    ", m.Text, f.width)
+		whole(&b, m.Text, f.width)
 	}
 	return b.String()
+}
+
+// whole shows all of a text, as detailValue does the beginning of one: what a yes is
+// about is just this. Who sends it bounds it.
+func whole(b *strings.Builder, text string, width int) {
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		for len(line) > detailWidth {
+			n := detailWidth
+			for n > detailWidth-utf8.UTFMax && !utf8.RuneStart(line[n]) {
+				n--
+			}
+			detailValue(b, "    ", line[:n], width)
+			line = line[n:]
+		}
+		detailValue(b, "    ", line, width)
+	}
 }
 
 func (f *former) promptChoices() []term.Choice {
@@ -142,7 +162,7 @@ func (f *former) fields(ctx context.Context) (event.Decision, json.RawMessage, e
 				continue
 			}
 			filled[field.Name] = value
-			detailValue(&shown, "    ", labelOf(field)+": "+plainValue(value), f.width)
+			whole(&shown, labelOf(field)+": "+plainValue(value), f.width)
 		}
 		content, err := json.Marshal(filled)
 		if err != nil {

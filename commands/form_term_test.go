@@ -110,58 +110,38 @@ func TestAServerAsksOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, asksServers)
 	w.run(0, "mcp", "add", "trip", "--sampling", "--url", askingServer(t))
-	t.Run("form", func(t *testing.T) {
-		c := w.onTerminal(nil, "tool", "call", "trip:book")
-		c.until("? the MCP server trip asks")
-		c.until("    Which seat?[2J")
-		c.until("[n]o")
-		c.typed("f")
-		c.until("Seat:")
-		c.typed("\n")
-		c.until("it is needed:")
-		c.typed("12A\n")
-		c.until("bags (a number, Enter for 1):")
-		c.typed("nine\n")
-		c.until("want a number:")
-		c.typed("2\n")
-		c.until("class (a number, Enter leaves it out):")
-		c.typed("2\n")
-		c.until("class: biz")
-		c.until("end it")
-		c.typed("s")
-		if screen := c.ends(0); !strings.Contains(strings.ReplaceAll(screen, "\n", ""), `"content":{"bags":2,"class":"biz","seat":"12A"}`) {
-			t.Errorf("it heard\n%s", screen)
-		}
-	})
-	t.Run("declined", func(t *testing.T) {
-		c := w.onTerminal(nil, "tool", "call", "trip:book")
-		c.until("[n]o")
-		c.typed("n")
-		if screen := c.ends(0); !strings.Contains(screen, `heard {"action":"decline"}`) {
-			t.Errorf("it heard\n%s", screen)
-		}
-	})
-	t.Run("address", func(t *testing.T) {
-		c := w.onTerminal(nil, "tool", "call", "trip:visit")
-		c.until("https://pay.example.com/a?b=c")
-		c.until("it is at pay.example.com")
-		c.until("[n]o")
-		c.typed("y")
-		if screen := c.ends(0); !strings.Contains(screen, `heard {"action":"accept"}`) {
-			t.Errorf("it heard\n%s", screen)
-		}
-	})
-	t.Run("model", func(t *testing.T) {
-		c := w.onTerminal(nil, "tool", "call", "trip:think")
-		c.until("would be asked, for at most 50 tokens")
-		c.until("    Be short.")
-		c.until("    the capital of France?")
-		c.until("always: sampling@trip")
-		c.typed("y")
-		if screen := c.ends(0); !strings.Contains(screen, "Paris.") {
-			t.Errorf("it heard\n%s", screen)
-		}
-	})
+	for _, c := range []struct {
+		name, tool string
+		talk       [][2]string // what is shown, and what is typed then
+		heard      string
+	}{
+		{"form", "book", [][2]string{
+			{"? the MCP server trip asks", ""}, {"    Which seat?[2J", ""}, {"[n]o", "f"},
+			{"Seat:", "\n"}, {"it is needed:", "12A\n"},
+			{"bags (a number, Enter for 1):", "nine\n"}, {"want a number:", "2\n"},
+			{"class (a number, Enter leaves it out):", "2\n"}, {"class: biz", ""}, {"end it", "s"},
+		}, `"content":{"bags":2,"class":"biz","seat":"12A"}`},
+		{"declined", "book", [][2]string{{"[n]o", "n"}}, `heard {"action":"decline"}`},
+		{"address", "visit", [][2]string{
+			{"https://pay.example.com/a?b=c", ""}, {"it is at pay.example.com", ""}, {"[n]o", "y"},
+		}, `heard {"action":"accept"}`},
+		{"model", "think", [][2]string{
+			{"would be asked, for at most 50 tokens", ""}, {"    Be short.", ""}, {"    the capital of France?", ""}, {"always: sampling@trip", "y"},
+		}, "Paris."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			on := w.onTerminal(nil, "tool", "call", "trip:"+c.tool)
+			for _, one := range c.talk {
+				on.until(one[0])
+				if one[1] != "" {
+					on.typed(one[1])
+				}
+			}
+			if screen := on.ends(0); !strings.Contains(strings.ReplaceAll(screen, "\n", ""), c.heard) {
+				t.Errorf("it heard\n%s", screen)
+			}
+		})
+	}
 	t.Run("chat", func(t *testing.T) {
 		c := w.onTerminal(nil, "chat", "--allow", "trip:*")
 		shows(c, "›")

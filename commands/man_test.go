@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func testPages(t *testing.T) []manPage {
@@ -62,7 +63,7 @@ func TestEveryCommandHasAPage(t *testing.T) {
 // meant: backslashes, dots, quotes and dashes.
 func TestPagesAreReadByGroff(t *testing.T) {
 	t.Parallel()
-	groff := roffProgram(t, "groff")
+	groff := needtest.Program(t, "groff")
 	for _, p := range testPages(t) {
 		cmd := exec.CommandContext(t.Context(), groff, "-ww", "-man", "-Tutf8", "-P-c")
 		cmd.Stdin = strings.NewReader(p.text())
@@ -86,7 +87,7 @@ func TestPagesAreReadByGroff(t *testing.T) {
 
 func TestManReadsAPage(t *testing.T) {
 	t.Parallel()
-	man := roffProgram(t, "man")
+	man := needtest.Program(t, "man")
 	file := filepath.Join(t.TempDir(), "fettle-ask.1")
 	for _, p := range testPages(t) {
 		if p.name == "fettle-ask" {
@@ -101,19 +102,6 @@ func TestManReadsAPage(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "fettle-ask - ask a model one thing") || !strings.Contains(string(out), "--no-stdin") {
 		t.Errorf("%v\n%s", err, out)
 	}
-}
-
-func roffProgram(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err == nil {
-		return path
-	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("%s is not on the PATH", name)
-	}
-	t.Skipf("%s is not on the PATH", name)
-	return ""
 }
 
 func TestManOfWhatIsNotThere(t *testing.T) {

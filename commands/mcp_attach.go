@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,19 +28,15 @@ const (
 // resource is what a message names as @SERVER:URI.
 type resource struct{ server, uri string }
 
-// resourcesIn are the resources that a text names. Only what begins with the name of
-// a server that is there counts, so that other texts with an @ stay what they are;
-// \@ is never one.
-func resourcesIn(text string, servers []registry.MirrorServer) []resource {
+// resourcesIn are the resources that a text may name: \@ is never one, and only that
+// of a server which is there is meant, so that other texts with an @ stay what they are.
+func resourcesIn(text string) []resource {
 	var out []resource
 	for _, word := range mentionWords(text) {
 		name, marked := strings.CutPrefix(word, "@")
 		server, uri, ok := strings.Cut(name, ":")
-		if uri = strings.TrimRight(uri, ".,;!?)"); !marked || !ok || uri == "" {
-			continue
-		}
-		known := slices.ContainsFunc(servers, func(s registry.MirrorServer) bool { return s.ID == server })
-		if r := (resource{server, uri}); known && !slices.Contains(out, r) {
+		r := resource{server, strings.TrimRight(uri, ".,;!?)")}
+		if marked && ok && r.uri != "" && !slices.Contains(out, r) {
 			out = append(out, r)
 		}
 	}
@@ -48,14 +45,17 @@ func resourcesIn(text string, servers []registry.MirrorServer) []resource {
 
 // attachResources reads what a text names of servers.
 func attachResources(ctx context.Context, eng *engine.Engine, text string, most int64) ([]provider.Part, error) {
-	if !strings.Contains(text, "@") || !strings.Contains(text, ":") {
+	list := resourcesIn(text)
+	if len(list) == 0 {
 		return nil, nil
 	}
 	servers, err := eng.MCPServers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list := resourcesIn(text, servers)
+	list = slices.DeleteFunc(list, func(r resource) bool {
+		return !slices.ContainsFunc(servers, func(s registry.MirrorServer) bool { return s.ID == r.server })
+	})
 	if len(list) > maxResources {
 		return nil, usagef("", "the message names %d resources; %d are allowed", len(list), maxResources)
 	}
@@ -77,7 +77,7 @@ func attachResources(ctx context.Context, eng *engine.Engine, text string, most 
 // attach adds what the question of an ask names of servers. What was piped in names
 // nothing: nobody wrote it as a question.
 func (o *askOptions) attach(ctx context.Context, rt *runtime, cfg *config.Config, turns client.Turns, req *engine.TurnRequest) error {
-	if !strings.Contains(o.prompt, "@") || !strings.Contains(o.prompt, ":") {
+	if len(resourcesIn(o.prompt)) == 0 { // no engine for a question that needs none
 		return nil
 	}
 	eng, err := rt.engineBeside(cfg, turns)
@@ -106,7 +106,7 @@ func contentParts(server, uri string, read []mcp.Content, most int64) ([]provide
 		part.Name = term.CutMiddle(term.Clean(part.Name), 200)
 		if c.Blob != nil {
 			if !pictured(c.MIMEType) {
-				return nil, fault.New(fault.Usage, fmt.Sprintf("%s is %s, which a model can't be sent", term.Clean(part.Name), orWord(term.Clean(c.MIMEType), "binary")))
+				return nil, fault.New(fault.Usage, fmt.Sprintf("%s is %s, which a model can't be sent", term.Clean(part.Name), cmp.Or(term.Clean(c.MIMEType), "binary")))
 			}
 			part.Kind, part.Text, part.MIME, part.Data = provider.ImagePart, "", c.MIMEType, c.Blob
 		}
@@ -116,13 +116,6 @@ func contentParts(server, uri string, read []mcp.Content, most int64) ([]provide
 		return nil, fault.New(fault.Usage, fmt.Sprintf("%s has %s; %s are allowed (the setting limits.file_bytes)", term.Clean(name), term.Size(int64(size)), term.Size(most)))
 	}
 	return parts, nil
-}
-
-func orWord(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // pictured tells the types of pictures that models take.
@@ -158,6 +151,9 @@ func (t *talk) doPrompt(ctx context.Context, arg string) error {
 	}
 	t.in.streams.Out.WriteString(term.CleanText(text) + "\n")
 	t.asked = text
+	if text != "" {
+		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
+	}
 	return t.runTurn(ctx, running{parts: parts, title: "/prompt " + words[0]})
 }
 
@@ -190,17 +186,17 @@ func quotedWords(text string) []string {
 	return words
 }
 
-// promptParts makes a message of a filled prompt: what it attaches, then its texts.
-func promptParts(server, name string, filled []mcp.Content, most int64) (parts []provider.Part, text string, err error) {
+// promptParts makes a message of a filled prompt: what it attaches, and its texts.
+func promptParts(server, name string, filled []mcp.Content, most int64) (attached []provider.Part, text string, err error) {
 	var texts []string
 	for _, c := range filled {
 		switch {
 		case c.Blob != nil || c.URI != "":
-			got, err := contentParts(server, orWord(c.URI, name), []mcp.Content{c}, most)
+			got, err := contentParts(server, cmp.Or(c.URI, name), []mcp.Content{c}, most)
 			if err != nil {
 				return nil, "", err
 			}
-			parts = append(parts, got...)
+			attached = append(attached, got...)
 		case c.Role == "assistant":
 			texts = append(texts, "[answer]\n"+c.Text)
 		case c.Text != "":
@@ -211,13 +207,10 @@ func promptParts(server, name string, filled []mcp.Content, most int64) (parts [
 	if most > 0 && int64(len(text)) > most {
 		return nil, "", fault.New(fault.Usage, fmt.Sprintf("the prompt %s/%s has %s; %s are allowed", term.Clean(server), term.Clean(name), term.Size(int64(len(text))), term.Size(most)))
 	}
-	if text != "" {
-		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
-	}
-	if len(parts) == 0 {
+	if len(attached) == 0 && text == "" {
 		return nil, "", fault.New(fault.Failed, "the prompt "+term.Clean(server)+"/"+term.Clean(name)+" is empty")
 	}
-	return parts, text, nil
+	return attached, text, nil
 }
 
 // listServerPrompts lists what each server has. One that can't be reached is named.
@@ -238,7 +231,7 @@ func (t *talk) listServerPrompts(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			t.in.notice(firstLineOf(err))
+			t.in.notice(firstLine(err.Error()))
 			continue
 		}
 		for _, p := range report.Prompts {
@@ -264,11 +257,6 @@ func argumentsOf(p mcp.Prompt) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-func firstLineOf(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return term.Clean(line)
 }
 
 // serversToName are the servers whose resources may be named, as @SERVER:.

@@ -39,8 +39,13 @@ tool that changed is held back until fettle mcp test has shown you the change.
 Every call of such a tool asks, unless a rule allows it: fettle ask --allow
 'notes:*', or the setting allow. A command runs in the sandbox: it has the
 network, the chat's files, a folder of its own, and the folders that its
-arguments name. A server can't ask you anything while it works, and can't use
-your model.
+arguments name.
+
+A server may ask you something while its tool runs: you are asked in its name,
+and see what it would get before it does. It may ask your model only where fettle
+mcp add --sampling lets it, and each prompt is shown to you first, unless the rule
+sampling@SERVER allows it. @SERVER:URI in a question sends a resource along, and
+fettle ask -p SERVER/NAME asks one of its prompts.
 
 Without a subcommand it is a server itself, as fettle mcp serve is: programs
 that speak MCP start it, and have fettle's tools and agents.`,

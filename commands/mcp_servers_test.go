@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -17,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // notesServer is an MCP server. What it does otherwise is in the file mode of
@@ -51,12 +52,7 @@ for line in sys.stdin:
 // notes puts the server on the PATH, in the folder of the world.
 func (w *world) notes() {
 	w.t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			w.t.Fatal("FETTLE_TEST_REQUIRE=all, and this machine lacks python3")
-		}
-		w.t.Skip("needs python3")
-	}
+	needtest.Program(w.t, "python3")
 	if runtime.GOOS == "windows" {
 		w.t.Skip("the server is a POSIX script")
 	}

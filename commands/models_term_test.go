@@ -5,13 +5,14 @@ package commands_test
 import (
 	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // onScreen runs a command on a terminal of its own, types the keys once it
@@ -22,10 +23,7 @@ func (w *world) onScreen(columns uint16, shows, keys string, args ...string) (st
 	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: columns})
 	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			w.t.Fatalf("open a pseudo-terminal: %v", err)
-		}
-		w.t.Skipf("needs pseudo-terminals: %v", err)
+		needtest.Lacking(w.t, "pseudo-terminals: "+err.Error())
 	}
 	defer f.Close()
 	var all strings.Builder

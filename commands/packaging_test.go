@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func packaged(t *testing.T, name string) string {
@@ -183,13 +185,7 @@ func TestTheUnits(t *testing.T) {
 	if !strings.Contains(packaged(t, "internal/packaging/fettle.socket"), "ListenStream=127.0.0.1:8217\n") {
 		t.Error("the socket is elsewhere than fettle serve looks")
 	}
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("needs systemd-analyze")
-		}
-		t.Skip("needs systemd-analyze")
-	}
+	analyze := needtest.Program(t, "systemd-analyze")
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "fettle.service"), strings.Replace(service, "/usr/bin/fettle", os.Args[0], 1))
 	put(t, filepath.Join(dir, "fettle.socket"), packaged(t, "internal/packaging/fettle.socket"))

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/python"
@@ -86,7 +87,7 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 // PubMed's tools in a turn, from the model's call over the sandbox's network to
 // the payload: document 001's two tool payloads.
 func TestPubMedInATurn(t *testing.T) {
-	needsPython(t)
+	needtest.Program(t, "python3")
 	articles, err := os.ReadFile(filepath.Join("..", "testdata", "toolsets", "research-streams", "assets", "sample", "articles.xml"))
 	if err != nil {
 		t.Fatal(err)

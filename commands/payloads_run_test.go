@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // turnEvent is an event as a program reads it: the fields that documents 000 and
@@ -106,7 +108,7 @@ func wantFlow(t *testing.T, events []turnEvent, want ...string) {
 // stages, a marker where it stood, its workspace payload at the end.
 func TestDocument000OnReviews(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, `{responses: [
   {when: good, step: 0, text: "Let me look.", calls: [{name: analyze_reviews, args: {business_name: Northside Movers, location: "Portland, OR", source: yelp}}]},
   {when: good, text: "I analyzed the reviews: [[tool:0]] is no card."}
@@ -163,7 +165,7 @@ func TestDocument000OnReviews(t *testing.T) {
 // A plan that the model wrote is accepted, and its tool does the research.
 func TestResearchFromPlanToReport(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, `{responses: [
   {when: plan, text: 'A plan: RESEARCH_PLAN: {"question": "What lowers fatigue on night shifts?", "aspects": [" planned naps", "bright light"], "sources": ["workspace"]}'},
   {when: sum up, text: Naps help.}]}`)
@@ -197,7 +199,7 @@ func TestResearchFromPlanToReport(t *testing.T) {
 // Document 001's pages and payloads, with the toolset's own parsers and tools.
 func TestDocument001OnResearchStreams(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, `{responses: [
   {when: both, step: 0, text: 'My proposal: SCHEMA_PROPOSAL: {"proposed_changes": {"topics": ["naps"]}, "reasoning": "{they} ask for it"} First I look.', calls: [{name: get_pubmed_article, args: {pmid: "99000006", source: sample}}]},
   {when: both, text: Found.},

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // terminal is fettle on a terminal of its own, and what it showed.
@@ -47,10 +49,7 @@ func (w *world) startOnTerminal(env []string, args ...string) *terminal {
 	w.t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			w.t.Fatalf("open a pseudo-terminal: %v", err)
-		}
-		w.t.Skipf("needs pseudo-terminals: %v", err)
+		needtest.Lacking(w.t, "pseudo-terminals: "+err.Error())
 	}
 	defer tty.Close()
 	if err := pty.Setsize(ptmx, &pty.Winsize{Cols: 80, Rows: 24}); err != nil {

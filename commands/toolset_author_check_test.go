@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cireport"
 	"github.com/fettle-cli/fettle/commands/starter"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/check"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -203,13 +204,7 @@ func mustAbs(t *testing.T, path string) string {
 // The server of a new toolset speaks MCP as it stands.
 func TestStarterServerAnswers(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("python3 is not on the PATH")
-		}
-		t.Skip("python3 is not on the PATH")
-	}
+	python := needtest.Program(t, "python3")
 	files, err := starter.Files(starter.Options{ID: "x", Name: "X", With: []starter.Part{starter.MCP}})
 	if err != nil {
 		t.Fatal(err)
@@ -243,10 +238,7 @@ nonsense
 // of fettle's own, Python itself is asked.
 func TestStarterTestsPassInPython(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not on the PATH")
-	}
+	python := needtest.Program(t, "python3")
 	dir := filepath.Join(t.TempDir(), "words")
 	s := term.Test(term.TestOptions{})
 	if err := runToolsetInit(newRuntime(s.Streams), toolsetInitOptions{dir: dir}); err != nil {
@@ -269,7 +261,7 @@ func TestStarterTestsPassInPython(t *testing.T) {
 		}), nil
 	}
 	s = term.Test(term.TestOptions{})
-	err = runToolsetTest(t.Context(), newRuntime(s.Streams), toolsetTestOptions{ref: dir, output: "text", timeout: time.Minute}, runner)
+	err := runToolsetTest(t.Context(), newRuntime(s.Streams), toolsetTestOptions{ref: dir, output: "text", timeout: time.Minute}, runner)
 	if err != nil || !strings.HasSuffix(s.Stdout.String(), "\n2 passed\n") {
 		t.Errorf("%v:\n%s%s", err, s.Stdout, s.Stderr)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // csvTools are the files of a small toolset with the id.
@@ -152,22 +154,15 @@ type fixture struct{ File, Threat, Expect, Code string }
 // bundles and manifests test them all.
 func securityFixtures(t *testing.T, kind string) (dir string, cases []fixture) {
 	t.Helper()
-	shared, asked := os.LookupEnv("FETTLE_SHARED")
-	if !asked {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	dir = filepath.Join(shared, "data", "security", kind)
+	dir = needtest.Shared(t, "security", kind)
 	raw, err := os.ReadFile(filepath.Join(dir, "MANIFEST.json"))
-	switch {
-	case err != nil && asked:
-		t.Fatalf("FETTLE_SHARED: %v", err)
-	case err != nil:
-		t.Skipf("the shared test data is not at %s; set FETTLE_SHARED", shared)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := json.Unmarshal(raw, &cases); err != nil {
 		t.Fatal(err)
 	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
+	if needtest.All() {
 		return dir, cases
 	}
 	var some []fixture

@@ -3,29 +3,18 @@ package commands_test
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// needPython skips a test where there is no Python.
-func needPython(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("python3"); err == nil {
-		return
-	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatal("FETTLE_TEST_REQUIRE=all, and there is no python3")
-	}
-	t.Skip("there is no python3")
-}
+	"github.com/fettle-cli/fettle/internal/needtest"
+)
 
 // A toolset of strangers from its import to the undo of what it did: its tools
 // run in a turn and by themselves, each call with its plan and its states.
 func TestAToolsetAtWork(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, `{responses: [
   {when: analyze, step: 0, calls: [{name: analyze_data, args: {filename: a.csv}}]},
   {when: "", text: Done.}]}`)
@@ -82,7 +71,7 @@ func TestAToolsetAtWork(t *testing.T) {
 // second answer from memory.
 func TestTheAgentsOfAToolset(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
 	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
 	out, _ := w.run(0, "agents", "list")
@@ -106,7 +95,7 @@ func TestTheAgentsOfAToolset(t *testing.T) {
 // what document 004 itself leaves open.
 func TestTheExamplesPassTheirTests(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
 	for _, name := range []string{"app-builder", "chaoscontext", "data-analysis", "my-toolset", "research", "research-streams", "reviews"} {
 		t.Run(name, func(t *testing.T) {

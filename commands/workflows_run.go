@@ -182,9 +182,10 @@ func (o workflowOptions) flags() map[string]config.Flag {
 }
 
 func (o workflowOptions) begin(ctx context.Context, rt *runtime, cfg *config.Config, eng *engine.Engine) (string, engine.TurnID, error) {
+	asks := !o.yes && !o.quiet && rt.streams.CanAsk()
 	req := engine.TurnRequest{
 		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxTurns,
-		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && !o.quiet && rt.streams.CanAsk(), CanAnswer: !o.yes && !o.quiet && rt.streams.CanAsk(),
+		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: asks, CanAnswer: asks,
 		OnWait: func(what string) { rt.notice("waiting: " + what) },
 	}
 	if o.action != "" {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // instanceOf reads an instance as -o json prints it.
@@ -39,7 +41,7 @@ func instanceOf(t *testing.T, out string) (state string, steps []string, results
 // only if it is given what the steps before it gave.
 func TestTheWorkflowsOfTheExamples(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	for _, c := range []struct {
 		toolset, workflow, input, model string
 		after                           []string // the steps behind the checkpoint
@@ -117,7 +119,7 @@ def step(workspace, name):
 // is not done again, and what ran is done again only because it is asked for.
 func TestAWorkflowIsKilled(t *testing.T) {
 	t.Parallel()
-	needPython(t)
+	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
 	put(t, filepath.Join(w.dir, "slow", "toolset.yaml"), slowManifest)
 	put(t, filepath.Join(w.dir, "slow", "tools", "step.py"), slowTool)

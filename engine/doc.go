@@ -71,6 +71,15 @@
 // payload that was shown is a part of its message. Decide records what a person
 // did with it, once, before the tool that its type names for that is started.
 //
+// # What a running call asks
+//
+// A tool of an MCP server may ask the person something, or a model for an answer. It
+// is a [event.ConfirmRequest] with a form, answered by Confirm like an approval, only
+// in turns whose request says CanAnswer; elsewhere the tool hears that nobody is
+// there. The call's time stands still meanwhile (asks.go, prompted.go). The page that
+// a server has for a call may want calls, too: these are edits beside the turns
+// (apps.go).
+//
 // # Locks
 //
 // Who holds one of these takes only those below it, so nobody waits in a ring.

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
 
@@ -164,27 +164,10 @@ func TestArtifactsEnd(t *testing.T) {
 	}
 }
 
-// sharedSecurity is a folder of the shared test data.
-func sharedSecurity(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("FETTLE_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	dir = filepath.Join(dir, "data", "security", name)
-	if _, err := os.Stat(dir); err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatalf("needs the shared test data, which FETTLE_SHARED names: %v", err)
-		}
-		t.Skipf("needs the shared test data, which FETTLE_SHARED names: %v", err)
-	}
-	return dir
-}
-
 // hostileData are values that would break out of a page.
 func hostileData(t testing.TB) map[string]json.RawMessage {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(sharedSecurity(t, "html"), "tool-data.json"))
+	raw, err := os.ReadFile(needtest.Shared(t, "security", "html", "tool-data.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,13 +183,3 @@ func lastBegun(t *testing.T, h *house) (id engine.TurnID) {
 	}
 	return id
 }
-
-// lacks skips a test that needs something the machine hasn't. On a machine that
-// claims to have everything a skip is a failure.
-func lacks(t testing.TB, what string) {
-	t.Helper()
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
-	}
-	t.Skipf("this machine lacks %s", what)
-}

@@ -18,6 +18,11 @@
 //     another request answers, and its stream goes on (pause.go).
 //   - Approval: a confirm_request of a live turn with the nonce that answers it
 //     (approvals.go).
+//   - Artifact: a stranger's page under an address that nobody can guess, for a
+//     while (artifacts.go, artifact_routes.go). An app is one of an MCP server, which
+//     may ask for calls of that server's tools (apps.go, app_asks.go).
+//   - Opening: a code that stands for the token once, which a browser is started with
+//     (opening.go).
 //   - Compatible routes: those of OpenAI's and Ollama's APIs (compat.go,
 //     responses.go, compat_models.go). Their clients change the base URL alone.
 //   - Thread: a conversation by the name that a client has for it (wire.go,
@@ -31,9 +36,11 @@
 // Any page that a browser on this machine has open can send requests here. So
 // the Host has to be the address itself, an Origin has to be the server's own, a
 // request that a browser made for another site is refused whatever its method,
-// and the token is a header or a part of the path, never a cookie. No CORS header
-// is ever written but for the one origin of Options.TrustOrigin, on the one route
-// that it may use.
+// and the token is a header or a part of the path, never a cookie. CORS headers are
+// written for the origins of Options.AllowOrigins, whose pages need the token like
+// everybody, and for the one of Options.TrustOrigin, on the one route that it may use
+// without (origins.go). What tools and MCP servers show as pages is sent by another
+// listener, from an origin that has nothing else (artifacts.go).
 //
 // # Promises
 //

@@ -13,31 +13,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/server"
 )
-
-// shared is a folder of the shared test data.
-func shared(t *testing.T, path string) string {
-	t.Helper()
-	dir := os.Getenv("FETTLE_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	path = filepath.Join(dir, "data", path)
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatalf("needs the shared test data, which FETTLE_SHARED names: %v", err)
-		}
-		t.Skipf("needs the shared test data, which FETTLE_SHARED names: %v", err)
-	}
-	return path
-}
 
 // Every request of the shared table has the answer that stands there: what pages
 // of other sites, tools' pages and clumsy clients send.
 func TestTheGate(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(shared(t, "security/web/http-cases.json"))
+	raw, err := os.ReadFile(needtest.Shared(t, "security", "web", "http-cases.json"))
 	must(t, err)
 	var cases []struct {
 		N, Method, Path, Host, Raw string

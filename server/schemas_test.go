@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/internal/sse"
 )
@@ -24,7 +25,7 @@ type published struct {
 // judge holds what clients were answered against the schemas.
 func (f *front) judge(t *testing.T) {
 	t.Helper()
-	p := &published{t: t, dir: sharedProtocols(t), made: map[string]*schema.Schema{}}
+	p := &published{t: t, dir: needtest.Shared(t, "protocols"), made: map[string]*schema.Schema{}}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.answered {
@@ -181,19 +182,4 @@ func (p *published) reach(into map[string]json.RawMessage, name string) {
 	for _, m := range regexp.MustCompile(`"#/\$defs/([^"]+)"`).FindAllSubmatch(into[name], -1) {
 		p.reach(into, string(m[1]))
 	}
-}
-
-// sharedProtocols finds the shared protocol data: FETTLE_SHARED, or ../shared
-// from the project's root.
-func sharedProtocols(t testing.TB) string {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_SHARED")
-	if !asked {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	dir = filepath.Join(dir, "data", "protocols")
-	if _, err := os.Stat(dir); err != nil {
-		lacks(t, "the shared test data; set FETTLE_SHARED")
-	}
-	return dir
 }

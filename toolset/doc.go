@@ -10,6 +10,8 @@
 //
 //   - Tool: the description (document 000's ToolConfig, document 004's tools
 //     table, MCP's annotations). Runner: the code that does it. Entry: both.
+//   - Asker: whom a running call may ask, a person or a model. Only those of MCP
+//     servers do.
 //   - Tool id: `<toolset>:<id>`, builtins bare. Bare id: the part after the
 //     colon. Each part is letters, digits, `_`, `-`, `.` and `/`, begins with
 //     a letter, a digit or `_`, and has at most 128 characters.

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -55,14 +56,7 @@ func needPython(t *testing.T) string {
 	if runtime.GOOS == "windows" {
 		t.Skip("the examples' expected files and commands are those of Unix")
 	}
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("python3 is needed")
-		}
-		t.Skip("python3 isn't there")
-	}
-	return python
+	return needtest.Program(t, "python3")
 }
 
 // request is what the harness is asked.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // Each file of testdata/errors is wrong; the golden file beside it is what
@@ -78,16 +80,9 @@ func TestProblemsAreBounded(t *testing.T) {
 // configuration, so all but the empty one must fail, soon and with a place.
 func TestHostileYAML(t *testing.T) {
 	t.Parallel()
-	shared := os.Getenv("FETTLE_SHARED")
-	if shared == "" {
-		shared = "../../../shared"
-	}
-	files, _ := filepath.Glob(filepath.Join(shared, "data/security/yaml/*.yaml"))
-	if len(files) == 0 {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("the shared data isn't there: set FETTLE_SHARED")
-		}
-		t.Skip("the shared data isn't there: set FETTLE_SHARED")
+	files, err := filepath.Glob(filepath.Join(needtest.Shared(t, "security", "yaml"), "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func answer(id string, after time.Duration) Check {
@@ -212,13 +214,7 @@ func TestProgramsGetNoSecrets(t *testing.T) {
 
 // The folder that fettle is started in may be anyone's.
 func TestPythonReadsNothingOfTheCurrentFolder(t *testing.T) {
-	path, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("python3 is missing")
-		}
-		t.Skip("python3 is missing")
-	}
+	path := needtest.Program(t, "python3")
 	dir := t.TempDir()
 	t.Chdir(dir)
 	trap := filepath.Join(dir, "ran")

@@ -143,17 +143,3 @@ func wantFault(t *testing.T, err error, want string) *fault.Fault {
 	}
 	return f
 }
-
-// need skips a test without a program, or fails where nothing may be missing.
-func need(t *testing.T, program string) string {
-	t.Helper()
-	path, err := exec.LookPath(program)
-	if err == nil {
-		return path
-	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("%s isn't there", program)
-	}
-	t.Skipf("%s isn't there", program)
-	return ""
-}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func TestATerminalIsNeverRead(t *testing.T) {
@@ -49,7 +51,7 @@ func TestATerminalIsNeverRead(t *testing.T) {
 
 func TestStdinOfAShell(t *testing.T) {
 	t.Parallel()
-	sh := need(t, "sh")
+	sh := needtest.Program(t, "sh")
 	for _, tt := range []struct {
 		name, script, text string
 		isNil              bool
@@ -227,7 +229,7 @@ func TestADeviceHasALimitToo(t *testing.T) {
 
 func TestProcessSubstitution(t *testing.T) {
 	t.Parallel()
-	bash := need(t, "bash")
+	bash := needtest.Program(t, "bash")
 	for _, tt := range []struct{ name, script, text string }{
 		{"the writer is through before we open", `exec "$0" -f <(printf hi) <(printf ' there')`, "hi there"},
 		{"the writer is slow", `exec "$0" -f <(printf a; sleep 0.2; printf b)`, "ab"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func TestKeyring(t *testing.T) {
@@ -158,12 +159,7 @@ const busEnv = "KEYS_TEST_ON_THE_BUS"
 func TestRealSecretService(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"dbus-run-session", "gnome-keyring-daemon"} {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-				t.Fatalf("%s isn't there", program)
-			}
-			t.Skipf("%s isn't there", program)
-		}
+		needtest.Program(t, program)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func TestPatches(t *testing.T) {
@@ -48,13 +50,7 @@ func TestCounts(t *testing.T) {
 // Git makes the new version of the old one by any patch.
 func TestGitAppliesPatches(t *testing.T) {
 	t.Parallel()
-	git, err := exec.LookPath("git")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal(err)
-		}
-		t.Skipf("needs git: %v", err)
-	}
+	git := needtest.Program(t, "git")
 	line := rapid.SampledFrom([]string{"a\n", "b\n", "\n", "-\n", "+x\n", " y\n", "@@\n", "\\ No newline\n", "é\n", "\r\n"})
 	text := rapid.Custom(func(t *rapid.T) string {
 		s := strings.Join(rapid.SliceOfN(line, 0, 12).Draw(t, "lines"), "")

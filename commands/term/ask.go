@@ -63,8 +63,8 @@ type console interface {
 
 // asker puts one question at a time.
 type asker struct {
-	host func(ctx context.Context, q Question) (rune, error) // asks instead; see [Host]
-	line func(ctx context.Context, prompt string) (string, error)
+	host func(ctx context.Context, q Question) (rune, error)      // asks instead; see [Host]
+	line func(ctx context.Context, prompt string) (string, error) // the same for a line
 	open func(words bool) (console, error)
 	can  func() bool
 
@@ -93,27 +93,38 @@ func (s *Streams) Ask(ctx context.Context, q Question) (rune, error) {
 	if s.asker.host != nil {
 		return s.asker.host(ctx, q)
 	}
+	con, done, err := s.take(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	return q.put(ctx, con, s.promptStyle())
+}
+
+// take waits until nothing else is asked and gives the terminal to ask on, until done.
+func (s *Streams) take(ctx context.Context, q Question) (con console, done func(), err error) {
 	select {
 	case s.asker.turn <- struct{}{}:
-		defer func() { <-s.asker.turn }()
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
 	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
+		<-s.asker.turn
+		return nil, nil, context.Cause(ctx)
 	}
-	con, err := s.asker.open(q.Words)
-	if err != nil {
-		return 0, q.failed(err)
+	if con, err = s.asker.open(q.Words); err != nil {
+		<-s.asker.turn
+		return nil, nil, q.failed(err)
 	}
 	s.asker.using(con)
-	defer func() {
+	back := s.giveWay(con)
+	return con, func() {
+		back()
 		s.asker.using(nil)
 		con.restore()
 		_ = con.close() // nothing to lose: the answer is read
-	}()
-	defer s.giveWay(con)()
-	return q.put(ctx, con, s.promptStyle())
+		<-s.asker.turn
+	}, nil
 }
 
 // promptStyle is that of the stream which shares the prompt's terminal.

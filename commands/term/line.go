@@ -16,26 +16,11 @@ func (s *Streams) AskLine(ctx context.Context, prompt string) (string, error) {
 	if s.asker.line != nil {
 		return s.asker.line(ctx, prompt)
 	}
-	select {
-	case s.asker.turn <- struct{}{}:
-		defer func() { <-s.asker.turn }()
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
-	}
-	con, err := s.asker.open(true)
+	con, done, err := s.take(ctx, Question{Text: prompt, Words: true})
 	if err != nil {
-		return "", fmt.Errorf("ask %q: %w", prompt, err)
+		return "", err
 	}
-	s.asker.using(con)
-	defer func() {
-		s.asker.using(nil)
-		con.restore()
-		_ = con.close() // nothing to lose: the answer is read
-	}()
-	defer s.giveWay(con)()
+	defer done()
 	for {
 		if _, err := io.WriteString(con, prompt); err != nil {
 			return "", fmt.Errorf("ask %q: %w", prompt, err)

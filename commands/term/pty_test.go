@@ -19,6 +19,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // ptyWait bounds how long the other end of a terminal is waited for: a second
@@ -99,10 +101,7 @@ func startChild(t *testing.T, role string, size pty.Winsize, change func(*exec.C
 	cmd.Env = append(os.Environ(), childRole+"="+role, "TERM=xterm", "NO_COLOR=", "CLICOLOR_FORCE=", "COLORTERM=", "COLUMNS=")
 	ptmx, tty, err := pty.Open()
 	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatalf("open a pseudo-terminal: %v", err)
-		}
-		t.Skipf("needs pseudo-terminals: %v", err)
+		needtest.Lacking(t, "pseudo-terminals: "+err.Error())
 	}
 	if err := pty.Setsize(ptmx, &size); err != nil {
 		t.Fatal(err)

@@ -19,26 +19,11 @@ const maxSecret = 16 << 10
 // before the prompt appeared is dropped, and so is what follows the line, such
 // as the rest of a paste. A ctx that is done ends it at once with its cause.
 func (s *Streams) ReadSecret(ctx context.Context, prompt string) (string, error) {
-	select {
-	case s.asker.turn <- struct{}{}:
-		defer func() { <-s.asker.turn }()
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
-	}
-	con, err := s.asker.open(false) // single keys, which aren't echoed
+	con, done, err := s.take(ctx, Question{Text: prompt}) // single keys, which aren't echoed
 	if err != nil {
-		return "", fmt.Errorf("ask %q: %w", Clean(prompt), err)
+		return "", err
 	}
-	s.asker.using(con)
-	defer func() {
-		s.asker.using(nil)
-		con.restore()
-		_ = con.close() // nothing to lose: the answer is read
-	}()
-	defer s.giveWay(con)()
+	defer done()
 	return readLine(ctx, con, CleanText(prompt))
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/nodetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -300,19 +301,7 @@ func FuzzPage(f *testing.F) {
 // A real browser applies the style sheet, runs nothing and asks nobody.
 func TestABrowserShowsThePage(t *testing.T) {
 	t.Parallel()
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("needs Chromium")
-		}
-		t.Skip("needs Chromium, to look at the page")
-	}
+	browser := nodetest.Chromium(t)
 	var page bytes.Buffer
 	doc := document()
 	doc.Messages[3].Parts[0].Text += "\n\n<script>document.title='owned'</script>\n<img src=x onerror=\"document.title='owned'\">"

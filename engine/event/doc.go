@@ -9,6 +9,7 @@
 //
 //   - Event: a body with its header (turn_id, seq, time).
 //   - Body: one of the types in bodies.go; its Type is the JSON `type`.
+//   - Form: what a running call asks a person itself, in a confirm_request (form.go).
 //   - Seq: an event's place in its turn, from 1, without gaps.
 //
 // Exactly one of [Complete], [Error] and [Cancelled] ends a turn, and nothing

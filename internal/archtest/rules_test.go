@@ -175,7 +175,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./server/dialect/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/sse", "./internal/schema", "./internal/nodetest"},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./engine/fault", "./internal/sse", "./internal/schema", "./internal/nodetest", "./internal/needtest"},
 			why: "its tests read the frames back and hold them against published schemas, and start no engine",
 		},
 		{
@@ -227,12 +227,12 @@ func leaves() []rule {
 			rooms: []string{
 				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/otlp/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/shellparts/...",
 			}, tests: true, deep: true,
-			forbid: []string{"./..."},
-			why:    "these are leaves",
+			forbid: []string{"./..."}, allow: []string{"./internal/needtest"},
+			why: "these are leaves",
 		},
 		{
 			rooms: []string{"./internal/schema/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./internal/nearest", "./internal/needtest"},
 			why: "checking a document against a schema needs nothing else of ours",
 		},
 		{
@@ -247,7 +247,7 @@ func leaves() []rule {
 // exchanged, and its types and faults stay where they are understood.
 func owners() []rule {
 	everybody := []string{"./..."}
-	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/nodetest/...", "./internal/otlp/otlptest/..."}
+	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/nodetest/...", "./internal/needtest/...", "./internal/otlp/otlptest/..."}
 	return []rule{
 		{
 			rooms: everybody, except: []string{"./internal/kv/..."}, tests: true,

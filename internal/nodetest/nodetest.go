@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // Set is packages that are installed together.
@@ -43,14 +45,14 @@ func Find(t testing.TB, s Set) (modules, node string) {
 	t.Helper()
 	dir, asked := os.LookupEnv(s.env)
 	if !asked {
-		dir = filepath.Join(root(t), filepath.FromSlash(s.dir))
+		dir = filepath.Join(needtest.Root(t), filepath.FromSlash(s.dir))
 	}
 	modules, err := filepath.Abs(filepath.Join(dir, "node_modules"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(modules, s.have)); err != nil {
-		lacks(t, "npm's "+s.have+" and what goes with it; npm ci --prefix "+s.dir+" installs them")
+		needtest.Lacking(t, "npm's "+s.have+" and what goes with it; npm ci --prefix "+s.dir+" installs them")
 	}
 	own, _ := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
 	for _, program := range append(own, "node") {
@@ -64,7 +66,7 @@ func Find(t testing.TB, s Set) (modules, node string) {
 			return modules, path
 		}
 	}
-	lacks(t, "Node "+strconv.Itoa(s.least)+" or later")
+	needtest.Lacking(t, "Node "+strconv.Itoa(s.least)+" or later")
 	return "", ""
 }
 
@@ -74,39 +76,11 @@ func Chromium(t testing.TB) string {
 	if named := os.Getenv("CHROMIUM"); named != "" {
 		return named
 	}
-	for _, program := range []string{"chromium", "google-chrome"} {
+	for _, program := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
 		if path, err := exec.LookPath(program); err == nil {
 			return path
 		}
 	}
-	lacks(t, "Chromium; apt-get install chromium installs it")
+	needtest.Lacking(t, "Chromium; apt-get install chromium installs it")
 	return ""
-}
-
-// root is the project's folder: tests run in those of their packages.
-func root(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("there is no go.mod above the tests")
-		}
-		dir = up
-	}
-}
-
-// lacks skips a test. On a machine that claims to have everything that is a failure.
-func lacks(t testing.TB, what string) {
-	t.Helper()
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
-	}
-	t.Skipf("this machine lacks %s", what)
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 const (
@@ -138,7 +140,7 @@ func (s *Server) serve(t testing.TB, program string) *syncBuffer {
 // create makes the tiny model.
 func (s *Server) create(t testing.TB, program, dir string, log fmt.Stringer) {
 	t.Helper()
-	from := filepath.Join(moduleRoot(t), "testdata", "ollama")
+	from := filepath.Join(needtest.Root(t), "testdata", "ollama")
 	if err := unpack(filepath.Join(from, "tiny.gguf.gz"), filepath.Join(dir, "tiny.gguf")); err != nil {
 		t.Fatal(err)
 	}
@@ -178,23 +180,4 @@ func unpack(from, to string) error {
 		return fmt.Errorf("unpack %s: %w", from, err)
 	}
 	return out.Close()
-}
-
-// moduleRoot is the folder of go.mod.
-func moduleRoot(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("find go.mod: not in any folder above this one")
-		}
-		dir = up
-	}
 }

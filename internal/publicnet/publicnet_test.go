@@ -9,25 +9,15 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func sharedLines(t *testing.T, name string) []string {
 	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_SHARED")
-	if !asked {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	_, err := os.Stat(dir)
-	switch {
-	case err != nil && asked:
-		t.Fatalf("FETTLE_SHARED: %v", err)
-	case err != nil:
-		t.Skipf("the shared test data is not at %s; set FETTLE_SHARED", dir)
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "data", "security", "web", name))
+	raw, err := os.ReadFile(needtest.Shared(t, "security", "web", name))
 	if err != nil {
 		t.Fatal(err)
 	}

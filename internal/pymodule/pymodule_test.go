@@ -1,10 +1,11 @@
 package pymodule
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func TestStandard(t *testing.T) {
@@ -24,16 +25,10 @@ func TestStandard(t *testing.T) {
 // TestAgainstPython asks the machine's interpreter for its own list.
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("python3 is not on the PATH")
-		}
-		t.Skip("python3 is not on the PATH")
-	}
+	python := needtest.Program(t, "python3")
 	out, err := exec.CommandContext(t.Context(), python, "-I", "-S", "-c", "import sys; print(*sys.stdlib_module_names)").Output()
 	if err != nil {
-		t.Skipf("python3 is older than 3.10: %v", err)
+		needtest.Lacking(t, "a python3 of 3.10 or later: "+err.Error())
 	}
 	for name := range strings.FieldsSeq(string(out)) {
 		if !strings.HasPrefix(name, "_") && !Standard(name) {

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // tricky is Python that a reader of lines would misread.
@@ -175,7 +177,7 @@ func indented(n int) string {
 // hundred ways, and asks Python which of them are Python still.
 func TestNothingPythonTakesIsRefused(t *testing.T) {
 	t.Parallel()
-	python := python(t)
+	python := needtest.Program(t, "python3")
 	base, _, _ := strings.Cut(tricky, "type Alias") // Python of before 3.12 refuses what follows, and this:
 	base = strings.Replace(base, `{'}' + "{"}`, "{x}", 1)
 	random := rand.New(rand.NewPCG(1, 2))

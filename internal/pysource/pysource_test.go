@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // dump is a Python program that says in JSON what ast finds in the files that
@@ -115,22 +117,10 @@ func library(t *testing.T, python string) []string {
 	return out2
 }
 
-func python(t *testing.T) string {
-	t.Helper()
-	path, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("python3 is not on the PATH")
-		}
-		t.Skip("python3 is not on the PATH")
-	}
-	return path
-}
-
 // TestAgainstPython holds Parse against Python's own parser on many files.
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
-	python := python(t)
+	python := needtest.Program(t, "python3")
 	files := library(t, python)
 	cmd := exec.CommandContext(t.Context(), python, "-I", "-W", "ignore", "-c", dump)
 	cmd.Stdin = strings.NewReader(strings.Join(files, "\n"))

@@ -5,13 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // TestPublishedSchemas compiles large schemas that people use, and checks the
 // examples of tool calls that MCP publishes with its own.
 func TestPublishedSchemas(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(sharedDir(t), "data", "protocols")
+	dir := needtest.Shared(t, "protocols")
 	for _, name := range []string{
 		"mcp/schema-2025-06-18.json", "mcp/schema-2025-11-25.json", "mcp/schema-2026-07-28.json",
 		"acp/v1.schema.json", "ag-ui/spec/draft/schema.json", "mcpb/mcpb-manifest-v0.4.schema.json",

@@ -7,26 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// sharedDir finds the shared test data: FETTLE_SHARED, or ../shared from the
-// project's root. Without it the test is skipped; a FETTLE_SHARED that isn't
-// there is an error.
-func sharedDir(t *testing.T) string {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_SHARED")
-	if !asked {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	_, err := os.Stat(dir)
-	switch {
-	case err != nil && asked:
-		t.Fatalf("FETTLE_SHARED: %v", err)
-	case err != nil:
-		t.Skipf("the shared test data is not at %s; set FETTLE_SHARED", dir)
-	}
-	return dir
-}
+	"github.com/fettle-cli/fettle/internal/needtest"
+)
 
 type suiteGroup struct {
 	Description string
@@ -43,7 +26,7 @@ type suiteGroup struct {
 // each such group is accounted for here.
 func TestSuite(t *testing.T) {
 	t.Parallel()
-	suite := filepath.Join(sharedDir(t), "data", "protocols", "json-schema-test-suite", "tests")
+	suite := needtest.Shared(t, "protocols", "json-schema-test-suite", "tests")
 	for _, draft := range []struct {
 		name, uri string
 		remote    []string

@@ -16,6 +16,8 @@
 //   - Mode: an agent that the chat enters by, or none (settings.go).
 //   - Command: a prompt that begins with a slash and is carried out here, such as
 //     /undo, or that one of the user's prompts stands for (commands.go).
+//   - Form: what a running tool asks the person. It is elicitation/create where the
+//     editor has that; a yes or a no is a permission elsewhere (forms.go).
 //
 // # The editor's files and terminals
 //

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -94,12 +95,12 @@ func full(v any) any {
 // schema, of which exactly one must fit.
 func TestRequestsSatisfyTheSchemas(t *testing.T) {
 	t.Parallel()
-	api := shared(t, "openai", "openai-chat-responses-models.schema.json")
+	api := needtest.Shared(t, "protocols", "openai", "openai-chat-responses-models.schema.json")
 	requests := requestFiles(t)
 	for n, s := range map[Name]*schema.Schema{
 		OpenAI:    schemaOfFile(t, api, "CreateChatCompletionRequest"),
 		Responses: schemaOfFile(t, api, "CreateResponse"),
-		AGUI:      schemaOfFile(t, shared(t, "ag-ui", "core-1.0.0-run-agent-input.generated.schema.json"), ""),
+		AGUI:      schemaOfFile(t, needtest.Shared(t, "protocols", "ag-ui", "core-1.0.0-run-agent-input.generated.schema.json"), ""),
 	} {
 		for base, body := range requests[n] {
 			if base == "responses.full" {
@@ -115,7 +116,7 @@ func TestRequestsSatisfyTheSchemas(t *testing.T) {
 // AG-UI's own fixtures: what its schema takes is taken.
 func TestFixturesOfAGUI(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(shared(t, "ag-ui", "spec", "draft", "fixtures", "RunAgentInput"), "valid", "*.json"))
+	files, err := filepath.Glob(filepath.Join(needtest.Shared(t, "protocols", "ag-ui", "spec", "draft", "fixtures", "RunAgentInput"), "valid", "*.json"))
 	if err != nil || len(files) < 10 {
 		t.Fatalf("found %d fixtures: %v", len(files), err)
 	}

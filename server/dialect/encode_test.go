@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/internal/sse"
 )
@@ -245,7 +246,7 @@ func (j judges) of(data []byte) *schema.Schema {
 
 func judgesOf(t *testing.T, n Name) judges {
 	t.Helper()
-	api := shared(t, "openai", "openai-chat-responses-models.schema.json")
+	api := needtest.Shared(t, "protocols", "openai", "openai-chat-responses-models.schema.json")
 	switch n {
 	case OpenAI:
 		return judges{
@@ -261,9 +262,9 @@ func judgesOf(t *testing.T, n Name) judges {
 			object:  schemaOfFile(t, api, "Response"),
 		}
 	case AISDK:
-		return judges{stream: schemaOfFile(t, shared(t, "ai-sdk", "ui-message-chunk.ai-7.0.173.generated.schema.json"), "")}
+		return judges{stream: schemaOfFile(t, needtest.Shared(t, "protocols", "ai-sdk", "ui-message-chunk.ai-7.0.173.generated.schema.json"), "")}
 	case AGUI:
-		return judges{stream: schemaOfFile(t, shared(t, "ag-ui", "core-1.0.0-event.generated.schema.json"), "")}
+		return judges{stream: schemaOfFile(t, needtest.Shared(t, "protocols", "ag-ui", "core-1.0.0-event.generated.schema.json"), "")}
 	}
 	return judges{}
 }
@@ -277,7 +278,7 @@ func TestFramesSatisfyTheSchemas(t *testing.T) {
 			judge := judgesOf(t, n)
 			judge.seen = map[string]bool{}
 			for _, file := range samples(n) {
-				checkFrames(t, file, judge, frames(t, n, readFile(t, shared(t, "wire", file))))
+				checkFrames(t, file, judge, frames(t, n, readFile(t, needtest.Shared(t, "protocols", "wire", file))))
 			}
 			for name, events := range turns {
 				o := options()

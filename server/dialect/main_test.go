@@ -94,33 +94,6 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// lacks skips a test that needs something the machine hasn't. On a machine that
-// claims to have everything a skip is a failure.
-func lacks(t testing.TB, what string) {
-	t.Helper()
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
-	}
-	t.Skipf("this machine lacks %s", what)
-}
-
-// shared finds the shared protocol data: FETTLE_SHARED, or ../shared from the
-// project's root.
-func shared(t testing.TB, parts ...string) string {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_SHARED")
-	if !asked {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		if asked {
-			t.Fatalf("FETTLE_SHARED: %v", err)
-		}
-		lacks(t, "the shared test data; set FETTLE_SHARED")
-	}
-	return filepath.Join(append([]string{dir, "data", "protocols"}, parts...)...)
-}
-
 // schemaOfFile compiles a published schema, or one of its definitions with
 // what it refers to.
 // Definitions that are named as open take anything: they are checked by

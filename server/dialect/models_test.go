@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -17,8 +18,8 @@ func someModels() []Model {
 
 func TestModelLists(t *testing.T) {
 	t.Parallel()
-	list := schemaOfFile(t, shared(t, "openai", "openai-chat-responses-models.schema.json"), "ListModelsResponse")
-	for name, body := range map[string][]byte{"ours": OpenAIModels(someModels()), "none": OpenAIModels(nil), "the sample": readFile(t, shared(t, "wire", "openai-models.json"))} {
+	list := schemaOfFile(t, needtest.Shared(t, "protocols", "openai", "openai-chat-responses-models.schema.json"), "ListModelsResponse")
+	for name, body := range map[string][]byte{"ours": OpenAIModels(someModels()), "none": OpenAIModels(nil), "the sample": readFile(t, needtest.Shared(t, "protocols", "wire", "openai-models.json"))} {
 		if problems := validate(list, body); len(problems) > 0 {
 			t.Errorf("%s: %s\n%s", name, schema.Explain(problems), body)
 		}

@@ -26,7 +26,8 @@
 // Rules decide as in every other turn. A call that has to be asked about is asked
 // by elicitation where the client can; elsewhere it is denied, with the rule that
 // would allow it. A model's client may well have asked the person already, but it
-// says so nowhere.
+// says so nowhere. What a running tool asks itself goes on to the client in the same
+// way, in the name of who asks (forms.go).
 //
 // # What is hostile
 //

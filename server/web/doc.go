@@ -15,10 +15,9 @@
 //     another one in each answer, so it is never kept.
 //   - Asset: a file whose name has a sum of its content, so that it may be kept for
 //     ever. Other files are asked for again, by their ETag.
-//   - Form: a file as it is, or compressed. What gets smaller the build has compressed
-//     by Brotli (x.js.br), and the program has it in that form alone: it is sent so to
-//     who takes it. For others it is unpacked, and packed by gzip where they take that,
-//     once each.
+//   - Form: a file as it is, or compressed. What gets smaller is in the build by Brotli
+//     alone (x.js.br), and is sent so; for a client that doesn't take that it is
+//     unpacked, and packed by gzip where it takes that, once each.
 //
 // # Concurrency
 //

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin/readable"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
@@ -59,13 +60,9 @@ func newLauncher(t *testing.T) *sandbox.Launcher {
 // need skips a test that needs something the machine lacks.
 func need(t *testing.T, ok bool, what string) {
 	t.Helper()
-	if ok {
-		return
+	if !ok {
+		needtest.Lacking(t, what)
 	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
-	}
-	t.Skipf("this machine lacks %s", what)
 }
 
 // anyLevel lets commands run on every machine.

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // writeFolder makes a folder of files.
@@ -451,12 +453,7 @@ z.close()`
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(argv[0]); err != nil {
-				if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-					t.Fatalf("%s is not on the PATH", argv[0])
-				}
-				t.Skipf("%s is not on the PATH", argv[0])
-			}
+			needtest.Program(t, argv[0])
 			out := filepath.Join(t.TempDir(), "out.zip")
 			args := slices.Clone(argv[1:])
 			for i := range args {
@@ -483,12 +480,7 @@ z.close()`
 // TestUnzipReadsOurs lets the usual program check and list what we write.
 func TestUnzipReadsOurs(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("unzip"); err != nil {
-		if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-			t.Fatal("unzip is not on the PATH")
-		}
-		t.Skip("unzip is not on the PATH")
-	}
+	needtest.Program(t, "unzip")
 	b := must(t)(OpenFolder(t.Context(), writeFolder(t, demoFiles()), Options{}))
 	out := filepath.Join(t.TempDir(), "out.zip")
 	f, err := os.Create(out)

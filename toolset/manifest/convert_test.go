@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -62,7 +62,7 @@ func TestFromMCPB(t *testing.T) {
 // TestMCPBSample makes sure that the sample is one by the published schema.
 func TestMCPBSample(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join(sharedDir(t), "data", "protocols", "mcpb", "mcpb-manifest-v0.3.schema.json"))
+	raw, err := os.ReadFile(needtest.Shared(t, "protocols", "mcpb", "mcpb-manifest-v0.3.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,30 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// sharedDir finds the shared test data: FETTLE_SHARED, or ../shared from the
-// project's root. Without it the test is skipped; a FETTLE_SHARED that isn't
-// there is an error.
-func sharedDir(t *testing.T) string {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_SHARED")
-	if !asked {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	_, err := os.Stat(dir)
-	switch {
-	case err != nil && asked:
-		t.Fatalf("FETTLE_SHARED: %v", err)
-	case err != nil:
-		t.Skipf("the shared test data is not at %s; set FETTLE_SHARED", dir)
-	}
-	return dir
-}
+	"github.com/fettle-cli/fettle/internal/needtest"
+)
 
 func listed[T any](t *testing.T, kind string) (dir string, cases []T) {
 	t.Helper()
-	dir = filepath.Join(sharedDir(t), "data", "security")
+	dir = needtest.Shared(t, "security")
 	raw, err := os.ReadFile(filepath.Join(dir, kind, "MANIFEST.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v4"
@@ -122,7 +123,7 @@ func TestSchemaAgrees(t *testing.T) {
 
 func TestSchemaAgreesOnFixtures(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(sharedDir(t), "data", "security", "yaml")
+	dir := needtest.Shared(t, "security", "yaml")
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil || len(files) < 40 {
 		t.Fatalf("%d fixtures: %v", len(files), err)

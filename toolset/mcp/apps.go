@@ -102,26 +102,14 @@ func forApps(meta sdk.Meta) bool {
 
 // rawTools lists the tools of a server anew, as it has them.
 func (c *conn) rawTools(ctx context.Context) ([]*sdk.Tool, error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
 	var out []*sdk.Tool
-	cursor := ""
-	for range maxPages {
-		page, err := c.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
-		if err != nil {
-			return nil, err
+	_, err := c.eachTool(ctx, func(t *sdk.Tool) bool {
+		if len(out) < MaxTools {
+			out = append(out, t)
 		}
-		for _, t := range page.Tools {
-			if t != nil && len(out) < MaxTools {
-				out = append(out, t)
-			}
-		}
-		if page.NextCursor == "" || page.NextCursor == cursor {
-			break
-		}
-		cursor = page.NextCursor
-	}
-	return out, nil
+		return len(out) == MaxTools
+	})
+	return out, err
 }
 
 // App gives the page for the calls of a tool, and what it may do. ErrNoApp is a tool

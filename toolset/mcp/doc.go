@@ -17,6 +17,8 @@
 //     a process each; a server at an address has one connection.
 //   - Pinned: a tool as it was approved. A tool that is another one now, or new,
 //     is held back until somebody has approved it.
+//   - App: the page that a server has for the calls of a tool (MCP Apps). It may call
+//     those tools of its server that are for apps, with what was pinned of them.
 //   - Era: what a server speaks. The modern one has server/discover, the legacy
 //     one initialize. It is probed once and remembered.
 //

@@ -57,30 +57,45 @@ func pinsOf(tools []toolset.Tool) pins {
 	return out
 }
 
-// listTools gets all tools of a server. What can't be used is left out with a
-// note.
-func (c *conn) listTools(ctx context.Context) ([]remote, []string, error) {
+// eachTool hands over the tools that a server lists, as it has them, until take has
+// enough. goesOn tells that the list has more.
+func (c *conn) eachTool(ctx context.Context, take func(*sdk.Tool) (enough bool)) (goesOn bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	l := &lister{server: c.server.ID, ids: map[string]bool{}}
 	if caps := c.session.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
-		return nil, nil, nil
+		return false, nil
 	}
-	cursor, seen := "", map[string]bool{}
+	cursor, seen, enough := "", map[string]bool{}, false
 	for range maxPages {
 		page, err := c.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 		if err != nil {
-			return nil, nil, fmt.Errorf("list its tools: %w", c.reason(ctx, err))
+			return false, fmt.Errorf("list its tools: %w", c.reason(ctx, err))
 		}
 		for _, t := range page.Tools {
-			l.add(t)
+			if t != nil {
+				enough = take(t)
+			}
 		}
-		if cursor = page.NextCursor; cursor == "" || seen[cursor] || len(l.out) >= MaxTools {
+		if cursor = page.NextCursor; cursor == "" || seen[cursor] || enough {
 			break
 		}
 		seen[cursor] = true
 	}
-	if cursor != "" {
+	return cursor != "", nil
+}
+
+// listTools gets all tools of a server. What can't be used is left out with a
+// note.
+func (c *conn) listTools(ctx context.Context) ([]remote, []string, error) {
+	l := &lister{server: c.server.ID, ids: map[string]bool{}}
+	goesOn, err := c.eachTool(ctx, func(t *sdk.Tool) bool {
+		l.add(t)
+		return len(l.out) >= MaxTools
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if goesOn {
 		l.notes = append(l.notes, "its list goes on; the first "+fmt.Sprint(len(l.out))+" tools are taken")
 	}
 	return l.out, l.notes, nil
@@ -106,8 +121,6 @@ func (l *lister) note(name, why string) {
 
 func (l *lister) add(t *sdk.Tool) {
 	switch {
-	case t == nil:
-		return
 	case len(l.out) >= MaxTools:
 		return
 	case appOnly(t.Meta):

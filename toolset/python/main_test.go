@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/python"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
@@ -34,13 +35,9 @@ func TestMain(m *testing.M) {
 // claims to have everything a skip is a failure.
 func need(t *testing.T, ok bool, what string) {
 	t.Helper()
-	if ok {
-		return
+	if !ok {
+		needtest.Lacking(t, what)
 	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
-	}
-	t.Skipf("this machine lacks %s", what)
 }
 
 // world is a runtime with what it told.

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func TestExpressions(t *testing.T) {
@@ -239,13 +241,9 @@ func TestWhereDataGoes(t *testing.T) {
 // The attacks of the shared fixtures, and the data of each comes out exactly.
 func TestDataCantEscape(t *testing.T) {
 	t.Parallel()
-	shared := os.Getenv("FETTLE_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	raw, err := os.ReadFile(filepath.Join(shared, "data", "security", "html", "tool-data.json"))
+	raw, err := os.ReadFile(needtest.Shared(t, "security", "html", "tool-data.json"))
 	if err != nil {
-		t.Skipf("the fixtures of hostile data aren't there (FETTLE_SHARED): %v", err)
+		t.Fatal(err)
 	}
 	var file struct {
 		Cases []struct {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
@@ -29,13 +30,9 @@ const asNobody = "FETTLE_TEST_AS_NOBODY"
 // claims to have everything a skip is a failure.
 func need(t *testing.T, ok bool, what string) {
 	t.Helper()
-	if ok {
-		return
+	if !ok {
+		needtest.Lacking(t, what)
 	}
-	if os.Getenv("FETTLE_TEST_REQUIRE") == "all" {
-		t.Fatalf("FETTLE_TEST_REQUIRE=all, and this machine lacks %s", what)
-	}
-	t.Skipf("this machine lacks %s", what)
 }
 
 func newLauncher(t *testing.T, o sandbox.Options) *sandbox.Launcher {

@@ -10,31 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 )
 
-// sharedDir finds the shared test data: FETTLE_SHARED, or ../shared from the
-// project's root. Without it the test is skipped; a FETTLE_SHARED that isn't
-// there is an error.
-func sharedDir(t *testing.T) string {
-	t.Helper()
-	dir, asked := os.LookupEnv("FETTLE_SHARED")
-	if !asked {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	_, err := os.Stat(dir)
-	switch {
-	case err != nil && asked:
-		t.Fatalf("FETTLE_SHARED: %v", err)
-	case err != nil:
-		t.Skipf("the shared test data is not at %s; set FETTLE_SHARED", dir)
-	}
-	return filepath.Join(dir, "data", "security")
-}
-
 func listed[T any](t *testing.T, kind string) (dir string, cases []T) {
 	t.Helper()
-	dir = sharedDir(t)
+	dir = needtest.Shared(t, "security")
 	raw, err := os.ReadFile(filepath.Join(dir, kind, "MANIFEST.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +146,7 @@ func TestSchemaFixtures(t *testing.T) {
 // TestHTMLFixture finds each way out of the probe that names an address.
 func TestHTMLFixture(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join(sharedDir(t), "html", "escape-probe.html"))
+	raw, err := os.ReadFile(needtest.Shared(t, "security", "html", "escape-probe.html"))
 	if err != nil {
 		t.Fatal(err)
 	}

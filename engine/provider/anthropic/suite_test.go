@@ -125,6 +125,8 @@ func suiteRefuse(why providertest.RefusalWhy) (int, string) {
 		return 503, "<html><head><title>503 Service Temporarily Unavailable</title></head></html>"
 	case providertest.TooLong:
 		return 400, errorBody("invalid_request_error", "prompt is too long: 213462 tokens > 200000 maximum")
+	case providertest.NoToolChoice:
+		return 400, errorBody("invalid_request_error", "tool_choice: not supported for this model")
 	case providertest.NoTools:
 		return 400, errorBody("invalid_request_error", "'"+providertest.ModelName+"' does not support tools.")
 	}
@@ -176,11 +178,20 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	}
 	seen := providertest.Seen{Model: r.Model, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Stop: r.Stop}
 	for _, t := range r.Tools {
-		if r.ToolChoice != nil && t.Name == r.ToolChoice.Name {
+		if r.ToolChoice != nil && t.Name == r.ToolChoice.Name && t.Name == answerKey {
 			seen.Schema = t.InputSchema
 			continue
 		}
 		seen.Tools = append(seen.Tools, provider.ToolSpec{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema})
+	}
+	switch c := r.ToolChoice; {
+	case c == nil || c.Type == "tool" && c.Name == answerKey: // that is how a schema is sent
+	case c.Type == "any" && c.Name == "":
+		seen.MustCall = provider.AnyTool
+	case c.Type == "tool" && c.Name != "":
+		seen.MustCall = c.Name
+	default:
+		return seen, fmt.Errorf("its tool_choice is %+v", c)
 	}
 	for _, b := range r.System {
 		seen.Messages = append(seen.Messages, providertest.SeenMessage{Role: "system", Text: b.Text})

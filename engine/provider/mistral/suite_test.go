@@ -114,6 +114,8 @@ func suiteRefuse(why providertest.RefusalWhy) (int, string) {
 		return 503, "<html><head><title>503 Service Temporarily Unavailable</title></head></html>"
 	case providertest.TooLong:
 		return 400, errorBody("context_length_exceeded", "3051", "Prompt contains 213462 tokens and 0 draft tokens, too large for model with 131072 maximum context length")
+	case providertest.NoToolChoice:
+		return 400, errorBody("invalid_request_error", "3051", "tool_choice is not supported by this model")
 	case providertest.NoTools:
 		return 400, errorBody("invalid_request_error", "3000", "Function calling is not enabled for this model")
 	}
@@ -131,7 +133,8 @@ type sent struct {
 			Parameters        json.RawMessage
 		}
 	}
-	Format *struct {
+	ToolChoice json.RawMessage `json:"tool_choice"`
+	Format     *struct {
 		Type   string
 		Schema struct {
 			Name   string
@@ -169,6 +172,10 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 	}
 	if r.Format != nil && r.Format.Type == "json_schema" && r.Format.Schema.Name != "" && r.Format.Schema.Strict {
 		seen.Schema = r.Format.Schema.Schema
+	}
+	var err error
+	if seen.MustCall, err = providertest.ChoiceSeen(r.ToolChoice, "any"); err != nil {
+		return seen, err
 	}
 	own := func(id string) string {
 		if id == wire.NineID("call_1") {

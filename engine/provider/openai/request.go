@@ -72,7 +72,7 @@ type tool struct {
 type toolFunction struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
 }
 
 type responseFormat struct {
@@ -168,19 +168,14 @@ func (b *built) addTools(out *chatRequest, req *provider.Request, now adaption) 
 
 // mustCall has the response call a tool, where the address takes that.
 func (b *built) mustCall(out *chatRequest, req *provider.Request, q quirks) {
-	name, ok := wire.MustCall(req, b.tools)
+	choice := wire.ToolChoice(req, b.tools, b.names, "required")
 	switch {
-	case !ok:
-		return
+	case choice == nil:
 	case q.noForced:
 		b.notes = append(b.notes, wire.LeftToModel(req.Model+" can't be made to call a tool at this address"))
-		return
-	case name == provider.AnyTool:
-		out.ToolChoice = "required"
 	default:
-		out.ToolChoice = tool{Type: "function", Function: toolFunction{Name: b.names.Wire(name)}}
+		out.ToolChoice, b.forced = choice, true
 	}
-	b.forced = true
 }
 
 // think decides the effort that a model is asked for; "" leaves it to the model.

@@ -102,6 +102,8 @@ func suiteRefuse(why providertest.RefusalWhy) (int, string) {
 		return 503, "<html><head><title>503 Service Temporarily Unavailable</title></head></html>"
 	case providertest.TooLong:
 		return 400, body("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", "invalid_request_error", "context_length_exceeded")
+	case providertest.NoToolChoice:
+		return 400, body("tool_choice is not supported by this model", "invalid_request_error", "")
 	case providertest.NoTools:
 		return 404, body("No endpoints found that support tool use.", "", "404")
 	}
@@ -120,6 +122,7 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 			Reasoning  string `json:"reasoning_content"`
 		}
 		Tools         []tool
+		ToolChoice    json.RawMessage `json:"tool_choice"`
 		Format        *responseFormat `json:"response_format"`
 		MaxTokens     int             `json:"max_tokens"`
 		Temperature   *float64
@@ -134,6 +137,10 @@ func suiteSeen(raw []byte) (providertest.Seen, error) {
 		return providertest.Seen{}, fmt.Errorf("it asks for no stream with usage: %s", raw)
 	}
 	seen := providertest.Seen{Model: r.Model, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Stop: r.Stop}
+	var err error
+	if seen.MustCall, err = providertest.ChoiceSeen(r.ToolChoice, "required"); err != nil {
+		return seen, err
+	}
 	if r.Format != nil {
 		seen.Schema = r.Format.Schema.Schema
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // Stream is one case of testdata/streams: the bytes that a server sends and
@@ -53,7 +54,7 @@ type Reader func(body io.Reader, contentType string) ([]provider.Delta, error)
 // Streams loads the cases of one wire format.
 func Streams(t testing.TB, format string) []Stream {
 	t.Helper()
-	dir := filepath.Join(moduleRoot(t), "testdata", "streams", format)
+	dir := filepath.Join(needtest.Root(t), "testdata", "streams", format)
 	var out []Stream
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".txtar" {
@@ -67,25 +68,6 @@ func Streams(t testing.TB, format string) []Stream {
 		t.Fatalf("load the streams of %s: %d found, %v", format, len(out), err)
 	}
 	return out
-}
-
-// moduleRoot is the folder of go.mod.
-func moduleRoot(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("find go.mod: not in any folder above this one")
-		}
-		dir = up
-	}
 }
 
 // load reads one case. A file named wire holds bytes as they are; in one named

@@ -20,10 +20,10 @@
 //
 // # What is proved, and by which case
 //
-// anthropic, mistral, ollama and openai each run all of these as
-// TestConformance/<case>; script runs those that are not about HTTP. A test
-// holds this list against the cases, and another finds a provider that doesn't
-// run them.
+// anthropic, mistral, ollama and openai each run these as TestConformance/<case>;
+// script runs those that are not about HTTP. What one has nothing of is in the Lacks
+// of its Harness, with the reason. A test holds this list against the cases, and
+// another finds a provider that doesn't run them.
 //
 //	text               text; what is written at once is one batch;
 //	                   several at once; stop reasons; usage
@@ -31,7 +31,8 @@
 //	tools              a call; several calls; names come back; calls of one id;
 //	                   a call with arguments empty; a call with arguments null;
 //	                   a call with arguments missing; a call waits for the end;
-//	                   takes no tools
+//	                   takes no tools; a tool that has to be called;
+//	                   a model that can't be made to call
 //	images             sends images
 //	structured output  sends a schema
 //	conversations      sends a conversation; sends options and key;

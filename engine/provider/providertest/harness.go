@@ -137,6 +137,7 @@ const (
 	Unavailable
 	TooLong
 	NoTools
+	NoToolChoice // tool_choice
 )
 
 // Seen is a request as the other side understood it.
@@ -144,6 +145,7 @@ type Seen struct {
 	Model       string
 	Messages    []SeenMessage
 	Tools       []provider.ToolSpec
+	MustCall    string // the tool that has to be called, by its name on the wire, or provider.AnyTool
 	Schema      json.RawMessage
 	MaxTokens   int
 	Temperature *float64

@@ -55,7 +55,7 @@ func cases() []oneCase {
 	for i := range below {
 		below[i].http = true
 	}
-	return slices.Concat(answerCases(), callCases(), requestCases(), historyCases(), failureCases(), endCases(), below)
+	return slices.Concat(answerCases(), callCases(), choiceCases(), requestCases(), historyCases(), failureCases(), endCases(), below)
 }
 
 // oneCase is one behaviour.
@@ -128,6 +128,16 @@ func (h heard) text(kind provider.DeltaKind) string {
 		}
 	}
 	return b.String()
+}
+
+func (h heard) notes() []string {
+	var out []string
+	for _, d := range h.all {
+		if d.Kind == provider.Footnote {
+			out = append(out, d.Text)
+		}
+	}
+	return out
 }
 
 func (h heard) calls() []provider.ToolCall {

@@ -1,11 +1,14 @@
 package providertest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -60,6 +63,75 @@ func callCases() []oneCase {
 		}})
 	}
 	return cases
+}
+
+// choiceCases are about a tool that a response has to call.
+func choiceCases() []oneCase {
+	play := Play{Writes: [][]Piece{text("hi")}}
+	tools := []provider.ToolSpec{{Name: "my:tool"}, {Name: "other"}}
+	return []oneCase{
+		{name: "a tool that has to be called", run: func(t *testing.T, h Harness) {
+			for name, c := range map[string]struct {
+				must  string
+				tools []provider.ToolSpec
+				want  string // in what is sent; empty is no choice at all
+			}{
+				"any":            {provider.AnyTool, tools, provider.AnyTool},
+				"one":            {"my:tool", tools, "my_tool"},
+				"one that isn't": {"gone", tools, ""},
+				"without tools":  {provider.AnyTool, nil, ""},
+				"left alone":     {"", tools, ""},
+			} {
+				s := h.Start(t, Config{}, play)
+				req := ask(s)
+				req.Tools, req.MustCall = c.tools, c.must
+				got := ok(t, s, req)
+				if got.text(provider.Content) != "hi" || len(got.notes()) > 0 {
+					t.Errorf("%s: it said %q with notes %q", name, got.text(provider.Content), got.notes())
+				}
+				if seen := s.Seen(); len(seen) != 1 || seen[0].MustCall != c.want {
+					t.Errorf("%s: it sent %+v", name, seen)
+				}
+			}
+		}},
+		{name: "a model that can't be made to call", run: func(t *testing.T, h Harness) {
+			s := h.Start(t, Config{}, Play{Refuse: &Refusal{Why: NoToolChoice}}, play)
+			req := ask(s)
+			req.Tools, req.MustCall = tools, provider.AnyTool
+			want := "tool_choice was taken as auto: " + s.Model + " can't be made to call a tool"
+			for range 2 { // the second time the refusal is known
+				got := ok(t, s, req)
+				if notes := got.notes(); got.text(provider.Content) != "hi" || len(notes) != 1 || !strings.HasPrefix(notes[0], want) {
+					t.Errorf("it said %q with notes %q", got.text(provider.Content), notes)
+				}
+			}
+			seen := s.Seen()
+			if len(seen) != 3 || seen[0].MustCall != provider.AnyTool || seen[1].MustCall+seen[2].MustCall != "" || len(seen[2].Tools) != len(tools) {
+				t.Errorf("it sent %+v", seen)
+			}
+		}},
+	}
+}
+
+// ChoiceSeen reads tool_choice as chat completions have it, for Seen.MustCall; word is
+// what stands for any tool.
+func ChoiceSeen(raw json.RawMessage, word string) (string, error) {
+	var text string
+	var named struct {
+		Type     string
+		Function struct{ Name string }
+	}
+	strict := json.NewDecoder(bytes.NewReader(raw))
+	strict.DisallowUnknownFields()
+	switch {
+	case len(raw) == 0:
+		return "", nil
+	case json.Unmarshal(raw, &text) == nil && text == word:
+		return provider.AnyTool, nil
+	case strict.Decode(&named) == nil && named.Type == "function" && named.Function.Name != "":
+		return named.Function.Name, nil
+	}
+	return "", fmt.Errorf("its tool_choice is %s", raw)
 }
 
 // png is a picture of one pixel, as far as anybody here looks at it.

@@ -26,6 +26,8 @@ func lacks() map[string]string {
 		"asks to wait until a date": noWire,
 		"garbage":                   noWire,
 
+		"a tool that has to be called":          noWire,
+		"a model that can't be made to call":    noWire,
 		"reasoning goes back with its calls":    noWire,
 		"roles that follow each other":          noWire,
 		"empty messages":                        noWire,

@@ -38,6 +38,26 @@ func MustCall(req *provider.Request, offered []string) (name string, ok bool) {
 	return "", false
 }
 
+// ToolChoice is tool_choice as chat completions take it, for a request whose response
+// has to call a tool: word where any will do, else the one that names names. It is nil
+// where none has to be called.
+func ToolChoice(req *provider.Request, offered []string, names *provider.Names, word string) any {
+	name, ok := MustCall(req, offered)
+	switch {
+	case !ok:
+		return nil
+	case name == provider.AnyTool:
+		return word
+	}
+	type function struct {
+		Name string `json:"name"`
+	}
+	return struct {
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}{"function", function{names.Wire(name)}}
+}
+
 // LeftToModel is the footnote of a request whose MustCall could not be passed on.
 func LeftToModel(why string) string { return "tool_choice was taken as auto: " + why }
 

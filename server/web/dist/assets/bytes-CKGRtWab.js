@@ -1,1 +1,0 @@
-var e=[`kB`,`MB`,`GB`,`TB`];function t(t){if(t<1e3)return t===1?`1 byte`:`${t} bytes`;let n=t/1e3,r=0;for(;n>=999.5&&r<e.length-1;)n/=1e3,r++;return`${n<9.95?n.toFixed(1):Math.round(n)} ${e[r]}`}export{t};

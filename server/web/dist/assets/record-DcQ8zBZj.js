@@ -1,0 +1,1 @@
+function e(e){return typeof e==`object`&&e&&!Array.isArray(e)?e:{}}export{e as t};
