@@ -155,7 +155,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 			}
 		}
 	}
-	for _, b := range eventBodies() {
+	for _, b := range event.Bodies() {
 		if !strings.Contains(page, string(b.Type())) {
 			t.Errorf("the event %s is not on the page", b.Type())
 		}
@@ -166,14 +166,6 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 				t.Errorf("event %s: %s is not on the page", b.Type(), name)
 			}
 		}
-	}
-}
-
-func eventBodies() []event.Body {
-	return []event.Body{
-		event.Status{}, event.AgentStart{}, event.Handoff{}, event.Reasoning{}, event.TextDelta{}, event.ToolStart{},
-		event.ConfirmRequest{}, event.ConfirmResult{}, event.ToolProgress{}, event.ToolComplete{}, event.Payload{},
-		event.Workflow{}, event.Annotations{}, event.Meta{}, event.Footnote{}, event.Summary{}, event.Complete{}, event.Error{}, event.Cancelled{},
 	}
 }
 

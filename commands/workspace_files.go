@@ -188,7 +188,7 @@ func runWorkspacePut(ctx context.Context, rt *runtime, o workspaceOptions) error
 	req := engine.RestoreRequest{Chat: o.chat, OnWait: rt.waiting}
 	w := rt.work("workspace put")
 	w.watch(&req)
-	done, err := eng.PutFile(ctx, req, o.paths[0], content)
+	done, err := eng.PutFile(ctx, req, engine.Put{Name: o.paths[0], Content: content})
 	w.stop()
 	if err != nil {
 		return err

@@ -56,18 +56,15 @@ func (e *Engine) appOf(ctx context.Context, callID string) (*appCall, error) {
 	if !ok || e.o.MCP == nil {
 		return nil, fault.New(fault.NotFound, "call "+callID+" of "+call.ToolID+" is of no MCP server")
 	}
-	m, err := e.MCPServer(ctx, id)
+	server, err := e.usableServer(ctx, id)
 	if err != nil {
 		return nil, err
-	}
-	if m.Unusable != "" {
-		return nil, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable, "fettle mcp show "+id)
 	}
 	chat, err := e.FindChat(ctx, ChatRef{ID: call.ChatID})
 	if err != nil {
 		return nil, err
 	}
-	return &appCall{call, chat, e.serverOf(m)}, nil
+	return &appCall{call, chat, server}, nil
 }
 
 // inWorkspace does something with the server of a call as the call itself had it:

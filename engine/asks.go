@@ -28,6 +28,9 @@ type caller struct {
 	// go on without a call that doesn't end.
 	policy Policy
 	model  *choice
+	// ended says that the call has, so that it asks no more. It is the turn's
+	// goroutine's alone.
+	ended bool
 
 	mu      sync.Mutex
 	asked   int
@@ -78,69 +81,75 @@ func (q *caller) put(ctx context.Context, ask event.ConfirmRequest) (Confirmatio
 	if n > maxQuestions {
 		return Confirmation{}, errTooMany
 	}
-	id, c, t := fmt.Sprintf("%s?%d", q.c.use.ID, n), q.c, q.t
-	ask.Tool, ask.ToolID, ask.Input, ask.ToolUseID = bareID(c.toolID()), c.toolID(), c.use.Args, id
+	c, t := q.c, q.t
+	ask.Tool, ask.ToolID, ask.Input, ask.ToolUseID = bareID(c.toolID()), c.toolID(), c.use.Args, fmt.Sprintf("%s?%d", c.use.ID, n)
 	ask.Reason = "the MCP server " + ask.Form.Server + " asks"
 	ask.Form.Call = c.use.ID
 	defer q.clock.stand()()
-	w := waiting{answer: make(chan Confirmation, 1), form: ask.Form, call: c.use.ID}
-	t.mu.Lock()
-	t.asking[id] = w
-	t.mu.Unlock()
-	if !q.run.say(ask) {
-		t.take(id)
+	w := newWaiting(ask.Form, q)
+	if !q.run.inTurn(func() { t.question(w, ask) }) {
 		return Confirmation{}, errWithdrawn
 	}
 	select {
-	case a := <-w.answer:
-		q.run.say(event.ConfirmResult{ToolUseID: id, Decision: a.Decision, Reason: a.Reason, Content: a.Content})
-		return a, nil
+	case <-w.done: // it is answered, or its call has ended
 	case <-ctx.Done():
-		if t.take(id) {
-			q.run.say(withdrawn(id))
-		}
+	}
+	// Where nobody listens any more it has ended before.
+	q.run.inTurn(func() { t.endQuestion(ask.ToolUseID) })
+	if w.given == nil {
 		return Confirmation{}, errWithdrawn
-	case <-q.run.over: // the call has ended, and its questions with it
-		t.take(id)
-		return Confirmation{}, errWithdrawn
+	}
+	return *w.given, nil
+}
+
+// question asks for a call, unless that has ended.
+func (t *turn) question(w *waiting, ask event.ConfirmRequest) {
+	if w.by.ended {
+		close(w.done)
+		return
+	}
+	if err := t.pose(w, ask); err != nil {
+		t.cancel(err)
 	}
 }
 
-func withdrawn(id string) event.ConfirmResult {
-	return event.ConfirmResult{ToolUseID: id, Decision: event.Deny, Reason: errWithdrawn.Error()}
+// endQuestion says how a question ended, once: whoever comes later finds it gone.
+func (t *turn) endQuestion(id string) {
+	w := t.take(id)
+	switch {
+	case w == nil:
+	case w.given != nil:
+		t.report(event.ConfirmResult{ToolUseID: id, Decision: w.given.Decision, Reason: w.given.Reason, Content: w.given.Content})
+	default:
+		close(w.done)
+		t.report(event.ConfirmResult{ToolUseID: id, Decision: event.Deny, Reason: errWithdrawn.Error()})
+	}
 }
 
-// take takes a question that waits; false says that it has its answer, or that
-// somebody else took it.
-func (t *turn) take(id string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, ok := t.asking[id]
-	delete(t.asking, id)
-	return ok
-}
-
-// withdraw takes what a call that has ended still asks, and says so.
-func (t *turn) withdraw(useID string) {
+// withdraw ends what a call still asks that has ended, or is left behind.
+func (t *turn) withdraw(q *caller) {
+	q.ended = true
 	t.mu.Lock()
 	var left []string
 	for id, w := range t.asking {
-		if w.call == useID && w.form != nil {
+		if w.by == q {
 			left = append(left, id)
-			delete(t.asking, id)
 		}
 	}
 	t.mu.Unlock()
 	slices.Sort(left)
 	for _, id := range left {
-		t.report(withdrawn(id))
+		t.endQuestion(id)
 	}
 }
 
-// say has the turn's goroutine emit an event; false where it no longer listens.
-func (r *running) say(b event.Body) bool {
+// inTurn has the turn's goroutine do something, which it has done then; false where it
+// no longer listens.
+func (r *running) inTurn(do func()) bool {
+	done := make(chan struct{})
 	select {
-	case r.says <- b:
+	case r.asks <- func() { defer close(done); do() }:
+		<-done
 		return true
 	case <-r.over:
 		return false

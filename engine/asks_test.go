@@ -18,6 +18,8 @@ import (
 
 const asksOnce = `{responses: [{when: "", step: 0, calls: [{name: asks}]}, {when: "", text: Done.}]}`
 
+const asksTwice = `{responses: [{when: "", step: 0, calls: [{name: asks}, {name: asks}]}, {when: "", text: Done.}]}`
+
 // asking is a tool that asks by fn, and gives what it hears.
 func asking(fn func(context.Context, toolset.Asker) string) toolset.Entry {
 	return toolset.Entry{
@@ -73,6 +75,7 @@ func TestAToolAsksThePerson(t *testing.T) {
 			if got := find[event.ToolComplete](events).Result; got != c.result {
 				t.Errorf("the tool heard %q", got)
 			}
+			eachEnds(t, events)
 			said := find[event.ConfirmResult](events)
 			if string(said.Decision) != c.then || (len(said.Content) > 0) != (c.then == "allow") {
 				t.Errorf("the result %+v", said)
@@ -130,8 +133,64 @@ func TestAQuestionEndsWithItsCall(t *testing.T) {
 		}))
 		id := b.start(answering())
 		events := b.follow(id)
-		if n := count(events, event.TypeConfirmRequest); n != count(events, event.TypeConfirmResult) {
-			t.Errorf("%d questions, and other results", n)
+		eachEnds(t, events)
+	})
+	t.Run("asked too late", func(t *testing.T) {
+		t.Parallel()
+		ended, heard := make(chan struct{}), make(chan string, 1)
+		b := newBench(t, asksTwice, asking(func(ctx context.Context, a toolset.Asker) string {
+			if a.(*caller).c.index > 0 {
+				return <-heard
+			}
+			go func() {
+				<-ended
+				heard <- askFlight(context.WithoutCancel(ctx), a)
+			}()
+			return "did not wait"
+		}))
+		id := b.start(answering())
+		b.waitFor(id, event.TypeToolComplete)
+		close(ended)
+		events := b.follow(id)
+		if n := count(events, event.TypeConfirmRequest); n != 0 {
+			t.Errorf("%d questions of a call that had ended", n)
+		}
+	})
+	t.Run("answered and withdrawn", func(t *testing.T) {
+		t.Parallel()
+		withdraw := make(chan struct{})
+		b := newBench(t, asksOnce, asking(func(ctx context.Context, a toolset.Asker) string {
+			var heard []string
+			for range maxQuestions {
+				ctx, cancel := context.WithCancel(ctx)
+				go func() { <-withdraw; cancel() }()
+				got, _ := a.AskPerson(ctx, toolset.Question{Server: "travel", Message: "Go on?"})
+				heard = append(heard, got.Action)
+			}
+			return strings.Join(heard, " ")
+		}))
+		id := b.start(answering())
+		var events []event.Event
+		var want []string
+		for e, err := range b.Follow(context.Background(), id, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, e)
+			if asked, ok := e.Body.(event.ConfirmRequest); ok {
+				withdraw <- struct{}{}
+				said := toolset.Accept
+				if b.Confirm(t.Context(), id, Confirmation{ToolUseID: asked.ToolUseID, Decision: event.Allow}) != nil {
+					said = toolset.Cancel
+				}
+				want = append(want, said)
+			}
+		}
+		if got := find[event.ToolComplete](events).Result; got != strings.Join(want, " ") {
+			t.Errorf("the tool heard %s, and the person was told %s", got, want)
+		}
+		if n := eachEnds(t, events); n != maxQuestions {
+			t.Errorf("%d questions", n)
 		}
 	})
 	t.Run("cancelled", func(t *testing.T) {
@@ -144,7 +203,37 @@ func TestAQuestionEndsWithItsCall(t *testing.T) {
 		if last := events[len(events)-1]; last.Type() != event.TypeCancelled {
 			t.Errorf("it ended with %s", last.Type())
 		}
+		eachEnds(t, events)
 	})
+}
+
+// eachEnds holds that each question has one result, behind it and before the end of its
+// call, and gives how many there are.
+func eachEnds(t *testing.T, events []event.Event) (n int) {
+	t.Helper()
+	open := map[string]string{} // the calls, by what they ask
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case event.ConfirmRequest:
+			n++
+			open[b.ToolUseID] = b.Form.Call
+		case event.ConfirmResult:
+			if _, ok := open[b.ToolUseID]; !ok {
+				t.Errorf("%s ends, and is not open", b.ToolUseID)
+			}
+			delete(open, b.ToolUseID)
+		case event.ToolComplete:
+			for id, call := range open {
+				if call == b.ToolUseID {
+					t.Errorf("%s is open after its call", id)
+				}
+			}
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("open at the end: %v", open)
+	}
+	return n
 }
 
 func count(events []event.Event, what event.Type) (n int) {
@@ -161,7 +250,7 @@ func (t *turn) asksOf(useID string) (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, w := range t.asking {
-		if w.call == useID {
+		if w.by != nil && w.by.c.use.ID == useID {
 			n++
 		}
 	}

@@ -155,16 +155,6 @@ func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, 
 	return snap.Manifest, e.setActive(ctx, chat.ID, snap.Manifest.ID)
 }
 
-// maxPut bounds a file that PutFile writes.
-const maxPut = 1 << 30
-
-// PutFile writes a file of the chat's folder, whole or not at all: a person's
-// edit, and a step that Undo takes back. name is relative, with slashes. Of req
-// it uses Chat, OnWait, Begin and Progress.
-func (e *Engine) PutFile(ctx context.Context, req RestoreRequest, name string, content io.Reader) (*Restored, error) {
-	return e.PutFileIf(ctx, req, Put{Name: name, Content: content})
-}
-
 // stopped is a reader that ends with its context.
 type stopped struct {
 	ctx context.Context

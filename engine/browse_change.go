@@ -16,6 +16,9 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
+// maxPut bounds a file that PutFile writes.
+const maxPut = 1 << 30
+
 // Put is a file that a person writes, and what it takes the place of.
 type Put struct {
 	Name    string // relative, with slashes
@@ -26,9 +29,11 @@ type Put struct {
 	New bool
 }
 
-// PutFileIf is PutFile for an editor, which has opened the file as it was some time
-// ago: it writes nothing where the file is another one by now.
-func (e *Engine) PutFileIf(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
+// PutFile writes a file of the chat's folder, whole or not at all: a person's edit,
+// and a step that Undo takes back. An editor, which has opened the file as it was some
+// time ago, says so by Was or New, and nothing is written where it is another one by
+// now. Of req it uses Chat, OnWait, Begin and Progress.
+func (e *Engine) PutFile(ctx context.Context, req RestoreRequest, put Put) (*Restored, error) {
 	if _, err := changeable(put.Name); err != nil {
 		return nil, err // before all of the content is taken
 	}

@@ -52,11 +52,11 @@ func TestNoPutWritesWhatGitKeeps(t *testing.T) {
 	for _, name := range []string{".git/hooks/pre-commit", ".git/hooks/x", "sub/.GIT/config", "sub/../.git/x", ".git", "g/hooks/pre-commit", "g/hooks/x"} {
 		for _, put := range []Put{{}, {New: true}, {Was: strings.Repeat("0", 64)}} {
 			put.Name, put.Content = name, strings.NewReader("evil")
-			if _, err := b.PutFileIf(t.Context(), RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
+			if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
 				t.Errorf("put %s (%+v): %v", name, put, err)
 			}
 		}
-		if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, name, strings.NewReader("evil")); fault.CodeOf(err) != fault.Usage {
+		if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, Put{Name: name, Content: strings.NewReader("evil")}); fault.CodeOf(err) != fault.Usage {
 			t.Errorf("put %s: %v", name, err)
 		}
 		req := ask("go")
@@ -80,7 +80,7 @@ func TestNoPutReplacesWhatNoStateHas(t *testing.T) {
 	for _, name := range []string{"kept-out/a", "kept-out/new", "b.log", "node_modules/p/c", "node_modules/p/new"} {
 		for _, put := range []Put{{}, {New: true}} {
 			put.Name, put.Content = name, strings.NewReader("other")
-			if _, err := b.PutFileIf(t.Context(), RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
+			if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, put); fault.CodeOf(err) != fault.Usage {
 				t.Errorf("put %s (%+v): %v", name, put, err)
 			}
 		}
@@ -101,7 +101,7 @@ func TestASlowPutHoldsNothing(t *testing.T) {
 	from, to := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		_, err := b.PutFileIf(context.Background(), RestoreRequest{Chat: lastChat}, Put{Name: "slow.txt", Content: from})
+		_, err := b.PutFile(context.Background(), RestoreRequest{Chat: lastChat}, Put{Name: "slow.txt", Content: from})
 		done <- err
 	}()
 	if _, err := io.WriteString(to, "be"); err != nil { // it has begun to read
@@ -110,7 +110,7 @@ func TestASlowPutHoldsNothing(t *testing.T) {
 	waits := func(what string) { t.Errorf("the quick one waits: %s", what) }
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := b.PutFile(ctx, RestoreRequest{Chat: lastChat, OnWait: func(what string) { waits(what); cancel() }}, "quick.txt", strings.NewReader("q"))
+	_, err := b.PutFile(ctx, RestoreRequest{Chat: lastChat, OnWait: func(what string) { waits(what); cancel() }}, Put{Name: "quick.txt", Content: strings.NewReader("q")})
 	if err != nil {
 		t.Errorf("the quick one: %v", err)
 	}
@@ -132,7 +132,7 @@ func TestAPutThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	b, dir := atBound(t, nil)
 	broken := errors.New("gone")
-	_, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, "a.txt", io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)))
+	_, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, Put{Name: "a.txt", Content: io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken))})
 	if !errors.Is(err, broken) {
 		t.Errorf("it gave %v", err)
 	}

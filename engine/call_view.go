@@ -155,8 +155,7 @@ func (e *Engine) view1(ctx context.Context, c ToolCall) (*CallView, error) {
 }
 
 // changesBetween lists what differs between two states, and counts the rest, up to
-// countedChanges. Folders
-// whose files say the same are left out.
+// countedChanges. Folders whose files say the same are left out.
 func (e *Engine) changesBetween(ctx context.Context, from, to *Manifest, most int) ([]event.Change, int, error) {
 	out, n := []event.Change{}, 0
 	for c, err := range e.DiffStates(ctx, from, to) {

@@ -250,7 +250,7 @@ func (e *Engine) putSummaries(tx *kv.Tx, f *folding) error {
 // putSummary gives a message a summary; nil takes it away. A message that is no
 // longer there needs none.
 func (e *Engine) putSummary(tx *kv.Tx, chatID, id string, s *Summary) error {
-	m, err := e.tables.messages.Get(tx, kv.Str(chatID).Str(id))
+	m, err := e.tables.messages.Get(tx, messageKey(chatID, id))
 	if errors.Is(err, kv.ErrNotFound) {
 		return nil
 	}

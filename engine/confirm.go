@@ -28,16 +28,9 @@ func (t *turn) approve(c *call, ws *toolset.Workspace) error {
 
 // confirm asks whoever follows the turn and waits for the answer.
 func (t *turn) confirm(c *call, why string) error {
-	answer := make(chan Confirmation, 1)
-	t.mu.Lock()
-	t.asking[c.use.ID] = waiting{answer: answer}
-	t.mu.Unlock()
-	defer func() {
-		t.mu.Lock()
-		delete(t.asking, c.use.ID)
-		t.mu.Unlock()
-	}()
-	err := t.emit(event.ConfirmRequest{
+	w := newWaiting(nil, nil)
+	defer t.take(c.use.ID)
+	err := t.pose(w, event.ConfirmRequest{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why,
 		Rule: RuleFor(c.entry.Tool, c.use.Args),
 	})
@@ -47,8 +40,8 @@ func (t *turn) confirm(c *call, why string) error {
 	select {
 	case <-t.ctx.Done():
 		return context.Cause(t.ctx)
-	case a := <-answer:
-		return t.settle(c, a)
+	case <-w.done:
+		return t.settle(c, *w.given)
 	}
 }
 
@@ -71,11 +64,54 @@ func (t *turn) settle(c *call, a Confirmation) error {
 	return t.emit(event.ConfirmResult{ToolUseID: c.use.ID, Decision: a.Decision, Reason: a.Reason})
 }
 
-// waiting is a question that a person hasn't answered.
+// waiting is what a person is asked, an approval or a call's question, until the turn
+// has said how it ended. The turn's goroutine puts it into asking and takes it out.
 type waiting struct {
-	answer chan Confirmation // has room for the one that comes
-	form   *event.Form       // nil for an approval
-	call   string            // that asks; empty for an approval
+	form *event.Form // nil for an approval
+	by   *caller     // that asks; nil for an approval
+	// done is closed with the answer, or where none comes; given is the answer then.
+	done  chan struct{}
+	given *Confirmation
+}
+
+func newWaiting(form *event.Form, by *caller) *waiting {
+	return &waiting{form: form, by: by, done: make(chan struct{})}
+}
+
+// pose asks a person; from then on they can answer.
+func (t *turn) pose(w *waiting, ask event.ConfirmRequest) error {
+	t.mu.Lock()
+	t.asking[ask.ToolUseID] = w
+	t.mu.Unlock()
+	return t.emit(ask)
+}
+
+// take takes out what was asked, which nobody can answer from then on; nil says that
+// it is out.
+func (t *turn) take(id string) *waiting {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.asking[id]
+	delete(t.asking, id)
+	return w
+}
+
+// Fill holds an answer against the form that it is to, which may be nil, and puts
+// defaults where fields are left out; what doesn't allow anything fills nothing in.
+// Usage says that the form isn't filled in as it has to be.
+func (a Confirmation) Fill(form *event.Form) (Confirmation, error) {
+	given := a.Content
+	if a.Content = nil; !a.Decision.Allows() {
+		return a, nil
+	}
+	content, problems := form.Fill(given)
+	if len(problems) > 0 {
+		f := fault.New(fault.Usage, "the form is not filled in as it has to be")
+		f.Detail = problems
+		return a, f
+	}
+	a.Content = content
+	return a, nil
 }
 
 // Confirm answers a confirm_request of a live turn. NotFound says that the
@@ -88,20 +124,15 @@ func (e *Engine) Confirm(ctx context.Context, id TurnID, a Confirmation) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	asked, ok := t.asking[a.ToolUseID]
-	if !ok {
+	asked := t.asking[a.ToolUseID]
+	if asked == nil || asked.given != nil {
 		return fault.New(fault.NotFound, "turn "+string(id)+" asks about no call "+a.ToolUseID)
 	}
-	content, problems := asked.form.Fill(a.Content)
-	if len(problems) > 0 && a.Decision.Allows() {
-		f := fault.New(fault.Usage, "the form is not filled in as it has to be")
-		f.Detail = problems
-		return f
+	a, err := a.Fill(asked.form)
+	if err != nil {
+		return err
 	}
-	if a.Content = content; !a.Decision.Allows() {
-		a.Content = nil
-	}
-	delete(t.asking, a.ToolUseID)
-	asked.answer <- a // buffered, and taken out of the map: never blocks
+	asked.given = &a
+	close(asked.done)
 	return nil
 }

@@ -44,11 +44,13 @@ func (e *Engine) putMessage(w kv.Writer, m Message) error {
 	return e.tables.messages.Put(w, &m)
 }
 
+func messageKey(chatID, id string) kv.Key { return kv.Str(chatID).Str(id) }
+
 func pieceKey(m Message, i int) kv.Key { return kv.Str(m.ChatID).Str(m.ID).Int(int64(i)) }
 
 // message reads one message.
 func (e *Engine) message(tx *kv.Tx, chatID, id string) (*Message, error) {
-	return e.messageAt(tx, kv.Str(chatID).Str(id))
+	return e.messageAt(tx, messageKey(chatID, id))
 }
 
 func (e *Engine) messageAt(tx *kv.Tx, key kv.Key) (*Message, error) {
@@ -97,7 +99,7 @@ func (e *Engine) wayTo(tx *kv.Tx, chatID, id string, least int) (path []Message,
 	seen := map[string]bool{}
 	for id != "" && !seen[id] {
 		seen[id] = true // a loop of parents would be damage; don't follow it for ever
-		m, err := e.tables.messages.Get(tx, kv.Str(chatID).Str(id))
+		m, err := e.tables.messages.Get(tx, messageKey(chatID, id))
 		if err == nil && m.Summary != nil && len(path) >= least {
 			m.Parts = nil
 			summed = m

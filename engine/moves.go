@@ -73,7 +73,7 @@ func (e *Engine) takeBackMove(ctx context.Context, chat *Chat, open openFolder) 
 		if m, err = e.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
 			return err
 		}
-		arrived, err = e.tables.messages.Has(tx, kv.Str(chat.ID).Str(m.MessageID))
+		arrived, err = e.tables.messages.Has(tx, messageKey(chat.ID, m.MessageID))
 		return err
 	})
 	if errors.Is(err, kv.ErrNotFound) {

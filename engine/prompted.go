@@ -55,7 +55,9 @@ func (q *caller) AskModel(ctx context.Context, p toolset.Prompting) (toolset.Pro
 	if err != nil {
 		return toolset.Prompted{}, err
 	}
-	q.run.say(event.Prompted{ToolUseID: q.c.use.ID, Server: p.Server, Model: model.ref, Usage: meta.Usage})
+	q.run.inTurn(func() {
+		q.t.report(event.Prompted{ToolUseID: q.c.use.ID, Server: p.Server, Model: model.ref, Usage: meta.Usage})
+	})
 	return toolset.Prompted{Model: model.ref, Text: text, Stop: meta.StopReason}, nil
 }
 
@@ -134,7 +136,7 @@ func (q *caller) consent(ctx context.Context, p toolset.Prompting, model string,
 		q.t.prompting[p.Server] = true
 		q.t.mu.Unlock()
 		if err := q.t.eng.grant(ctx, a.Decision, q.t.accept.Chat.ID, rule); err != nil {
-			q.run.say(event.Status{Message: "the approval is not remembered: " + err.Error()})
+			q.run.inTurn(func() { q.t.report(event.Status{Message: "the approval is not remembered: " + err.Error()}) })
 		}
 	}
 	return nil

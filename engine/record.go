@@ -163,7 +163,7 @@ func (e *Engine) leave(tx *kv.Tx, chat *Chat, a *acceptance) error {
 // noteLeft notes the workspace at a chat's leaf, which is about to move to
 // another branch.
 func (e *Engine) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
-	m, err := e.tables.messages.Get(tx, kv.Str(chat.ID).Str(chat.ActiveLeaf))
+	m, err := e.tables.messages.Get(tx, messageKey(chat.ID, chat.ActiveLeaf))
 	if err != nil {
 		return fmt.Errorf("read message %s: %w", chat.ActiveLeaf, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -206,4 +207,68 @@ func (e *Engine) TurnAnswer(ctx context.Context, id TurnID) (chatID, messageID s
 		return "", "", err
 	}
 	return turn.ChatID, turn.MessageID, nil
+}
+
+// AnsweredTurn is what a turn that has ended made of a chat.
+type AnsweredTurn struct {
+	Chat Chat
+	// Asked are its messages before the answer: none where a question is asked again.
+	Asked  []Message
+	Answer Message
+	// Before is the turn that it goes on from; empty where it begins its chat.
+	Before TurnID
+}
+
+// AnsweredTurn gives a turn's own messages, whatever else is in its chat. NotFound
+// says that it has no answer, or that the chat is deleted.
+func (e *Engine) AnsweredTurn(ctx context.Context, id TurnID) (AnsweredTurn, error) {
+	chatID, messageID, err := e.TurnAnswer(ctx, id)
+	if err != nil {
+		return AnsweredTurn{}, err
+	}
+	var out AnsweredTurn
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		out = AnsweredTurn{}
+		chat, err := e.tables.chats.Get(tx, kv.Str(chatID))
+		if err != nil {
+			return err
+		}
+		if err := chat.usable(); err != nil {
+			return err
+		}
+		out.Chat = *chat
+		return e.readTurn(tx, &out, messageID, id)
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return AnsweredTurn{}, fault.New(fault.NotFound, "turn "+string(id)+" has no answer")
+	}
+	return out, err
+}
+
+// readTurn reads a turn's messages, from its answer back.
+func (e *Engine) readTurn(tx *kv.Tx, out *AnsweredTurn, answer string, id TurnID) error {
+	m, err := e.message(tx, out.Chat.ID, answer)
+	if err != nil {
+		return err
+	}
+	out.Answer = *m
+	seen := map[string]bool{} // a loop of parents would be damage
+	for next := m.ParentID; next != "" && !seen[next]; {
+		seen[next] = true
+		link, err := e.tables.links.Get(tx, messageKey(out.Chat.ID, next))
+		if err != nil {
+			return err
+		}
+		if link.TurnID != string(id) {
+			out.Before = TurnID(link.TurnID)
+			break
+		}
+		asked, err := e.message(tx, out.Chat.ID, next)
+		if err != nil {
+			return err
+		}
+		out.Asked, next = append(out.Asked, *asked), link.ParentID
+	}
+	slices.Reverse(out.Asked)
+	return nil
 }

@@ -49,12 +49,12 @@ func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 		select {
 		case p := <-run.progress:
 			t.report(p)
-		case b := <-run.says:
-			t.report(b)
+		case do := <-run.asks:
+			do()
 		case e := <-run.ends:
 			left--
 			t.drain(run) // what it reported comes before its end
-			t.withdraw(e.call.use.ID)
+			t.withdraw(e.by)
 			t.reportEnd(t.endWithState(e, ws))
 		case <-cancelled:
 			cancelled, grace = nil, time.After(t.eng.grace)
@@ -98,21 +98,22 @@ func (t *turn) drain(run *running) {
 	}
 }
 
-// running are the goroutines of a group of calls. Both channels have room for
-// all that is sent, so a call that is left behind ends by itself.
+// running are the goroutines of a group of calls. progress and ends have room for
+// all that is sent, and who sends on asks looks at over, so a call that is left behind
+// ends by itself.
 type running struct {
 	progress chan event.ToolProgress
 	ends     chan ended
-	says     chan event.Body // of what calls ask
-	over     chan struct{}   // closed when nobody listens any more
-	clocks   []*allowance    // of those that may ask
+	asks     chan func()   // what the turn's goroutine is to do for questions
+	over     chan struct{} // closed when nobody listens any more
+	callers  []*caller
 }
 
 // stood is how long calls waited for a person, at most.
 func (r *running) stood() time.Duration {
 	var most time.Duration
-	for _, a := range r.clocks {
-		most = max(most, a.more())
+	for _, q := range r.callers {
+		most = max(most, q.clock.more())
 	}
 	return most
 }
@@ -120,6 +121,7 @@ func (r *running) stood() time.Duration {
 // ended is how a call's run ended.
 type ended struct {
 	call   *call
+	by     *caller // which asked for it
 	result toolset.Result
 	err    error
 }
@@ -128,20 +130,20 @@ func (t *turn) launch(calls []*call, ws *toolset.Workspace) *running {
 	run := &running{
 		progress: make(chan event.ToolProgress, progressBuffer),
 		ends:     make(chan ended, len(calls)),
-		says:     make(chan event.Body), over: make(chan struct{}),
+		asks:     make(chan func()), over: make(chan struct{}),
 	}
 	for _, c := range calls {
 		ctx, cancel := context.WithCancelCause(t.ctx)
 		clock := newAllowance(c.limit(), func() { cancel(context.DeadlineExceeded) })
-		run.clocks = append(run.clocks, clock)
 		asker := &caller{t: t, c: c, run: run, clock: clock, policy: t.policy, model: t.model}
+		run.callers = append(run.callers, asker)
 		go func() {
 			defer cancel(nil)
 			defer clock.stop()
 			endSpan := t.spanOfCall(c)
 			res, err := t.runOne(ctx, asker, ws)
 			endSpan(err)
-			run.ends <- ended{c, res, err}
+			run.ends <- ended{c, asker, res, err}
 		}()
 	}
 	return run
@@ -227,10 +229,14 @@ func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 }
 
 // leaveBehind passes on the ends that are there and leaves the other calls to
-// the turn's end, which gives them a result. Their goroutines go on until the
+// the turn's end, which gives them a result. What they ask is withdrawn. Their
+// goroutines go on until the
 // tool looks at its context; nothing waits for them, and the workspace is
 // closed under them, so that they can change no file any more.
 func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
+	for _, q := range run.callers {
+		t.withdraw(q)
+	}
 	for {
 		select {
 		case e := <-run.ends:

@@ -219,38 +219,44 @@ func (e *Engine) lookAtNew(ctx context.Context, toolsetID string) {
 // MCPReport connects to a server and lists what it has. Nothing of it is pinned or
 // noted.
 func (e *Engine) MCPReport(ctx context.Context, id string) (*mcp.Report, error) {
-	var out *mcp.Report
-	_, err := e.askServer(ctx, id, func(s mcp.Server) (_ []mcp.Content, err error) {
-		out, err = e.o.MCP.Look(ctx, s, nil)
-		return nil, err
-	})
-	return out, err
+	return askServer(ctx, e, id, func(s mcp.Server) (*mcp.Report, error) { return e.o.MCP.Look(ctx, s, nil) })
 }
 
 // ReadMCP reads a resource of a server, outside of any turn.
 func (e *Engine) ReadMCP(ctx context.Context, id, uri string) ([]mcp.Content, error) {
-	return e.askServer(ctx, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Read(ctx, s, nil, uri) })
+	return askServer(ctx, e, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Read(ctx, s, nil, uri) })
 }
 
 // FillMCP fills a prompt of a server.
 func (e *Engine) FillMCP(ctx context.Context, id, prompt string, args map[string]string) ([]mcp.Content, error) {
-	return e.askServer(ctx, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Fill(ctx, s, nil, prompt, args) })
+	return askServer(ctx, e, id, func(s mcp.Server) ([]mcp.Content, error) { return e.o.MCP.Fill(ctx, s, nil, prompt, args) })
 }
 
-func (e *Engine) askServer(ctx context.Context, id string, ask func(mcp.Server) ([]mcp.Content, error)) ([]mcp.Content, error) {
+// askServer asks a server that can be used.
+func askServer[T any](ctx context.Context, e *Engine, id string, ask func(mcp.Server) (T, error)) (T, error) {
+	var none T
+	s, err := e.usableServer(ctx, id)
+	if err != nil {
+		return none, err
+	}
+	out, err := ask(s)
+	if err != nil && ctx.Err() == nil {
+		return none, serverFault(id, err)
+	}
+	return out, err
+}
+
+// usableServer gives a server as it is connected to.
+func (e *Engine) usableServer(ctx context.Context, id string) (mcp.Server, error) {
 	m, err := e.MCPServer(ctx, id)
 	if err != nil {
-		return nil, err
+		return mcp.Server{}, err
 	}
 	switch {
 	case e.o.MCP == nil:
-		return nil, fault.New(fault.Failed, "MCP servers can't be reached here")
+		return mcp.Server{}, fault.New(fault.Failed, "MCP servers can't be reached here")
 	case m.Unusable != "":
-		return nil, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable, "fettle mcp show "+id)
+		return mcp.Server{}, fault.New(fault.Failed, "the MCP server "+id+" can't be used: "+m.Unusable, "fettle mcp show "+id)
 	}
-	out, err := ask(e.serverOf(m))
-	if err != nil && ctx.Err() == nil {
-		return nil, serverFault(id, err)
-	}
-	return out, err
+	return e.serverOf(m), nil
 }

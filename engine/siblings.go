@@ -9,22 +9,37 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
+// messageLink is what of a message says where it stands. It reads the records of
+// messages, and leaves out what makes them large.
+type messageLink struct {
+	ChatID   string `json:"chat_id"`
+	ID       string `json:"id"`
+	ParentID string `json:"parent_id"`
+	TurnID   string `json:"turn_id"`
+}
+
 // Siblings gives, by the id of a message, the ids of all messages that follow what it
 // follows: the ways that a chat goes on from there, the oldest first. Messages that
 // are alone are left out.
 func (e *Engine) Siblings(ctx context.Context, chat Chat) (map[string][]string, error) {
-	t, err := e.messageTree(ctx, chat)
+	var children map[string][]string
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		children = map[string][]string{}
+		for l, err := range e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
+			if err != nil {
+				return err
+			}
+			children[l.ParentID] = append(children[l.ParentID], l.ID) // ids are in the order of time
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]string{}
-	for _, list := range t.children {
-		if len(list) < 2 {
+	for _, ids := range children {
+		if len(ids) < 2 {
 			continue
-		}
-		ids := make([]string, len(list))
-		for i, m := range list {
-			ids[i] = m.ID
 		}
 		for _, id := range ids {
 			out[id] = ids
@@ -50,20 +65,15 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 			if c.Messages == 0 {
 				continue
 			}
-			for m, err := range e.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew}) {
-				if err != nil {
-					return err
-				}
-				if m.ParentID != "" {
-					continue
-				}
-				if err := e.loadParts(tx, m); err != nil {
-					return err
-				}
-				if p := previewOf(m); p != "" {
-					out[c.ID] = p
-				}
-				break
+			m, err := e.rootOf(tx, c)
+			if err != nil {
+				return err
+			}
+			if m == nil {
+				continue
+			}
+			if p := previewOf(m); p != "" {
+				out[c.ID] = p
 			}
 		}
 		return nil
@@ -72,6 +82,19 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 		return out, nil // no store yet
 	}
 	return out, err
+}
+
+// rootOf is the first of a chat's questions; nil where none is found.
+func (e *Engine) rootOf(tx *kv.Tx, c Chat) (*Message, error) {
+	for l, err := range e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew}) {
+		if err != nil {
+			return nil, err
+		}
+		if l.ParentID == "" {
+			return e.message(tx, c.ID, l.ID)
+		}
+	}
+	return nil, nil
 }
 
 // previewOf is the beginning of a message, on one line.

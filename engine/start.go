@@ -72,7 +72,7 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 // chat's lock when it returns without an error.
 func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversation, error) {
 	t := &turn{
-		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]waiting{},
+		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]*waiting{},
 		abandon: make(chan struct{}), since: e.o.Now(),
 	}
 	var err error

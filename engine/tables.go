@@ -17,6 +17,7 @@ const segmentSize = 64 << 10
 type tables struct {
 	chats    *kv.Table[Chat]
 	messages *kv.Table[Message]
+	links    *kv.Table[messageLink] // the same records; nothing is written by it
 	turns    *kv.Table[Turn]
 	calls    *kv.Table[ToolCall]
 	payloads *kv.Table[PayloadDecision]
@@ -39,7 +40,8 @@ func newTables() *tables {
 		chats: kv.NewTable("chats", func(c *Chat) kv.Key { return kv.Str(c.ID) },
 			kv.UniqueOn("number", func(c *Chat) kv.Key { return kv.Int(c.Number) }),
 			kv.On("recent", recentKey)),
-		messages: kv.NewTable("messages", func(m *Message) kv.Key { return kv.Str(m.ChatID).Str(m.ID) }),
+		messages: kv.NewTable("messages", func(m *Message) kv.Key { return messageKey(m.ChatID, m.ID) }),
+		links:    kv.NewTable("messages", func(l *messageLink) kv.Key { return messageKey(l.ChatID, l.ID) }),
 		turns: kv.NewTable("turns", func(t *Turn) kv.Key { return kv.Str(t.ID) },
 			kv.On("order", func(t *Turn) kv.Key { return kv.Int(t.Order) })),
 		calls: kv.NewTable("tool_calls", func(c *ToolCall) kv.Key { return kv.Str(c.ID) },

@@ -94,7 +94,7 @@ type turn struct {
 
 	gone    atomic.Bool // the turn has let go of its journal
 	mu      sync.Mutex
-	asking  map[string]waiting // by the id of the question
+	asking  map[string]*waiting // by the id of the question
 	cancels int
 	// prompting are the servers that may ask models in this turn.
 	prompting map[string]bool

@@ -363,7 +363,7 @@ func TestWhatAKilledPutLeft(t *testing.T) {
 	for name := range left {
 		b.put(1, name, "x")
 	}
-	if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, "d/b", &bytesReader{[]byte("2")}); err != nil {
+	if _, err := b.PutFile(t.Context(), RestoreRequest{Chat: lastChat}, Put{Name: "d/b", Content: &bytesReader{[]byte("2")}}); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"d/a": "1", "d/b": "2"}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -84,14 +83,11 @@ func (a *appAsks) answer(nonce string, key [sha256.Size]byte, d event.Decision) 
 }
 
 // callApp calls for an app, and tells at once where somebody else is at the chat.
-func (s *Server) callApp(r *http.Request, id string, call engine.AppCall) (*engine.AppAnswer, error) {
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	call.OnWait = busyNow(cancel)
-	answer, err := s.apps.CallApp(ctx, id, call)
-	var busy *fault.Fault
-	if err != nil && errors.As(context.Cause(ctx), &busy) {
-		return nil, busy
-	}
+func (s *Server) callApp(r *http.Request, id string, call engine.AppCall) (answer *engine.AppAnswer, err error) {
+	err = atOnce(r.Context(), func(ctx context.Context, onWait func(string)) (err error) {
+		call.OnWait = onWait
+		answer, err = s.apps.CallApp(ctx, id, call)
+		return err
+	})
 	return answer, err
 }

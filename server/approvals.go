@@ -204,61 +204,74 @@ func (s *Server) runOut(id engine.TurnID, a *approval) {
 	}
 }
 
-// confirmBody answers an approval.
-type confirmBody struct {
+// answerBody answers an approval.
+type answerBody struct {
 	ToolUseID string         `json:"tool_use_id"`
-	Nonce     string         `json:"nonce"`
 	Decision  event.Decision `json:"decision"`
 	Reason    string         `json:"reason,omitempty"`
 	// Content is what a form is filled in with.
 	Content json.RawMessage `json:"content,omitempty"`
 }
 
+// confirmBody answers one whose nonce the client was told.
+type confirmBody struct {
+	answerBody
+	Nonce string `json:"nonce"`
+}
+
 // maxReason bounds what a person tells the model with an answer.
 const maxReason = 8 << 10
 
 func confirmTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
-	id, err := turnOf(r)
-	if err != nil {
-		return err
-	}
 	var body confirmBody
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	if err := checkAnswer(body.Decision, body.Reason); err != nil {
+	return s.confirm(w, r, claim{Confirmation: body.confirmation(), nonce: body.Nonce, shown: true})
+}
+
+// answerCall answers an approval without its nonce: whoever is at the socket is the
+// user, and has seen the call in the stream.
+func answerCall(s *Server, w http.ResponseWriter, r *http.Request) error {
+	var body answerBody
+	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	_, err = s.answer(r, id, []claim{{
-		useID: body.ToolUseID, nonce: body.Nonce, shown: true, decision: body.Decision, reason: body.Reason, content: body.Content,
-	}})
+	return s.confirm(w, r, claim{Confirmation: body.confirmation()})
+}
+
+// confirm takes one answer for the turn that the path names.
+func (s *Server) confirm(w http.ResponseWriter, r *http.Request, c claim) error {
+	id, err := turnOf(r)
 	if err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains([]event.Decision{event.Allow, event.AllowChat, event.AllowAlways, event.Deny}, c.Decision):
+		return fault.New(fault.Usage, "decision has to be allow, allow_chat, allow_always or deny")
+	case len(c.Reason) > maxReason:
+		return errLongReason()
+	}
+	if _, err := s.answer(r, id, []claim{c}); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func checkAnswer(d event.Decision, reason string) error {
-	switch {
-	case !slices.Contains([]event.Decision{event.Allow, event.AllowChat, event.AllowAlways, event.Deny}, d):
-		return fault.New(fault.Usage, "decision has to be allow, allow_chat, allow_always or deny")
-	case len(reason) > maxReason:
-		return fault.New(fault.Usage, "reason is too long")
-	}
-	return nil
+func errLongReason() error { return fault.New(fault.Usage, "reason is too long") }
+
+func (b *answerBody) confirmation() engine.Confirmation {
+	return engine.Confirmation{ToolUseID: b.ToolUseID, Decision: b.Decision, Reason: b.Reason, Content: b.Content}
 }
 
 // claim is one answer.
 type claim struct {
-	useID string
+	engine.Confirmation
 	// nonce has to be the approval's where shown is set: the client's format has a
 	// place for it.
-	nonce    string
-	shown    bool
-	decision event.Decision
-	reason   string
-	content  json.RawMessage
+	nonce string
+	shown bool
 }
 
 // answer takes approvals, all or none: the first who comes has them, for good. The
@@ -269,28 +282,11 @@ func (s *Server) answer(r *http.Request, id engine.TurnID, claims []claim) (last
 		return 0, err
 	}
 	for _, c := range claims {
-		err := s.turns.Confirm(context.WithoutCancel(r.Context()), id, engine.Confirmation{
-			ToolUseID: c.useID, Decision: c.decision, Reason: c.reason, Content: c.content,
-		})
-		if err != nil {
+		if err := s.turns.Confirm(context.WithoutCancel(r.Context()), id, c.Confirmation); err != nil {
 			return 0, err
 		}
 	}
 	return last, nil
-}
-
-// fits holds what was filled in against the form.
-func (c *claim) fits(form *event.Form) error {
-	if !c.decision.Allows() {
-		return nil
-	}
-	_, problems := form.Fill(c.content)
-	if len(problems) == 0 {
-		return nil
-	}
-	f := fault.New(fault.Usage, "the form is not filled in as it has to be")
-	f.Detail = problems
-	return f
 }
 
 // take settles the approvals, and gives the last event that asks.
@@ -298,17 +294,17 @@ func (s *Server) take(r *http.Request, id engine.TurnID, claims []claim) (last e
 	asks, versions := make([]*approval, len(claims)), make([]string, len(claims))
 	s.live.mu.Lock()
 	for i, c := range claims {
-		asks[i] = s.live.approval(id, c.useID)
+		asks[i] = s.live.approval(id, c.ToolUseID)
 	}
 	s.live.mu.Unlock()
 	for i, c := range claims {
 		if asks[i] == nil {
 			return 0, fault.New(fault.NotFound, "turn "+string(id)+" asks about no such call")
 		}
-		if err := c.fits(asks[i].ask.Form); err != nil {
+		if _, err := c.Fill(asks[i].ask.Form); err != nil {
 			return 0, err // and the question stays
 		}
-		if c.decision.Allows() {
+		if c.Decision.Allows() {
 			versions[i] = s.versionOf(asks[i].ask.ToolID) // outside of the lock: it reads the store
 		}
 	}
@@ -321,12 +317,12 @@ func (s *Server) take(r *http.Request, id engine.TurnID, claims []claim) (last e
 			return 0, fault.New(fault.Usage, "the nonce is not that of this call")
 		case a.settled != nil:
 			return 0, a.late()
-		case c.decision.Allows() && versions[i] != a.version:
+		case c.Decision.Allows() && versions[i] != a.version:
 			return 0, fault.New(fault.Busy, "the toolset was changed since the call was shown; it can only be denied")
 		}
 	}
 	for i, c := range claims {
-		asks[i].settle(settlement{decision: c.decision, by: "request " + requestID(r), at: s.now()})
+		asks[i].settle(settlement{decision: c.Decision, by: "request " + requestID(r), at: s.now()})
 		last = max(last, asks[i].seq)
 	}
 	return last, nil

@@ -123,11 +123,7 @@ func openArtifact(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func openPayloadArtifact(s *Server, w http.ResponseWriter, r *http.Request) error {
-	d, err := decidingOf(r)
-	if err != nil {
-		return err
-	}
-	chat, p, err := s.payloads.Payload(r.Context(), d)
+	chat, p, err := s.payloadOf(r)
 	if err != nil {
 		return err
 	}
@@ -196,9 +192,9 @@ type renderJSON struct {
 }
 
 func getRenderDocument(s *Server, w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("call")
-	if !isID(id) {
-		return notFound()
+	id, err := callOf(r)
+	if err != nil {
+		return err
 	}
 	shown, err := s.tools.RenderDocument(r.Context(), id)
 	if err != nil {

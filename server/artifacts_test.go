@@ -293,11 +293,11 @@ func TestArtifactsHaveAnOriginOfTheirOwn(t *testing.T) {
 	for name, g := range map[string]*gate{
 		"trusted": {trust: "https://b.example"}, "let in": {allow: map[string]bool{"https://b.example": true}},
 	} {
-		if err := (&Listening{artifacts: "https://b.example"}).apart(g); err == nil {
+		if err := (&Listening{artifactOrigin: "https://b.example"}).apart(g); err == nil {
 			t.Errorf("%s: it may be the artifacts'", name)
 		}
 	}
-	if err := (&Listening{artifacts: "https://b.example"}).apart(&gate{trust: "https://a.example"}); err != nil {
+	if err := (&Listening{artifactOrigin: "https://b.example"}).apart(&gate{trust: "https://a.example"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -343,8 +343,8 @@ func TestWhereArtifactsAre(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if (l.artifacts == "") != (c.origin == "") || !strings.HasPrefix(l.artifacts, c.origin) || (l.Artifacts == nil) != (c.origin == "") {
-			t.Errorf("%s: at %q", name, l.artifacts)
+		if (l.artifactOrigin == "") != (c.origin == "") || !strings.HasPrefix(l.artifactOrigin, c.origin) || (l.Artifacts == nil) != (c.origin == "") {
+			t.Errorf("%s: at %q", name, l.artifactOrigin)
 		}
 		if err := l.Close(); err != nil {
 			t.Error(err)

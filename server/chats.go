@@ -33,9 +33,10 @@ type listedChatJSON struct {
 	TurnID string `json:"turn_id,omitempty"`
 }
 
-// listed adds to chats what lists show.
+// listed adds to chats what lists show. Behind the first maxChats, which is as many as
+// a page has, deleted ones go by their titles alone.
 func (s *Server) listed(r *http.Request, chats []engine.Chat) ([]listedChatJSON, error) {
-	previews, err := s.chats.Previews(r.Context(), chats)
+	previews, err := s.chats.Previews(r.Context(), chats[:min(len(chats), maxChats)])
 	out := make([]listedChatJSON, len(chats))
 	for i, c := range chats {
 		out[i] = listedChatJSON{c, previews[c.ID], s.turnIn(engine.ChatRef{ID: c.ID})}

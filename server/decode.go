@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -191,10 +192,15 @@ func boolParam(r *http.Request, name string) (bool, error) {
 	return yes, nil
 }
 
-// busyNow is given to the engine as OnWait: whoever asks over HTTP is told that
-// somebody else is at it, and doesn't wait.
-func busyNow(stop func(error)) func(string) {
-	return func(what string) {
-		stop(fault.New(fault.Busy, clean(what), "try again when it has ended"))
+// atOnce does what may have to wait for others: whoever asks over HTTP is told that
+// somebody else is at it, and doesn't wait. do gives onWait to the engine.
+func atOnce(ctx context.Context, do func(ctx context.Context, onWait func(string)) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := do(ctx, func(what string) { cancel(fault.New(fault.Busy, clean(what), "try again when it has ended")) })
+	var busy *fault.Fault
+	if err != nil && errors.As(context.Cause(ctx), &busy) { // rather than that its context ended
+		return busy
 	}
+	return err
 }

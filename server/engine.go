@@ -55,7 +55,7 @@ type filesAPI interface {
 	Files(context.Context, *engine.Manifest) iter.Seq2[engine.FileAt, error]
 	FileEntry(ctx context.Context, m *engine.Manifest, name string) (engine.FileEntry, error)
 	ReadFile(context.Context, io.Writer, engine.FileEntry) error
-	PutFileIf(ctx context.Context, req engine.RestoreRequest, put engine.Put) (*engine.Restored, error)
+	PutFile(ctx context.Context, req engine.RestoreRequest, put engine.Put) (*engine.Restored, error)
 	RemoveFile(ctx context.Context, req engine.RestoreRequest, name string) (*engine.Restored, error)
 	MoveFile(ctx context.Context, req engine.RestoreRequest, from, to string) (*engine.Restored, error)
 	WriteManifest(context.Context, io.Writer, *engine.Manifest) error

@@ -221,7 +221,7 @@ func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref eng
 	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
 		q.Chat = ref
-		return s.files.PutFileIf(ctx, q, put)
+		return s.files.PutFile(ctx, q, put)
 	})
 }
 

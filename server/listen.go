@@ -47,12 +47,12 @@ type Listening struct {
 	NoUnix error
 	// Artifacts is the listener of strangers' pages, another origin than the
 	// server's own; nil where browsers would not find it.
-	Artifacts net.Listener
-	artifacts string // its origin, as browsers have it
-	tls       bool
-	behind    *url.URL
-	let       func()
-	folder    string // to be removed with the socket; empty where it stays
+	Artifacts      net.Listener
+	artifactOrigin string // that browsers have for it
+	tls            bool
+	behind         *url.URL
+	let            func()
+	folder         string // to be removed with the socket; empty where it stays
 }
 
 // Listen takes the addresses. They are let go of by Run, or by Close.
@@ -244,15 +244,15 @@ func loopbackNames() []string { return []string{"127.0.0.1", "localhost", "[::1]
 // proxyURL reads the address of a reverse proxy. One that has no certificate may be
 // on this machine alone, as the published port of a container is.
 func proxyURL(address string) (*url.URL, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+	u, ok := readOrigin(address)
+	if !ok {
 		return nil, fault.New(fault.Usage, quoted(address)+" is no address of a reverse proxy", "fettle serve --behind https://fettle.example.org")
 	}
 	if !TokenSafe(u) {
 		return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, and the token would go over the network unencrypted",
 			"fettle serve --behind https://"+clean(u.Host))
 	}
-	u.Path, u.Host = "", strings.TrimPrefix(originText(u), u.Scheme+"://")
+	u.Path, u.Host = "", originHost(u)
 	return u, nil
 }
 

@@ -43,8 +43,8 @@ func (o ListenOptions) checkArtifacts() error {
 // apart refuses an origin of strangers' pages that the server itself goes by, or that
 // it lets in.
 func (l *Listening) apart(g *gate) error {
-	if l.artifacts != "" && (g.origins[l.artifacts] || g.allow[l.artifacts] || g.trust == l.artifacts) {
-		return fault.New(fault.Usage, "artifacts need an origin of their own, and the server has or lets in "+quoted(l.artifacts), artifactsExample)
+	if l.artifactOrigin != "" && (g.origins[l.artifactOrigin] || g.allow[l.artifactOrigin] || g.trust == l.artifactOrigin) {
+		return fault.New(fault.Usage, "artifacts need an origin of their own, and the server has or lets in "+quoted(l.artifactOrigin), artifactsExample)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (l *Listening) listenArtifacts(o ListenOptions, host string) error {
 		origin = &url.URL{Scheme: l.scheme(), Host: at}
 	}
 	var ok bool
-	if l.artifacts, ok = frameOrigin(origin); !ok {
+	if l.artifactOrigin, ok = frameOrigin(origin); !ok {
 		return fault.New(fault.Usage, "browsers can't be told to go to "+clean(at), artifactsExample)
 	}
 	return nil
@@ -103,14 +103,6 @@ func frameOrigin(u *url.URL) (string, bool) {
 
 // isIPv6 tells whether a host is an IPv6 address.
 func isIPv6(host string) bool { return strings.Contains(host, ":") }
-
-// portOf is the port of an address, which its scheme may say.
-func portOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
-		return port
-	}
-	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
-}
 
 // isAnyHost tells whether a host means all of a machine's addresses, and so none
 // that a browser could go to.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -198,15 +197,13 @@ func (s *Server) startBy(
 	if !s.live.reserve() {
 		return "", engine.Chat{}, slowDown("there are as many turns as may run at once")
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	id, err := begin(ctx, busyNow(cancel))
+	var id engine.TurnID
+	err := atOnce(ctx, func(ctx context.Context, onWait func(string)) (err error) {
+		id, err = begin(ctx, onWait)
+		return err
+	})
 	if err != nil || id == "" {
 		s.live.add("", engine.Chat{})
-		var busy *fault.Fault
-		if err != nil && errors.As(context.Cause(ctx), &busy) { // rather than that its context ended
-			err = busy
-		}
 		return "", engine.Chat{}, err
 	}
 	chat, _ := s.turns.TurnChat(id)

@@ -7,24 +7,13 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
-// eventBodies are the bodies of all events that a turn can have. A test holds
-// them against those that package event decodes.
-func eventBodies() []event.Body {
-	return []event.Body{
-		event.Status{}, event.AgentStart{}, event.Handoff{}, event.Reasoning{}, event.TextDelta{},
-		event.ToolStart{}, event.ConfirmRequest{}, event.ConfirmResult{}, event.ToolProgress{}, event.ToolComplete{},
-		event.Payload{}, event.Workflow{}, event.Annotations{}, event.Meta{}, event.Footnote{}, event.Summary{}, event.Prompted{},
-		event.Complete{}, event.Error{}, event.Cancelled{},
-	}
-}
-
 // turnEvents describes the events of a turn as the engine has them, which is what
 // a stream has with form=events: one schema for each type, and TurnEvent, which
 // is any of them. Clients ignore types and fields that they don't know.
 func (d *describer) turnEvents() {
 	var union []object
 	types := object{}
-	for _, b := range eventBodies() {
+	for _, b := range event.Bodies() {
 		name := "event_" + string(b.Type())
 		schema := d.fields(reflect.TypeOf(b))
 		props := schema["properties"].(object)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -57,11 +58,20 @@ func readOrigin(address string) (*url.URL, bool) {
 	return u, true
 }
 
-func originText(u *url.URL) string {
-	host := strings.ToLower(u.Host)
-	standard := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
-	return u.Scheme + "://" + strings.TrimSuffix(host, standard) // as browsers write it
+// originText is an origin as browsers write it.
+func originText(u *url.URL) string { return u.Scheme + "://" + originHost(u) }
+
+// originHost is its host, without the port that goes without saying.
+func originHost(u *url.URL) string {
+	return strings.TrimSuffix(strings.ToLower(u.Host), ":"+standardPort(u.Scheme))
 }
+
+func standardPort(scheme string) string {
+	return map[string]string{"http": "80", "https": "443"}[scheme]
+}
+
+// portOf is the port of an address, which its scheme may say.
+func portOf(u *url.URL) string { return cmp.Or(u.Port(), standardPort(u.Scheme)) }
 
 // originOf is the origin of an http address that may be trusted: of this machine
 // alone, since whoever can stand between could be any page.
@@ -87,7 +97,7 @@ func originsOf(addresses []string) (map[string]bool, error) {
 		if !ok {
 			return nil, fault.New(fault.Usage, quoted(address)+" is no origin", example)
 		}
-		if u.Scheme == "http" && !isLoopbackHost(u.Hostname()) {
+		if !TokenSafe(u) {
 			return nil, fault.New(fault.Usage, quoted(address)+" has no certificate, so others could come in as it", example)
 		}
 		out[originText(u)] = true

@@ -168,34 +168,6 @@ func (s *Server) attend(client context.Context, id engine.TurnID) bool {
 	}
 }
 
-// answerBody answers an approval without its nonce: whoever is at the socket is
-// the user, and has seen the call in the stream.
-type answerBody struct {
-	ToolUseID string          `json:"tool_use_id"`
-	Decision  event.Decision  `json:"decision"`
-	Reason    string          `json:"reason,omitempty"`
-	Content   json.RawMessage `json:"content,omitempty"`
-}
-
-func answerCall(s *Server, w http.ResponseWriter, r *http.Request) error {
-	id, err := turnOf(r)
-	if err != nil {
-		return err
-	}
-	var body answerBody
-	if err := readJSON(w, r, &body); err != nil {
-		return err
-	}
-	if err := checkAnswer(body.Decision, body.Reason); err != nil {
-		return err
-	}
-	if _, err := s.answer(r, id, []claim{{useID: body.ToolUseID, decision: body.Decision, reason: body.Reason, content: body.Content}}); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
 // shareStore has the engine share the store until the client goes.
 func shareStore(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Load() {

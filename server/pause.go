@@ -54,21 +54,21 @@ func claimsOf(in *dialect.Request) (turn engine.TurnID, claims []claim, err erro
 			return "", nil, fault.New(fault.Usage, "the answers are to approvals of several turns")
 		}
 		turn = engine.TurnID(id)
-		c := claim{useID: useID, decision: event.Deny, reason: a.Reason}
+		c := claim{Confirmation: engine.Confirmation{ToolUseID: useID, Decision: event.Deny, Reason: a.Reason}}
 		switch {
 		case !a.Approved:
 		case a.Remember == "chat":
-			c.decision = event.AllowChat
+			c.Decision = event.AllowChat
 		case a.Remember == "always":
-			c.decision = event.AllowAlways
+			c.Decision = event.AllowAlways
 		default:
-			c.decision = event.Allow
+			c.Decision = event.Allow
 		}
-		if slices.ContainsFunc(claims, func(other claim) bool { return other.useID == useID }) {
+		if slices.ContainsFunc(claims, func(other claim) bool { return other.ToolUseID == useID }) {
 			return "", nil, fault.New(fault.Usage, "the approval "+quoted(a.ID)+" is answered twice")
 		}
-		if len(c.reason) > maxReason {
-			return "", nil, fault.New(fault.Usage, "reason is too long")
+		if len(c.Reason) > maxReason {
+			return "", nil, errLongReason()
 		}
 		claims = append(claims, c)
 	}

@@ -47,11 +47,7 @@ type payloadJSON struct {
 }
 
 func getPayload(s *Server, w http.ResponseWriter, r *http.Request) error {
-	d, err := decidingOf(r)
-	if err != nil {
-		return err
-	}
-	chat, p, err := s.payloads.Payload(r.Context(), d)
+	chat, p, err := s.payloadOf(r)
 	if err != nil {
 		return err
 	}
@@ -111,6 +107,15 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, accept bool) err
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil
+}
+
+// payloadOf is the payload of a path, with its chat.
+func (s *Server) payloadOf(r *http.Request) (engine.Chat, engine.ShownPayload, error) {
+	d, err := decidingOf(r)
+	if err != nil {
+		return engine.Chat{}, engine.ShownPayload{}, err
+	}
+	return s.payloads.Payload(r.Context(), d)
 }
 
 // decidingOf names the payload of a path, by its id.

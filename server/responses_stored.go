@@ -13,62 +13,31 @@ import (
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
-// storedResponse is a response that was kept: a turn with its place in a chat.
-type storedResponse struct {
-	turn engine.TurnID
-	chat engine.Chat
-	// asked are the turn's messages before its answer.
-	asked    []engine.Message
-	answer   engine.Message
-	previous engine.TurnID // empty where it is the first
-}
-
-// stored finds the response that a path names.
-func (s *Server) stored(r *http.Request) (*storedResponse, error) {
+// stored finds the response that a path names: a turn with its place in a chat.
+func (s *Server) stored(r *http.Request) (engine.TurnID, engine.AnsweredTurn, error) {
 	name := r.PathValue("response")
 	turn, ok := strings.CutPrefix(name, responseID)
 	if !ok || !isID(turn) {
-		return nil, noResponse(name)
+		return "", engine.AnsweredTurn{}, noResponse(name)
 	}
-	chat, message, err := s.threads.TurnAnswer(r.Context(), engine.TurnID(turn))
-	if err == nil {
-		var conv engine.Conversation
-		if conv, err = s.chats.Chat(r.Context(), engine.ChatRef{ID: chat, Parent: message}); err == nil && len(conv.Messages) > 0 {
-			return storedIn(conv, engine.TurnID(turn)), nil
-		}
+	p, err := s.threads.AnsweredTurn(r.Context(), engine.TurnID(turn))
+	if fault.CodeOf(err) == fault.NotFound {
+		err = noResponse(name)
 	}
-	if err == nil || fault.CodeOf(err) == fault.NotFound {
-		return nil, noResponse(name)
-	}
-	return nil, err
+	return engine.TurnID(turn), p, err
 }
 
 func noResponse(name string) error {
 	return fieldFault(fault.NotFound, "response_id", "there is no response "+quoted(name)+"; it was not to be stored, or is deleted")
 }
 
-// storedIn takes a conversation apart that ends with the response.
-func storedIn(conv engine.Conversation, turn engine.TurnID) *storedResponse {
-	last := len(conv.Messages) - 1
-	out := &storedResponse{turn: turn, chat: conv.Chat, answer: conv.Messages[last]}
-	first := last
-	for first > 0 && conv.Messages[first-1].TurnID == string(turn) {
-		first--
-	}
-	out.asked = conv.Messages[first:last]
-	if first > 0 {
-		out.previous = engine.TurnID(conv.Messages[first-1].TurnID)
-	}
-	return out
-}
-
-// options are what is known of the request that made the response: not its
+// optionsOf are what is known of the request that made a response: not its
 // metadata, and not the tools that came with it.
-func (p *storedResponse) options() dialect.Options {
-	o := dialect.Options{Model: p.answer.Model, Stored: true}
-	o.Echo.Instructions = p.chat.System
-	if p.previous != "" {
-		o.Echo.PreviousID = responseID + string(p.previous)
+func optionsOf(p engine.AnsweredTurn) dialect.Options {
+	o := dialect.Options{Model: p.Answer.Model, Stored: true}
+	o.Echo.Instructions = p.Chat.System
+	if p.Before != "" {
+		o.Echo.PreviousID = responseID + string(p.Before)
 	}
 	return o
 }
@@ -76,11 +45,11 @@ func (p *storedResponse) options() dialect.Options {
 // getResponse gives a response that was stored, as it was or as the stream that it
 // was.
 func getResponse(s *Server, w http.ResponseWriter, r *http.Request) error {
-	p, err := s.stored(r)
+	turn, p, err := s.stored(r)
 	if err != nil {
 		return err
 	}
-	o := p.options()
+	o := optionsOf(p)
 	if r.URL.Query().Get("stream") == "true" {
 		if after := r.URL.Query().Get("starting_after"); after != "" {
 			n, err := strconv.ParseInt(after, 10, 32)
@@ -90,11 +59,11 @@ func getResponse(s *Server, w http.ResponseWriter, r *http.Request) error {
 			o.After = n + 1
 		}
 		return s.stream(w, r, following{
-			turn: p.turn, enc: dialect.NewEncoder(dialect.Responses, o), header: headerOf(dialect.Responses),
+			turn: turn, enc: dialect.NewEncoder(dialect.Responses, o), header: headerOf(dialect.Responses),
 		})
 	}
 	out := dialect.NewObject(dialect.Responses, o)
-	for e, err := range s.turns.Follow(r.Context(), p.turn, 0) {
+	for e, err := range s.turns.Follow(r.Context(), turn, 0) {
 		if err != nil {
 			return err
 		}
@@ -117,18 +86,18 @@ type deletedResponse struct {
 // deleteResponse deletes the chat of a response that is alone in it. It can be
 // brought back like any other. What others go on from, or a person, stays.
 func deleteResponse(s *Server, w http.ResponseWriter, r *http.Request) error {
-	p, err := s.stored(r)
+	turn, p, err := s.stored(r)
 	if err != nil {
 		return err
 	}
-	if p.chat.Messages > len(p.asked)+1 {
-		return fieldFault(fault.Busy, "response_id", "the response is a part of chat "+strconv.FormatInt(p.chat.Number, 10)+
+	if p.Chat.Messages > len(p.Asked)+1 {
+		return fieldFault(fault.Busy, "response_id", "the response is a part of chat "+strconv.FormatInt(p.Chat.Number, 10)+
 			", which has other messages; delete that instead")
 	}
-	if err := s.bin.DeleteChats(r.Context(), p.chat); err != nil {
+	if err := s.bin.DeleteChats(r.Context(), p.Chat); err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, deletedResponse{ID: responseID + string(p.turn), Object: "response", Deleted: true})
+	writeJSON(w, http.StatusOK, deletedResponse{ID: responseID + string(turn), Object: "response", Deleted: true})
 	return nil
 }
 
@@ -162,12 +131,12 @@ type inputContent struct {
 
 // listInputItems gives all of them at once: a question has few.
 func listInputItems(s *Server, w http.ResponseWriter, r *http.Request) error {
-	p, err := s.stored(r)
+	_, p, err := s.stored(r)
 	if err != nil {
 		return err
 	}
 	out := inputItems{Object: "list", Data: []inputItem{}}
-	for _, m := range p.asked {
+	for _, m := range p.Asked {
 		out.Data = append(out.Data, itemsOf(m)...)
 	}
 	if r.URL.Query().Get("order") != "asc" {

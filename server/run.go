@@ -64,7 +64,7 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 	if err := l.apart(s.gate); err != nil {
 		return errors.Join(err, s.store.Close())
 	}
-	s.artifacts.at(l.artifacts)
+	s.artifacts.at(l.artifactOrigin)
 	s.address = l.URL()
 	if err := s.note(l); err != nil {
 		return errors.Join(err, s.store.Close())

@@ -20,6 +20,7 @@ type threadsAPI interface {
 	ThreadChat(ctx context.Context, name string) (chatID string, ok bool, err error)
 	NameThread(ctx context.Context, name, chatID string) error
 	TurnAnswer(context.Context, engine.TurnID) (chatID, messageID string, err error)
+	AnsweredTurn(context.Context, engine.TurnID) (engine.AnsweredTurn, error)
 }
 
 // naming are the threads whose first turn is being begun, so that two requests

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -315,14 +314,12 @@ func (s *Server) restoring(w http.ResponseWriter, r *http.Request, do func(conte
 	if s.draining.Load() {
 		return errDraining
 	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	defer cancel(nil)
-	done, err := do(ctx, engine.RestoreRequest{OnWait: busyNow(cancel)})
+	var done *engine.Restored
+	err := atOnce(context.WithoutCancel(r.Context()), func(ctx context.Context, onWait func(string)) (err error) {
+		done, err = do(ctx, engine.RestoreRequest{OnWait: onWait})
+		return err
+	})
 	if err != nil {
-		var busy *fault.Fault
-		if errors.As(context.Cause(ctx), &busy) {
-			return busy
-		}
 		return err
 	}
 	writeJSON(w, http.StatusOK, toRestored(done))

@@ -331,6 +331,16 @@ const (
 	TypeCancelled      Type = "cancelled"
 )
 
+// Bodies are one empty body of each type that there is, for whoever describes them
+// all: schemas, and pages of help. [Unknown] has no type of its own.
+func Bodies() []Body {
+	return []Body{
+		Status{}, AgentStart{}, Handoff{}, Reasoning{}, TextDelta{}, ToolStart{}, ConfirmRequest{}, ConfirmResult{},
+		ToolProgress{}, ToolComplete{}, Payload{}, Workflow{}, Annotations{}, Meta{}, Footnote{}, Summary{}, Prompted{},
+		Complete{}, Error{}, Cancelled{},
+	}
+}
+
 // Type names the event.
 func (Status) Type() Type         { return TypeStatus }
 func (AgentStart) Type() Type     { return TypeAgentStart }

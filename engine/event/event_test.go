@@ -3,7 +3,9 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +28,7 @@ func bodies() []Body {
 		ToolStart{Tool: "analyze", ToolID: "my:analyze", Input: raw, ToolUseID: "toolu_1", CallID: "c1", Agent: "a", Index: 2},
 		ConfirmRequest{Tool: "run", ToolID: "run", Input: raw, ToolUseID: "toolu_1", Reason: "why"},
 		ConfirmResult{ToolUseID: "toolu_1", Decision: AllowChat, Reason: "go"},
+		Prompted{ToolUseID: "toolu_1", Server: "geo", Model: "ollama/x", Usage: &Usage{InputTokens: 1}},
 		ToolProgress{Tool: "analyze", Stage: "one", Message: "m", Progress: half(), Data: raw, ToolUseID: "toolu_1"},
 		ToolComplete{
 			Tool: "analyze", ToolID: "my:analyze", Index: 2, ToolUseID: "toolu_1", CallID: "c1", Status: CallError,
@@ -45,6 +48,41 @@ func bodies() []Body {
 		}},
 		Error{Message: "m", Code: "failed", Retryable: true, Detail: []string{"d"}, Hints: []string{"h"}},
 		Cancelled{},
+	}
+}
+
+// TestBodiesHasEveryType holds the list against what is declared, and what is declared
+// against what is read: a type that is in no list is described to nobody.
+func TestBodiesHasEveryType(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("bodies.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := map[Type]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\tType\w+ +Type = "(\w+)"$`).FindAllStringSubmatch(string(source), -1) {
+		declared[Type(m[1])] = true
+	}
+	for what, list := range map[string][]Body{"Bodies": Bodies(), "those of this test": bodies()} {
+		seen := map[Type]int{}
+		for _, b := range list {
+			seen[b.Type()]++
+			var e Event
+			if err := json.Unmarshal([]byte(`{"type":"`+string(b.Type())+`","turn_id":"t","seq":1,"time":"2026-01-02T03:04:05Z"}`), &e); err != nil {
+				t.Fatal(err)
+			}
+			if reflect.TypeOf(e.Body) != reflect.TypeOf(b) {
+				t.Errorf("%s: %s is read as %T", what, b.Type(), e.Body)
+			}
+		}
+		for name := range declared {
+			if seen[name] != 1 {
+				t.Errorf("%s: %s is there %d times", what, name, seen[name])
+			}
+		}
+		if len(seen) != len(declared) || len(seen) < 20 {
+			t.Errorf("%s: %d types, and %d are declared", what, len(seen), len(declared))
+		}
 	}
 }
 

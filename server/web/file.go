@@ -44,8 +44,8 @@ func formOf(encoding string, body []byte) form {
 // file that is there as it is, is none.
 func (f *file) add(body []byte) {
 	if f.raw == nil || len(body) < len(f.raw) {
-		packed := formOf("br", body)
-		f.packed = &packed
+		f.packed = body
+		f.brotli = sync.OnceValue(func() form { return formOf("br", body) })
 	}
 }
 
@@ -61,7 +61,7 @@ func (f *file) choose(accept string) form {
 	case !f.packs():
 		return f.plain()
 	case f.packed != nil && takes(accept, "br"):
-		return *f.packed
+		return f.brotli()
 	case takes(accept, "gzip") && f.gzip() != nil:
 		return *f.gzip()
 	}
@@ -74,7 +74,7 @@ func (f *file) unpack() form {
 	if f.raw != nil || f.packed == nil {
 		return formOf("", f.raw)
 	}
-	raw, err := io.ReadAll(brotli.NewReader(bytes.NewReader(f.packed.body)))
+	raw, err := io.ReadAll(brotli.NewReader(bytes.NewReader(f.packed)))
 	if err != nil {
 		return formOf("", nil)
 	}

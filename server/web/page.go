@@ -187,10 +187,12 @@ func matches(header, tag string) bool {
 // file is one file in its forms.
 type file struct {
 	kind, cache string
-	packed      *form // that the build made; nil where there is none
+	packed      []byte // what the build compressed; nil where it didn't
 	raw         []byte
-	plain       func() form  // of raw, or of what is in packed
-	gzip        func() *form // nil where it gains nothing
+	// A form is made when somebody asks for it: most starts of a server show no page.
+	brotli func() form  // of packed
+	plain  func() form  // of raw, or of what is in packed
+	gzip   func() *form // nil where it gains nothing
 }
 
 // form is a file as it is sent.

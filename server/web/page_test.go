@@ -221,7 +221,7 @@ func TestThePageIsSmall(t *testing.T) {
 	for _, f := range p.files {
 		size += len(f.raw)
 		if f.packed != nil {
-			size += len(f.packed.body)
+			size += len(f.packed)
 		}
 	}
 	if size > maxPage {
