@@ -6,7 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server/acp"
 )
@@ -17,7 +20,7 @@ type acpOptions struct {
 	demo               bool
 }
 
-func newACP(rt *runtime) *cli.Command {
+func newACP(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "acp",
 		Usage: "be the agent of an editor, by the Agent Client Protocol",
@@ -45,36 +48,36 @@ fettle's README has the lines for JetBrains and Neovim.`,
 			&cli.StringFlag{Name: "agent", Usage: "begin sessions with the agent `ID`"},
 			&cli.BoolFlag{Name: "demo", Usage: "answer with the recorded model of fettle demo, with nothing set up"},
 			&cli.StringFlag{Name: "log", Value: "text", Usage: "write the log as `FORMAT`: text, json or off"},
-			rt.inProfile(""),
+			rt.InProfile(""),
 		},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, "fettle acp"); err != nil {
+			if err := cmdline.NoArguments(c, "fettle acp"); err != nil {
 				return err
 			}
 			o := acpOptions{model: c.String("model"), agent: c.String("agent"), logs: c.String("log"), demo: c.Bool("demo")}
 			if err := o.check(rt); err != nil {
 				return err
 			}
-			rt.answering = true
+			rt.Answering = true
 			return runACP(c.Context, rt, o)
 		},
 	}
 }
 
-func (o acpOptions) check(rt *runtime) error {
+func (o acpOptions) check(rt *workbench.Runtime) error {
 	switch {
 	case o.logs != "text" && o.logs != "json" && o.logs != "off":
-		return usagef("fettle acp --log json", "--log wants text, json or off, not %s", shellWord(o.logs))
+		return cmdline.Usagef("fettle acp --log json", "--log wants text, json or off, not %s", cmdline.ShellWord(o.logs))
 	case o.demo && o.model != "":
-		return usagef("fettle acp --demo", "--demo answers with a recorded model, so --model has no use")
-	case rt.streams.In.IsTerminal():
-		return usagef("fettle acp --help", "fettle acp is started by an editor, and nobody types what it reads; its help says how")
+		return cmdline.Usagef("fettle acp --demo", "--demo answers with a recorded model, so --model has no use")
+	case rt.Streams.In.IsTerminal():
+		return cmdline.Usagef("fettle acp --help", "fettle acp is started by an editor, and nobody types what it reads; its help says how")
 	}
 	return nil
 }
 
-func runACP(ctx context.Context, rt *runtime, o acpOptions) error {
-	cfg, err := rt.config(map[string]config.Flag{})
+func runACP(ctx context.Context, rt *workbench.Runtime, o acpOptions) error {
+	cfg, err := rt.Config(map[string]config.Flag{})
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func runACP(ctx context.Context, rt *runtime, o acpOptions) error {
 		o.model = demoModel
 	}
 	cfg.Model = cmp.Or(o.model, cfg.Model)
-	eng, err := rt.engineFor(cfg, nil)
+	eng, err := rt.EngineFor(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -96,23 +99,23 @@ func runACP(ctx context.Context, rt *runtime, o acpOptions) error {
 			return err
 		}
 	}
-	dirs, err := rt.dirs()
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return err
 	}
-	ring, err := rt.keyRing(cfg)
+	ring, err := rt.KeyRing(cfg)
 	if err != nil {
 		return err
 	}
-	index, err := rt.modelIndex(cfg, ring, dirs.Cache)
+	index, err := modelIndex(rt, cfg, ring, dirs.Cache)
 	if err != nil {
 		return err
 	}
 	err = acp.Run(ctx, acp.Options{
 		Engine: eng, Models: index, Prompts: slashPrompts{rt}, Prepare: prepareTurn(cfg, ""), Model: cfg.Model, Agent: agent,
-		Version: buildVersion().Version, In: rt.streams.In, Out: rt.streams.Out, Log: rt.logger(o.logs),
+		Version: rt.Build().Version, In: rt.Streams.In, Out: rt.Streams.Out, Log: logger(rt, o.logs),
 	})
-	if err != nil && !closedPipe(err) {
+	if err != nil && !term.ClosedPipe(err) {
 		return fault.Wrap(fault.Failed, "speak with the editor", err)
 	}
 	return nil

@@ -6,25 +6,26 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/prompts"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server/acp"
 )
 
 // slashPrompts are the named prompts as commands of an editor. Their text alone is
 // used: model, system prompt and tools are the session's.
-type slashPrompts struct{ rt *runtime }
+type slashPrompts struct{ rt *workbench.Runtime }
 
 var _ acp.Prompts = slashPrompts{}
 
 // Prompts lists those that can be used in a folder.
 func (p slashPrompts) Prompts(dir string) []acp.Prompt {
-	library, err := p.rt.libraryAt(dir)
+	library, err := p.rt.LibraryAt(dir)
 	if err != nil {
 		return nil
 	}
 	entries, err := library.List()
 	if err != nil {
-		p.rt.notice("the prompts can't be listed: " + err.Error())
+		p.rt.Notice("the prompts can't be listed: " + err.Error())
 		return nil
 	}
 	var out []acp.Prompt
@@ -39,13 +40,13 @@ func (p slashPrompts) Prompts(dir string) []acp.Prompt {
 // Fill fills a prompt with what was written behind its name: first NAME=VALUE for
 // its variables, and then whatever it is about.
 func (p slashPrompts) Fill(dir, name, input string) (string, error) {
-	library, err := p.rt.libraryAt(dir)
+	library, err := p.rt.LibraryAt(dir)
 	if err != nil {
 		return "", err
 	}
 	found, err := library.Load(name)
 	if err != nil {
-		return "", promptFault(name, err)
+		return "", workbench.PromptFault(name, err)
 	}
 	vars, rest := slashVars(found, input)
 	text, err := found.Fill(prompts.Values{Vars: vars, Input: rest, Tail: rest})
@@ -62,7 +63,7 @@ func (p slashPrompts) Fill(dir, name, input string) (string, error) {
 		return "", fault.New(fault.Usage, missing.Error(), call)
 	}
 	if err != nil {
-		return "", promptFault(name, err)
+		return "", workbench.PromptFault(name, err)
 	}
 	return text, nil
 }

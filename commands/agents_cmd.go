@@ -2,11 +2,15 @@ package commands
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
@@ -31,7 +35,7 @@ type agentJSON struct {
 	engine.Agent
 }
 
-func newAgents(rt *runtime) *cli.Command {
+func newAgents(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "agents",
 		Usage: "see the agents that toolsets and the configuration describe",
@@ -44,19 +48,19 @@ fields.`,
 	}
 }
 
-func newAgentsList(rt *runtime) *cli.Command {
+func newAgentsList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle agents list"
 	return &cli.Command{
 		Name:        "list",
 		Usage:       "list agents",
 		Description: "In a pipe each agent is a line of id, purpose, whom it hands over to and where it\nis from, with tabs between.",
 		UsageText:   "fettle agents list\nfettle agents list -o json",
-		Flags:       []cli.Flag{outputFlag()},
+		Flags:       []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runAgentsList(c.Context, rt, c.String("output"))
@@ -64,8 +68,8 @@ func newAgentsList(rt *runtime) *cli.Command {
 	}
 }
 
-func runAgentsList(ctx context.Context, rt *runtime, output string) error {
-	eng, err := rt.storeEngine()
+func runAgentsList(ctx context.Context, rt *workbench.Runtime, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -74,24 +78,24 @@ func runAgentsList(ctx context.Context, rt *runtime, output string) error {
 		return err
 	}
 	all, unusable := agents.All(), []unusableAgent{}
-	for _, id := range sortedKeys(agents.Unusable()) {
+	for _, id := range slices.Sorted(maps.Keys(agents.Unusable())) {
 		unusable = append(unusable, unusableAgent{id, agents.Unusable()[id]})
 	}
 	if output == "json" {
 		if all == nil {
 			all = []engine.Agent{}
 		}
-		return printJSON(rt, agentsJSON{outputVersion, all, unusable})
+		return workbench.PrintJSON(rt, agentsJSON{workbench.OutputVersion, all, unusable})
 	}
 	for _, u := range unusable {
-		rt.notice("the agent " + u.ID + " can't be used: " + u.Problem)
+		rt.Notice("the agent " + u.ID + " can't be used: " + u.Problem)
 	}
 	if len(all) == 0 {
-		rt.notice("no agents; toolsets bring them: fettle toolset import FILE")
-		rt.hint("fettle config set agents.ID.prompt TEXT   makes one")
+		rt.Notice("no agents; toolsets bring them: fettle toolset import FILE")
+		rt.Hint("fettle config set agents.ID.prompt TEXT   makes one")
 		return nil
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	columns := []term.Column{{Title: "agent"}, {Title: "purpose", Cut: true, Prose: true}, {Title: "hands over to", Style: out.Style().Dim}}
 	if !out.IsTerminal() { // there its id tells, and the purpose needs the room
 		columns = append(columns, term.Column{Title: "from"})
@@ -104,19 +108,19 @@ func runAgentsList(ctx context.Context, rt *runtime, output string) error {
 	return table.Flush()
 }
 
-func newAgentsShow(rt *runtime) *cli.Command {
+func newAgentsShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle agents show"
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show an agent with its prompt",
 		ArgsUsage: "AGENT",
 		UsageText: "fettle agents show interface\nfettle agents show interface -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usagef("fettle agents list", "agents show wants the id of one agent")
+				return cmdline.Usagef("fettle agents list", "agents show wants the id of one agent")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runAgentsShow(c.Context, rt, c.Args().First(), c.String("output"))
@@ -127,8 +131,8 @@ func newAgentsShow(rt *runtime) *cli.Command {
 // agentColumn is where the facts of an agent begin.
 const agentColumn = 11
 
-func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
-	eng, err := rt.storeEngine()
+func runAgentsShow(ctx context.Context, rt *workbench.Runtime, id, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -140,13 +144,13 @@ func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
 	if err != nil {
 		return err
 	}
-	if err := rt.emptyGlobs(ctx, eng, a); err != nil {
+	if err := emptyGlobs(rt, ctx, eng, a); err != nil {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, agentJSON{outputVersion, *a})
+		return workbench.PrintJSON(rt, agentJSON{workbench.OutputVersion, *a})
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	out.Printf("%s\n", out.Style().Bold(a.ID))
 	for _, f := range []struct{ name, value string }{
 		{"name", a.Name}, {"purpose", a.Purpose}, {"model", a.Model}, {"tools", strings.Join(a.Tools, ", ")},
@@ -165,7 +169,7 @@ func runAgentsShow(ctx context.Context, rt *runtime, id, output string) error {
 
 // emptyGlobs says which of an agent's tools mean none that there is, as a slip
 // of the pen does.
-func (rt *runtime) emptyGlobs(ctx context.Context, eng *engine.Engine, a *engine.Agent) error {
+func emptyGlobs(rt *workbench.Runtime, ctx context.Context, eng *engine.Engine, a *engine.Agent) error {
 	tools, _, err := eng.AllTools(ctx)
 	if err != nil {
 		return err
@@ -179,7 +183,7 @@ func (rt *runtime) emptyGlobs(ctx context.Context, eng *engine.Engine, a *engine
 		if near := nearest.Of(glob, ids); near != "" {
 			msg += "; did you mean " + near + "?"
 		}
-		rt.notice(msg)
+		rt.Notice(msg)
 	}
 	return nil
 }

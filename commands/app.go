@@ -3,14 +3,15 @@ package commands
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -20,24 +21,22 @@ import (
 func Main(ctx context.Context, args []string, streams *term.Streams) int {
 	ctx, stop := withSignals(ctx)
 	defer stop()
-	ctx = engine.WithTraceParent(ctx, os.Getenv(traceParentEnv))
-	rt := newRuntime(streams)
+	ctx = engine.WithTraceParent(ctx, os.Getenv(workbench.TraceParentEnv))
+	rt := workbench.New(streams)
+	rt.Release = version
 	app := newApp(rt)
 	err := run(ctx, rt, app, args)
 	// What a command printed is no result if it didn't arrive. Where a signal
 	// has ended it, that is said instead: a closed terminal takes no output.
-	signalled := err != nil && errors.Is(context.Cause(ctx), errSignal)
+	signalled := err != nil && errors.Is(context.Cause(ctx), workbench.ErrSignal)
 	if lost := streams.Out.Err(); lost != nil && !signalled {
 		err = outputTrouble(lost)
 	}
 	streams.Restore()
 	status := report(rt, err)
-	rt.finish()
+	rt.Finish()
 	return status
 }
-
-// errSignal is the cause of a context that a signal ended.
-var errSignal = errors.New("interrupted by a signal")
 
 // withSignals ends the context at the first SIGINT, SIGTERM or SIGHUP. A
 // second one acts as it does by default, so that nothing can hold a person up.
@@ -52,7 +51,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 		select {
 		case <-signals:
 			signal.Stop(signals)
-			cancel(errSignal)
+			cancel(workbench.ErrSignal)
 		case <-done:
 		}
 	}()
@@ -65,32 +64,32 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 
 // run hands the arguments to cli/v2, flags first: it stops at the first
 // argument that is none and would take a flag behind it for text.
-func run(ctx context.Context, rt *runtime, app *cli.App, args []string) error {
-	o := reorder(app, args)
-	rt.jsonErrors = o.wantsJSON()
+func run(ctx context.Context, rt *workbench.Runtime, app *cli.App, args []string) error {
+	o := cmdline.Reorder(app, args)
+	rt.JSONErrors = o.WantsJSON()
 	switch {
-	case o.help && o.command == nil:
-		rt.streams.Out.Printf("%s", overview)
+	case o.Help && o.Command == nil:
+		rt.Streams.Out.Printf("%s", overview)
 		return nil
-	case o.help:
-		printHelp(rt, o.command, o.path)
+	case o.Help:
+		printHelp(rt, o.Command, o.Path)
 		return nil
-	case o.unknown != "":
-		return unknownFlag(app, o)
-	case o.missing != "":
-		return usagef(o.path+" --help", "the flag %s needs a value", o.missing)
+	case o.Unknown != "":
+		return cmdline.UnknownFlag(app, o)
+	case o.Missing != "":
+		return cmdline.Usagef(o.Path+" --help", "the flag %s needs a value", o.Missing)
 	}
-	return app.RunContext(ctx, o.args)
+	return app.RunContext(ctx, o.Args)
 }
 
-func newApp(rt *runtime) *cli.App {
+func newApp(rt *workbench.Runtime) *cli.App {
 	app := &cli.App{
 		Name:            "fettle",
 		Usage:           "a workbench for any model",
 		HideVersion:     true,
 		HideHelpCommand: true,
-		Writer:          rt.streams.Out,
-		ErrWriter:       rt.streams.Err,
+		Writer:          rt.Streams.Out,
+		ErrWriter:       rt.Streams.Err,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Usage: "print the version and end"},
 		},
@@ -108,13 +107,13 @@ func newApp(rt *runtime) *cli.App {
 			case c.Bool("version"):
 				return runVersion(rt, versionOptions{})
 			case c.NArg() > 0:
-				return unknownCommand(c.App.Commands, c.Args().Slice(), "fettle")
+				return cmdline.UnknownCommand(c.App.Commands, c.Args().Slice(), "fettle")
 			}
-			rt.streams.Out.Printf("%s", overview)
+			rt.Streams.Out.Printf("%s", overview)
 			return nil
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // Main decides
-		OnUsageError:   usageError,
+		OnUsageError:   cmdline.UsageError,
 		CommandNotFound: func(*cli.Context, string) {
 		},
 	}
@@ -123,14 +122,14 @@ func newApp(rt *runtime) *cli.App {
 }
 
 // prepare gives every command our errors, and our help instead of cli/v2's.
-func prepare(rt *runtime, cmds []*cli.Command, path string) {
+func prepare(rt *workbench.Runtime, cmds []*cli.Command, path string) {
 	for _, c := range cmds {
 		c.HideHelp, c.HideHelpCommand = true, true
-		c.OnUsageError = usageError
+		c.OnUsageError = cmdline.UsageError
 		if c.Action == nil {
 			c.Action = func(ctx *cli.Context) error {
 				if ctx.NArg() > 0 {
-					return unknownCommand(c.Subcommands, ctx.Args().Slice(), path+" "+c.Name)
+					return cmdline.UnknownCommand(c.Subcommands, ctx.Args().Slice(), path+" "+c.Name)
 				}
 				printHelp(rt, c, path+" "+c.Name)
 				return nil
@@ -141,15 +140,15 @@ func prepare(rt *runtime, cmds []*cli.Command, path string) {
 }
 
 // report prints what went wrong and gives the exit status.
-func report(rt *runtime, err error) int {
+func report(rt *workbench.Runtime, err error) int {
 	if err == nil {
 		return 0
 	}
-	var said exitError
+	var said workbench.ExitError
 	if errors.As(err, &said) {
-		return said.status
+		return said.Status
 	}
-	if errors.Is(err, errSignal) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, workbench.ErrSignal) || errors.Is(err, context.Canceled) {
 		return fault.Interrupted.Exit()
 	}
 	var f *fault.Fault
@@ -157,15 +156,6 @@ func report(rt *runtime, err error) int {
 		f = fault.Wrap(fault.Failed, "fettle", err)
 		f.Msg = err.Error()
 	}
-	printFault(rt, f)
+	workbench.PrintFault(rt, f)
 	return f.Code.Exit()
 }
-
-// exitError ends the program with a status when all there is to say has been
-// said.
-type exitError struct{ status int }
-
-func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
-
-// exitClosedPipe is what a shell reports of a program whose reader went away.
-const exitClosedPipe = 128 + 13

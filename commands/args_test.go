@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
 func TestFlagsMayStandAnywhere(t *testing.T) {
 	t.Parallel()
-	app := newApp(newRuntime(term.Test(term.TestOptions{}).Streams))
+	app := newApp(workbench.New(term.Test(term.TestOptions{}).Streams))
 	for given, want := range map[string]string{
 		"fettle":                             "fettle",
 		"fettle ask hi":                      "fettle ask -- hi",
@@ -34,7 +36,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		"fettle ask -qm a/b hi":              "fettle ask --quiet --model a/b -- hi",
 		"fettle ask -model a/b hi":           "fettle ask --model a/b -- hi",
 	} {
-		if got := strings.Join(reorder(app, strings.Fields(given)).args, " "); got != want {
+		if got := strings.Join(cmdline.Reorder(app, strings.Fields(given)).Args, " "); got != want {
 			t.Errorf("%s\n got %s\nwant %s", given, got, want)
 		}
 	}
@@ -42,26 +44,26 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 
 func TestWhatReorderFinds(t *testing.T) {
 	t.Parallel()
-	app := newApp(newRuntime(term.Test(term.TestOptions{}).Streams))
-	for given, want := range map[string]ordered{
-		"fettle --help":                    {path: "fettle", help: true},
-		"fettle ask hi -h":                 {path: "fettle ask", help: true},
-		"fettle chats list --help":         {path: "fettle chats list", help: true},
-		"fettle ask -- --help":             {path: "fettle ask"},
-		"fettle ask hi -m":                 {path: "fettle ask", missing: "-m"},
-		"fettle ask hi -qm":                {path: "fettle ask", missing: "-m"},
-		"fettle ask hi -q":                 {path: "fettle ask"},
-		"fettle ask hi --nosuch=s3cret":    {path: "fettle ask", unknown: "--nosuch"},
-		"fettle ask hi -qz":                {path: "fettle ask", unknown: "-qz"},
-		"fettle ask hi ---q":               {path: "fettle ask"},
-		"fettle -v":                        {path: "fettle", unknown: "-v"},
-		"fettle chats -o json":             {path: "fettle chats", unknown: "-o"},
-		"fettle --limit 3 ask hi":          {path: "fettle ask", unknown: "--limit"},
-		"fettle version --limit 3 --quiet": {path: "fettle version", unknown: "--limit"},
+	app := newApp(workbench.New(term.Test(term.TestOptions{}).Streams))
+	for given, want := range map[string]cmdline.Ordered{
+		"fettle --help":                    {Path: "fettle", Help: true},
+		"fettle ask hi -h":                 {Path: "fettle ask", Help: true},
+		"fettle chats list --help":         {Path: "fettle chats list", Help: true},
+		"fettle ask -- --help":             {Path: "fettle ask"},
+		"fettle ask hi -m":                 {Path: "fettle ask", Missing: "-m"},
+		"fettle ask hi -qm":                {Path: "fettle ask", Missing: "-m"},
+		"fettle ask hi -q":                 {Path: "fettle ask"},
+		"fettle ask hi --nosuch=s3cret":    {Path: "fettle ask", Unknown: "--nosuch"},
+		"fettle ask hi -qz":                {Path: "fettle ask", Unknown: "-qz"},
+		"fettle ask hi ---q":               {Path: "fettle ask"},
+		"fettle -v":                        {Path: "fettle", Unknown: "-v"},
+		"fettle chats -o json":             {Path: "fettle chats", Unknown: "-o"},
+		"fettle --limit 3 ask hi":          {Path: "fettle ask", Unknown: "--limit"},
+		"fettle version --limit 3 --quiet": {Path: "fettle version", Unknown: "--limit"},
 	} {
-		got := reorder(app, strings.Fields(given))
-		if got.path != want.path || got.help != want.help || got.missing != want.missing ||
-			got.unknown != want.unknown {
+		got := cmdline.Reorder(app, strings.Fields(given))
+		if got.Path != want.Path || got.Help != want.Help || got.Missing != want.Missing ||
+			got.Unknown != want.Unknown {
 			t.Errorf("%s: %+v", given, got)
 		}
 	}
@@ -90,7 +92,7 @@ func TestFirstBlock(t *testing.T) {
 
 func TestAListKeepsItsValues(t *testing.T) {
 	t.Parallel()
-	var v, copied values
+	var v, copied cmdline.Values
 	given := []string{"a,b", "", "c\xff d"}
 	for _, s := range given {
 		if err := v.Set(s); err != nil {
@@ -100,7 +102,7 @@ func TestAListKeepsItsValues(t *testing.T) {
 	if err := copied.Set(v.Serialize()); err != nil || !slices.Equal(copied, given) {
 		t.Errorf("copied as %q, %v", copied, err)
 	}
-	if err := copied.Set(new(values).Serialize()); err != nil || len(copied) != 0 {
+	if err := copied.Set(new(cmdline.Values).Serialize()); err != nil || len(copied) != 0 {
 		t.Errorf("an empty list copied as %q, %v", copied, err)
 	}
 }
@@ -111,7 +113,7 @@ func TestShellWords(t *testing.T) {
 		"": `""`, "plain-1.0/x:y": "plain-1.0/x:y", "two words": `"two words"`, "what?": `"what?"`,
 		`say "x"`: `'say "x"'`, "$HOME": "'$HOME'", "it's $5": `'it'\''s $5'`, "ü": `"ü"`, "!!": "'!!'",
 	} {
-		if got := shellWord(word); got != want {
+		if got := cmdline.ShellWord(word); got != want {
 			t.Errorf("%q is written %s, want %s", word, got, want)
 		}
 	}

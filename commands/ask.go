@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server/client"
@@ -43,7 +45,7 @@ fettle ask --action 1
 fettle ask -w . --allow 'write_file(path=notes/**)' "write notes/todo.md"
 fettle ask -w . --allow 'run_command(git log*)' "what changed this week?"`
 
-func newAsk(rt *runtime) *cli.Command {
+func newAsk(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "ask",
 		Usage:       "ask a model one thing",
@@ -91,13 +93,13 @@ func (o askOptions) flags() map[string]config.Flag {
 
 // request makes the turn's request of options and configuration; the parts
 // are the message.
-func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest, error) {
+func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.TurnRequest, error) {
 	globs, err := o.toolGlobs(cfg)
 	if err != nil {
 		return engine.TurnRequest{}, err
 	}
 	if o.workspace != "" {
-		dirs, err := rt.dirs()
+		dirs, err := rt.Dirs()
 		if err != nil {
 			return engine.TurnRequest{}, err
 		}
@@ -105,14 +107,14 @@ func (o askOptions) request(rt *runtime, cfg *config.Config) (engine.TurnRequest
 			return engine.TurnRequest{}, fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
 		}
 	}
-	asks := !o.yes && !o.quiet && rt.streams.CanAsk()
+	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
 		Chat: o.chat, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
 		Policy: engine.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true, CanConfirm: asks, CanAnswer: asks,
-		TextAlone: o.page == "" && (o.extract || o.output == "text" && !rt.streams.Out.IsTerminal()),
-		OnWait:    func(what string) { rt.notice("waiting: " + what) },
+		TextAlone: o.page == "" && (o.extract || o.output == "text" && !rt.Streams.Out.IsTerminal()),
+		OnWait:    func(what string) { rt.Notice("waiting: " + what) },
 	}
 	if o.agentMode != "" {
 		on := o.agentMode == "on"
@@ -153,7 +155,7 @@ func (o askOptions) toolGlobs(cfg *config.Config) ([]string, error) {
 	if o.noTools || !cfg.Tools.Enabled && len(o.tools)+len(o.toolsets) == 0 {
 		return []string{}, nil
 	}
-	if err := searchReady(cfg, o.tools); err != nil {
+	if err := workbench.SearchReady(cfg, o.tools); err != nil {
 		return nil, err
 	}
 	globs, err := o.chosenTools()
@@ -177,7 +179,7 @@ func (o askOptions) chosenTools() ([]string, error) {
 		case id == "builtin":
 			globs = append(globs, "?*") // ids without a toolset
 		case strings.ContainsAny(id, "*?[{!:"):
-			return nil, usagef("fettle ask -t builtin …", "--toolset wants the id of one toolset; globs go to --tool")
+			return nil, cmdline.Usagef("fettle ask -t builtin …", "--toolset wants the id of one toolset; globs go to --tool")
 		default:
 			globs = append(globs, id+":*")
 		}
@@ -186,12 +188,12 @@ func (o askOptions) chosenTools() ([]string, error) {
 }
 
 // runAsk asks and prints the answer.
-func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
-	rt.quiet, rt.verbose = o.quiet, o.verbose
+func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
+	rt.Quiet, rt.Verbose = o.quiet, o.verbose
 	if err := o.usePrompt(rt); err != nil {
 		return err
 	}
-	cfg, err := rt.config(o.flags())
+	cfg, err := rt.Config(o.flags())
 	if err != nil {
 		return err
 	}
@@ -237,15 +239,15 @@ func runAsk(ctx context.Context, rt *runtime, o askOptions) error {
 }
 
 // turns gives who is asked, and completes the request by what only an engine knows.
-func (o askOptions) turns(ctx context.Context, rt *runtime, cfg *config.Config, rec *recording, req *engine.TurnRequest) (client.Turns, error) {
+func (o askOptions) turns(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, rec *recording, req *engine.TurnRequest) (client.Turns, error) {
 	if o.record == "" && o.page == "" && o.action == "" {
-		t, err := rt.turnsFor(ctx, cfg, o.allow)
+		t, err := rt.TurnsFor(ctx, cfg, o.allow)
 		if err != nil {
 			return nil, err
 		}
 		return t, o.onPage(ctx, nil, req) // which looks into none without a page and an action
 	}
-	eng, err := rt.engineFor(cfg, rec.wrap)
+	eng, err := rt.EngineFor(cfg, rec.wrap)
 	if err != nil {
 		return nil, err
 	}

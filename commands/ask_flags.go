@@ -12,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/prompts"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -61,15 +63,15 @@ type askOptions struct {
 }
 
 // askFlags are the flags of ask, in the groups in which its help shows them.
-func askFlags(rt *runtime) []cli.Flag {
+func askFlags(rt *workbench.Runtime) []cli.Flag {
 	const question, chat, tools, answer, limits = "question", "chat", "tools", "answer", "limits"
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
 		&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
 		&cli.StringFlag{Name: "prompt", Aliases: []string{"p"}, Category: question, Usage: "fill the prompt `NAME`, such as one that fettle prompts list has, or SERVER/NAME of an MCP server"},
-		listFlag("var", "", question, "set a variable of the prompt: `NAME=VALUE`; may be repeated"),
-		listFlag("file", "f", question, "show the model a text, an image or a folder; `PATH` - is standard input; may be repeated"),
-		rt.inProfile(question),
+		cmdline.ListFlag("var", "", question, "set a variable of the prompt: `NAME=VALUE`; may be repeated"),
+		cmdline.ListFlag("file", "f", question, "show the model a text, an image or a folder; `PATH` - is standard input; may be repeated"),
+		rt.InProfile(question),
 		&cli.BoolFlag{Name: "no-stdin", Category: question, Usage: "don't read standard input"},
 
 		&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
@@ -82,11 +84,11 @@ func askFlags(rt *runtime) []cli.Flag {
 		&cli.StringFlag{Name: "agent", Category: chat, Usage: "enter by the agent `ID`; none leaves it out, and a chat keeps its own"},
 
 		&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Category: tools, Usage: "let tools work in folder `DIR` instead of one of the chat's own; changes ask first"},
-		listFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),
-		listFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
+		cmdline.ListFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),
+		cmdline.ListFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
 		&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
 		&cli.StringFlag{Name: "agent-mode", Category: tools, Usage: "whether the model may call tools and go on with what they give, `MODE`: on or off; a chat keeps it"},
-		listFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
+		cmdline.ListFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
 		&cli.BoolFlag{Name: "require-sandbox", Category: tools, Usage: "run no tool of a toolset that can't be contained in full"},
 		&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
 
@@ -105,22 +107,13 @@ func askFlags(rt *runtime) []cli.Flag {
 	}, append(pageFlags("page"), serverFlags("server")...)...)
 }
 
-// listFlag is a flag that may be repeated; alias may be empty.
-func listFlag(name, alias, category, usage string) cli.Flag {
-	f := &cli.GenericFlag{Name: name, Category: category, Usage: usage, Value: new(values)}
-	if alias != "" {
-		f.Aliases = []string{alias}
-	}
-	return f
-}
-
 func readAsk(c *cli.Context) (askOptions, error) {
 	o := askOptions{
-		prompt: strings.Join(c.Args().Slice(), " "), named: c.String("prompt"), vars: listOf(c, "var"),
+		prompt: strings.Join(c.Args().Slice(), " "), named: c.String("prompt"), vars: cmdline.ListOf(c, "var"),
 		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"),
-		files: listOf(c, "file"), workspace: c.String("workspace"),
-		toolsets: listOf(c, "toolset"), tools: listOf(c, "tool"), noTools: c.Bool("no-tools"), agentMode: c.String("agent-mode"),
-		allow: listOf(c, "allow"), contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), output: c.String("output"),
+		files: cmdline.ListOf(c, "file"), workspace: c.String("workspace"),
+		toolsets: cmdline.ListOf(c, "toolset"), tools: cmdline.ListOf(c, "tool"), noTools: c.Bool("no-tools"), agentMode: c.String("agent-mode"),
+		allow: cmdline.ListOf(c, "allow"), contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), output: c.String("output"),
 		extract: c.Bool("extract"), quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 		noStream: c.Bool("no-stream"), noStdin: c.Bool("no-stdin"), usage: c.Bool("usage"),
 		maxTurns: c.Int("max-turns"), timeout: c.Duration("timeout"),
@@ -162,27 +155,27 @@ func (o askOptions) check(c *cli.Context) error {
 	}
 	switch {
 	case len(o.vars) > 0 && o.named == "":
-		return usagef("fettle ask -p NAME --var …", "--var sets a variable of a prompt, and -p names none")
+		return cmdline.Usagef("fettle ask -p NAME --var …", "--var sets a variable of a prompt, and -p names none")
 	case o.chat.Last && c.IsSet("chat"):
-		return usagef(help, "-c and --chat both say which chat to go on with; give one")
+		return cmdline.Usagef(help, "-c and --chat both say which chat to go on with; give one")
 	case c.IsSet("chat") && o.chat.Number <= 0:
-		return usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+		return cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
 	case o.chat.Fork && !o.chat.Last && o.chat.Number == 0:
-		return usagef("fettle ask -c --fork …", "--fork needs -c or --chat")
+		return cmdline.Usagef("fettle ask -c --fork …", "--fork needs -c or --chat")
 	case o.noTools && (len(o.tools) > 0 || len(o.toolsets) > 0):
-		return usagef(help, "--no-tools can't be given with --tool or --toolset")
+		return cmdline.Usagef(help, "--no-tools can't be given with --tool or --toolset")
 	case c.IsSet("agent-mode") && o.agentMode != "on" && o.agentMode != "off":
-		return usagef("fettle ask --agent-mode off …", "--agent-mode is on or off")
+		return cmdline.Usagef("fettle ask --agent-mode off …", "--agent-mode is on or off")
 	case c.IsSet("max-turns") && o.maxTurns <= 0:
-		return usagef(help, "--max-turns wants a number above 0")
+		return cmdline.Usagef(help, "--max-turns wants a number above 0")
 	case c.IsSet("timeout") && o.timeout <= 0:
-		return usagef("fettle ask --timeout 90s …", "--timeout wants a time above 0")
+		return cmdline.Usagef("fettle ask --timeout 90s …", "--timeout wants a time above 0")
 	case o.output != "text" && o.output != "json" && o.output != "events":
-		return usagef("fettle ask -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
+		return cmdline.Usagef("fettle ask -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
 	case o.extract && o.output == "events":
-		return usagef(help, "-x takes a code block out of the answer, and --output events has none")
+		return cmdline.Usagef(help, "-x takes a code block out of the answer, and --output events has none")
 	case o.extract && c.IsSet("schema"):
-		return usagef(help, "-x and --schema both change the answer; give one")
+		return cmdline.Usagef(help, "-x and --schema both change the answer; give one")
 	}
 	return nil
 }
@@ -193,13 +186,13 @@ func (o askOptions) check(c *cli.Context) error {
 func checkEmpty(c *cli.Context, help string) error {
 	for _, name := range []string{"model", "prompt", "agent", "workspace", "schema", "record", "color"} {
 		if c.IsSet(name) && c.String(name) == "" {
-			return usagef(help, "--%s is empty", name)
+			return cmdline.Usagef(help, "--%s is empty", name)
 		}
 	}
 	for _, name := range []string{"toolset", "tool", "allow"} {
-		for _, v := range listOf(c, name) {
+		for _, v := range cmdline.ListOf(c, name) {
 			if v == "" {
-				return usagef(help, "--%s is empty", name)
+				return cmdline.Usagef(help, "--%s is empty", name)
 			}
 		}
 	}
@@ -229,7 +222,7 @@ func readSchema(arg string) (json.RawMessage, error) {
 	case err != nil:
 		return nil, fault.Wrap(fault.Usage, "--schema", err)
 	case len(data) > maxSchema:
-		return nil, usagef("", "--schema: %s is larger than 1 MiB, the limit", arg)
+		return nil, cmdline.Usagef("", "--schema: %s is larger than 1 MiB, the limit", arg)
 	}
 	return data, nil
 }

@@ -7,8 +7,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/input"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -16,14 +18,14 @@ import (
 
 // readParts gathers the message: files first, then images, then what was piped
 // in and the prompt as one text.
-func readParts(ctx context.Context, rt *runtime, cfg *config.Config, o askOptions) ([]provider.Part, error) {
+func readParts(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, o askOptions) ([]provider.Part, error) {
 	in := input.Options{
-		In: rt.streams.In.File(), Notice: rt.notice,
+		In: rt.Streams.In.File(), Notice: rt.Notice,
 		StdinBytes: cfg.Limits.StdinBytes, FileBytes: cfg.Limits.FileBytes,
 	}
 	named := input.WantsStdin(o.files)
 	if named && o.noStdin {
-		return nil, usagef("", "-f - reads standard input, and --no-stdin forbids it")
+		return nil, cmdline.Usagef("", "-f - reads standard input, and --no-stdin forbids it")
 	}
 	var piped []byte
 	var err error
@@ -53,7 +55,7 @@ func readParts(ctx context.Context, rt *runtime, cfg *config.Config, o askOption
 		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
 	}
 	if len(parts) == 0 && o.fromServer == nil {
-		return nil, usagef(`fettle ask "why is the sky blue?"`, "there is nothing to ask")
+		return nil, cmdline.Usagef(`fettle ask "why is the sky blue?"`, "there is nothing to ask")
 	}
 	return parts, nil
 }
@@ -72,7 +74,7 @@ func openRecord(path string) (*recording, error) {
 	}
 	if !recordable(f) {
 		f.Close() // nothing was written
-		return nil, usagef("fettle ask --record tape.jsonl …", "--record %s holds something else than a recording", path)
+		return nil, cmdline.Usagef("fettle ask --record tape.jsonl …", "--record %s holds something else than a recording", path)
 	}
 	return &recording{f}, nil
 }

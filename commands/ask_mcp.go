@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/server/client"
@@ -31,12 +32,12 @@ func (o *askOptions) useServerPrompt() (bool, error) {
 
 // fillFromServer puts what the server makes of the prompt before the question's own
 // words, and what it attaches before the files.
-func (o *askOptions) fillFromServer(ctx context.Context, rt *runtime, cfg *config.Config, turns client.Turns, req *engine.TurnRequest) error {
+func (o *askOptions) fillFromServer(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, turns client.Turns, req *engine.TurnRequest) error {
 	p := o.fromServer
 	if p == nil {
 		return nil
 	}
-	eng, err := rt.engineBeside(cfg, turns)
+	eng, err := rt.EngineBeside(cfg, turns)
 	if err != nil {
 		return err
 	}
@@ -59,16 +60,4 @@ func (o *askOptions) fillFromServer(ctx context.Context, rt *runtime, cfg *confi
 	}
 	req.Parts = parts
 	return nil
-}
-
-// engineBeside is the engine that is asked, or one beside the server that is.
-func (rt *runtime) engineBeside(cfg *config.Config, turns client.Turns) (*engine.Engine, error) {
-	switch t := turns.(type) {
-	case *engine.Engine:
-		return t, nil
-	case *through: // its own, since two of them would want the store
-		defer func(was client.Turns) { rt.turns = was }(rt.turns)
-		return t.own()
-	}
-	return rt.engineFor(cfg, nil)
 }

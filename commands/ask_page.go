@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
@@ -43,14 +44,14 @@ func (o *askOptions) readPage(c *cli.Context) error {
 	const help = "fettle ask --help"
 	for _, name := range []string{"page", "tab", "context", "action"} {
 		if c.IsSet(name) && c.String(name) == "" {
-			return usagef(help, "--%s is empty", name)
+			return cmdline.Usagef(help, "--%s is empty", name)
 		}
 	}
 	switch {
 	case o.page == "" && (c.IsSet("tab") || c.IsSet("context")):
-		return usagef("fettle ask --page PAGE …", "--tab and --context are about a page, and --page names none")
+		return cmdline.Usagef("fettle ask --page PAGE …", "--tab and --context are about a page, and --page names none")
 	case o.action != "" && (c.Bool("retry") || c.IsSet("at")):
-		return usagef(help, "--action goes on with the last answer; --retry and --at don't")
+		return cmdline.Usagef(help, "--action goes on with the last answer; --retry and --at don't")
 	}
 	if o.action != "" && !o.chat.Last && !c.IsSet("chat") {
 		o.chat.Last = true
@@ -84,9 +85,9 @@ func readObject(flag, arg string) (json.RawMessage, error) {
 	var object map[string]json.RawMessage
 	switch {
 	case len(data) > payloads.MaxContext:
-		return nil, usagef(example, "%s has more than %d KB, the limit", flag, payloads.MaxContext>>10)
+		return nil, cmdline.Usagef(example, "%s has more than %d KB, the limit", flag, payloads.MaxContext>>10)
 	case json.Unmarshal(data, &object) != nil || object == nil:
-		return nil, usagef(example, "%s is no JSON object", flag)
+		return nil, cmdline.Usagef(example, "%s is no JSON object", flag)
 	}
 	return data, nil
 }
@@ -131,7 +132,7 @@ func knownPage(ctx context.Context, eng *engine.Engine, name string) error {
 		}
 		ids = append(ids, p.ID)
 	}
-	f := fault.New(fault.NotFound, "no toolset has a page "+shellWord(name))
+	f := fault.New(fault.NotFound, "no toolset has a page "+cmdline.ShellWord(name))
 	if near := nearest.Of(name, ids); near != "" {
 		f.Msg += "; did you mean " + near + "?"
 	}
@@ -170,7 +171,7 @@ func suggestedAction(ctx context.Context, eng *engine.Engine, ref engine.ChatRef
 			types = append(types, a.Type)
 		}
 		return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("the last answer of chat %d suggests no action %s; it has %s",
-			conv.Chat.Number, shellWord(name), strings.Join(types, ", ")), show)
+			conv.Chat.Number, cmdline.ShellWord(name), strings.Join(types, ", ")), show)
 	}
 	return all[i], nil
 }

@@ -8,60 +8,29 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/prompts"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// library is the prompts that can be used where the program was started.
-func (rt *runtime) library() (*prompts.Library, error) {
-	wd, err := os.Getwd()
-	if err != nil {
-		return nil, fault.Wrap(fault.Failed, "find the current folder", err)
-	}
-	return rt.libraryAt(wd)
-}
-
-// libraryAt is the library as a folder sees it.
-func (rt *runtime) libraryAt(wd string) (*prompts.Library, error) {
-	dirs, err := rt.dirs()
-	if err != nil {
-		return nil, err
-	}
-	project, refused := config.ProjectDir(wd, dirs.Home, "prompts")
-	if refused != "" {
-		rt.notice("the prompts in " + refused + " are not used: anyone may write to this folder")
-	}
-	own := prompts.New(prompts.Places{Config: dirs.Config})
-	all := prompts.New(prompts.Places{Config: dirs.Config, Project: project})
-	if sameFolder(own.Dir(prompts.User), all.Dir(prompts.Project)) {
-		return own, nil
-	}
-	return all, nil
-}
-
-func sameFolder(a, b string) bool {
-	ia, errA := os.Stat(a)
-	ib, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(ia, ib)
-}
-
 // usePrompt takes what the prompt that -p names says, where no flag says it.
-func (o *askOptions) usePrompt(rt *runtime) error {
+func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 	if o.named == "" {
 		return nil
 	}
 	if is, err := o.useServerPrompt(); is || err != nil {
 		return err
 	}
-	library, err := rt.library()
+	library, err := rt.Library()
 	if err != nil {
 		return err
 	}
 	p, err := library.Load(o.named)
 	if err != nil {
-		return promptFault(o.named, err)
+		return workbench.PromptFault(o.named, err)
 	}
 	vars, err := readVars(o.vars, prompts.InputName)
 	if err != nil {
@@ -72,7 +41,7 @@ func (o *askOptions) usePrompt(rt *runtime) error {
 	}
 	o.template, o.filling = p, vars
 	if p.Hides != "" {
-		rt.notice("prompt " + p.Name + " is the project's, " + shortPath(p.Path) + "; it hides yours")
+		rt.Notice("prompt " + p.Name + " is the project's, " + shortPath(p.Path) + "; it hides yours")
 	}
 	if o.model == "" {
 		o.model = p.Model
@@ -98,12 +67,12 @@ func (o *askOptions) usePrompt(rt *runtime) error {
 
 // choosePromptTools takes the tools that the prompt chooses. One of a project
 // can't widen what the configuration says.
-func (o *askOptions) choosePromptTools(rt *runtime, cfg *config.Config) {
+func (o *askOptions) choosePromptTools(rt *workbench.Runtime, cfg *config.Config) {
 	if len(o.promptTools) == 0 {
 		return
 	}
 	if from := cfg.Origin("tools"); o.template.Source == prompts.Project && from != string(config.FromDefault) {
-		rt.notice("the tools of prompt " + o.named + " are not used: a project can't widen what " + from + " says")
+		rt.Notice("the tools of prompt " + o.named + " are not used: a project can't widen what " + from + " says")
 		return
 	}
 	o.tools = o.promptTools
@@ -135,12 +104,12 @@ func readVars(given []string, reserved string) (map[string]string, error) {
 		_, twice := vars[name]
 		switch {
 		case !ok || name == "":
-			return nil, usagef("fettle ask -p review --var lang=go", "--var wants NAME=VALUE, not %s", shellWord(v))
+			return nil, cmdline.Usagef("fettle ask -p review --var lang=go", "--var wants NAME=VALUE, not %s", cmdline.ShellWord(v))
 		case name == reserved:
-			return nil, usagef(`git diff | fettle ask -p review "extra words"`,
+			return nil, cmdline.Usagef(`git diff | fettle ask -p review "extra words"`,
 				"--var can't set %s: it is what is piped in or written behind", name)
 		case twice:
-			return nil, usagef("", "--var sets %s twice", name)
+			return nil, cmdline.Usagef("", "--var sets %s twice", name)
 		}
 		vars[name] = value
 	}
@@ -153,34 +122,7 @@ func (o *askOptions) promptFault(err error) error {
 	if errors.As(err, &missing) {
 		return o.missingFault(missing)
 	}
-	return promptFault(o.named, err)
-}
-
-// promptFault says what is wrong with a prompt, and what to do about it.
-func promptFault(name string, err error) error {
-	var broken *prompts.Error
-	var none *prompts.NotFoundError
-	var unknown *prompts.UnknownError
-	var long *prompts.TooLongError
-	switch {
-	case errors.As(err, &broken):
-		f := &fault.Fault{Code: fault.Config, Msg: broken.Error(), Hints: []string{"fettle prompts edit " + name}, Err: err}
-		for _, p := range broken.Problems[1:] {
-			f.Detail = append(f.Detail, p.String())
-		}
-		return f
-	case errors.As(err, &none):
-		f := fault.New(fault.NotFound, none.Error(), "fettle prompts list")
-		if none.Near != "" {
-			f.Hints = append([]string{"fettle prompts show " + none.Near}, f.Hints...)
-		}
-		return f
-	case errors.As(err, &unknown):
-		return fault.New(fault.Usage, unknown.Error(), "fettle prompts show "+name)
-	case errors.As(err, &long):
-		return fault.New(fault.Usage, long.Error())
-	}
-	return fault.Wrap(fault.Failed, "prompt "+name, err)
+	return workbench.PromptFault(o.named, err)
 }
 
 // missingFault shows the call with what it lacks, and with what it had.
@@ -188,7 +130,7 @@ func (o *askOptions) missingFault(missing *prompts.MissingError) error {
 	f := fault.New(fault.Usage, missing.Error())
 	call := "fettle ask -p " + o.named
 	for _, given := range o.vars {
-		call += " --var " + shellWord(given)
+		call += " --var " + cmdline.ShellWord(given)
 	}
 	for _, v := range missing.Vars {
 		if v.Description != "" {

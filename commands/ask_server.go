@@ -12,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server/client"
@@ -39,7 +41,7 @@ func (o *askOptions) readServer(c *cli.Context) error {
 	o.server, o.tokenFile = c.String("server"), c.String("token-file")
 	for _, name := range []string{"server", "token-file"} {
 		if c.IsSet(name) && c.String(name) == "" {
-			return usagef("fettle ask --help", "--%s is empty", name)
+			return cmdline.Usagef("fettle ask --help", "--%s is empty", name)
 		}
 	}
 	if o.server == "" || o.server == asksHere {
@@ -53,7 +55,7 @@ func (o *askOptions) readServer(c *cli.Context) error {
 func (o *askOptions) checkElsewhere() error {
 	const help = "fettle ask --help"
 	refuse := func(flag, why string) error {
-		return usagef(help, "%s can't be given where another server is asked: %s", flag, why)
+		return cmdline.Usagef(help, "%s can't be given where another server is asked: %s", flag, why)
 	}
 	switch {
 	case o.workspace != "":
@@ -78,17 +80,17 @@ func (o *askOptions) checkElsewhere() error {
 
 // elsewhere gives the server that is asked instead of this machine's models; nil
 // where none is.
-func (o *askOptions) elsewhere(rt *runtime, cfg *config.Config) (*client.Remote, error) {
+func (o *askOptions) elsewhere(rt *workbench.Runtime, cfg *config.Config) (*client.Remote, error) {
 	given := cmp.Or(o.server, cfg.Server)
 	if given == "" || given == asksHere {
 		if o.tokenFile != "" {
-			return nil, usagef("fettle ask --server URL --token-file FILE …", "--token-file has the token of a server, and none is named")
+			return nil, cmdline.Usagef("fettle ask --server URL --token-file FILE …", "--token-file has the token of a server, and none is named")
 		}
 		return nil, nil
 	}
 	address, token, err := client.SplitURL(given)
 	if err != nil {
-		return nil, usagef("fettle ask --server http://"+defaultListen+" …", "--server: %v", err)
+		return nil, cmdline.Usagef("fettle ask --server http://"+defaultListen+" …", "--server: %v", err)
 	}
 	if err := o.checkElsewhere(); err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (o *askOptions) elsewhere(rt *runtime, cfg *config.Config) (*client.Remote,
 	}
 	o.remote = true
 	remote := client.NewRemote(address, token)
-	rt.closers = append(rt.closers, remote.Close)
+	rt.Closers = append(rt.Closers, remote.Close)
 	return remote, nil
 }
 
@@ -111,12 +113,12 @@ func (o *askOptions) elsewhere(rt *runtime, cfg *config.Config) (*client.Remote,
 const maxToken = 4 << 10
 
 // token is the one of the URL, else that of the file, else that of the variable.
-func (o *askOptions) token(rt *runtime, ofURL string) (string, error) {
+func (o *askOptions) token(rt *workbench.Runtime, ofURL string) (string, error) {
 	switch {
 	case ofURL != "" && o.tokenFile != "":
-		return "", usagef("fettle ask --help", "the URL and --token-file both have a token; give one")
+		return "", cmdline.Usagef("fettle ask --help", "the URL and --token-file both have a token; give one")
 	case o.tokenFile == "":
-		return clipToken(cmp.Or(ofURL, rt.streams.Getenv("FETTLE_TOKEN")))
+		return clipToken(cmp.Or(ofURL, rt.Streams.Getenv("FETTLE_TOKEN")))
 	}
 	f, err := os.Open(o.tokenFile)
 	if err != nil {
@@ -124,7 +126,7 @@ func (o *askOptions) token(rt *runtime, ofURL string) (string, error) {
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
-		return "", fault.Wrap(fault.Usage, "--token-file: read "+shellWord(o.tokenFile), err)
+		return "", fault.Wrap(fault.Usage, "--token-file: read "+cmdline.ShellWord(o.tokenFile), err)
 	}
 	defer f.Close() // it was only read
 	raw, err := io.ReadAll(io.LimitReader(f, maxToken))
@@ -139,14 +141,14 @@ func (o *askOptions) token(rt *runtime, ofURL string) (string, error) {
 func clipToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", usagef("fettle serve --print-url", "the token should be one word; the server prints it")
+		return "", cmdline.Usagef("fettle serve --print-url", "the token should be one word; the server prints it")
 	}
 	return token, nil
 }
 
 // askElsewhere asks another server. What this machine's configuration says of
 // questions is left out: that server has its own, and the flags.
-func (o askOptions) askElsewhere(ctx context.Context, rt *runtime, remote *client.Remote, req engine.TurnRequest) error {
+func (o askOptions) askElsewhere(ctx context.Context, rt *workbench.Runtime, remote *client.Remote, req engine.TurnRequest) error {
 	req.Model, req.Agent, req.System, req.Tools = o.model, o.agent, "", nil
 	if o.hasSystem {
 		req.System = o.system
@@ -162,7 +164,7 @@ func (o askOptions) askElsewhere(ctx context.Context, rt *runtime, remote *clien
 	if req.Context, err = o.whereabouts(); err != nil {
 		return err
 	}
-	rt.turns = remote
+	rt.Turns = remote
 	view := newView(rt, o, nil)
 	view.status("asking the server")
 	id, err := remote.Start(ctx, req)

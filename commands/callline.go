@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
 )
 
 // shownArgs is how much of a call's arguments is looked at for its line: more
@@ -30,7 +33,7 @@ func argLine(input json.RawMessage) string {
 		}
 	}
 	var parts []string
-	for _, name := range sortedKeys(fields) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		value := string(fields[name])
 		var s string
 		if json.Unmarshal(fields[name], &s) == nil {
@@ -110,4 +113,40 @@ func reasonOf(text string) string {
 	return oneLine(first)
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// sizeCell is a size for a person, and bytes for a program.
+func sizeCell(out *term.Output, n int64) string {
+	if out.IsTerminal() {
+		return term.Size(n)
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// changedText counts changed files, of which an event lists so many.
+func changedText(n int) string {
+	if n >= engine.MaxChanges {
+		return term.Number(engine.MaxChanges) + " files or more changed"
+	}
+	return term.Count(n, "file", "files") + " changed"
+}
+
+func whenText(out *term.Output, t time.Time) string {
+	if out.IsTerminal() {
+		return term.Ago(time.Now(), t)
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func itOrThem(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// roomForAll is the narrowest terminal that shows all columns of the list.
+const roomForAll = 64

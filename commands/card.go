@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -240,4 +242,21 @@ func decisionFoot(p provider.Payload, number int) string {
 		which = " " + strconv.Itoa(number)
 	}
 	return "fettle payloads accept" + which + " · fettle payloads reject" + which
+}
+
+// cardName is a payload in a word or two.
+func cardName(p provider.Payload) string {
+	if p.Title != "" {
+		return p.Title
+	}
+	return p.Type
+}
+
+// decisionWords are a decision in words.
+func decisionWords(d engine.PayloadDecision) string {
+	text := string(d.Decision) + " " + term.Ago(time.Now(), d.At)
+	if d.Remark != "" {
+		text += ": " + term.Clean(d.Remark)
+	}
+	return text
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -34,7 +36,7 @@ type chatOptions struct {
 	first string // the first message
 }
 
-func newChat(rt *runtime) *cli.Command {
+func newChat(rt *workbench.Runtime) *cli.Command {
 	const question, chat, tools, look = "question", "chat", "tools", "look"
 	return &cli.Command{
 		Name: "chat", Usage: "talk with a model", ArgsUsage: "[CHAT | first message…]",
@@ -42,7 +44,7 @@ func newChat(rt *runtime) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Category: question, Usage: "ask the model `PROVIDER/NAME`"},
 			&cli.StringFlag{Name: "system", Aliases: []string{"s"}, Category: question, Usage: "tell the model `TEXT` first: the system prompt"},
-			rt.inProfile(question),
+			rt.InProfile(question),
 
 			&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Category: chat, Usage: "go on with the last chat"},
 			&cli.Int64Flag{Name: "chat", Category: chat, Usage: "go on with chat `N`"},
@@ -50,10 +52,10 @@ func newChat(rt *runtime) *cli.Command {
 			&cli.StringFlag{Name: "agent", Category: chat, Usage: "enter by the agent `ID`; none leaves it out, and a chat keeps its own"},
 
 			&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Category: tools, Usage: "let tools work in folder `DIR` instead of one of the chat's own; changes ask first"},
-			listFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),
-			listFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
+			cmdline.ListFlag("toolset", "t", tools, "offer only the tools of toolset `ID`; may be repeated"),
+			cmdline.ListFlag("tool", "", tools, "offer only tools that match `GLOB`; may be repeated"),
 			&cli.BoolFlag{Name: "no-tools", Category: tools, Usage: "offer no tools"},
-			listFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
+			cmdline.ListFlag("allow", "", tools, "run calls that match `RULE` without asking, such as write_file or 'write_file(path=notes/**)'; may be repeated"),
 			&cli.BoolFlag{Name: "require-sandbox", Category: tools, Usage: "run no tool of a toolset that can't be contained in full"},
 			&cli.BoolFlag{Name: "yes", Category: tools, Usage: "run every call without asking"},
 
@@ -75,7 +77,7 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 	const help = "fettle chat --help"
 	a := askOptions{
 		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"), workspace: c.String("workspace"),
-		toolsets: listOf(c, "toolset"), tools: listOf(c, "tool"), noTools: c.Bool("no-tools"), allow: listOf(c, "allow"),
+		toolsets: cmdline.ListOf(c, "toolset"), tools: cmdline.ListOf(c, "tool"), noTools: c.Bool("no-tools"), allow: cmdline.ListOf(c, "allow"),
 		contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), verbose: c.Bool("verbose"), agent: c.String("agent"), output: "text",
 		chat: engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
 	}
@@ -83,9 +85,9 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 		a.color = c.String("color")
 	}
 	o := chatOptions{plain: c.Bool("plain"), first: strings.Join(c.Args().Slice(), " ")}
-	if n, ok := chatNumber(c.Args().First()); ok && c.NArg() == 1 {
+	if n, ok := cmdline.ChatNumber(c.Args().First()); ok && c.NArg() == 1 {
 		if a.chat.Last || c.IsSet("chat") {
-			return o, usagef(help, "%s is a chat's number, and -c or --chat names another; give one", c.Args().First())
+			return o, cmdline.Usagef(help, "%s is a chat's number, and -c or --chat names another; give one", c.Args().First())
 		}
 		a.chat.Number, o.first = n, ""
 	}
@@ -94,13 +96,13 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 	}
 	switch {
 	case a.chat.Last && c.IsSet("chat"):
-		return o, usagef(help, "-c and --chat both say which chat to go on with; give one")
+		return o, cmdline.Usagef(help, "-c and --chat both say which chat to go on with; give one")
 	case c.IsSet("chat") && a.chat.Number <= 0:
-		return o, usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+		return o, cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
 	case a.chat.Fork && !a.chat.Last && a.chat.Number == 0:
-		return o, usagef("fettle chat -c --fork", "--fork needs -c or --chat")
+		return o, cmdline.Usagef("fettle chat -c --fork", "--fork needs -c or --chat")
 	case a.noTools && (len(a.tools) > 0 || len(a.toolsets) > 0):
-		return o, usagef(help, "--no-tools can't be given with --tool or --toolset")
+		return o, cmdline.Usagef(help, "--no-tools can't be given with --tool or --toolset")
 	}
 	if a.workspace != "" {
 		var err error
@@ -113,16 +115,16 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 }
 
 // runChat talks until the person leaves.
-func runChat(ctx context.Context, rt *runtime, o chatOptions) error {
-	rt.verbose = o.ask.verbose
-	cfg, err := rt.config(o.ask.flags())
+func runChat(ctx context.Context, rt *workbench.Runtime, o chatOptions) error {
+	rt.Verbose = o.ask.verbose
+	cfg, err := rt.Config(o.ask.flags())
 	if err != nil {
 		return err
 	}
 	if _, err := o.ask.request(rt, cfg); err != nil { // wrong flags are said before anything is drawn
 		return err
 	}
-	eng, err := rt.engineFor(cfg, nil)
+	eng, err := rt.EngineFor(cfg, nil)
 	if err != nil {
 		return err
 	}

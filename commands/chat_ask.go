@@ -79,18 +79,6 @@ func wholeArg(input json.RawMessage) string {
 	return argLine(input)
 }
 
-func decisionOf(key rune) event.Decision {
-	switch key {
-	case 'y':
-		return event.Allow
-	case 'c':
-		return event.AllowChat
-	case 'a':
-		return event.AllowAlways
-	}
-	return event.Deny
-}
-
 // approvalLine says in the transcript what was decided.
 func approvalLine(ask event.ConfirmRequest, a engine.Confirmation) string {
 	rule := ask.Rule

@@ -27,7 +27,7 @@ func (t *talk) doBranch(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	out := t.in.streams.Out
+	out := t.in.Streams.Out
 	for _, line := range branchTree(branches, questions(conv), out.Width(), out.Style()) {
 		out.Printf("%s\n", line)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -88,7 +89,7 @@ func (t *talk) command(ctx context.Context, name, arg string) error {
 	for _, c := range talkCommands() {
 		if c.name == name {
 			if c.args == "" && arg != "" {
-				return usagef("", "/%s takes nothing behind it", name)
+				return cmdline.Usagef("", "/%s takes nothing behind it", name)
 			}
 			return c.run(t, ctx, arg)
 		}
@@ -218,7 +219,7 @@ func (t *talk) reload(ctx context.Context) error {
 		return err
 	}
 	t.goOn(chat)
-	t.in.streams.Out.WriteString("\n")
+	t.in.Streams.Out.WriteString("\n")
 	return t.greet(ctx)
 }
 
@@ -321,7 +322,7 @@ func (t *talk) doCopy(_ context.Context, arg string) error {
 	}
 	switch {
 	case arg != "" && arg != "code":
-		return usagef("/copy code", "/copy copies the last answer, and /copy code the code in it")
+		return cmdline.Usagef("/copy code", "/copy copies the last answer, and /copy code the code in it")
 	case strings.TrimSpace(text) == "":
 		return fault.New(fault.NotFound, "there is no answer to copy yet")
 	case t.copied == nil:
@@ -366,13 +367,13 @@ func (t *talk) doRename(ctx context.Context, arg string) error {
 		return err
 	}
 	if arg == "" {
-		return usagef("/rename TITLE", "/rename wants the title")
+		return cmdline.Usagef("/rename TITLE", "/rename wants the title")
 	}
 	return t.fettle(ctx, "chats", "rename", n, arg)
 }
 
 func (t *talk) doHelp(context.Context, string) error {
-	out := t.in.streams.Out
+	out := t.in.Streams.Out
 	style := out.Style()
 	row := func(head, about string) {
 		const column = 32
@@ -411,4 +412,4 @@ func (t *talk) doHelp(context.Context, string) error {
 }
 
 // say prints a line of the chat's own.
-func (t *talk) say(text string) { showLabel(t.in.streams.Out, "· "+text) }
+func (t *talk) say(text string) { showLabel(t.in.Streams.Out, "· "+text) }

@@ -24,7 +24,7 @@ func (p *page) draw(now bool) {
 	if !p.busy { // while a job runs, what follows is its own
 		p.foot, p.dir = p.footer(width), p.folder()
 	}
-	d := drawing{style: p.in.streams.Out.Style(), width: width, height: height}
+	d := drawing{style: p.in.Streams.Out.Style(), width: width, height: height}
 	d.add("")
 	if p.busy && p.asking == nil {
 		d.add(d.style.Dim(p.statusLine(width)))

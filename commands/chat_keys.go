@@ -218,7 +218,7 @@ func (t *talk) inEditor(ctx context.Context, text string) (string, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fault.Wrap(fault.Failed, "edit the message", err)
 	}
-	if err := t.lend(func() error { return t.rt.edit(ctx, f.Name()) }); err != nil {
+	if err := t.lend(func() error { return t.rt.Edit(ctx, f.Name()) }); err != nil {
 		return "", err
 	}
 	raw, err := os.ReadFile(f.Name())

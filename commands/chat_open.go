@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server"
@@ -24,7 +27,7 @@ func (p *page) openLast() {
 }
 
 func (t *talk) open() {
-	out, l := t.in.streams.Out, t.log
+	out, l := t.in.Streams.Out, t.log
 	style := out.Style()
 	thought := strings.TrimSpace(l.thought.String())
 	if thought == "" && len(l.calls) == 0 {
@@ -49,7 +52,7 @@ func (t *talk) openCall(out *term.Output, c doneCall) {
 	var b strings.Builder
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(c.input, &fields) == nil {
-		for _, name := range sortedKeys(fields) {
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			var s string
 			if json.Unmarshal(fields[name], &s) != nil {
 				s = string(fields[name])
@@ -76,8 +79,8 @@ func (t *talk) doRender(_ context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	if !t.showPlan(t.in.streams.Out, t.log.calls[i], 0) {
-		t.openCall(t.in.streams.Out, t.log.calls[i])
+	if !t.showPlan(t.in.Streams.Out, t.log.calls[i], 0) {
+		t.openCall(t.in.Streams.Out, t.log.calls[i])
 	}
 	return nil
 }
@@ -119,7 +122,7 @@ func (t *talk) showPlan(out *term.Output, c doneCall, most int) bool {
 
 // served is the address of the server that runs here; "" where none does.
 func (t *talk) served() string {
-	dirs, err := t.rt.dirs()
+	dirs, err := t.rt.Dirs()
 	if err != nil {
 		return ""
 	}
@@ -223,7 +226,7 @@ func (l *chatLog) callNumber(arg string) (int, error) {
 	if arg != "" {
 		var err error
 		if n, err = strconv.Atoi(arg); err != nil {
-			return 0, usagef("/render 1", "/render wants the number of a call of the last answer")
+			return 0, cmdline.Usagef("/render 1", "/render wants the number of a call of the last answer")
 		}
 	}
 	if n < 1 || n > len(l.calls) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
@@ -62,11 +63,11 @@ type page struct {
 type message struct{ text, shown string }
 
 func (t *talk) runPage(ctx context.Context) error {
-	tty, err := live.OpenTTY(t.rt.streams.In.File(), t.rt.streams.Out.File())
+	tty, err := live.OpenTTY(t.rt.Streams.In.File(), t.rt.Streams.Out.File())
 	if err != nil {
 		return t.runPlain(ctx)
 	}
-	dirs, err := t.rt.dirs()
+	dirs, err := t.rt.Dirs()
 	if err != nil {
 		return errors.Join(err, tty.Close())
 	}
@@ -75,22 +76,22 @@ func (t *talk) runPage(ctx context.Context) error {
 		jobs: make(chan error, 1), asks: make(chan *asking), poke: make(chan struct{}, 1),
 	}
 	p.screen = live.NewScreen(live.Options{
-		Out: t.rt.streams.Out, Size: p.size, Reflows: live.Reflows(t.rt.streams.Getenv),
+		Out: t.rt.Streams.Out, Size: p.size, Reflows: live.Reflows(t.rt.Streams.Getenv),
 	})
-	t.in = t.within(t.rt.streams.Within(term.Host{
+	t.in = t.within(t.rt.Streams.Within(term.Host{
 		Out: p.screen, Width: func() int { w, _ := p.size(); return w }, Status: p.setStatus, Ask: p.askPlain, Line: p.askLine,
 	}))
 	t.choose, t.copied, t.lend = p.askCall, p.toClipboard, p.lendTerminal
-	t.rt.page.Store(&drawn{outside: t.rt.streams, inside: t.in.streams})
+	t.rt.Page.Store(&workbench.Drawn{Outside: t.rt.Streams, Inside: t.in.Streams})
 	err = p.run(ctx)
-	t.rt.page.Store(nil)
+	t.rt.Page.Store(nil)
 	return errors.Join(err, p.close())
 }
 
 func (p *page) size() (int, int) {
 	w, h := p.tty.Size()
 	if w <= 0 {
-		w = p.rt.streams.Out.Width()
+		w = p.rt.Streams.Out.Width()
 	}
 	if h <= 0 {
 		h = 24
@@ -101,7 +102,7 @@ func (p *page) size() (int, int) {
 // close takes the live rows off, gives the terminal back and says how to return.
 func (p *page) close() error {
 	if p.chat.Number > 0 {
-		showLabel(p.in.streams.Out, fmt.Sprintf("fettle chat %d goes on", p.chat.Number))
+		showLabel(p.in.Streams.Out, fmt.Sprintf("fettle chat %d goes on", p.chat.Number))
 	}
 	return errors.Join(p.screen.Close(), p.tty.Close())
 }
@@ -188,7 +189,7 @@ func (p *page) start(ctx context.Context, verb string, do func(context.Context) 
 // ended shows how a job went, and begins what waited for it.
 func (p *page) ended(ctx context.Context, err error) {
 	stopped := errors.Is(err, context.Canceled)
-	var said exitError
+	var said workbench.ExitError
 	stopped = stopped || errors.As(err, &said)
 	p.cancel()
 	p.busy, p.hint = false, ""
@@ -244,9 +245,9 @@ func (p *page) enter(ctx context.Context, m message) {
 		p.queue = append(p.queue, m)
 		return
 	}
-	p.in.streams.Out.WriteString("\n")
+	p.in.Streams.Out.WriteString("\n")
 	p.showAsked(m.shown)
-	p.in.streams.Out.WriteString("\n")
+	p.in.Streams.Out.WriteString("\n")
 	p.start(ctx, "", func(ctx context.Context) error { return p.take(ctx, text) })
 }
 
@@ -290,7 +291,7 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 			return got.err
 		}
 		if got.key == '?' {
-			out := p.in.streams.Out
+			out := p.in.Streams.Out
 			out.WriteString(detailText(ask, max(out.Width(), 20)))
 			for _, line := range a.diff {
 				out.Printf("  %s\n", patchLine(out.Style(), cutLine(line, out.Width()-3)))
@@ -299,9 +300,9 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 		}
 		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: decisionOf(got.key), Reason: got.reason}
 		if l := p.showing; l != nil {
-			l.apart(p.in.streams.Out, saidStep)
+			l.apart(p.in.Streams.Out, saidStep)
 		}
-		showLabel(p.in.streams.Out, approvalLine(ask, answer))
+		showLabel(p.in.Streams.Out, approvalLine(ask, answer))
 		return p.eng.Confirm(ctx, id, answer)
 	}
 }

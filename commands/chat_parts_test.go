@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -78,7 +79,7 @@ func TestPlans(t *testing.T) {
 		{`{"renderer":"other"}`, "", 0, ""},
 	} {
 		s := term.Test(term.TestOptions{OutTerminal: true, Env: map[string]string{"NO_COLOR": "1", "HOME": t.TempDir()}})
-		tk := &talk{rt: newRuntime(s.Streams)}
+		tk := &talk{rt: workbench.New(s.Streams)}
 		var c doneCall
 		c.CallID, c.RenderPlan, c.Data = "C1", json.RawMessage(tt.plan), json.RawMessage(tt.data)
 		shown := tk.showPlan(s.Out, c, tt.most)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -26,12 +28,12 @@ func (t *talk) runPlain(ctx context.Context) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	p := &plain{talk: t, signals: signals, told: t.rt.streams.In.IsTerminal()}
+	p := &plain{talk: t, signals: signals, told: t.rt.Streams.In.IsTerminal()}
 	ended := ctx.Done()
 	ctx = context.WithoutCancel(ctx)
 	select {
 	case <-ended:
-		return errSignal
+		return workbench.ErrSignal
 	default:
 	}
 	return p.run(ctx)
@@ -58,7 +60,7 @@ func (p *plain) run(ctx context.Context) error {
 		}
 		last = err
 	}
-	lines, want, stop := readLines(p.rt.streams.In)
+	lines, want, stop := readLines(p.rt.Streams.In)
 	defer stop()
 	for {
 		p.prompt()
@@ -77,14 +79,14 @@ func (p *plain) run(ctx context.Context) error {
 			}
 			last = err
 		case <-p.signals:
-			return errSignal
+			return workbench.ErrSignal
 		}
 	}
 }
 
 func (p *plain) prompt() {
 	if p.told {
-		p.rt.streams.Err.WriteString("> ")
+		p.rt.Streams.Err.WriteString("> ")
 	}
 }
 
@@ -103,7 +105,7 @@ func (p *plain) message(ctx context.Context, text string) (left bool, err error)
 		case err = <-done:
 			p.sayFault(err)
 			if err != nil && !stopped {
-				err = exitError{statusOf(err)}
+				err = workbench.ExitError{Status: statusOf(err)}
 			}
 			if p.fill != "" {
 				p.say("the question was: " + p.fill)
@@ -113,9 +115,9 @@ func (p *plain) message(ctx context.Context, text string) (left bool, err error)
 		case s := <-p.signals:
 			if stopped || s != os.Interrupt {
 				p.stop(context.Background())
-				cancel(errSignal)
+				cancel(workbench.ErrSignal)
 				<-done // the second cancel kills, so this is soon
-				return true, errSignal
+				return true, workbench.ErrSignal
 			}
 			stopped = true
 			cancel(context.Canceled)
@@ -125,11 +127,11 @@ func (p *plain) message(ctx context.Context, text string) (left bool, err error)
 
 // statusOf is the exit status of what was shown already.
 func statusOf(err error) int {
-	var said exitError
+	var said workbench.ExitError
 	var f *fault.Fault
 	switch {
 	case errors.As(err, &said):
-		return said.status
+		return said.Status
 	case errors.As(err, &f):
 		return f.Code.Exit()
 	}
@@ -173,7 +175,7 @@ func readLines(in io.Reader) (lines <-chan line, want chan<- struct{}, stop func
 			}
 		}
 		if err := sc.Err(); err != nil && !errors.Is(err, os.ErrClosed) {
-			send(line{err: usagef("", "read a message: %v", err)})
+			send(line{err: cmdline.Usagef("", "read a message: %v", err)})
 		}
 	}()
 	return out, wanted, sync.OnceFunc(func() { close(done) })

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/transcript"
 	"github.com/fettle-cli/fettle/engine"
@@ -89,7 +90,7 @@ func (t *talk) named(ctx context.Context, text string) ([]provider.Part, error) 
 	if len(files) == 0 {
 		return parts, nil
 	}
-	attached, err := input.Files(ctx, files, input.Options{Notice: t.in.notice, FileBytes: t.cfg.Limits.FileBytes})
+	attached, err := input.Files(ctx, files, input.Options{Notice: t.in.Notice, FileBytes: t.cfg.Limits.FileBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func isImageName(name string) bool {
 func (t *talk) chatPart(ctx context.Context, number string) (provider.Part, error) {
 	n, err := strconv.ParseInt(strings.TrimRight(number, ".,;:?!"), 10, 64)
 	if err != nil || n <= 0 {
-		return provider.Part{}, usagef("@chat:12", "@chat: wants the number of a chat")
+		return provider.Part{}, cmdline.Usagef("@chat:12", "@chat: wants the number of a chat")
 	}
 	doc, _, err := t.eng.ExportChat(ctx, engine.ChatRef{Number: n})
 	if err != nil {

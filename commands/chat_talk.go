@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -25,8 +26,8 @@ import (
 // the job writes goes to the streams of in. All fields but those under mu belong
 // to whoever starts jobs, and to the job while one runs.
 type talk struct {
-	rt  *runtime // with the terminal's own streams
-	in  *runtime // with the page's streams; in plain mode the same ones
+	rt  *workbench.Runtime // with the terminal's own streams
+	in  *workbench.Runtime // with the page's streams; in plain mode the same ones
 	cfg *config.Config
 	eng *engine.Engine
 	o   chatOptions
@@ -58,19 +59,19 @@ type spending struct {
 	last    int64 // tokens that the last request had
 }
 
-func newTalk(rt *runtime, cfg *config.Config, eng *engine.Engine, o chatOptions) *talk {
+func newTalk(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o chatOptions) *talk {
 	t := &talk{rt: rt, cfg: cfg, eng: eng, o: o, ask: o.ask, log: &chatLog{}}
-	t.in = t.within(rt.streams)
+	t.in = t.within(rt.Streams)
 	t.lend = func(do func() error) error { return do() }
 	return t
 }
 
 // within is the runtime of turns and commands, which write to streams. They use
 // the engine that there is.
-func (t *talk) within(streams *term.Streams) *runtime {
+func (t *talk) within(streams *term.Streams) *workbench.Runtime {
 	in := *t.rt
-	in.streams, in.lent = streams, t.eng
-	in.approve = func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) (bool, error) {
+	in.Streams, in.Lent = streams, t.eng
+	in.Approve = func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) (bool, error) {
 		if t.choose == nil {
 			return false, nil
 		}
@@ -122,7 +123,7 @@ func (t *talk) number() (string, error) {
 
 // greet shows the chat that goes on: its last question and the answer to it.
 func (t *talk) greet(ctx context.Context) error {
-	out := t.in.streams.Out
+	out := t.in.Streams.Out
 	style := out.Style()
 	if t.chat.ID == "" {
 		if out.IsTerminal() {
@@ -190,7 +191,7 @@ func (t *talk) modelName() string {
 
 // showAsked prints a message of the person's.
 func (t *talk) showAsked(text string) {
-	out := t.in.streams.Out
+	out := t.in.Streams.Out
 	width := out.Width()
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		rows := []string{line}
@@ -219,8 +220,8 @@ type running struct {
 // is only for plain mode's exit status.
 func (t *talk) runTurn(ctx context.Context, r running) error {
 	silent := *t.in
-	silent.quiet = true // warnings were said when the chat began
-	cfg, err := silent.config(t.ask.flags())
+	silent.Quiet = true // warnings were said when the chat began
+	cfg, err := silent.Config(t.ask.flags())
 	if err != nil {
 		return err
 	}
@@ -298,14 +299,14 @@ func (s *spending) add(v *textView) {
 // sayFault shows what went wrong with a turn or a command; that somebody
 // stopped it is said already.
 func (t *talk) sayFault(err error) {
-	var said exitError
+	var said workbench.ExitError
 	var f *fault.Fault
 	switch {
-	case err == nil || errors.As(err, &said) || errors.Is(err, context.Canceled) || errors.Is(err, errSignal):
+	case err == nil || errors.As(err, &said) || errors.Is(err, context.Canceled) || errors.Is(err, workbench.ErrSignal):
 	case errors.As(err, &f):
-		printFault(t.in, hereFault(f))
+		workbench.PrintFault(t.in, hereFault(f))
 	default:
-		printFault(t.in, &fault.Fault{Code: fault.Failed, Msg: err.Error()})
+		workbench.PrintFault(t.in, &fault.Fault{Code: fault.Failed, Msg: err.Error()})
 	}
 }
 
@@ -323,6 +324,6 @@ func hereFault(f *fault.Fault) *fault.Fault {
 
 // canDraw tells whether both streams are a terminal that takes a line back.
 func (t *talk) canDraw() bool {
-	s := t.rt.streams
+	s := t.rt.Streams
 	return s.In.IsTerminal() && s.Out.IsTerminal() && s.Err.IsTerminal() && s.Status().Shows() && s.In.File() != nil && live.Here
 }

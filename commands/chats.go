@@ -2,14 +2,15 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -25,7 +26,7 @@ type showOptions struct {
 	last   int    // how many messages; 0 is all
 }
 
-func newChats(rt *runtime) *cli.Command {
+func newChats(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "chats",
 		Usage: "see and keep in order what was kept",
@@ -40,11 +41,7 @@ has. rm can be taken back for 30 days; purge can't.`,
 	}
 }
 
-func outputFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "print `FORMAT` text or json"}
-}
-
-func newChatsList(rt *runtime) *cli.Command {
+func newChatsList(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list chats, the last used first",
@@ -54,7 +51,7 @@ last chat of a page.`,
 		UsageText: "fettle chats list\nfettle chats list -n 5 -o json\nfettle chats list -n 20 --after 1\n" +
 			"fettle chats list --model qwen3 --since 7d\nfettle chats list -n 0 | cut -f 1,2",
 		Flags: []cli.Flag{
-			outputFlag(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
+			cmdline.OutputFlag(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
 			&cli.Int64Flag{Name: "after", Usage: "go on behind this `CHAT`, the last one of a page"},
 			&cli.StringFlag{Name: "model", Usage: "only chats whose model has `TEXT` in its name"},
 			&cli.StringFlag{Name: "since", Usage: "only chats used since `DAY`: 7d, 4w or a date"},
@@ -76,32 +73,32 @@ func readListOptions(c *cli.Context, now time.Time) (o listOptions, err error) {
 	o = listOptions{output: c.String("output"), deleted: c.Bool("deleted"), query: engine.ListChats{
 		Limit: c.Int("limit"), AfterChat: c.Int64("after"), Model: c.String("model"),
 	}}
-	if err := noArguments(c, path); err != nil {
+	if err := cmdline.NoArguments(c, path); err != nil {
 		return o, err
 	}
 	if o.query.Limit < 0 {
-		return o, usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.query.Limit)
+		return o, cmdline.Usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.query.Limit)
 	}
 	if c.IsSet("after") && o.query.AfterChat <= 0 {
-		return o, usagef(path, "--after wants the number of a chat, not %d", o.query.AfterChat)
+		return o, cmdline.Usagef(path, "--after wants the number of a chat, not %d", o.query.AfterChat)
 	}
 	for _, name := range []string{"after", "model", "since", "before"} {
 		if o.deleted && c.IsSet(name) {
-			return o, usagef(path+" --deleted", "--deleted lists all that was deleted; --%s doesn't go with it", name)
+			return o, cmdline.Usagef(path+" --deleted", "--deleted lists all that was deleted; --%s doesn't go with it", name)
 		}
 	}
 	for name, at := range map[string]*time.Time{"since": &o.query.Since, "before": &o.query.Before} {
 		if !c.IsSet(name) {
 			continue
 		}
-		if *at, err = parseSince(c.String(name), now); err != nil {
-			return o, usagef(path+" --"+name+" 7d", "--%s wants %s, not %s", name, err, strconv.Quote(c.String(name)))
+		if *at, err = cmdline.ParseSince(c.String(name), now); err != nil {
+			return o, cmdline.Usagef(path+" --"+name+" 7d", "--%s wants %s, not %s", name, err, strconv.Quote(c.String(name)))
 		}
 	}
-	return o, checkOutput(o.output, path)
+	return o, cmdline.CheckOutput(o.output, path)
 }
 
-func newChatsShow(rt *runtime) *cli.Command {
+func newChatsShow(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show a chat's messages",
@@ -110,7 +107,7 @@ func newChatsShow(rt *runtime) *cli.Command {
 that was used last. What is longer than the terminal goes through PAGER.`,
 		UsageText: "fettle chats show\nfettle chats show 1 -o json\nfettle chats show \"so that there is one\" --last 2",
 		Flags: []cli.Flag{
-			outputFlag(), &cli.IntFlag{Name: "last", Usage: "only the last `N` messages"},
+			cmdline.OutputFlag(), &cli.IntFlag{Name: "last", Usage: "only the last `N` messages"},
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle chats show"
@@ -119,30 +116,14 @@ that was used last. What is longer than the terminal goes through PAGER.`,
 			}
 			o := showOptions{c.String("output"), c.Args().First(), c.Int("last")}
 			if o.last < 0 || c.IsSet("last") && o.last == 0 {
-				return usagef(path+" --last 2", "--last wants a number of at least 1, not %d", o.last)
+				return cmdline.Usagef(path+" --last 2", "--last wants a number of at least 1, not %d", o.last)
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runChatsShow(c.Context, rt, o)
 		},
 	}
-}
-
-func checkOutput(output, path string) error {
-	if output != "text" && output != "json" {
-		return usagef(path+" -o json", "--output has no format %s: there are text and json", strconv.Quote(output))
-	}
-	return nil
-}
-
-// storeEngine is an engine for commands that ask no model.
-func (rt *runtime) storeEngine() (*engine.Engine, error) {
-	cfg, err := rt.config(nil)
-	if err != nil {
-		return nil, err
-	}
-	return rt.engineFor(cfg, nil)
 }
 
 // chatsJSON is what `chats list --output json` prints.
@@ -153,8 +134,8 @@ type chatsJSON struct {
 	Next int64 `json:"next,omitempty"`
 }
 
-func runChatsList(ctx context.Context, rt *runtime, o listOptions) error {
-	eng, err := rt.storeEngine()
+func runChatsList(ctx context.Context, rt *workbench.Runtime, o listOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -173,21 +154,21 @@ func runChatsList(ctx context.Context, rt *runtime, o listOptions) error {
 		return printChats(rt, page.Chats, next)
 	}
 	if len(page.Chats) == 0 {
-		rt.notice(noChats(o.query))
+		rt.Notice(noChats(o.query))
 		return nil
 	}
-	listChats(rt.streams.Out, page.Chats)
-	if next > 0 && rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(fmt.Sprintf("there are more: --after %d goes on, -n 0 lists all", next)))
+	listChats(rt.Streams.Out, page.Chats)
+	if next > 0 && rt.Streams.Err.IsTerminal() {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(fmt.Sprintf("there are more: --after %d goes on, -n 0 lists all", next)))
 	}
 	return nil
 }
 
-func printChats(rt *runtime, chats []engine.Chat, next int64) error {
+func printChats(rt *workbench.Runtime, chats []engine.Chat, next int64) error {
 	if chats == nil {
 		chats = []engine.Chat{}
 	}
-	return printJSON(rt, chatsJSON{outputVersion, chats, next})
+	return workbench.PrintJSON(rt, chatsJSON{workbench.OutputVersion, chats, next})
 }
 
 func noChats(q engine.ListChats) string {
@@ -201,7 +182,7 @@ func noChats(q engine.ListChats) string {
 }
 
 // listDeleted lists what can be restored, the last deleted first.
-func listDeleted(ctx context.Context, rt *runtime, eng *engine.Engine, o listOptions) error {
+func listDeleted(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o listOptions) error {
 	chats, err := eng.DeletedChats(ctx)
 	if err != nil {
 		return err
@@ -210,13 +191,13 @@ func listDeleted(ctx context.Context, rt *runtime, eng *engine.Engine, o listOpt
 		return printChats(rt, chats, 0)
 	}
 	if len(chats) == 0 {
-		rt.notice("no deleted chats")
+		rt.Notice("no deleted chats")
 		return nil
 	}
 	if limit := o.query.Limit; limit > 0 {
 		chats = chats[:min(len(chats), limit)]
 	}
-	out, now := rt.streams.Out, time.Now()
+	out, now := rt.Streams.Out, time.Now()
 	table := term.NewTable(out, term.Column{Title: "chat", Right: true}, term.Column{Title: "title", Cut: true},
 		term.Column{Title: "messages", Right: true}, term.Column{Title: "deleted", Style: out.Style().Dim},
 		term.Column{Title: "kept until", Style: out.Style().Dim})
@@ -230,14 +211,11 @@ func listDeleted(ctx context.Context, rt *runtime, eng *engine.Engine, o listOpt
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("fettle chats restore N brings one back"))
+	if rt.Streams.Err.IsTerminal() {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("fettle chats restore N brings one back"))
 	}
 	return nil
 }
-
-// roomForAll is the narrowest terminal that shows all columns of the list.
-const roomForAll = 64
 
 // listChats prints a table for a person, and every column for a program.
 func listChats(out *term.Output, chats []engine.Chat) {
@@ -269,8 +247,8 @@ type chatJSON struct {
 	engine.Conversation
 }
 
-func runChatsShow(ctx context.Context, rt *runtime, o showOptions) error {
-	eng, err := rt.storeEngine()
+func runChatsShow(ctx context.Context, rt *workbench.Runtime, o showOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -286,17 +264,10 @@ func runChatsShow(ctx context.Context, rt *runtime, o showOptions) error {
 		conv.Messages = conv.Messages[n-o.last:]
 	}
 	if o.output == "json" {
-		return printJSON(rt, chatJSON{outputVersion, conv})
+		return workbench.PrintJSON(rt, chatJSON{workbench.OutputVersion, conv})
 	}
-	return rt.streams.Page(func() error {
-		showChat(rt.streams.Out, conv)
-		return rt.streams.Out.Err()
+	return rt.Streams.Page(func() error {
+		showChat(rt.Streams.Out, conv)
+		return rt.Streams.Out.Err()
 	})
-}
-
-func printJSON(rt *runtime, v any) error {
-	enc := json.NewEncoder(rt.streams.Out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -33,7 +35,7 @@ type switchedJSON struct {
 	Left          []leftJSON   `json:"left"`
 }
 
-func newChatsBranches(rt *runtime) *cli.Command {
+func newChatsBranches(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats branches"
 	return &cli.Command{
 		Name:      "branches",
@@ -44,12 +46,12 @@ of another: fettle ask --retry and --at. A * marks the one that it goes on in.
 The files column says what switching to a branch would add, change and remove.
 In a pipe each branch is a line with tabs between.`,
 		UsageText: "fettle chats branches\nfettle chats branches 1 -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if err := atMostOneChat(c, path); err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runBranches(c.Context, rt, c.Args().First(), c.String("output"))
@@ -57,8 +59,8 @@ In a pipe each branch is a line with tabs between.`,
 	}
 }
 
-func runBranches(ctx context.Context, rt *runtime, arg, output string) error {
-	eng, err := rt.storeEngine()
+func runBranches(ctx context.Context, rt *workbench.Runtime, arg, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -71,13 +73,13 @@ func runBranches(ctx context.Context, rt *runtime, arg, output string) error {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, branchesJSON{outputVersion, chat.Number, branches})
+		return workbench.PrintJSON(rt, branchesJSON{workbench.OutputVersion, chat.Number, branches})
 	}
 	return listBranches(rt, chat, branches)
 }
 
-func listBranches(rt *runtime, chat engine.Chat, branches []engine.Branch) error {
-	out := rt.streams.Out
+func listBranches(rt *workbench.Runtime, chat engine.Chat, branches []engine.Branch) error {
+	out := rt.Streams.Out
 	now, dim := time.Now(), out.Style().Dim
 	table := term.NewTable(out, term.Column{Title: "branch", Right: true}, term.Column{Title: "at", Right: true},
 		term.Column{Title: "question", Cut: true}, term.Column{Title: "messages", Right: true},
@@ -95,8 +97,8 @@ func listBranches(rt *runtime, chat engine.Chat, branches []engine.Branch) error
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if rt.streams.Err.IsTerminal() && len(branches) > 1 {
-		rt.streams.Err.Printf("  %s\n", dim(fmt.Sprintf("fettle chats switch %d N goes on in another", chat.Number)))
+	if rt.Streams.Err.IsTerminal() && len(branches) > 1 {
+		rt.Streams.Err.Printf("  %s\n", dim(fmt.Sprintf("fettle chats switch %d N goes on in another", chat.Number)))
 	}
 	return nil
 }
@@ -115,7 +117,7 @@ func filesOf(b engine.Branch) string {
 	return strings.Join(parts, " ")
 }
 
-func newChatsSwitch(rt *runtime) *cli.Command {
+func newChatsSwitch(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats switch"
 	return &cli.Command{
 		Name:      "switch",
@@ -128,7 +130,7 @@ where somebody else has changed one of them since, and they are listed.`,
 		UsageText: "fettle chats switch 1 2",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "overwrite", Usage: "change also files that somebody else has changed since; they are kept as a state"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := switchOptions{overwrite: c.Bool("overwrite"), output: c.String("output")}
@@ -137,10 +139,10 @@ where somebody else has changed one of them since, and they are listed.`,
 				o.chat, rest = engine.ChatRef{Last: true}, c.Args().Slice()
 			}
 			if len(rest) != 1 {
-				return usagef("fettle chats branches", "chats switch wants one branch, and before it the chat unless that is the last one")
+				return cmdline.Usagef("fettle chats branches", "chats switch wants one branch, and before it the chat unless that is the last one")
 			}
 			o.branch = rest[0]
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runSwitch(c.Context, rt, o)
@@ -155,8 +157,8 @@ type switchOptions struct {
 	output    string
 }
 
-func runSwitch(ctx context.Context, rt *runtime, o switchOptions) error {
-	eng, err := rt.storeEngine()
+func runSwitch(ctx context.Context, rt *workbench.Runtime, o switchOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -169,32 +171,32 @@ func runSwitch(ctx context.Context, rt *runtime, o switchOptions) error {
 		return err
 	}
 	done, err := eng.Switch(ctx, engine.SwitchRequest{
-		Chat: engine.ChatRef{ID: chat.ID}, Message: message, Overwrite: o.overwrite, OnWait: rt.waiting,
+		Chat: engine.ChatRef{ID: chat.ID}, Message: message, Overwrite: o.overwrite, OnWait: rt.Waiting,
 	})
 	if err != nil {
 		return withOverwrite(err, fmt.Sprintf("fettle chats switch %d %s --overwrite", chat.Number, o.branch))
 	}
 	if o.output == "json" {
-		return printJSON(rt, switchedOf(done))
+		return workbench.PrintJSON(rt, switchedOf(done))
 	}
 	at := slices.IndexFunc(branches, func(b engine.Branch) bool { return b.Leaf == done.Chat.ActiveLeaf })
 	name := "branch"
 	if at >= 0 {
 		name = fmt.Sprintf("branch %d, %q", branches[at].Number, term.Clean(branches[at].Title))
 	}
-	rt.streams.Out.Printf("chat %d goes on in %s: %s\n", chat.Number, name, changesText(done.Changes))
-	rt.tellLeft(done)
+	rt.Streams.Out.Printf("chat %d goes on in %s: %s\n", chat.Number, name, changesText(done.Changes))
+	tellLeft(rt, done)
 	return nil
 }
 
 // message is the message that the branch argument means.
 func (o switchOptions) message(chat engine.Chat, branches []engine.Branch) (string, error) {
-	if isULID(o.branch) {
+	if cmdline.IsULID(o.branch) {
 		return o.branch, nil
 	}
-	n, ok := chatNumber(o.branch)
+	n, ok := cmdline.ChatNumber(o.branch)
 	if !ok || n > int64(len(branches)) {
-		return "", fault.New(fault.NotFound, fmt.Sprintf("chat %d has no branch %s: it has %s", chat.Number, shellWord(o.branch),
+		return "", fault.New(fault.NotFound, fmt.Sprintf("chat %d has no branch %s: it has %s", chat.Number, cmdline.ShellWord(o.branch),
 			term.Count(len(branches), "branch", "branches")), fmt.Sprintf("fettle chats branches %d", chat.Number))
 	}
 	return branches[n-1].Leaf, nil
@@ -202,7 +204,7 @@ func (o switchOptions) message(chat engine.Chat, branches []engine.Branch) (stri
 
 func switchedOf(done *engine.Restored) switchedJSON {
 	out := switchedJSON{
-		SchemaVersion: outputVersion, Chat: done.Chat.Number, Leaf: done.Chat.ActiveLeaf,
+		SchemaVersion: workbench.OutputVersion, Chat: done.Chat.Number, Leaf: done.Chat.ActiveLeaf,
 		Changes: changesOf(done.Changes), Left: leftOf(done.Left),
 	}
 	if done.Before != nil {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -28,7 +30,7 @@ type compactJSON struct {
 	*engine.Compacted
 }
 
-func newChatsCompact(rt *runtime) *cli.Command {
+func newChatsCompact(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats compact"
 	return &cli.Command{
 		Name:      "compact",
@@ -44,7 +46,7 @@ summaries away, so that the model is told everything again that fits.`,
 			&cli.IntFlag{Name: "keep", Value: 1, Usage: "leave the last `N` questions and answers as they are"},
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "let this `MODEL` sum up, instead of compact.model or the chat's"},
 			&cli.BoolFlag{Name: "forget", Usage: "take the chat's summaries away"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if err := atMostOneChat(c, path); err != nil {
@@ -53,13 +55,13 @@ summaries away, so that the model is told everything again that fits.`,
 			o := compactOptions{c.Args().First(), c.Int("keep"), c.String("model"), c.Bool("forget"), c.String("output")}
 			switch {
 			case o.keep < 0:
-				return usagef(path+" --keep 1", "--keep wants a number of at least 0, not %d", o.keep)
+				return cmdline.Usagef(path+" --keep 1", "--keep wants a number of at least 0, not %d", o.keep)
 			case c.IsSet("model") && o.model == "":
-				return usagef(path+" -m ollama/qwen3", "--model wants the name of a model")
+				return cmdline.Usagef(path+" -m ollama/qwen3", "--model wants the name of a model")
 			case o.forget && (c.IsSet("keep") || c.IsSet("model")):
-				return usagef(path+" --forget", "--forget sums nothing up; --keep and --model don't go with it")
+				return cmdline.Usagef(path+" --forget", "--forget sums nothing up; --keep and --model don't go with it")
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runChatsCompact(c.Context, rt, o)
@@ -67,8 +69,8 @@ summaries away, so that the model is told everything again that fits.`,
 	}
 }
 
-func runChatsCompact(ctx context.Context, rt *runtime, o compactOptions) error {
-	eng, err := rt.storeEngine()
+func runChatsCompact(ctx context.Context, rt *workbench.Runtime, o compactOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -76,13 +78,13 @@ func runChatsCompact(ctx context.Context, rt *runtime, o compactOptions) error {
 	if err != nil {
 		return err
 	}
-	onWait := func(what string) { rt.notice("waiting: " + what) }
+	onWait := func(what string) { rt.Notice("waiting: " + what) }
 	if o.forget {
 		return forgetSummaries(ctx, rt, eng, ref, o.output)
 	}
 	status := func(text string) {
-		if rt.streams.Err.IsTerminal() {
-			rt.notice(text)
+		if rt.Streams.Err.IsTerminal() {
+			rt.Notice(text)
 		}
 	}
 	done, err := eng.CompactChat(ctx, engine.CompactRequest{Chat: ref, Keep: o.keep, Model: o.model, OnWait: onWait, Status: status})
@@ -90,31 +92,25 @@ func runChatsCompact(ctx context.Context, rt *runtime, o compactOptions) error {
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, compactJSON{outputVersion, done.Chat.Number, nil, done})
+		return workbench.PrintJSON(rt, compactJSON{workbench.OutputVersion, done.Chat.Number, nil, done})
 	}
-	rt.notice(fmt.Sprintf("chat %d: %s now told to the model as a summary by %s; fettle chats compact %d --forget takes it away",
+	rt.Notice(fmt.Sprintf("chat %d: %s now told to the model as a summary by %s; fettle chats compact %d --forget takes it away",
 		done.Chat.Number, term.Count(done.Summary.Messages, "message is", "messages are"), term.Clean(done.Summary.Model), done.Chat.Number))
 	return nil
 }
 
-func forgetSummaries(ctx context.Context, rt *runtime, eng *engine.Engine, ref engine.ChatRef, output string) error {
-	chat, n, err := eng.ForgetSummaries(ctx, ref, func(what string) { rt.notice("waiting: " + what) })
+func forgetSummaries(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, ref engine.ChatRef, output string) error {
+	chat, n, err := eng.ForgetSummaries(ctx, ref, func(what string) { rt.Notice("waiting: " + what) })
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, compactJSON{outputVersion, chat.Number, &n, nil})
+		return workbench.PrintJSON(rt, compactJSON{workbench.OutputVersion, chat.Number, &n, nil})
 	}
 	if n == 0 {
 		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no summary", chat.Number), fmt.Sprintf("fettle chats compact %d", chat.Number))
 	}
-	rt.notice(fmt.Sprintf("chat %d: %s taken away; the model is told all messages again that fit", chat.Number,
+	rt.Notice(fmt.Sprintf("chat %d: %s taken away; the model is told all messages again that fit", chat.Number,
 		term.Count(n, "summary was", "summaries were")))
 	return nil
-}
-
-// summaryLine tells where a summary stands.
-func summaryLine(s *engine.Summary) string {
-	return fmt.Sprintf("── the model is told a summary of the %s up to here, by %s",
-		term.Count(s.Messages, "message", "messages"), s.Model)
 }

@@ -14,8 +14,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/newfile"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/transcript"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -28,7 +31,7 @@ type exportOptions struct {
 	force  bool
 }
 
-func newChatsExport(rt *runtime) *cli.Command {
+func newChatsExport(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "write chats as Markdown, JSON or a page",
@@ -72,22 +75,22 @@ func (o *exportOptions) check() error {
 		o.format = "markdown"
 	case "markdown", "json", "html":
 	default:
-		return usagef(path+" -o markdown", "--output has no format %s: there are markdown, json and html", strconv.Quote(o.format))
+		return cmdline.Usagef(path+" -o markdown", "--output has no format %s: there are markdown, json and html", strconv.Quote(o.format))
 	}
 	several := o.all || len(o.chats) > 1
 	switch {
 	case o.all && len(o.chats) > 0:
-		return usagef(path+" --all", "--all means all chats; none is named beside it")
+		return cmdline.Usagef(path+" --all", "--all means all chats; none is named beside it")
 	case o.file != "" && o.dir != "":
-		return usagef(path+" --dir chats", "--file and --dir don't go together")
+		return cmdline.Usagef(path+" --dir chats", "--file and --dir don't go together")
 	case several && o.dir == "" && o.format != "json":
-		return usagef(path+" --all --dir chats", "several chats are written as %s into a folder, a file for each", o.format)
+		return cmdline.Usagef(path+" --all --dir chats", "several chats are written as %s into a folder, a file for each", o.format)
 	}
 	return nil
 }
 
-func runChatsExport(ctx context.Context, rt *runtime, o exportOptions) error {
-	eng, err := rt.storeEngine()
+func runChatsExport(ctx context.Context, rt *workbench.Runtime, o exportOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -100,27 +103,27 @@ func runChatsExport(ctx context.Context, rt *runtime, o exportOptions) error {
 		return x.toFolder(ctx, refs)
 	}
 	if o.file == "" {
-		return x.to(ctx, rt.streams.Out, refs)
+		return x.to(ctx, rt.Streams.Out, refs)
 	}
 	if !o.force {
-		if err := mustBeNew(o.file, o.again()); err != nil {
+		if err := newfile.MustBeNew(o.file, o.again()); err != nil {
 			return err
 		}
 	}
-	return writeWhole(o.file, func(w io.Writer) error { return x.to(ctx, w, refs) })
+	return newfile.WriteWhole(o.file, func(w io.Writer) error { return x.to(ctx, w, refs) })
 }
 
 // again is the command that replaces what is there.
 func (o *exportOptions) again() string {
-	words := append([]string{"fettle chats export"}, shellWords(o.chats)...)
+	words := append([]string{"fettle chats export"}, cmdline.ShellWords(o.chats)...)
 	if o.all {
 		words = append(words, "--all")
 	}
 	words = append(words, "-o "+o.format)
 	if o.dir != "" {
-		words = append(words, "--dir", shellWord(o.dir))
+		words = append(words, "--dir", cmdline.ShellWord(o.dir))
 	} else {
-		words = append(words, "--file", shellWord(o.file))
+		words = append(words, "--file", cmdline.ShellWord(o.file))
 	}
 	return strings.Join(append(words, "--force"), " ")
 }
@@ -159,7 +162,7 @@ func (o *exportOptions) refs(ctx context.Context, eng *engine.Engine) ([]engine.
 }
 
 type exporter struct {
-	rt    *runtime
+	rt    *workbench.Runtime
 	eng   *engine.Engine
 	o     exportOptions
 	lines bool // each chat is JSON on one line
@@ -167,7 +170,7 @@ type exporter struct {
 
 // each reads the chats one after the other.
 func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*engine.ChatDocument, transcript.Options) error) error {
-	status := x.rt.streams.Status()
+	status := x.rt.Streams.Status()
 	defer status.Clear()
 	for i, ref := range refs {
 		if len(refs) > 1 {
@@ -178,9 +181,9 @@ func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*en
 			return err
 		}
 		if live {
-			x.rt.notice(fmt.Sprintf("a turn of chat %d is running; it is not in the export", doc.Chat.Number))
+			x.rt.Notice(fmt.Sprintf("a turn of chat %d is running; it is not in the export", doc.Chat.Number))
 		}
-		err = use(doc, transcript.Options{Live: live, Argument: argLine, Version: buildVersion().Version})
+		err = use(doc, transcript.Options{Live: live, Argument: argLine, Version: x.rt.Build().Version})
 		if err != nil {
 			return err
 		}
@@ -222,7 +225,7 @@ func (x *exporter) toFolder(ctx context.Context, refs []engine.ChatRef) error {
 			if err != nil {
 				return err
 			}
-			if err := mustBeNew(filepath.Join(x.o.dir, exportName(chat, x.o.format)), x.o.again()); err != nil {
+			if err := newfile.MustBeNew(filepath.Join(x.o.dir, exportName(chat, x.o.format)), x.o.again()); err != nil {
 				return err
 			}
 		}
@@ -231,10 +234,10 @@ func (x *exporter) toFolder(ctx context.Context, refs []engine.ChatRef) error {
 	err := x.each(ctx, refs, func(doc *engine.ChatDocument, o transcript.Options) error {
 		n++
 		path := filepath.Join(x.o.dir, exportName(doc.Chat, x.o.format))
-		return writeWhole(path, func(w io.Writer) error { return x.write(w, doc, o) })
+		return newfile.WriteWhole(path, func(w io.Writer) error { return x.write(w, doc, o) })
 	})
 	if n > 0 || err == nil {
-		x.rt.notice(fmt.Sprintf("wrote %s into %s", term.Count(n, "chat", "chats"), x.o.dir))
+		x.rt.Notice(fmt.Sprintf("wrote %s into %s", term.Count(n, "chat", "chats"), x.o.dir))
 	}
 	return err
 }

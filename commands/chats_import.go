@@ -9,8 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -20,7 +22,7 @@ type importOptions struct {
 	there engine.Existing
 }
 
-func newChatsImport(rt *runtime) *cli.Command {
+func newChatsImport(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats import"
 	return &cli.Command{
 		Name:      "import",
@@ -40,7 +42,7 @@ in fettle usage.`,
 			o := importOptions{files: c.Args().Slice()}
 			switch {
 			case c.Bool("skip") && c.Bool("copy"):
-				return usagef(path+" --skip FILE", "--skip and --copy don't go together")
+				return cmdline.Usagef(path+" --skip FILE", "--skip and --copy don't go together")
 			case c.Bool("skip"):
 				o.there = engine.SkipExisting
 			case c.Bool("copy"):
@@ -54,11 +56,11 @@ in fettle usage.`,
 	}
 }
 
-func runChatsImport(ctx context.Context, rt *runtime, o importOptions) error {
+func runChatsImport(ctx context.Context, rt *workbench.Runtime, o importOptions) error {
 	var docs []*engine.ChatDocument
 	left := int64(engine.MaxDocument)
 	for _, file := range o.files {
-		data, err := rt.readChats(ctx, file, left)
+		data, err := readChats(rt, ctx, file, left)
 		if err != nil {
 			return err
 		}
@@ -68,17 +70,17 @@ func runChatsImport(ctx context.Context, rt *runtime, o importOptions) error {
 			return fault.Wrap(fault.Usage, "import "+fileWords(file), err, "fettle chats export 1 -o json   writes such a file")
 		}
 		for _, note := range notes {
-			rt.notice(note)
+			rt.Notice(note)
 		}
 		docs = append(docs, read...)
 	}
-	eng, err := rt.storeEngine()
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	rt.streams.Status().Set("importing " + term.Count(len(docs), "chat", "chats"))
+	rt.Streams.Status().Set("importing " + term.Count(len(docs), "chat", "chats"))
 	done, err := eng.ImportChats(ctx, docs, o.there)
-	rt.streams.Status().Clear()
+	rt.Streams.Status().Clear()
 	if err != nil {
 		return err
 	}
@@ -88,16 +90,16 @@ func runChatsImport(ctx context.Context, rt *runtime, o importOptions) error {
 			skipped++
 			continue
 		}
-		rt.streams.Out.Printf("%d\n", d.Chat.Number)
+		rt.Streams.Out.Printf("%d\n", d.Chat.Number)
 	}
 	if skipped > 0 {
-		rt.notice(term.Count(skipped, "chat was", "chats were") + " here already")
+		rt.Notice(term.Count(skipped, "chat was", "chats were") + " here already")
 	}
 	switch n := len(done) - skipped; {
 	case n == 1 && len(done) == 1:
-		rt.notice("imported " + chatWords(done[0].Chat) + ", " + term.Count(done[0].Chat.Messages, "message", "messages"))
+		rt.Notice("imported " + chatWords(done[0].Chat) + ", " + term.Count(done[0].Chat.Messages, "message", "messages"))
 	case n > 0:
-		rt.notice("imported " + term.Count(n, "chat", "chats"))
+		rt.Notice("imported " + term.Count(n, "chat", "chats"))
 	}
 	return nil
 }
@@ -110,12 +112,12 @@ func fileWords(file string) string {
 }
 
 // readChats reads a file of chats, up to what is left of the limit.
-func (rt *runtime) readChats(ctx context.Context, file string, left int64) ([]byte, error) {
+func readChats(rt *workbench.Runtime, ctx context.Context, file string, left int64) ([]byte, error) {
 	if file == "-" {
-		if rt.streams.In.IsTerminal() {
-			return nil, usagef("fettle chats import FILE", "there is no file to import, and standard input is the terminal")
+		if rt.Streams.In.IsTerminal() {
+			return nil, cmdline.Usagef("fettle chats import FILE", "there is no file to import, and standard input is the terminal")
 		}
-		return input.Stdin(ctx, input.Options{In: rt.streams.In.File(), Notice: rt.notice, StdinBytes: left})
+		return input.Stdin(ctx, input.Options{In: rt.Streams.In.File(), Notice: rt.Notice, StdinBytes: left})
 	}
 	f, err := os.Open(file)
 	var why *fs.PathError
@@ -131,7 +133,7 @@ func (rt *runtime) readChats(ctx context.Context, file string, left int64) ([]by
 		return nil, fault.Wrap(fault.Usage, "import "+file, err)
 	}
 	if int64(len(data)) > left {
-		return nil, usagef("", "%s: more than %d MB can't be imported at once", file, engine.MaxDocument>>20)
+		return nil, cmdline.Usagef("", "%s: more than %d MB can't be imported at once", file, engine.MaxDocument>>20)
 	}
 	return data, nil
 }

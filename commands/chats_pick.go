@@ -3,12 +3,11 @@ package commands
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -20,35 +19,23 @@ func atMostOneChat(c *cli.Context, path string) error {
 	if c.NArg() <= 1 {
 		return nil
 	}
-	return usagef(path+" "+shellWord(strings.Join(c.Args().Slice(), " ")),
+	return cmdline.Usagef(path+" "+cmdline.ShellWord(strings.Join(c.Args().Slice(), " ")),
 		"%s takes one chat; a title with blanks is quoted", strings.TrimPrefix(path, "fettle "))
-}
-
-// chatNumber is an argument as a chat's number; ok is false where it is none.
-func chatNumber(arg string) (n int64, ok bool) {
-	n, err := strconv.ParseInt(arg, 10, 64)
-	return n, err == nil && n > 0
 }
 
 // chatRef finds the chat that a person names by number, id or title; an empty
 // name is the chat that was used last.
 func chatRef(ctx context.Context, eng *engine.Engine, arg string) (engine.ChatRef, error) {
-	switch n, ok := chatNumber(arg); {
+	switch n, ok := cmdline.ChatNumber(arg); {
 	case arg == "":
 		return engine.ChatRef{Last: true}, nil
 	case ok:
 		return engine.ChatRef{Number: n}, nil
-	case isULID(arg):
+	case cmdline.IsULID(arg):
 		return engine.ChatRef{ID: arg}, nil
 	}
 	chat, err := eng.ChatByTitle(ctx, arg)
 	return engine.ChatRef{ID: chat.ID}, err
-}
-
-// isULID tells whether an argument looks like an id: 26 characters, of which
-// the first is small enough for the time to fit.
-func isULID(arg string) bool {
-	return regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`).MatchString(arg)
 }
 
 // namedChats finds the chats that arguments name by number, range of numbers
@@ -65,8 +52,8 @@ func namedChats(ctx context.Context, eng *engine.Engine, args []string, path str
 	}
 	for _, arg := range args {
 		from, to, isRange := strings.Cut(arg, "-")
-		first, ok1 := chatNumber(from)
-		last, ok2 := chatNumber(to)
+		first, ok1 := cmdline.ChatNumber(from)
+		last, ok2 := cmdline.ChatNumber(to)
 		switch {
 		case isRange && ok1 && ok2 && first <= last:
 			chats, err := eng.NumberedChats(ctx, first, last)
@@ -77,7 +64,7 @@ func namedChats(ctx context.Context, eng *engine.Engine, args []string, path str
 				return nil, fault.New(fault.NotFound, "no chat has a number from "+from+" to "+to, "fettle chats list")
 			}
 			add(chats...)
-		case ok1 && !isRange || isULID(arg):
+		case ok1 && !isRange || cmdline.IsULID(arg):
 			ref := engine.ChatRef{Number: first}
 			if !ok1 {
 				ref.ID = arg
@@ -88,11 +75,11 @@ func namedChats(ctx context.Context, eng *engine.Engine, args []string, path str
 			}
 			add(chat)
 		default:
-			return nil, usagef(path+" 3 5-7", "%s is no chat's number, range of numbers or id", shellWord(arg))
+			return nil, cmdline.Usagef(path+" 3 5-7", "%s is no chat's number, range of numbers or id", cmdline.ShellWord(arg))
 		}
 	}
 	if len(out) > engine.MaxDelete {
-		return nil, usagef("", "these are more than %d chats, the most that are taken at once", engine.MaxDelete)
+		return nil, cmdline.Usagef("", "these are more than %d chats, the most that are taken at once", engine.MaxDelete)
 	}
 	return out, nil
 }

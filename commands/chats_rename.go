@@ -7,10 +7,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
-func newChatsRename(rt *runtime) *cli.Command {
+func newChatsRename(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats rename"
 	return &cli.Command{
 		Name:        "rename",
@@ -20,23 +22,23 @@ func newChatsRename(rt *runtime) *cli.Command {
 		UsageText:   "fettle chats rename 1 Plans for the garden",
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 2 {
-				return usagef(path+" 1 Plans for the garden", "chats rename wants a chat and its new title")
+				return cmdline.Usagef(path+" 1 Plans for the garden", "chats rename wants a chat and its new title")
 			}
 			return runChatsRename(c.Context, rt, c.Args().First(), strings.Join(c.Args().Tail(), " "))
 		},
 	}
 }
 
-func runChatsRename(ctx context.Context, rt *runtime, name, title string) error {
-	eng, err := rt.storeEngine()
+func runChatsRename(ctx context.Context, rt *workbench.Runtime, name, title string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
 	if strings.TrimSpace(title) == "" {
-		return usagef("fettle chats rename "+shellWord(name)+" Plans for the garden", "a title can't be empty")
+		return cmdline.Usagef("fettle chats rename "+cmdline.ShellWord(name)+" Plans for the garden", "a title can't be empty")
 	}
 	if name == "" {
-		return usagef("fettle chats list", "chats rename wants the number of a chat")
+		return cmdline.Usagef("fettle chats list", "chats rename wants the number of a chat")
 	}
 	ref, err := chatRef(ctx, eng, name)
 	if err != nil {
@@ -46,7 +48,7 @@ func runChatsRename(ctx context.Context, rt *runtime, name, title string) error 
 	if err != nil {
 		return err
 	}
-	rt.notice(fmt.Sprintf("chat %d is now called %q", chat.Number, term.Clean(chat.Title)))
+	rt.Notice(fmt.Sprintf("chat %d is now called %q", chat.Number, term.Clean(chat.Title)))
 	return nil
 }
 
@@ -55,7 +57,7 @@ type forkOptions struct {
 	at   string // a message's place or id; "" is the last one
 }
 
-func newChatsFork(rt *runtime) *cli.Command {
+func newChatsFork(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats fork"
 	return &cli.Command{
 		Name:      "fork",
@@ -75,15 +77,15 @@ its own with the files as they were at that answer.`,
 			}
 			o := forkOptions{c.Args().First(), c.String("at")}
 			if c.IsSet("at") && o.at == "" {
-				return usagef(path+" 1 --at 2", "--at wants the place or the id of a message")
+				return cmdline.Usagef(path+" 1 --at 2", "--at wants the place or the id of a message")
 			}
 			return runChatsFork(c.Context, rt, o)
 		},
 	}
 }
 
-func runChatsFork(ctx context.Context, rt *runtime, o forkOptions) error {
-	eng, err := rt.storeEngine()
+func runChatsFork(ctx context.Context, rt *workbench.Runtime, o forkOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -91,19 +93,19 @@ func runChatsFork(ctx context.Context, rt *runtime, o forkOptions) error {
 	if err != nil {
 		return err
 	}
-	at := messageArg{}
+	at := cmdline.Message{}
 	if o.at != "" {
-		if at, err = readMessage(o.at, "fettle chats fork 1 --at 2"); err != nil {
+		if at, err = cmdline.ReadMessage(o.at, "fettle chats fork 1 --at 2"); err != nil {
 			return err
 		}
 	}
-	ref.Parent = at.id
-	chat, err := eng.ForkChat(ctx, ref, at.place)
+	ref.Parent = at.Id
+	chat, err := eng.ForkChat(ctx, ref, at.Place)
 	if err != nil {
 		return err
 	}
-	rt.streams.Out.Printf("%d\n", chat.Number)
+	rt.Streams.Out.Printf("%d\n", chat.Number)
 	from := chat.ForkedFrom
-	rt.notice(fmt.Sprintf("chat %d has the first %s of chat %d", chat.Number, term.Count(chat.Messages, "message", "messages"), from.Number))
+	rt.Notice(fmt.Sprintf("chat %d has the first %s of chat %d", chat.Number, term.Count(chat.Messages, "message", "messages"), from.Number))
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -20,11 +22,7 @@ type rmOptions struct {
 	yes   bool
 }
 
-func yesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "don't ask"}
-}
-
-func newChatsRm(rt *runtime) *cli.Command {
+func newChatsRm(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats rm"
 	return &cli.Command{
 		Name:      "rm",
@@ -37,19 +35,19 @@ is removed for good with its own folder, after some command that has time for
 it. A folder that -w bound it to is left as it is, and what it used stays in
 fettle usage.`,
 		UsageText: "fettle chats rm 1\nfettle chats rm 2 4-6 --yes\nfettle chats list --deleted",
-		Flags:     []cli.Flag{yesFlag()},
+		Flags:     []cli.Flag{cmdline.YesFlag()},
 		Action: func(c *cli.Context) error {
 			o := rmOptions{chats: c.Args().Slice(), yes: c.Bool("yes")}
 			if len(o.chats) == 0 {
-				return usagef(path+" 1", "chats rm wants the number of a chat")
+				return cmdline.Usagef(path+" 1", "chats rm wants the number of a chat")
 			}
 			return runChatsRm(c.Context, rt, o)
 		},
 	}
 }
 
-func runChatsRm(ctx context.Context, rt *runtime, o rmOptions) error {
-	eng, err := rt.storeEngine()
+func runChatsRm(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -58,13 +56,13 @@ func runChatsRm(ctx context.Context, rt *runtime, o rmOptions) error {
 		return err
 	}
 	if !o.yes {
-		again := "fettle chats rm " + strings.Join(shellWords(o.chats), " ") + " --yes"
-		ok, err := rt.sure(ctx, chatsQuestion("delete", chats, ""), again)
+		again := "fettle chats rm " + strings.Join(cmdline.ShellWords(o.chats), " ") + " --yes"
+		ok, err := rt.Sure(ctx, chatsQuestion("delete", chats, ""), again)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			rt.notice("nothing was deleted")
+			rt.Notice("nothing was deleted")
 			return nil
 		}
 	}
@@ -75,24 +73,10 @@ func runChatsRm(ctx context.Context, rt *runtime, o rmOptions) error {
 	if len(chats) == 1 {
 		what = chatWords(chats[0])
 	}
-	rt.notice("deleted " + what)
+	rt.Notice("deleted " + what)
 	until := time.Now().Add(engine.DeletedKept).Format(time.DateOnly)
-	rt.hint(fmt.Sprintf("fettle chats restore %s   brings %s back, until %s at least", numberList(chats), itOrThem(len(chats)), until))
+	rt.Hint(fmt.Sprintf("fettle chats restore %s   brings %s back, until %s at least", numberList(chats), itOrThem(len(chats)), until))
 	return nil
-}
-
-// hint says what can be done next, below a notice.
-func (rt *runtime) hint(text string) {
-	if !rt.quiet {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(term.Clean(text)))
-	}
-}
-
-func itOrThem(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
 }
 
 // numberList writes numbers as arguments.
@@ -104,7 +88,7 @@ func numberList(chats []engine.Chat) string {
 	return strings.Join(out, " ")
 }
 
-func newChatsRestore(rt *runtime) *cli.Command {
+func newChatsRestore(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats restore"
 	return &cli.Command{
 		Name:        "restore",
@@ -114,13 +98,13 @@ func newChatsRestore(rt *runtime) *cli.Command {
 		UsageText:   "fettle chats rm 1 --yes\nfettle chats restore 1",
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return usagef("fettle chats list --deleted", "chats restore wants the number of a chat that was deleted")
+				return cmdline.Usagef("fettle chats list --deleted", "chats restore wants the number of a chat that was deleted")
 			}
 			var wanted []int64
 			for _, arg := range c.Args().Slice() {
-				n, ok := chatNumber(arg)
+				n, ok := cmdline.ChatNumber(arg)
 				if !ok {
-					return usagef(path+" 1", "%s is no chat's number", shellWord(arg))
+					return cmdline.Usagef(path+" 1", "%s is no chat's number", cmdline.ShellWord(arg))
 				}
 				wanted = append(wanted, n)
 			}
@@ -130,8 +114,8 @@ func newChatsRestore(rt *runtime) *cli.Command {
 }
 
 // runChatsRestore looks for all before it restores one.
-func runChatsRestore(ctx context.Context, rt *runtime, wanted []int64) error {
-	eng, err := rt.storeEngine()
+func runChatsRestore(ctx context.Context, rt *workbench.Runtime, wanted []int64) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -153,15 +137,15 @@ func runChatsRestore(ctx context.Context, rt *runtime, wanted []int64) error {
 			return err
 		}
 		if was {
-			rt.notice(chatWords(chat) + " is back")
+			rt.Notice(chatWords(chat) + " is back")
 		} else {
-			rt.notice(chatWords(chat) + " was not deleted")
+			rt.Notice(chatWords(chat) + " was not deleted")
 		}
 	}
 	return nil
 }
 
-func newChatsPurge(rt *runtime) *cli.Command {
+func newChatsPurge(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "purge",
 		Usage:     "remove deleted chats for good, now",
@@ -171,15 +155,15 @@ their messages, tool calls, approvals and their own folders. It can't be undone.
 What they used stays in fettle usage. A purge that was stopped goes on with the
 next one.`,
 		UsageText: "fettle chats rm 1 --yes\nfettle chats purge 1 --yes",
-		Flags:     []cli.Flag{yesFlag()},
+		Flags:     []cli.Flag{cmdline.YesFlag()},
 		Action: func(c *cli.Context) error {
 			return runChatsPurge(c.Context, rt, rmOptions{chats: c.Args().Slice(), yes: c.Bool("yes")})
 		},
 	}
 }
 
-func runChatsPurge(ctx context.Context, rt *runtime, o rmOptions) error {
-	eng, err := rt.storeEngine()
+func runChatsPurge(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -188,13 +172,13 @@ func runChatsPurge(ctx context.Context, rt *runtime, o rmOptions) error {
 		return err
 	}
 	if len(chats) > 0 && !o.yes {
-		again := strings.Join(append([]string{"fettle chats purge"}, append(shellWords(o.chats), "--yes")...), " ")
-		ok, err := rt.sure(ctx, chatsQuestion("remove", chats, " for good"), again)
+		again := strings.Join(append([]string{"fettle chats purge"}, append(cmdline.ShellWords(o.chats), "--yes")...), " ")
+		ok, err := rt.Sure(ctx, chatsQuestion("remove", chats, " for good"), again)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			rt.notice("nothing was removed")
+			rt.Notice("nothing was removed")
 			return nil
 		}
 	}
@@ -205,17 +189,17 @@ func runChatsPurge(ctx context.Context, rt *runtime, o rmOptions) error {
 	for _, c := range chats {
 		what.Chats = append(what.Chats, c.ID)
 	}
-	rt.streams.Status().Set("removing " + term.Count(len(chats), "chat", "chats"))
+	rt.Streams.Status().Set("removing " + term.Count(len(chats), "chat", "chats"))
 	done, err := eng.PurgeChats(ctx, what)
-	rt.streams.Status().Clear()
+	rt.Streams.Status().Clear()
 	if err != nil {
 		return err
 	}
 	if done.Chats == 0 && done.Busy == 0 {
-		rt.notice("no deleted chats")
+		rt.Notice("no deleted chats")
 		return nil
 	}
-	rt.notice(fmt.Sprintf("removed %s with %s for good", term.Count(done.Chats, "chat", "chats"), term.Count(done.Messages, "message", "messages")))
+	rt.Notice(fmt.Sprintf("removed %s with %s for good", term.Count(done.Chats, "chat", "chats"), term.Count(done.Messages, "message", "messages")))
 	if done.Busy > 0 {
 		return fault.New(fault.Busy, term.Count(done.Busy, "chat is", "chats are")+" still needed by another process", "fettle chats purge   when it has ended")
 	}
@@ -230,9 +214,9 @@ func deletedChats(ctx context.Context, eng *engine.Engine, args []string) ([]eng
 	}
 	var out []engine.Chat
 	for _, arg := range args {
-		n, ok := chatNumber(arg)
+		n, ok := cmdline.ChatNumber(arg)
 		if !ok {
-			return nil, usagef("fettle chats purge 1", "%s is no chat's number", shellWord(arg))
+			return nil, cmdline.Usagef("fettle chats purge 1", "%s is no chat's number", cmdline.ShellWord(arg))
 		}
 		i := slices.IndexFunc(all, func(c engine.Chat) bool { return c.Number == n })
 		if i < 0 {

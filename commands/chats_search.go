@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/search"
@@ -36,7 +38,7 @@ type searchOptions struct {
 	find   engine.SearchChats
 }
 
-func newChatsSearch(rt *runtime) *cli.Command {
+func newChatsSearch(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "search",
 		Usage:       "find chats by what was said in them",
@@ -51,7 +53,7 @@ fettle chats search --model 'qwen*' -n 5 -o json sky`,
 			&cli.StringFlag{Name: "until", Usage: "leave out what was used after the day `TIME`, as for --since"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 10, Usage: "list at most `N`; 0 is all"},
 			&cli.Int64Flag{Name: "after", Usage: "go on with the page behind `NEXT`"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o, err := readSearch(c)
@@ -69,16 +71,16 @@ func readSearch(c *cli.Context) (searchOptions, error) {
 	o := searchOptions{output: c.String("output"), find: engine.SearchChats{
 		Model: c.String("model"), Limit: c.Int("limit"), After: c.Int64("after"),
 	}}
-	if err := checkOutput(o.output, searchPath+" sky"); err != nil {
+	if err := cmdline.CheckOutput(o.output, searchPath+" sky"); err != nil {
 		return o, err
 	}
 	switch {
 	case o.find.Limit < 0:
-		return o, usagef(searchPath+" sky -n 0", "--limit wants a number of at least 0, not %d", o.find.Limit)
+		return o, cmdline.Usagef(searchPath+" sky -n 0", "--limit wants a number of at least 0, not %d", o.find.Limit)
 	case o.find.After < 0:
-		return o, usagef(searchPath+" sky", "--after wants the number that a page ended with, not %d", o.find.After)
+		return o, cmdline.Usagef(searchPath+" sky", "--after wants the number that a page ended with, not %d", o.find.After)
 	case engine.CheckModelPattern(o.find.Model) != nil:
-		return o, usagef(searchPath+" --model 'qwen*' sky", "--model wants a pattern such as 'qwen*', not %s", strconv.Quote(o.find.Model))
+		return o, cmdline.Usagef(searchPath+" --model 'qwen*' sky", "--model wants a pattern such as 'qwen*', not %s", strconv.Quote(o.find.Model))
 	}
 	var err error
 	if o.find.Since, o.find.Until, err = readPeriod(c, time.Now()); err != nil {
@@ -96,10 +98,10 @@ func readPeriod(c *cli.Context, now time.Time) (since, until time.Time, err erro
 		}
 		t, err := time.ParseInLocation(time.DateOnly, c.String(name), now.Location())
 		if err != nil {
-			t, err = parseSince(c.String(name), now)
+			t, err = cmdline.ParseSince(c.String(name), now)
 		}
 		if err != nil {
-			return since, until, usagef(searchPath+" sky --"+name+" 7d", "--%s wants %s, not %s", name, errSince, strconv.Quote(c.String(name)))
+			return since, until, cmdline.Usagef(searchPath+" sky --"+name+" 7d", "--%s wants %s, not %s", name, cmdline.ErrSince, strconv.Quote(c.String(name)))
 		}
 		if name == "since" {
 			since = t
@@ -109,7 +111,7 @@ func readPeriod(c *cli.Context, now time.Time) (since, until time.Time, err erro
 	}
 	if !until.IsZero() {
 		if until = until.AddDate(0, 0, 1); !since.Before(until) {
-			return since, until, usagef(searchPath+" sky --since 4w --until 1w", "--since is later than --until")
+			return since, until, cmdline.Usagef(searchPath+" sky --since 4w --until 1w", "--since is later than --until")
 		}
 	}
 	return since, until, nil
@@ -121,11 +123,11 @@ func queryFault(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, search.ErrEmpty):
-		return usagef(searchPath+" sky blue", "%s: chats search wants a word", err)
+		return cmdline.Usagef(searchPath+" sky blue", "%s: chats search wants a word", err)
 	case errors.Is(err, search.ErrOnlyNot):
-		return usagef(searchPath+" 'sky -blue'", "%s: chats search wants a word that occurs, too", err)
+		return cmdline.Usagef(searchPath+" 'sky -blue'", "%s: chats search wants a word that occurs, too", err)
 	}
-	return usagef(searchPath+" sky blue", "%s", err)
+	return cmdline.Usagef(searchPath+" sky blue", "%s", err)
 }
 
 // searchJSON is what `chats search --output json` prints.
@@ -156,7 +158,7 @@ type matchJSON struct {
 }
 
 func searchAsJSON(o searchOptions, page engine.FoundPage) searchJSON {
-	out := searchJSON{SchemaVersion: outputVersion, Query: o.find.Query.String(), Chats: []foundChatJSON{}, Next: page.Next}
+	out := searchJSON{SchemaVersion: workbench.OutputVersion, Query: o.find.Query.String(), Chats: []foundChatJSON{}, Next: page.Next}
 	for _, f := range page.Chats {
 		found := foundChatJSON{
 			Number: f.Chat.Number, ID: f.Chat.ID, Title: f.Chat.Title, TitleOffsets: orNone(f.TitleAt),
@@ -186,16 +188,16 @@ const (
 	besideExcerpt = indent + widestWho + 2
 )
 
-func runChatsSearch(ctx context.Context, rt *runtime, o searchOptions) error {
-	eng, err := rt.storeEngine()
+func runChatsSearch(ctx context.Context, rt *workbench.Runtime, o searchOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	if o.output == "text" && out.IsTerminal() {
 		o.find.Width = max(out.Width()-besideExcerpt, 0)
 	}
-	bar := rt.streams.Progress("indexing older chats")
+	bar := rt.Streams.Progress("indexing older chats")
 	o.find.Indexing = func(done, total int) {
 		bar.Stage(term.Number(int64(done)) + " of " + term.Number(int64(total)))
 	}
@@ -205,20 +207,20 @@ func runChatsSearch(ctx context.Context, rt *runtime, o searchOptions) error {
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, searchAsJSON(o, page))
+		return workbench.PrintJSON(rt, searchAsJSON(o, page))
 	}
 	if len(page.Chats) == 0 {
-		rt.notice(nothingFound(o))
+		rt.Notice(nothingFound(o))
 		return nil
 	}
-	if err := rt.streams.Page(func() error {
+	if err := rt.Streams.Page(func() error {
 		showPage(out, page)
 		return out.Err()
 	}); err != nil {
 		return err
 	}
-	if page.Next != 0 && rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("there are more: --after "+strconv.FormatInt(page.Next, 10)+" goes on"))
+	if page.Next != 0 && rt.Streams.Err.IsTerminal() {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("there are more: --after "+strconv.FormatInt(page.Next, 10)+" goes on"))
 	}
 	return nil
 }

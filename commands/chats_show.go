@@ -163,3 +163,9 @@ func showEnd(out *term.Output, m engine.Message) {
 		out.Printf("%s\n", style.Yellow("interrupted"))
 	}
 }
+
+// summaryLine tells where a summary stands.
+func summaryLine(s *engine.Summary) string {
+	return fmt.Sprintf("── the model is told a summary of the %s up to here, by %s",
+		term.Count(s.Messages, "message", "messages"), s.Model)
+}

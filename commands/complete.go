@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
 // completeCommand is what the scripts of `fettle completion` call:
@@ -30,7 +32,7 @@ const (
 	widestAbout = 60
 )
 
-func newComplete(rt *runtime) *cli.Command {
+func newComplete(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:   completeCommand,
 		Usage:  "tell a shell what could stand at its cursor",
@@ -65,8 +67,8 @@ type suggestions struct {
 
 func (s *suggestions) add(value, about string) { s.list = append(s.list, suggestion{value, about}) }
 
-func runComplete(ctx context.Context, rt *runtime, app *cli.App, l commandLine) {
-	rt.quiet = true // warnings of the configuration would land in the middle of the line
+func runComplete(ctx context.Context, rt *workbench.Runtime, app *cli.App, l commandLine) {
+	rt.Quiet = true // warnings of the configuration would land in the middle of the line
 	if l.shell == "bash" {
 		// bash gives words as they were typed, and no shell but it.
 		l.cursor = unquoted(l.cursor)
@@ -76,7 +78,7 @@ func runComplete(ctx context.Context, rt *runtime, app *cli.App, l commandLine) 
 	}
 	at := locate(app, l.words)
 	found := at.suggest(&completer{ctx: ctx, rt: rt, app: app}, l.cursor)
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	filter := l.shell == "bash" || l.shell == "powershell" // the others match by rules of their own
 	for _, s := range found.list[:min(len(found.list), mostSuggestions)] {
 		if !harmless(s.value) || filter && !strings.HasPrefix(s.value, l.cursor) {
@@ -151,10 +153,10 @@ func locate(app *cli.App, words []string) place {
 			at.args = append(at.args, w)
 		case w == "--":
 			at.text = true
-		case isFlag(w):
+		case cmdline.IsFlag(w):
 			at.flag(w)
 		default:
-			next := findCommand(at.below, w)
+			next := cmdline.FindCommand(at.below, w)
 			if next == nil || len(at.args) > 0 || next.Hidden {
 				at.args = append(at.args, w)
 				continue
@@ -169,9 +171,9 @@ func locate(app *cli.App, words []string) place {
 // flag takes a flag, or letters typed together, and notes what it waits for.
 func (p *place) flag(word string) {
 	name, _, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	if f := findFlag(p.flags, p.below, name); f != nil {
+	if f := cmdline.FindFlag(p.flags, p.below, name); f != nil {
 		p.given = append(p.given, f)
-		if takesValue(f) && !hasValue {
+		if cmdline.TakesValue(f) && !hasValue {
 			p.value = f
 		}
 		return
@@ -180,12 +182,12 @@ func (p *place) flag(word string) {
 		return
 	}
 	for i, r := range word[1:] {
-		f := findFlag(p.flags, p.below, string(r))
+		f := cmdline.FindFlag(p.flags, p.below, string(r))
 		if f == nil {
 			return
 		}
 		p.given = append(p.given, f)
-		if takesValue(f) {
+		if cmdline.TakesValue(f) {
 			if i+len(string(r)) == len(word)-1 {
 				p.value = f
 			}
@@ -204,8 +206,8 @@ func (p place) suggest(c *completer, cursor string) suggestions {
 		if !hasValue {
 			return p.flagNames(cursor)
 		}
-		f := findFlag(p.flags, p.below, name)
-		if f == nil || !takesValue(f) {
+		f := cmdline.FindFlag(p.flags, p.below, name)
+		if f == nil || !cmdline.TakesValue(f) {
 			return suggestions{}
 		}
 		out := c.flagValue(p, f)
@@ -232,7 +234,7 @@ func (p place) flagNames(cursor string) suggestions {
 		for _, name := range f.Names() {
 			// A letter is shown to who has typed a lone dash; else it is noise.
 			if len(name) > 1 || cursor == "-" || cursor == "-"+name {
-				out.add(dashed(name), about)
+				out.add(cmdline.Dashed(name), about)
 			}
 		}
 	}

@@ -23,14 +23,14 @@ func (c *completer) documents(removed bool) suggestions {
 // a slow disk say, and is not waited for then: what isn't there in time is left
 // out, and the program ends, which the store is made for.
 func (c *completer) fromStore(find func(context.Context, *engine.Engine) (suggestions, error)) suggestions {
-	dirs, err := c.rt.dirs()
+	dirs, err := c.rt.Dirs()
 	if err != nil {
 		return suggestions{}
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, glanceTime)
 	defer cancel()
 	found := make(chan suggestions, 1)
-	taken := c.rt.storeTaken(dirs)
+	taken := c.rt.StoreTaken(dirs)
 	go func() { // is left behind where it is late
 		eng := engine.New(engine.Options{DataDir: dirs.Data, StoreTaken: taken})
 		out, err := find(ctx, eng)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -17,7 +18,7 @@ import (
 func completed(t *testing.T, shell, line string) string {
 	t.Helper()
 	ts := term.Test(term.TestOptions{})
-	rt := newRuntime(ts.Streams)
+	rt := workbench.New(ts.Streams)
 	words := strings.Split(line, " ")
 	l := commandLine{shell: shell, cursor: words[len(words)-1], words: words[1 : len(words)-1]}
 	runComplete(t.Context(), rt, newApp(rt), l)
@@ -156,7 +157,7 @@ func TestCompletionGivesNoShellAnythingToRun(t *testing.T) {
 		}
 	}
 	ts := term.Test(term.TestOptions{})
-	rt := newRuntime(ts.Streams)
+	rt := workbench.New(ts.Streams)
 	app := newApp(rt)
 	app.Commands[0].Usage = "a\ttab,\na line\x1b[2J and " + strings.Repeat("much ", 100)
 	runComplete(t.Context(), rt, app, commandLine{shell: "zsh"})
@@ -184,7 +185,7 @@ func FuzzComplete(f *testing.F) {
 	f.Add("ask\x00-", "-", "fish")
 	f.Fuzz(func(t *testing.T, words, cursor, shell string) {
 		list := strings.Split(words, "\x00")
-		if at := locate(newApp(newRuntime(term.Test(term.TestOptions{}).Streams)), list); at.path == "" {
+		if at := locate(newApp(workbench.New(term.Test(term.TestOptions{}).Streams)), list); at.path == "" {
 			t.Fatal("nowhere")
 		}
 		if at := unquoted(cursor); len(at) > len(cursor)*3 {

@@ -11,8 +11,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
@@ -32,7 +34,7 @@ const (
 // had, by a broken configuration say, is left out.
 type completer struct {
 	ctx context.Context
-	rt  *runtime
+	rt  *workbench.Runtime
 	app *cli.App
 }
 
@@ -210,7 +212,7 @@ func (c *completer) helpWords(args []string) suggestions {
 func (c *completer) commandWords(args []string) suggestions {
 	cmds := c.app.Commands
 	for _, arg := range args {
-		next := findCommand(cmds, arg)
+		next := cmdline.FindCommand(cmds, arg)
 		if next == nil {
 			return suggestions{}
 		}
@@ -290,7 +292,7 @@ func (c *completer) agents() suggestions {
 			out.add(set.ID+":"+a.ID, about)
 		}
 	}
-	cfg, err := c.rt.config(nil)
+	cfg, err := c.rt.Config(nil)
 	if err != nil {
 		return out
 	}
@@ -313,7 +315,7 @@ func (c *completer) toolsets() suggestions {
 // mirror is what is kept of toolsets for reading without the store; where that
 // can't be read it is as if there were none.
 func (c *completer) mirror() *registry.Mirror {
-	dirs, err := c.rt.dirs()
+	dirs, err := c.rt.Dirs()
 	if err != nil {
 		return new(registry.Mirror)
 	}
@@ -328,7 +330,7 @@ func (c *completer) mirror() *registry.Mirror {
 // before. Without its prefix a model of one provider stands for itself.
 func (c *completer) models(prefix string) suggestions {
 	var out suggestions
-	room, err := c.rt.models()
+	room, err := models(c.rt)
 	if err != nil {
 		return out
 	}
@@ -390,7 +392,7 @@ func (m *modelRoom) configured() []string {
 
 func (c *completer) providers() suggestions {
 	var out suggestions
-	room, err := c.rt.models()
+	room, err := models(c.rt)
 	if err != nil {
 		return out
 	}
@@ -422,8 +424,8 @@ func hostOf(address string) string {
 func (c *completer) profiles() suggestions {
 	var out suggestions
 	none := ""
-	c.rt.profile = &none
-	cfg, err := c.rt.config(nil)
+	c.rt.Profile = &none
+	cfg, err := c.rt.Config(nil)
 	if err != nil {
 		return out
 	}
@@ -435,7 +437,7 @@ func (c *completer) profiles() suggestions {
 
 func (c *completer) prompts() suggestions {
 	var out suggestions
-	library, err := c.rt.library()
+	library, err := c.rt.Library()
 	if err != nil {
 		return out
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
@@ -28,7 +30,7 @@ For one session:
 For all: add that line to ~/.bashrc, ~/.zshrc, ~/.config/fish/config.fish or the
 file that PowerShell calls $PROFILE.`
 
-func newCompletion(rt *runtime) *cli.Command {
+func newCompletion(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "completion",
 		Usage:       "print what makes a shell complete fettle's words",
@@ -37,7 +39,7 @@ func newCompletion(rt *runtime) *cli.Command {
 		UsageText:   "fettle completion bash\nfettle completion fish",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usagef("fettle completion bash", "completion wants a shell: %s", strings.Join(shells(), ", "))
+				return cmdline.Usagef("fettle completion bash", "completion wants a shell: %s", strings.Join(shells(), ", "))
 			}
 			return runCompletion(rt, c.Args().First())
 		},
@@ -47,14 +49,14 @@ func newCompletion(rt *runtime) *cli.Command {
 // shells are those that there is a script for.
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
-func runCompletion(rt *runtime, shell string) error {
+func runCompletion(rt *workbench.Runtime, shell string) error {
 	name := "shells/fettle." + shell
 	if shell == "powershell" || shell == "pwsh" {
 		name = "shells/fettle.ps1"
 	}
 	script, err := shellScripts.ReadFile(name)
 	if err == nil {
-		rt.streams.Out.WriteString(string(script))
+		rt.Streams.Out.WriteString(string(script))
 		return nil
 	}
 	f := fault.New(fault.Usage, "there is no completion for "+shell)

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -24,8 +26,8 @@ type configSetJSON struct {
 	InForce *settingJSON `json:"in_force,omitempty"`
 }
 
-func runConfigSet(ctx context.Context, rt *runtime, o configOptions) error {
-	src, err := rt.configSources(nil)
+func runConfigSet(ctx context.Context, rt *workbench.Runtime, o configOptions) error {
+	src, err := rt.ConfigSources(nil)
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func runConfigSet(ctx context.Context, rt *runtime, o configOptions) error {
 	if err != nil {
 		return err
 	}
-	return rt.configChanged(src, k, o.output)
+	return configChanged(rt, src, k, o.output)
 }
 
 // maxValue bounds a value that is read from standard input.
@@ -61,7 +63,7 @@ const maxValue = 64 << 10
 // givenValues are the values of a change: the arguments, or what standard input
 // has. What may be secret is no argument, where other programs see it and the
 // shell's history keeps it.
-func givenValues(ctx context.Context, rt *runtime, k config.Key, args []string) ([]string, error) {
+func givenValues(ctx context.Context, rt *workbench.Runtime, k config.Key, args []string) ([]string, error) {
 	if len(args) == 1 && args[0] == "-" {
 		text, err := readStdin(ctx, rt, maxValue)
 		if err != nil {
@@ -73,7 +75,7 @@ func givenValues(ctx context.Context, rt *runtime, k config.Key, args []string) 
 		}
 	} else if k.Private && !(len(args) == 1 && k.TakesCommand && strings.HasPrefix(args[0], "!")) {
 		f := fault.New(fault.Usage, k.String()+" may be a secret, which is no argument: the shell's history keeps those",
-			"fettle config set "+shellWord(k.String())+" -   reads it from standard input")
+			"fettle config set "+cmdline.ShellWord(k.String())+" -   reads it from standard input")
 		if k.TakesCommand {
 			f.Hints = append([]string{"fettle keys set " + k.Path[len(k.Path)-2] + "   asks for it, and keeps it in the keyring"}, f.Hints...)
 		}
@@ -86,24 +88,24 @@ func givenValues(ctx context.Context, rt *runtime, k config.Key, args []string) 
 }
 
 // readStdin reads all of standard input, up to a limit.
-func readStdin(ctx context.Context, rt *runtime, limit int64) (string, error) {
-	if rt.streams.In.IsTerminal() {
-		return "", usagef("", "standard input is the terminal; put a pipe or a file there")
+func readStdin(ctx context.Context, rt *workbench.Runtime, limit int64) (string, error) {
+	if rt.Streams.In.IsTerminal() {
+		return "", cmdline.Usagef("", "standard input is the terminal; put a pipe or a file there")
 	}
-	data, err := io.ReadAll(io.LimitReader(rt.streams.In, limit+1))
+	data, err := io.ReadAll(io.LimitReader(rt.Streams.In, limit+1))
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:
 		return "", fault.Wrap(fault.Usage, "read standard input", err)
 	case int64(len(data)) > limit:
-		return "", usagef("", "standard input has more than %s, the limit", term.Size(limit))
+		return "", cmdline.Usagef("", "standard input has more than %s, the limit", term.Size(limit))
 	}
 	return string(data), nil
 }
 
-func runConfigUnset(ctx context.Context, rt *runtime, o configOptions) error {
-	src, err := rt.configSources(nil)
+func runConfigUnset(ctx context.Context, rt *workbench.Runtime, o configOptions) error {
+	src, err := rt.ConfigSources(nil)
 	if err != nil {
 		return err
 	}
@@ -122,20 +124,20 @@ func runConfigUnset(ctx context.Context, rt *runtime, o configOptions) error {
 	if err := file.Unset(ctx, k); err != nil {
 		return err
 	}
-	return rt.configChanged(src, k, o.output)
+	return configChanged(rt, src, k, o.output)
 }
 
 // configChanged tells what is in force after a change, where that isn't what
 // the file says.
-func (rt *runtime) configChanged(src config.Options, k config.Key, output string) error {
-	out := configSetJSON{SchemaVersion: outputVersion, File: src.File, Key: k.String()}
+func configChanged(rt *workbench.Runtime, src config.Options, k config.Key, output string) error {
+	out := configSetJSON{SchemaVersion: workbench.OutputVersion, File: src.File, Key: k.String()}
 	cfg, err := config.Load(src)
 	if err != nil {
-		rt.notice("changed " + src.File + ", and something else is wrong: " + err.Error())
+		rt.Notice("changed " + src.File + ", and something else is wrong: " + err.Error())
 	} else if e, ok := cfg.Entry(k.String()); ok {
 		for _, w := range cfg.Warnings {
 			if strings.HasPrefix(k.String()+".", w.Key+".") {
-				rt.notice(w.String())
+				rt.Notice(w.String())
 			}
 		}
 		ofProfile := k.Path[0] == "profiles" // what it holds is in force in it alone
@@ -146,21 +148,21 @@ func (rt *runtime) configChanged(src config.Options, k config.Key, output string
 		from := e.Origins[0]
 		switch {
 		case !ofProfile && from.Kind != config.FromDefault && (from.File != src.File || from.Profile != ""):
-			rt.notice("changed " + src.File + "; " + k.String() + " of " + cfg.Origin(e.Key) + " is in force, not this one")
-		case output != "json" && rt.streams.Err.IsTerminal():
-			rt.notice(k.String() + " is " + escapedLine(e.Text) + ", from " + originText(e.Origins))
+			rt.Notice("changed " + src.File + "; " + k.String() + " of " + cfg.Origin(e.Key) + " is in force, not this one")
+		case output != "json" && rt.Streams.Err.IsTerminal():
+			rt.Notice(k.String() + " is " + escapedLine(e.Text) + ", from " + originText(e.Origins))
 		}
 	}
 	if output == "json" {
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
 	return nil
 }
 
 // runConfigEdit lets a person edit a copy until it can be loaded, or until they
 // give up.
-func runConfigEdit(ctx context.Context, rt *runtime) error {
-	src, err := rt.configSources(nil)
+func runConfigEdit(ctx context.Context, rt *workbench.Runtime) error {
+	src, err := rt.ConfigSources(nil)
 	if err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func runConfigEdit(ctx context.Context, rt *runtime) error {
 	}
 	kept, err := d.edit(ctx, text)
 	if kept {
-		rt.notice("what you wrote is kept in " + d.path)
+		rt.Notice("what you wrote is kept in " + d.path)
 		return err
 	}
 	if rmErr := os.RemoveAll(dir); rmErr != nil && err == nil {
@@ -194,7 +196,7 @@ func runConfigEdit(ctx context.Context, rt *runtime) error {
 
 // draft is a copy of the configuration that is being edited.
 type draft struct {
-	rt     *runtime
+	rt     *workbench.Runtime
 	file   config.UserFile
 	path   string // of the copy
 	target string // of the file
@@ -205,7 +207,7 @@ type draft struct {
 // copy holds work that went nowhere else.
 func (d *draft) edit(ctx context.Context, begin string) (kept bool, err error) {
 	for {
-		if err := d.rt.edit(ctx, d.path); err != nil {
+		if err := d.rt.Edit(ctx, d.path); err != nil {
 			return d.changed(begin), err
 		}
 		data, err := os.ReadFile(d.path)
@@ -213,7 +215,7 @@ func (d *draft) edit(ctx context.Context, begin string) (kept bool, err error) {
 			return false, fault.Wrap(fault.Failed, "read what was edited", err)
 		}
 		if string(data) == begin {
-			d.rt.notice("nothing was changed")
+			d.rt.Notice("nothing was changed")
 			_, err := d.file.Check(begin)
 			return false, err // what was broken still is
 		}
@@ -239,23 +241,23 @@ func (d *draft) replace(ctx context.Context, text string, warnings []config.Prob
 		return true, err
 	}
 	for _, w := range warnings {
-		d.rt.notice(w.String())
+		d.rt.Notice(w.String())
 	}
-	d.rt.notice("changed " + d.target)
+	d.rt.Notice("changed " + d.target)
 	return false, nil
 }
 
 // again shows what is wrong and asks whether to go on editing. Where nobody
 // answers, what was written is kept and the error is what is wrong.
 func (d *draft) again(ctx context.Context, wrong error) (again, discard bool, err error) {
-	if !d.rt.streams.CanAsk() {
+	if !d.rt.Streams.CanAsk() {
 		return false, false, wrong
 	}
 	var f *fault.Fault
 	if errors.As(wrong, &f) {
-		printFault(d.rt, f)
+		workbench.PrintFault(d.rt, f)
 	}
-	key, err := d.rt.streams.Ask(ctx, term.Question{
+	key, err := d.rt.Streams.Ask(ctx, term.Question{
 		Text:    "This can't be loaded.",
 		Choices: []term.Choice{{Key: 'e', Label: "edit again"}, {Key: 'd', Label: "discard what was written"}},
 		Default: 'e',
@@ -268,6 +270,6 @@ func (d *draft) again(ctx context.Context, wrong error) (again, discard bool, er
 	case key == 'e':
 		return true, false, nil
 	}
-	d.rt.notice(d.target + " is as it was")
+	d.rt.Notice(d.target + " is as it was")
 	return false, true, nil
 }

@@ -2,12 +2,11 @@ package commands
 
 import (
 	"cmp"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/fettle-cli/fettle/commands/config/trust"
-	"github.com/fettle-cli/fettle/internal/paths"
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
 // configOptions are the flags and arguments of config's commands.
@@ -35,7 +34,7 @@ is read from what is known: a setting of that name, else the field at the end,
 with the name before it. Where several names would do, the longest one that is in
 the file already wins; double quotes settle it: models."a/b.tools".tools`
 
-func newConfig(rt *runtime) *cli.Command {
+func newConfig(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "config",
 		Usage:       "see and change the settings",
@@ -51,7 +50,7 @@ func newConfig(rt *runtime) *cli.Command {
 // profileFlag is --profile of commands that change what is in a profile.
 func profileFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "profile", Usage: usage} }
 
-func newConfigList(rt *runtime) *cli.Command {
+func newConfigList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle config list"
 	return &cli.Command{
 		Name:      "list",
@@ -61,13 +60,13 @@ func newConfigList(rt *runtime) *cli.Command {
 it lists the keys below it; the prefix profiles lists what the profiles hold.
 Secrets are never shown.`,
 		UsageText: "fettle config list\nfettle config list limits\nfettle config list -o json",
-		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
+		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := configOptions{key: c.Args().First(), output: c.String("output")}
 			if c.NArg() > 1 {
-				return usagef(path+" limits", "%s takes one prefix, and %s is another", path, shellWord(c.Args().Get(1)))
+				return cmdline.Usagef(path+" limits", "%s takes one prefix, and %s is another", path, cmdline.ShellWord(c.Args().Get(1)))
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runConfigList(rt, o)
@@ -75,7 +74,7 @@ Secrets are never shown.`,
 	}
 }
 
-func newConfigGet(rt *runtime) *cli.Command {
+func newConfigGet(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle config get"
 	return &cli.Command{
 		Name:      "get",
@@ -84,13 +83,13 @@ func newConfigGet(rt *runtime) *cli.Command {
 		Description: `Prints the value and nothing else; of a list, an element a line. A key that isn't
 set exits 1. Of a secret it prints [redacted].`,
 		UsageText: "fettle config get model\nfettle config get limits.timeout -o json",
-		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
+		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := configOptions{key: c.Args().First(), output: c.String("output")}
 			if c.NArg() != 1 {
-				return usagef(path+" model", "%s takes one key", path)
+				return cmdline.Usagef(path+" model", "%s takes one key", path)
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runConfigGet(rt, o)
@@ -98,7 +97,7 @@ set exits 1. Of a secret it prints [redacted].`,
 	}
 }
 
-func newConfigSet(rt *runtime) *cli.Command {
+func newConfigSet(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle config set"
 	return &cli.Command{
 		Name:      "set",
@@ -116,7 +115,7 @@ only way to set what may be secret: fettle keys set NAME is better still.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "add", Usage: "add the values to the list"},
 			&cli.BoolFlag{Name: "remove", Usage: "take the values out of the list"},
-			profileFlag("set it in the profile `NAME`"), outputFlag(),
+			profileFlag("set it in the profile `NAME`"), cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := configOptions{
@@ -125,11 +124,11 @@ only way to set what may be secret: fettle keys set NAME is better still.`,
 			}
 			switch {
 			case c.NArg() < 2:
-				return usagef(path+" model ollama/qwen3", "%s takes a key and a value", path)
+				return cmdline.Usagef(path+" model ollama/qwen3", "%s takes a key and a value", path)
 			case o.add && o.remove:
-				return usagef(path+" --help", "--add and --remove don't go together")
+				return cmdline.Usagef(path+" --help", "--add and --remove don't go together")
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runConfigSet(c.Context, rt, o)
@@ -137,7 +136,7 @@ only way to set what may be secret: fettle keys set NAME is better still.`,
 	}
 }
 
-func newConfigUnset(rt *runtime) *cli.Command {
+func newConfigUnset(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle config unset"
 	return &cli.Command{
 		Name:      "unset",
@@ -146,13 +145,13 @@ func newConfigUnset(rt *runtime) *cli.Command {
 		Description: `Takes out one entry, or a section with all that is in it; the value of a weaker
 source is in force again. A key that isn't known can be taken out too.`,
 		UsageText: "fettle config set limits.timeout 5m\nfettle config unset limits.timeout",
-		Flags:     []cli.Flag{profileFlag("take it out of the profile `NAME`"), outputFlag()},
+		Flags:     []cli.Flag{profileFlag("take it out of the profile `NAME`"), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := configOptions{key: c.Args().First(), profile: c.String("profile"), output: c.String("output")}
 			if c.NArg() != 1 {
-				return usagef(path+" retries", "%s takes one key", path)
+				return cmdline.Usagef(path+" retries", "%s takes one key", path)
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runConfigUnset(c.Context, rt, o)
@@ -160,18 +159,18 @@ source is in force again. A key that isn't known can be taken out too.`,
 	}
 }
 
-func newConfigPath(rt *runtime) *cli.Command {
+func newConfigPath(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle config path"
 	return &cli.Command{
 		Name:      "path",
 		Usage:     "print where the configuration file is",
 		UsageText: "fettle config path\nfettle config path -o json",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "project", Usage: "print the file of the project that this folder belongs to"}, outputFlag(),
+			&cli.BoolFlag{Name: "project", Usage: "print the file of the project that this folder belongs to"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := configOptions{project: c.Bool("project"), output: c.String("output")}
-			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
 				return err
 			}
 			return runConfigPath(rt, o)
@@ -179,7 +178,7 @@ func newConfigPath(rt *runtime) *cli.Command {
 	}
 }
 
-func newConfigEdit(rt *runtime) *cli.Command {
+func newConfigEdit(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle config edit"
 	return &cli.Command{
 		Name:  "edit",
@@ -188,7 +187,7 @@ func newConfigEdit(rt *runtime) *cli.Command {
 the problems are shown, and you can go on editing.`,
 		UsageText: "EDITOR=true fettle config edit",
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
 			return runConfigEdit(c.Context, rt)
@@ -196,7 +195,7 @@ the problems are shown, and you can go on editing.`,
 	}
 }
 
-func newConfigCheck(rt *runtime) *cli.Command {
+func newConfigCheck(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle config check"
 	return &cli.Command{
 		Name:      "check",
@@ -206,21 +205,16 @@ func newConfigCheck(rt *runtime) *cli.Command {
 that one alone, as your own, or as a project's if it stands in a folder .fettle.
 Exits 3 if anything is wrong.`,
 		UsageText: "fettle config check",
-		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
+		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := configOptions{file: c.Args().First(), output: c.String("output")}
 			if c.NArg() > 1 {
-				return usagef(path, "%s takes one file", path)
+				return cmdline.Usagef(path, "%s takes one file", path)
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runConfigCheck(rt, o)
 		},
 	}
-}
-
-// trustStore is what the user has allowed projects and commands.
-func trustStore(dirs paths.Dirs) *trust.Store {
-	return trust.Open(filepath.Join(dirs.State, trust.FileName))
 }

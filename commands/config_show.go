@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -40,8 +42,8 @@ type configGetJSON struct {
 	settingJSON
 }
 
-func runConfigList(rt *runtime, o configOptions) error {
-	cfg, err := rt.config(nil)
+func runConfigList(rt *workbench.Runtime, o configOptions) error {
+	cfg, err := rt.Config(nil)
 	if err != nil {
 		return err
 	}
@@ -59,16 +61,16 @@ func runConfigList(rt *runtime, o configOptions) error {
 		return notSet(rt, o.key)
 	}
 	if o.output == "json" {
-		out := configListJSON{SchemaVersion: outputVersion, Profile: cfg.Profile, Profiles: append([]string{}, cfg.Profiles...), Files: append([]string{}, cfg.Files...), Settings: []settingJSON{}}
+		out := configListJSON{SchemaVersion: workbench.OutputVersion, Profile: cfg.Profile, Profiles: append([]string{}, cfg.Profiles...), Files: append([]string{}, cfg.Files...), Settings: []settingJSON{}}
 		for _, e := range entries {
 			out.Settings = append(out.Settings, describeSetting(e))
 		}
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
-	table := term.NewTable(rt.streams.Out,
+	table := term.NewTable(rt.Streams.Out,
 		term.Column{Title: "key", Cut: true},
 		term.Column{Title: "value", Cut: true},
-		term.Column{Title: "from", Cut: true, Style: rt.streams.Out.Style().Dim})
+		term.Column{Title: "from", Cut: true, Style: rt.Streams.Out.Style().Dim})
 	for _, e := range entries {
 		table.Row(e.Key, escapedLine(e.Text), originText(e.Origins))
 	}
@@ -91,8 +93,8 @@ func escapedLine(text string) string {
 
 // notSet says that a key, or all below it, has no value, or that there is no
 // such key.
-func notSet(rt *runtime, key string) error {
-	o, err := rt.configSources(nil)
+func notSet(rt *workbench.Runtime, key string) error {
+	o, err := rt.ConfigSources(nil)
 	if err != nil {
 		return err
 	}
@@ -103,8 +105,8 @@ func notSet(rt *runtime, key string) error {
 	return fault.New(fault.NotFound, k.String()+" is not set", "fettle config list   tells what is")
 }
 
-func runConfigGet(rt *runtime, o configOptions) error {
-	cfg, err := rt.config(nil)
+func runConfigGet(rt *workbench.Runtime, o configOptions) error {
+	cfg, err := rt.Config(nil)
 	if err != nil {
 		return err
 	}
@@ -113,7 +115,7 @@ func runConfigGet(rt *runtime, o configOptions) error {
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, configGetJSON{outputVersion, describeSetting(e)})
+		return workbench.PrintJSON(rt, configGetJSON{workbench.OutputVersion, describeSetting(e)})
 	}
 	text := strings.TrimSuffix(e.Text, "\n") + "\n"
 	if list, ok := e.Value.([]string); ok {
@@ -122,17 +124,17 @@ func runConfigGet(rt *runtime, o configOptions) error {
 			text += elem + "\n"
 		}
 	}
-	w := rt.streams.Out.Cleaner()
+	w := rt.Streams.Out.Cleaner()
 	_, _ = w.Write([]byte(text)) // the output remembers
 	return w.Flush()
 }
 
 // findEntry gives the entry of a key, or says why it has none.
-func findEntry(rt *runtime, cfg *config.Config, key string) (config.Entry, error) {
+func findEntry(rt *workbench.Runtime, cfg *config.Config, key string) (config.Entry, error) {
 	if e, ok := cfg.Entry(key); ok {
 		return e, nil
 	}
-	src, err := rt.configSources(nil)
+	src, err := rt.ConfigSources(nil)
 	if err != nil {
 		return config.Entry{}, err
 	}
@@ -144,7 +146,7 @@ func findEntry(rt *runtime, cfg *config.Config, key string) (config.Entry, error
 		return e, nil
 	}
 	if k.Section {
-		return config.Entry{}, usagef("fettle config list "+shellWord(k.String()), "%s holds other keys", k)
+		return config.Entry{}, cmdline.Usagef("fettle config list "+cmdline.ShellWord(k.String()), "%s holds other keys", k)
 	}
 	return config.Entry{}, notSet(rt, key)
 }
@@ -159,8 +161,8 @@ type configPathJSON struct {
 	Keys          string `json:"keys"`
 }
 
-func runConfigPath(rt *runtime, o configOptions) error {
-	src, err := rt.configSources(nil)
+func runConfigPath(rt *workbench.Runtime, o configOptions) error {
+	src, err := rt.ConfigSources(nil)
 	if err != nil {
 		return err
 	}
@@ -168,23 +170,23 @@ func runConfigPath(rt *runtime, o configOptions) error {
 	if o.output == "json" {
 		_, err := os.Stat(src.File)
 		out := configPathJSON{
-			SchemaVersion: outputVersion, File: src.File, Exists: err == nil, Project: project,
+			SchemaVersion: workbench.OutputVersion, File: src.File, Exists: err == nil, Project: project,
 			Keys: filepath.Join(filepath.Dir(src.File), keys.FileName),
 		}
 		if project != "" {
 			p, _ := config.ReadProject(project, src.Trusted)
 			out.Trusted = p != nil && p.Trusted
 		}
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
 	if !o.project {
-		rt.streams.Out.Printf("%s\n", src.File)
+		rt.Streams.Out.Printf("%s\n", src.File)
 		return nil
 	}
 	if project == "" {
 		return fault.New(fault.NotFound, "no project's configuration counts here", "a project keeps it in .fettle/config.yaml")
 	}
-	rt.streams.Out.Printf("%s\n", project)
+	rt.Streams.Out.Printf("%s\n", project)
 	return nil
 }
 
@@ -209,8 +211,8 @@ type configCheckJSON struct {
 	Problems      []problemJSON `json:"problems"`
 }
 
-func runConfigCheck(rt *runtime, o configOptions) error {
-	src, err := rt.configSources(nil)
+func runConfigCheck(rt *workbench.Runtime, o configOptions) error {
+	src, err := rt.ConfigSources(nil)
 	if err != nil {
 		return err
 	}
@@ -222,7 +224,7 @@ func runConfigCheck(rt *runtime, o configOptions) error {
 	} else {
 		files = []string{o.file}
 	}
-	out := configCheckJSON{SchemaVersion: outputVersion, Files: append([]string{}, files...), Problems: []problemJSON{}}
+	out := configCheckJSON{SchemaVersion: workbench.OutputVersion, Files: append([]string{}, files...), Problems: []problemJSON{}}
 	for _, p := range problems {
 		severity := "error"
 		if p.Warning {
@@ -236,7 +238,7 @@ func runConfigCheck(rt *runtime, o configOptions) error {
 		})
 	}
 	if o.output == "json" {
-		if err := printJSON(rt, out); err != nil {
+		if err := workbench.PrintJSON(rt, out); err != nil {
 			return err
 		}
 	} else {
@@ -264,8 +266,8 @@ func checkFile(file string, src config.Options) ([]config.Problem, error) {
 
 // showProblems prints problems as compilers do: a place, how bad it is, what is
 // wrong, and the line.
-func showProblems(rt *runtime, problems []config.Problem) {
-	out := rt.streams.Out
+func showProblems(rt *workbench.Runtime, problems []config.Problem) {
+	out := rt.Streams.Out
 	style := out.Style()
 	for _, p := range problems {
 		label := style.Red("error  ")
@@ -287,7 +289,7 @@ func showProblems(rt *runtime, problems []config.Problem) {
 }
 
 // checked sums the problems up: a failure where there are errors.
-func checked(rt *runtime, out configCheckJSON, output string) error {
+func checked(rt *workbench.Runtime, out configCheckJSON, output string) error {
 	sum := counted(out.Errors, "error") + ", " + counted(out.Warnings, "warning")
 	switch {
 	case out.Errors > 0:
@@ -301,11 +303,11 @@ func checked(rt *runtime, out configCheckJSON, output string) error {
 		return f
 	case output == "json":
 	case out.Warnings > 0:
-		rt.notice(sum)
+		rt.Notice(sum)
 	case len(out.Files) == 0:
-		rt.notice("no problems: there is no file, and the defaults are in force")
+		rt.Notice("no problems: there is no file, and the defaults are in force")
 	default:
-		rt.notice("no problems in " + strings.Join(out.Files, ", "))
+		rt.Notice("no problems in " + strings.Join(out.Files, ", "))
 	}
 	return nil
 }

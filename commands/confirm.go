@@ -1,14 +1,15 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -17,20 +18,20 @@ import (
 
 // confirm asks the person at the terminal whether a call may run. Nothing is
 // allowed by a stray Enter, and no answer is a no.
-func confirm(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
+func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
 	if ask.Form != nil {
 		return answerForm(ctx, rt, eng, id, ask)
 	}
-	if rt.approve != nil {
-		if asked, err := rt.approve(ctx, id, ask); asked || err != nil {
+	if rt.Approve != nil {
+		if asked, err := rt.Approve(ctx, id, ask); asked || err != nil {
 			return err
 		}
 	}
-	width := rt.promptWidth()
+	width := rt.PromptWidth()
 	text := approvalText(ask, width)
 	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
 	for {
-		key, err := rt.streams.Ask(ctx, term.Question{Text: text, Choices: approvalChoices(ask, width)})
+		key, err := rt.Streams.Ask(ctx, term.Question{Text: text, Choices: approvalChoices(ask, width)})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -50,11 +51,6 @@ func confirm(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnI
 		}
 		return eng.Confirm(ctx, id, answer)
 	}
-}
-
-// promptWidth is that of the terminal which questions are put on.
-func (rt *runtime) promptWidth() int {
-	return cmp.Or(rt.streams.Err.Width(), rt.streams.Out.Width(), 80)
 }
 
 func approvalChoices(ask event.ConfirmRequest, width int) []term.Choice {
@@ -110,7 +106,7 @@ func detailText(ask event.ConfirmRequest, width int) string {
 	if json.Unmarshal(ask.Input, &fields) != nil {
 		detailValue(&b, "  ", string(ask.Input), width)
 	}
-	for _, name := range sortedKeys(fields) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		var s string
 		if json.Unmarshal(fields[name], &s) != nil {
 			s = string(fields[name])

@@ -2,28 +2,21 @@ package commands
 
 import (
 	"context"
-	"embed"
 	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
 	"github.com/fettle-cli/fettle/internal/paths"
 )
-
-// demoFiles hold the recorded models, the toolset of the conversation, and the
-// file that the scene with files is about.
-//
-//go:embed demodata/demo.yaml demodata/files.yaml demodata/haiku.yaml demodata/orders.csv demodata/chaoscontext
-var demoFiles embed.FS
-
-const demoDir = "demodata"
 
 type demoOptions struct {
 	scene string // "" is the conversation of agents
@@ -35,7 +28,7 @@ type demoOptions struct {
 // demoScenes are what `fettle demo` can show beside the conversation.
 func demoScenes() []string { return []string{"files"} }
 
-func newDemo(rt *runtime) *cli.Command {
+func newDemo(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "demo",
 		Usage:     "see whole turns with nothing to set up",
@@ -49,7 +42,7 @@ real model is asked the same. Nothing is left behind, unless --keep asks for it.
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` instead of the recording"},
 			&cli.BoolFlag{Name: "keep", Usage: "keep the chat, and the toolset that it uses"},
-			rt.inProfile(""),
+			rt.InProfile(""),
 			&cli.StringFlag{Name: "color", Value: "auto", Usage: "use colour `WHEN`: auto, always or never"},
 		},
 		Action: func(c *cli.Context) error {
@@ -72,14 +65,14 @@ func checkScene(args []string) error {
 	case len(args) == 1 && args[0] == demoScenes()[0]:
 		return nil
 	case len(args) == 1 && nearest.Of(args[0], demoScenes()) != "":
-		return usagef("fettle demo "+nearest.Of(args[0], demoScenes()), "demo has no scene %s", shellWord(args[0]))
+		return cmdline.Usagef("fettle demo "+nearest.Of(args[0], demoScenes()), "demo has no scene %s", cmdline.ShellWord(args[0]))
 	}
-	return usagef("fettle ask "+shellWord(strings.Join(args, " ")), "demo asks its own questions and takes none")
+	return cmdline.Usagef("fettle ask "+cmdline.ShellWord(strings.Join(args, " ")), "demo asks its own questions and takes none")
 }
 
 // demo is one run of the demonstration.
 type demo struct {
-	rt       *runtime
+	rt       *workbench.Runtime
 	o        demoOptions
 	cfg      *config.Config
 	eng      *engine.Engine
@@ -87,12 +80,12 @@ type demo struct {
 	scratch  string // a folder that goes away at the end
 }
 
-func runDemo(ctx context.Context, rt *runtime, o demoOptions) error {
+func runDemo(ctx context.Context, rt *workbench.Runtime, o demoOptions) error {
 	flags := map[string]config.Flag{}
 	if o.color != "" {
 		flags["color"] = config.Flag{Name: "--color", Values: []string{o.color}}
 	}
-	cfg, err := rt.config(flags)
+	cfg, err := rt.Config(flags)
 	if err != nil {
 		return err
 	}
@@ -113,16 +106,16 @@ func (d *demo) open() error {
 	if err != nil {
 		return fault.Wrap(fault.Failed, "make a folder for the demo", err)
 	}
-	d.scratch, d.rt.scratch = scratch, scratch
+	d.scratch, d.rt.Scratch = scratch, scratch
 	if !d.o.keep {
-		usual := d.rt.dirs
-		d.rt.dirs = func() (paths.Dirs, error) {
+		usual := d.rt.Dirs
+		d.rt.Dirs = func() (paths.Dirs, error) {
 			dirs, err := usual()
 			dirs.Data, dirs.Runtime = d.inScratch("data"), d.inScratch("run")
 			return dirs, err
 		}
 	}
-	d.eng, err = d.rt.engineFor(d.cfg, nil)
+	d.eng, err = d.rt.EngineFor(d.cfg, nil)
 	return err
 }
 
@@ -145,7 +138,7 @@ func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string
 }
 
 // lost tells that nobody reads the answers any more; Main says so.
-func (d *demo) lost() bool { return d.rt.streams.Out.Err() != nil }
+func (d *demo) lost() bool { return d.rt.Streams.Out.Err() != nil }
 
 func question(text string) []provider.Part {
 	return []provider.Part{{Kind: provider.TextPart, Text: text}}
@@ -153,7 +146,7 @@ func question(text string) []provider.Part {
 
 // says prints what the demo itself has to say, on lines that fit.
 func (d *demo) says(text string) {
-	out := d.rt.streams.Err
+	out := d.rt.Streams.Err
 	for _, line := range term.Wrap(text, out.Width()) {
 		out.Printf("%s\n", line)
 	}
@@ -161,7 +154,7 @@ func (d *demo) says(text string) {
 
 // asks prints the question that comes next.
 func (d *demo) asks(text string) {
-	out := d.rt.streams.Err
+	out := d.rt.Streams.Err
 	out.Printf("\n")
 	for i, line := range term.Wrap(text, out.Width()-2) {
 		mark := "> "
@@ -187,7 +180,7 @@ type step struct{ command, does string }
 // next says what to try, the commands in a column where the screen is wide
 // enough.
 func (d *demo) next(steps []step) {
-	out := d.rt.streams.Err
+	out := d.rt.Streams.Err
 	wide := 0
 	for _, s := range steps {
 		wide = max(wide, term.Cells(s.command))
@@ -220,12 +213,4 @@ func realModel(again string) []step {
 		{again + " --model ollama/qwen3", "asks it the same"},
 		{`fettle ask "why is the sky blue?"`, "asks it what you like"},
 	}
-}
-
-// removeScratch removes what was put aside; what uses it is closed by then.
-func (rt *runtime) removeScratch() error {
-	if rt.scratch == "" {
-		return nil
-	}
-	return os.RemoveAll(rt.scratch)
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 
+	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/bundle"
@@ -48,7 +48,7 @@ func (d *demo) agentsScene(ctx context.Context) error {
 
 // agentsEnd says what was seen, what was kept, and what to try next.
 func (d *demo) agentsEnd(chat engine.Chat) {
-	d.rt.streams.Err.Printf("\n")
+	d.rt.Streams.Err.Printf("\n")
 	var steps []step
 	if d.recorded {
 		d.says("The first question took three agents and two tools; the second was answered from memory by the first agent alone.")
@@ -74,11 +74,11 @@ func (d *demo) agentsEnd(chat engine.Chat) {
 // install imports the toolset from the program itself. It asks for nothing that
 // would need an approval.
 func (d *demo) install(ctx context.Context) error {
-	status := d.rt.streams.Status()
+	status := d.rt.Streams.Status()
 	status.Set("installing " + demoToolset)
 	defer status.Clear()
 	dir := d.inScratch(demoToolset)
-	if err := unpack(demoFiles, path.Join(demoDir, demoToolset), dir); err != nil {
+	if err := unpack(demodata.Files(), demoToolset, dir); err != nil {
 		return fault.Wrap(fault.Failed, "unpack the demo's toolset", err)
 	}
 	p, err := d.eng.PlanToolset(ctx, dir, registry.PlanOptions{Env: os.LookupEnv, WorkDir: d.scratch})
@@ -100,12 +100,12 @@ func (d *demo) install(ctx context.Context) error {
 // standIn lets fettle itself run the toolset's two functions where there is no
 // Python: whoever looks at a demo has not installed anything yet.
 func (d *demo) standIn(ctx context.Context) error {
-	_, err := d.rt.toolbox.python.Interpreter(ctx)
+	err := d.rt.FindPython(ctx)
 	var none *python.UnavailableError
 	if !errors.As(err, &none) {
 		return err
 	}
-	d.rt.toolbox.instead = standIns()
+	d.rt.StandIn(standIns())
 	d.says("(There is no Python here, which the toolset is written in; fettle stands in for its two functions.)")
 	return nil
 }

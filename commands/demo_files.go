@@ -3,8 +3,8 @@ package commands
 import (
 	"context"
 	"fmt"
-	"path"
 
+	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -17,7 +17,7 @@ const (
 
 // filesScene has a model read a file and write another, and takes that back.
 func (d *demo) filesScene(ctx context.Context) error {
-	csv, err := demoFiles.ReadFile(path.Join(demoDir, demoFile))
+	csv, err := demodata.Files().ReadFile(demoFile)
 	if err != nil {
 		return fault.Wrap(fault.Failed, "read the demo's file", err)
 	}
@@ -44,11 +44,11 @@ func (d *demo) takeBack(ctx context.Context, chat engine.Chat) error {
 		verb, past string
 		do         stepFunc
 	}{{"undo", "undid", (*engine.Engine).Undo}, {"redo", "redid", (*engine.Engine).Redo}} {
-		done, err := s.do(d.eng, ctx, engine.RestoreRequest{Chat: engine.ChatRef{ID: chat.ID}, Steps: 1, OnWait: d.rt.waiting})
+		done, err := s.do(d.eng, ctx, engine.RestoreRequest{Chat: engine.ChatRef{ID: chat.ID}, Steps: 1, OnWait: d.rt.Waiting})
 		if err != nil {
 			return err
 		}
-		out := d.rt.streams.Err
+		out := d.rt.Streams.Err
 		out.Printf("\n%s\n", out.Style().Bold("> fettle "+s.verb))
 		d.says(fmt.Sprintf("%s %s: %s", s.past, stepsText(done.Steps), changesText(done.Changes)))
 	}
@@ -56,7 +56,7 @@ func (d *demo) takeBack(ctx context.Context, chat engine.Chat) error {
 }
 
 func (d *demo) filesEnd(chat engine.Chat) {
-	d.rt.streams.Err.Printf("\n")
+	d.rt.Streams.Err.Printf("\n")
 	var steps []step
 	if d.o.keep {
 		d.says(fmt.Sprintf("Chat %d was kept.", chat.Number))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -35,7 +36,7 @@ func source(file, list, what, where string, shows func(map[string]string) (searc
 		if err := json.Unmarshal(c.Args, &args); err != nil {
 			return toolset.Result{}, err
 		}
-		data, err := fs.ReadFile(demoFiles, path.Join(demoDir, demoToolset, "assets/data", file))
+		data, err := fs.ReadFile(demodata.Files(), path.Join(demoToolset, "assets/data", file))
 		if err != nil {
 			return toolset.Result{}, err
 		}

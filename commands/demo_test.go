@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/toolset"
@@ -19,7 +21,7 @@ import (
 func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
-	data, err := demoFiles.ReadFile(path.Join(demoDir, demoToolset, "toolset.yaml"))
+	data, err := demodata.Files().ReadFile(path.Join(demoToolset, "toolset.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +30,12 @@ func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), demoToolset)
-	if err := unpack(demoFiles, path.Join(demoDir, demoToolset), dir); err != nil {
+	if err := unpack(demodata.Files(), demoToolset, dir); err != nil {
 		t.Fatal(err)
 	}
-	box := newToolbox(newRuntime(term.Test(term.TestOptions{}).Streams), &config.Config{}, paths.Dirs{Data: t.TempDir(), Home: t.TempDir()})
+	box := workbench.NewToolbox(workbench.New(term.Test(term.TestOptions{}).Streams), &config.Config{}, paths.Dirs{Data: t.TempDir(), Home: t.TempDir()})
 	defer func() {
-		if err := box.close(); err != nil {
+		if err := box.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -43,7 +45,7 @@ func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 	}
 	defer ws.Close()
 	for _, tool := range doc.Manifest.Tools {
-		real, err := box.authored(doc.Manifest, tool, dir)
+		real, err := box.Authored(doc.Manifest, tool, dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -34,7 +36,7 @@ type docJSON struct {
 	Data []byte `json:"data,omitempty"` // of an image
 }
 
-func newDocs(rt *runtime) *cli.Command {
+func newDocs(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "docs",
 		Usage: "keep documents that questions name as doc:ID",
@@ -49,7 +51,7 @@ fettle ask "what does doc:report.md leave open?"`,
 	}
 }
 
-func newDocsList(rt *runtime) *cli.Command {
+func newDocsList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle docs list"
 	return &cli.Command{
 		Name:        "list",
@@ -57,13 +59,13 @@ func newDocsList(rt *runtime) *cli.Command {
 		Description: "In a pipe each document is a line of name, kind, bytes, when it was added and id,\nwith tabs between.",
 		UsageText:   "fettle docs list\nfettle docs list -o json\nfettle docs list --deleted",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "deleted", Usage: "list those that were removed and can be brought back"}, outputFlag(),
+			&cli.BoolFlag{Name: "deleted", Usage: "list those that were removed and can be brought back"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runDocsList(c.Context, rt, c.Bool("deleted"), c.String("output"))
@@ -71,8 +73,8 @@ func newDocsList(rt *runtime) *cli.Command {
 	}
 }
 
-func runDocsList(ctx context.Context, rt *runtime, deleted bool, output string) error {
-	eng, err := rt.storeEngine()
+func runDocsList(ctx context.Context, rt *workbench.Runtime, deleted bool, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -84,17 +86,17 @@ func runDocsList(ctx context.Context, rt *runtime, deleted bool, output string) 
 		if docs == nil {
 			docs = []engine.Document{}
 		}
-		return printJSON(rt, docsJSON{outputVersion, docs})
+		return workbench.PrintJSON(rt, docsJSON{workbench.OutputVersion, docs})
 	}
 	switch {
 	case len(docs) == 0 && deleted:
-		rt.notice("no documents that can be brought back")
+		rt.Notice("no documents that can be brought back")
 		return nil
 	case len(docs) == 0:
-		rt.notice("no documents yet; fettle docs add FILE stores one")
+		rt.Notice("no documents yet; fettle docs add FILE stores one")
 		return nil
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	columns := []term.Column{
 		{Title: "document", Cut: true}, {Title: "kind"}, {Title: "size", Right: true}, {Title: "added", Style: out.Style().Dim},
 	}
@@ -120,7 +122,7 @@ type docsAddOptions struct {
 	output string
 }
 
-func newDocsAdd(rt *runtime) *cli.Command {
+func newDocsAdd(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle docs add"
 	return &cli.Command{
 		Name:      "add",
@@ -132,22 +134,22 @@ where that has spaces. The file itself may go or change afterwards. A name is
 taken once: a document is replaced by removing it first.`,
 		UsageText: "fettle docs add report.md\nfettle docs add --name guide report.md",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "name", Usage: "call the document `NAME`"}, outputFlag(),
+			&cli.StringFlag{Name: "name", Usage: "call the document `NAME`"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := docsAddOptions{files: c.Args().Slice(), name: c.String("name"), output: c.String("output")}
 			switch {
 			case len(o.files) == 0:
-				return usagef(path+" report.md", "docs add wants a file")
+				return cmdline.Usagef(path+" report.md", "docs add wants a file")
 			case c.IsSet("name") && len(o.files) > 1:
-				return usagef(path+" --name guide FILE", "--name is for one file, and these are %d", len(o.files))
+				return cmdline.Usagef(path+" --name guide FILE", "--name is for one file, and these are %d", len(o.files))
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			if c.IsSet("name") {
 				if err := engine.CheckDocumentName(o.name); err != nil {
-					return usagef(path+" --name guide FILE", "--name: %v", err)
+					return cmdline.Usagef(path+" --name guide FILE", "--name: %v", err)
 				}
 			}
 			return runDocsAdd(c.Context, rt, o)
@@ -155,43 +157,43 @@ taken once: a document is replaced by removing it first.`,
 	}
 }
 
-func runDocsAdd(ctx context.Context, rt *runtime, o docsAddOptions) error {
-	cfg, err := rt.config(nil)
+func runDocsAdd(ctx context.Context, rt *workbench.Runtime, o docsAddOptions) error {
+	cfg, err := rt.Config(nil)
 	if err != nil {
 		return err
 	}
 	parts, err := input.Files(ctx, o.files, input.Options{
-		In: rt.streams.In.File(), Notice: rt.notice, StdinBytes: cfg.Limits.StdinBytes, FileBytes: cfg.Limits.FileBytes,
+		In: rt.Streams.In.File(), Notice: rt.Notice, StdinBytes: cfg.Limits.StdinBytes, FileBytes: cfg.Limits.FileBytes,
 	})
 	if err != nil {
 		return err
 	}
 	if o.name != "" && len(parts) > 1 {
-		return usagef("fettle docs add "+shellWord(o.files[0]), "--name is for one file, and %s has %d", shellWord(o.files[0]), len(parts))
+		return cmdline.Usagef("fettle docs add "+cmdline.ShellWord(o.files[0]), "--name is for one file, and %s has %d", cmdline.ShellWord(o.files[0]), len(parts))
 	}
 	all := make([]engine.NewDocument, len(parts))
 	for i, p := range parts {
 		all[i] = newDocument(p, o.name)
 	}
-	eng, err := rt.engineFor(cfg, nil)
+	eng, err := rt.EngineFor(cfg, nil)
 	if err != nil {
 		return err
 	}
-	rt.streams.Status().Set("storing " + term.Count(len(all), "document", "documents"))
+	rt.Streams.Status().Set("storing " + term.Count(len(all), "document", "documents"))
 	added, err := eng.AddDocuments(ctx, all...)
-	rt.streams.Status().Clear()
+	rt.Streams.Status().Clear()
 	if err != nil {
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, docsAddedJSON{outputVersion, added})
+		return workbench.PrintJSON(rt, docsAddedJSON{workbench.OutputVersion, added})
 	}
 	for _, d := range added {
 		word := "stored"
 		if d.Same {
 			word = "was there already:"
 		}
-		rt.notice(fmt.Sprintf("%s doc:%s  %s, %s", word, d.Name, d.MIME, term.Size(d.Size)))
+		rt.Notice(fmt.Sprintf("%s doc:%s  %s, %s", word, d.Name, d.MIME, term.Size(d.Size)))
 	}
 	return nil
 }
@@ -207,7 +209,7 @@ func newDocument(p provider.Part, name string) engine.NewDocument {
 	return engine.NewDocument{Name: name, MIME: "text/plain", Data: []byte(p.Text)}
 }
 
-func newDocsShow(rt *runtime) *cli.Command {
+func newDocsShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle docs show"
 	return &cli.Command{
 		Name:        "show",
@@ -215,12 +217,12 @@ func newDocsShow(rt *runtime) *cli.Command {
 		ArgsUsage:   "DOC",
 		Description: "Prints the text of a document. An image is written as it is where standard\noutput is no terminal.",
 		UsageText:   "fettle docs add report.md\nfettle docs show report.md\nfettle docs show report.md -o json",
-		Flags:       []cli.Flag{outputFlag()},
+		Flags:       []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usagef("fettle docs list", "docs show wants the name or the id of one document")
+				return cmdline.Usagef("fettle docs list", "docs show wants the name or the id of one document")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runDocsShow(c.Context, rt, docRefArg(c.Args().First()), c.String("output"))
@@ -239,8 +241,8 @@ func docRefs(args []string) []string {
 	return out
 }
 
-func runDocsShow(ctx context.Context, rt *runtime, ref, output string) error {
-	eng, err := rt.storeEngine()
+func runDocsShow(ctx context.Context, rt *workbench.Runtime, ref, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -253,15 +255,15 @@ func runDocsShow(ctx context.Context, rt *runtime, ref, output string) error {
 		return err
 	}
 	image := strings.HasPrefix(d.MIME, "image/")
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	switch {
 	case output == "json" && image:
-		return printJSON(rt, docJSON{SchemaVersion: outputVersion, Document: d, Data: data})
+		return workbench.PrintJSON(rt, docJSON{SchemaVersion: workbench.OutputVersion, Document: d, Data: data})
 	case output == "json":
-		return printJSON(rt, docJSON{SchemaVersion: outputVersion, Document: d, Text: string(data)})
+		return workbench.PrintJSON(rt, docJSON{SchemaVersion: workbench.OutputVersion, Document: d, Text: string(data)})
 	case image && out.IsTerminal():
-		rt.notice(fmt.Sprintf("%s is an image, %s, %s", d.Name, d.MIME, term.Size(d.Size)))
-		rt.hint("fettle docs show " + shellWord(d.Name) + " > FILE   writes it")
+		rt.Notice(fmt.Sprintf("%s is an image, %s, %s", d.Name, d.MIME, term.Size(d.Size)))
+		rt.Hint("fettle docs show " + cmdline.ShellWord(d.Name) + " > FILE   writes it")
 	case out.IsTerminal():
 		showText(out, string(data), provider.User)
 	default:
@@ -270,7 +272,7 @@ func runDocsShow(ctx context.Context, rt *runtime, ref, output string) error {
 	return nil
 }
 
-func newDocsRm(rt *runtime) *cli.Command {
+func newDocsRm(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle docs rm"
 	return &cli.Command{
 		Name:      "rm",
@@ -280,12 +282,12 @@ func newDocsRm(rt *runtime) *cli.Command {
 what it held. fettle docs restore brings it back; 30 days later it is removed for
 good, after some command that has time for it.`,
 		UsageText: "fettle docs add report.md\nfettle docs rm report.md",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return usagef(path+" report.md", "docs rm wants the name of a document")
+				return cmdline.Usagef(path+" report.md", "docs rm wants the name of a document")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runDocsRm(c.Context, rt, c.Args().Slice(), c.String("output"))
@@ -293,8 +295,8 @@ good, after some command that has time for it.`,
 	}
 }
 
-func runDocsRm(ctx context.Context, rt *runtime, args []string, output string) error {
-	eng, err := rt.storeEngine()
+func runDocsRm(ctx context.Context, rt *workbench.Runtime, args []string, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -303,19 +305,19 @@ func runDocsRm(ctx context.Context, rt *runtime, args []string, output string) e
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, docsJSON{outputVersion, gone})
+		return workbench.PrintJSON(rt, docsJSON{workbench.OutputVersion, gone})
 	}
 	names := make([]string, len(gone))
 	for i, d := range gone {
 		names[i] = d.Name
 	}
-	rt.notice("removed " + strings.Join(names, ", "))
+	rt.Notice("removed " + strings.Join(names, ", "))
 	until := time.Now().Add(engine.DocumentKept).Format(time.DateOnly)
-	rt.hint(fmt.Sprintf("fettle docs restore %s   brings %s back, until %s at least", strings.Join(shellWords(names), " "), itOrThem(len(names)), until))
+	rt.Hint(fmt.Sprintf("fettle docs restore %s   brings %s back, until %s at least", strings.Join(cmdline.ShellWords(names), " "), itOrThem(len(names)), until))
 	return nil
 }
 
-func newDocsRestore(rt *runtime) *cli.Command {
+func newDocsRestore(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "restore",
 		Usage:       "bring back documents that were removed",
@@ -324,15 +326,15 @@ func newDocsRestore(rt *runtime) *cli.Command {
 		UsageText:   "fettle docs add report.md\nfettle docs rm report.md\nfettle docs restore report.md",
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return usagef("fettle docs list --deleted", "docs restore wants the name of a document that was removed")
+				return cmdline.Usagef("fettle docs list --deleted", "docs restore wants the name of a document that was removed")
 			}
 			return runDocsRestore(c.Context, rt, c.Args().Slice())
 		},
 	}
 }
 
-func runDocsRestore(ctx context.Context, rt *runtime, args []string) error {
-	eng, err := rt.storeEngine()
+func runDocsRestore(ctx context.Context, rt *workbench.Runtime, args []string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -341,7 +343,7 @@ func runDocsRestore(ctx context.Context, rt *runtime, args []string) error {
 		return err
 	}
 	for _, d := range back {
-		rt.notice(d.Name + " is back")
+		rt.Notice(d.Name + " is back")
 	}
 	return nil
 }

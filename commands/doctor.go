@@ -11,10 +11,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/doctor"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -29,7 +31,7 @@ const doctorDescription = `Looks at what fettle rests on, and says what to do wh
 address is asked but an Ollama on this machine. The exit status is 0 where there
 is no ✗, and 1 where there is one.`
 
-func newDoctor(rt *runtime) *cli.Command {
+func newDoctor(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
 		Usage:       "see what works here, and what to do about the rest",
@@ -37,12 +39,12 @@ func newDoctor(rt *runtime) *cli.Command {
 		UsageText:   "fettle doctor\nfettle doctor -o json",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "online", Usage: "also ask each provider that has a key, or needs none; a command that prints a key is run"},
-			rt.inProfile(""), outputFlag(),
+			rt.InProfile(""), cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle doctor"
 			o := doctorOptions{output: c.String("output"), online: c.Bool("online")}
-			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
 				return err
 			}
 			return runDoctor(c.Context, rt, o)
@@ -58,35 +60,35 @@ type doctorJSON struct {
 	Checks        []doctor.Result `json:"checks"`
 }
 
-func runDoctor(ctx context.Context, rt *runtime, o doctorOptions) error {
-	visit, err := rt.visit(o)
+func runDoctor(ctx context.Context, rt *workbench.Runtime, o doctorOptions) error {
+	visit, err := newVisit(rt, o)
 	if err != nil {
 		return err
 	}
 	if o.output == "text" {
-		rt.streams.Status().Set("looking")
+		rt.Streams.Status().Set("looking")
 	}
 	results := doctor.Run(ctx, visit.checks())
-	rt.streams.Status().Clear()
+	rt.Streams.Status().Clear()
 	visit.client.CloseIdleConnections()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	worst := doctor.Worst(results)
 	if o.output == "json" {
-		err = printJSON(rt, doctorJSON{outputVersion, worst, buildVersion().Version, results})
+		err = workbench.PrintJSON(rt, doctorJSON{workbench.OutputVersion, worst, rt.Build().Version, results})
 	} else {
-		showResults(rt.streams.Out, results)
+		showResults(rt.Streams.Out, results)
 	}
 	if err == nil && worst == doctor.Error {
-		err = exitError{1}
+		err = workbench.ExitError{Status: 1}
 	}
 	return err
 }
 
 // visit is one look at everything.
 type visit struct {
-	rt      *runtime
+	rt      *workbench.Runtime
 	online  bool
 	cfg     *config.Config
 	broken  error // why cfg is without the files
@@ -98,10 +100,10 @@ type visit struct {
 
 // visit gathers what the checks look at. A configuration that is broken is one
 // of the findings, and the others go by the environment alone.
-func (rt *runtime) visit(o doctorOptions) (*visit, error) {
-	rt.quiet = true // warnings are findings, too
-	v := &visit{rt: rt, online: o.online, client: newClient()}
-	if v.cfg, v.broken = rt.config(nil); v.broken != nil {
+func newVisit(rt *workbench.Runtime, o doctorOptions) (*visit, error) {
+	rt.Quiet = true // warnings are findings, too
+	v := &visit{rt: rt, online: o.online, client: workbench.NewClient()}
+	if v.cfg, v.broken = rt.Config(nil); v.broken != nil {
 		var err error
 		if v.cfg, err = config.Load(config.Options{Env: os.LookupEnv}); err != nil {
 			if v.cfg, err = config.Load(config.Options{}); err != nil {
@@ -109,12 +111,12 @@ func (rt *runtime) visit(o doctorOptions) (*visit, error) {
 			}
 		}
 	}
-	ring, err := rt.keyRing(v.cfg)
+	ring, err := rt.KeyRing(v.cfg)
 	if err != nil {
 		return nil, err
 	}
 	v.keys, v.noKeys = ring.List(v.cfg.Providers)
-	v.catalog, err = newCatalog(v.cfg, ring, v.client, nil)
+	v.catalog, err = workbench.NewCatalog(v.cfg, ring, v.client, nil)
 	return v, err
 }
 

@@ -106,7 +106,7 @@ const lowSpace = 1 << 30
 
 func (v *visit) dataDirectory(ctx context.Context) []doctor.Result {
 	data := doctor.Result{ID: "data", Title: "data directory", Status: doctor.OK}
-	dirs, err := v.rt.dirs()
+	dirs, err := v.rt.Dirs()
 	if err != nil {
 		return []doctor.Result{failedResult(data, err)}
 	}
@@ -205,7 +205,7 @@ func lockResult(h engine.Health) doctor.Result {
 
 func (v *visit) clock() doctor.Result {
 	c := doctor.Clock{Now: time.Now(), Built: builtAt()}
-	if dirs, err := v.rt.dirs(); err == nil {
+	if dirs, err := v.rt.Dirs(); err == nil {
 		if info, err := os.Stat(filepath.Join(dirs.Data, "counter.json")); err == nil {
 			c.Written = info.ModTime()
 		}
@@ -230,13 +230,13 @@ func builtAt() time.Time {
 }
 
 func (v *visit) terminal() doctor.Result {
-	out := v.rt.streams.Out
+	out := v.rt.Streams.Out
 	t := doctor.Terminal{
-		IsTerminal: out.IsTerminal(), Width: out.Width(), Term: v.rt.streams.Getenv("TERM"),
+		IsTerminal: out.IsTerminal(), Width: out.Width(), Term: v.rt.Streams.Getenv("TERM"),
 		Windows: goruntime.GOOS == "windows",
 	}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if t.Locale = v.rt.streams.Getenv(name); t.Locale != "" {
+		if t.Locale = v.rt.Streams.Getenv(name); t.Locale != "" {
 			break
 		}
 	}

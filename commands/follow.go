@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -27,7 +29,7 @@ type view interface {
 }
 
 // newView picks the view of the output format.
-func newView(rt *runtime, o askOptions, prices map[string]config.Price) view {
+func newView(rt *workbench.Runtime, o askOptions, prices map[string]config.Price) view {
 	switch o.output {
 	case "events":
 		return &eventsView{rt: rt}
@@ -39,7 +41,7 @@ func newView(rt *runtime, o askOptions, prices map[string]config.Price) view {
 
 // follow shows a turn to its end. The turn is ours: a signal and a closed pipe
 // cancel it, once. What has come is kept and shown either way.
-func follow(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID, v view) error {
+func follow(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, v view) error {
 	alive := context.WithoutCancel(ctx)
 	cancel := sync.OnceFunc(func() {
 		// Only an ended turn can't be cancelled, and then nothing is to do.
@@ -67,12 +69,12 @@ func follow(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID
 				cancel() // otherwise somebody else was first, and the turn goes on
 			}
 		}
-		if rt.streams.Out.Err() != nil {
+		if rt.Streams.Out.Err() != nil {
 			cancel()
 		}
 	}
 	v.clear()
-	if rt.streams.Out.Err() != nil {
+	if rt.Streams.Out.Err() != nil {
 		return ending(last) // Main says what is lost
 	}
 	return errors.Join(v.end(), ending(last))
@@ -81,8 +83,8 @@ func follow(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID
 // outputTrouble is what a write to standard output that failed means: a reader
 // that went away is no reason to say anything.
 func outputTrouble(err error) error {
-	if closedPipe(err) {
-		return exitError{exitClosedPipe}
+	if term.ClosedPipe(err) {
+		return workbench.ExitError{Status: workbench.ExitClosedPipe}
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -97,7 +99,7 @@ func ending(last event.Body) error {
 	case event.Error:
 		return faultOf(b)
 	case event.Cancelled:
-		return exitError{fault.Interrupted.Exit()}
+		return workbench.ExitError{Status: fault.Interrupted.Exit()}
 	case event.Complete:
 		if b.Payload.Denied > 0 {
 			return deniedFault(b.Payload)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/server/client"
@@ -23,9 +24,9 @@ const maxFieldTries = 5
 
 // answerForm asks the person what a running tool wants to know. Whatever ends it but
 // a clear yes declines.
-func answerForm(ctx context.Context, rt *runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
+func answerForm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
 	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
-	f := &former{rt: rt, form: ask.Form, rule: ask.Rule, width: rt.promptWidth()}
+	f := &former{rt: rt, form: ask.Form, rule: ask.Rule, width: rt.PromptWidth()}
 	decision, content, err := f.run(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -40,7 +41,7 @@ func answerForm(ctx context.Context, rt *runtime, eng client.Turns, id engine.Tu
 
 // former puts one form on a terminal.
 type former struct {
-	rt    *runtime
+	rt    *workbench.Runtime
 	form  *event.Form
 	rule  string
 	width int
@@ -68,17 +69,17 @@ func (f *former) run(ctx context.Context) (event.Decision, json.RawMessage, erro
 // choose puts a question of letters. On a page what is asked stands above, so that
 // all of it can be read.
 func (f *former) choose(ctx context.Context, text string, choices []term.Choice) (event.Decision, error) {
-	key, err := f.rt.streams.Ask(ctx, term.Question{Text: f.above(text), Choices: choices})
+	key, err := f.rt.Streams.Ask(ctx, term.Question{Text: f.above(text), Choices: choices})
 	return decisionOf(key), err
 }
 
 // above shows a text where a page keeps it, and gives what the question still has to
 // say.
 func (f *former) above(text string) string {
-	if !f.rt.streams.Hosted() {
+	if !f.rt.Streams.Hosted() {
 		return text
 	}
-	f.rt.streams.Out.WriteString(text)
+	f.rt.Streams.Out.WriteString(text)
 	return "the MCP server " + term.Clean(f.form.Server) + " waits for an answer\n"
 }
 
@@ -145,7 +146,7 @@ func (f *former) promptChoices() []term.Choice {
 
 // fields asks for each field, shows what was filled in, and asks whether to send it.
 func (f *former) fields(ctx context.Context) (event.Decision, json.RawMessage, error) {
-	key, err := f.rt.streams.Ask(ctx, term.Question{Text: f.above(f.head()), Choices: []term.Choice{{Key: 'f', Label: "fill in"}, {Key: 'n', Label: "no"}}})
+	key, err := f.rt.Streams.Ask(ctx, term.Question{Text: f.above(f.head()), Choices: []term.Choice{{Key: 'f', Label: "fill in"}, {Key: 'n', Label: "no"}}})
 	if err != nil || key != 'f' {
 		return event.Deny, nil, err
 	}
@@ -169,7 +170,7 @@ func (f *former) fields(ctx context.Context) (event.Decision, json.RawMessage, e
 			return event.Deny, nil, err
 		}
 		text := "  " + term.Clean(f.form.Server) + " would get\n" + cmp.Or(shown.String(), "    nothing\n")
-		key, err := f.rt.streams.Ask(ctx, term.Question{Text: text, Choices: []term.Choice{
+		key, err := f.rt.Streams.Ask(ctx, term.Question{Text: text, Choices: []term.Choice{
 			{Key: 's', Label: "send it", Commits: true}, {Key: 'f', Label: "fill in again"}, {Key: 'n', Label: "no"},
 		}})
 		switch {
@@ -185,7 +186,7 @@ func (f *former) fields(ctx context.Context) (event.Decision, json.RawMessage, e
 func (f *former) field(ctx context.Context, field *event.FormField) (json.RawMessage, error) {
 	prompt := f.fieldPrompt(field)
 	for range maxFieldTries {
-		line, err := f.rt.streams.AskLine(ctx, prompt)
+		line, err := f.rt.Streams.AskLine(ctx, prompt)
 		if err != nil {
 			return nil, err
 		}
@@ -318,4 +319,16 @@ func jsonString(s string) json.RawMessage {
 		return json.RawMessage(`""`)
 	}
 	return raw
+}
+
+func decisionOf(key rune) event.Decision {
+	switch key {
+	case 'y':
+		return event.Allow
+	case 'c':
+		return event.AllowChat
+	case 'a':
+		return event.AllowAlways
+	}
+	return event.Deny
 }

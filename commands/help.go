@@ -7,7 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
@@ -55,7 +57,7 @@ examples
 {{range lines .}}  {{.}}
 {{end}}{{end}}`
 
-func newHelp(rt *runtime) *cli.Command {
+func newHelp(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "help",
 		Usage:     "explain a command or a topic",
@@ -67,20 +69,20 @@ func newHelp(rt *runtime) *cli.Command {
 	}
 }
 
-func runHelp(c *cli.Context, rt *runtime) error {
+func runHelp(c *cli.Context, rt *workbench.Runtime) error {
 	name := strings.Join(c.Args().Slice(), " ")
 	if name == "" {
-		rt.streams.Out.Printf("%sEvery command has --help with examples.\n%s%s", overviewHead, commandList(c.App.Commands), topicList())
+		rt.Streams.Out.Printf("%sEvery command has --help with examples.\n%s%s", overviewHead, commandList(c.App.Commands), topicList())
 		return nil
 	}
 	if t, ok := findTopic(name); ok {
-		rt.streams.Out.Printf("%s", t.text())
+		rt.Streams.Out.Printf("%s", t.text())
 		return nil
 	}
 	cmds := c.App.Commands
 	var found *cli.Command
 	for _, word := range c.Args().Slice() {
-		if found = findCommand(cmds, word); found == nil {
+		if found = cmdline.FindCommand(cmds, word); found == nil {
 			return unknownTopic(c, word)
 		}
 		cmds = found.Subcommands
@@ -120,14 +122,14 @@ func unknownTopic(c *cli.Context, word string) error {
 }
 
 // printHelp renders a command's help as cli/v2 would.
-func printHelp(rt *runtime, c *cli.Command, name string) {
+func printHelp(rt *workbench.Runtime, c *cli.Command, name string) {
 	shown := *c
 	shown.HelpName = name
 	page := commandHelp
 	if len(c.Subcommands) > 0 {
 		page = groupHelp
 	}
-	cli.HelpPrinterCustom(rt.streams.Out, page, &shown, helpFuncs())
+	cli.HelpPrinterCustom(rt.Streams.Out, page, &shown, helpFuncs())
 }
 
 func helpFuncs() map[string]any {
@@ -203,7 +205,7 @@ func flagLine(f cli.Flag) string {
 	}
 	var names []string
 	for _, n := range f.Names() {
-		names = append(names, dashed(n))
+		names = append(names, cmdline.Dashed(n))
 	}
 	if len(names) == 2 && len(names[0]) > len(names[1]) {
 		names[0], names[1] = names[1], names[0]

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -36,7 +37,7 @@ func helpPages(t *testing.T) map[string]string {
 			}
 		}
 	}
-	walk(newApp(newRuntime(term.Test(term.TestOptions{}).Streams)).Commands, nil)
+	walk(newApp(workbench.New(term.Test(term.TestOptions{}).Streams)).Commands, nil)
 	for _, topic := range topics() {
 		show("help", topic.name)
 	}
@@ -84,7 +85,7 @@ func TestEveryCommandIsListed(t *testing.T) {
 			walk(c.Subcommands, strings.TrimSpace(path+" "+c.Name+" --help"), strings.TrimSpace(path+" "+c.Name))
 		}
 	}
-	walk(newApp(newRuntime(term.Test(term.TestOptions{}).Streams)).Commands, "help", "")
+	walk(newApp(workbench.New(term.Test(term.TestOptions{}).Streams)).Commands, "help", "")
 }
 
 // jsonNames are the names under which a type's fields are printed, those of
@@ -115,12 +116,12 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 	internal := map[string]bool{"pieces": true} // only in the store
 	for what, v := range map[string]any{
 		"ask":     answerJSON{},
-		"failure": faultJSON{},
+		"failure": workbench.FaultJSON{},
 		"list":    chatsJSON{},
 		"call":    callJSON{},
 		"show":    chatJSON{},
 		"search":  searchJSON{},
-		"version": versionJSON{},
+		"version": workbench.Build{},
 		"log":     logJSON{},
 		"files":   filesJSON{},
 		"state":   stateShowJSON{},
@@ -175,7 +176,7 @@ func TestTheOutputPageIsTrueOfAsk(t *testing.T) {
 	var all map[string]json.RawMessage
 	full := answerJSON{
 		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []costJSON{{}}, StopReason: "x", Reasoning: "x",
-		Footnotes: []string{"x"}, Error: &faultBody{}, Payloads: []event.Payload{{}},
+		Footnotes: []string{"x"}, Error: &workbench.FaultBody{}, Payloads: []event.Payload{{}},
 		SuggestedValues: []json.RawMessage{[]byte("1")}, SuggestedActions: []json.RawMessage{[]byte("1")},
 	}
 	line, err := json.Marshal(full)

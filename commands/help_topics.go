@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -60,7 +61,7 @@ func exitCodes() string {
 		last = code.Exit()
 		line(status, string(code), code.Meaning())
 	}
-	line(exitClosedPipe, "", "the reader of a pipe went away; nothing is said")
+	line(workbench.ExitClosedPipe, "", "the reader of a pipe went away; nothing is said")
 	b.WriteString(`
 A failure never exits 0. What came of an answer is printed also where it ends in
 a failure. With --output json the failure is an object on standard error, whose
@@ -80,7 +81,7 @@ func environment() string {
 		config.Variable{Name: "OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES",
 			Meaning: "what it is sent along"},
 		config.Variable{Name: "OTEL_SDK_DISABLED", Meaning: "true: it is sent nothing"},
-		config.Variable{Name: traceParentEnv, Meaning: "the span of another program that turns are within"},
+		config.Variable{Name: workbench.TraceParentEnv, Meaning: "the span of another program that turns are within"},
 		config.Variable{Name: "PAGER", Meaning: "what chats show and usage go through where they are longer than the terminal; empty or cat is nothing (default less)"},
 		config.Variable{Name: "TERM", Meaning: "dumb means a terminal that takes no colour and no status line"})
 	for _, v := range vars {

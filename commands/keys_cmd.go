@@ -3,15 +3,17 @@ package commands
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
@@ -31,7 +33,7 @@ const keysDescription = `A provider's key is looked for in this order, when a qu
 A command is shown before it runs, and has to be allowed once (fettle trust).
 FETTLE_KEYRING=off keeps everything in the file.`
 
-func newKeys(rt *runtime) *cli.Command {
+func newKeys(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "keys",
 		Usage:       "keep the keys of providers",
@@ -41,7 +43,7 @@ func newKeys(rt *runtime) *cli.Command {
 	}
 }
 
-func newKeysSet(rt *runtime) *cli.Command {
+func newKeysSet(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle keys set"
 	return &cli.Command{
 		Name:      "set",
@@ -51,18 +53,18 @@ func newKeysSet(rt *runtime) *cli.Command {
 input. It is never an argument: the shell's history would keep it.`,
 		UsageText: "fettle keys set openai < key.txt\nfettle keys rm openai",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "file", Usage: "keep it in the file, not in the keyring"}, outputFlag(),
+			&cli.BoolFlag{Name: "file", Usage: "keep it in the file, not in the keyring"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := keysOptions{name: c.Args().First(), inFile: c.Bool("file"), output: c.String("output")}
 			switch {
 			case c.NArg() == 0:
-				return usagef(path+" openai", "%s takes the name of a provider", path)
+				return cmdline.Usagef(path+" openai", "%s takes the name of a provider", path)
 			case c.NArg() > 1: // what follows is likely to be the key
-				return usagef(path+" "+shellWord(o.name)+"   asks for the key",
+				return cmdline.Usagef(path+" "+cmdline.ShellWord(o.name)+"   asks for the key",
 					"%s takes one name; a key is no argument, since the shell's history would keep it", path)
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runKeysSet(c.Context, rt, o)
@@ -70,7 +72,7 @@ input. It is never an argument: the shell's history would keep it.`,
 	}
 }
 
-func newKeysList(rt *runtime) *cli.Command {
+func newKeysList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle keys list"
 	return &cli.Command{
 		Name:  "list",
@@ -78,10 +80,10 @@ func newKeysList(rt *runtime) *cli.Command {
 		Description: `The first of several places is the one that is used. A long key is told apart by
 its last four characters. No command is run and no keyring asked.`,
 		UsageText: "fettle keys list\nfettle keys list -o json",
-		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
+		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := keysOptions{output: c.String("output")}
-			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
 				return err
 			}
 			return runKeysList(rt, o)
@@ -89,20 +91,20 @@ its last four characters. No command is run and no keyring asked.`,
 	}
 }
 
-func newKeysRm(rt *runtime) *cli.Command {
+func newKeysRm(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle keys rm"
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "forget a key that was kept",
 		ArgsUsage: "NAME",
 		UsageText: "fettle keys set openai < key.txt\nfettle keys rm openai",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := keysOptions{name: c.Args().First(), output: c.String("output")}
 			if c.NArg() != 1 {
-				return usagef(path+" openai", "%s takes the name of a provider", path)
+				return cmdline.Usagef(path+" openai", "%s takes the name of a provider", path)
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runKeysRm(c.Context, rt, o)
@@ -110,39 +112,21 @@ func newKeysRm(rt *runtime) *cli.Command {
 	}
 }
 
-func newKeysPath(rt *runtime) *cli.Command {
+func newKeysPath(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle keys path"
 	return &cli.Command{
 		Name:      "path",
 		Usage:     "print where the file of keys is",
 		UsageText: "fettle keys path\nfettle keys path -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := keysOptions{output: c.String("output")}
-			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
 				return err
 			}
 			return runKeysPath(rt, o)
 		},
 	}
-}
-
-// keyRing is what finds and keeps keys. Nothing is read before it is asked. cfg
-// tells which variables hold keys; nil does where no command is run.
-func (rt *runtime) keyRing(cfg *config.Config) (*keys.Keys, error) {
-	dirs, err := rt.dirs()
-	if err != nil {
-		return nil, err
-	}
-	ring, _ := keys.SystemKeyring(os.LookupEnv)
-	o := keys.Options{
-		Dir: dirs.Config, Env: os.LookupEnv, Keyring: ring, Notice: rt.notice,
-		Allow: rt.allowKeyCommand(trustStore(dirs)),
-	}
-	if cfg != nil {
-		o.Withheld = cfg.KeyVariables()
-	}
-	return keys.New(o), nil
 }
 
 // keyJSON is where a key was put or taken from.
@@ -152,19 +136,19 @@ type keyJSON struct {
 	Place         keys.Place `json:"place"`
 }
 
-func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing(nil)
+func runKeysSet(ctx context.Context, rt *workbench.Runtime, o keysOptions) error {
+	ring, err := rt.KeyRing(nil)
 	if err != nil {
 		return err
 	}
 	if err := keys.CheckName(o.name); err != nil { // before a key is typed for nothing
 		return err
 	}
-	cfg, err := rt.config(nil)
+	cfg, err := rt.Config(nil)
 	if err != nil {
 		return err
 	}
-	key, err := rt.givenKey(ctx, o.name)
+	key, err := givenKey(rt, ctx, o.name)
 	if err != nil {
 		return err
 	}
@@ -174,17 +158,17 @@ func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
 	}
 	p, known := cfg.Keyed()[o.name]
 	if o.output == "json" {
-		return printJSON(rt, keyJSON{outputVersion, o.name, place})
+		return workbench.PrintJSON(rt, keyJSON{workbench.OutputVersion, o.name, place})
 	}
-	rt.notice("the key of " + o.name + " is kept in " + placeName(keys.Source{Place: place}, ring))
-	switch near := nearest.Of(o.name, sortedKeys(cfg.Keyed())); {
+	rt.Notice("the key of " + o.name + " is kept in " + placeName(keys.Source{Place: place}, ring))
+	switch near := nearest.Of(o.name, slices.Sorted(maps.Keys(cfg.Keyed()))); {
 	case !known && near != "":
-		rt.notice("no provider is called " + o.name + " yet; did you mean " + near + "?")
+		rt.Notice("no provider is called " + o.name + " yet; did you mean " + near + "?")
 	case !known:
-		rt.notice("no provider is called " + o.name + " yet; fettle config set providers." + o.name + ".base_url ADDRESS   makes one")
+		rt.Notice("no provider is called " + o.name + " yet; fettle config set providers." + o.name + ".base_url ADDRESS   makes one")
 	case !p.Key.Empty() || p.KeyCommand != "":
 		first := cmp.Or(cfg.Origin("providers."+o.name+".key"), p.KeyEnv)
-		rt.notice("another one comes first: " + first)
+		rt.Notice("another one comes first: " + first)
 	}
 	return nil
 }
@@ -193,19 +177,19 @@ func runKeysSet(ctx context.Context, rt *runtime, o keysOptions) error {
 const maxKey = 64 << 10
 
 // givenKey is the key that a person types, or that standard input has.
-func (rt *runtime) givenKey(ctx context.Context, name string) (string, error) {
-	switch rt.streams.In.Kind() {
+func givenKey(rt *workbench.Runtime, ctx context.Context, name string) (string, error) {
+	switch rt.Streams.In.Kind() {
 	case term.InputPipe, term.InputFile:
 		text, err := readStdin(ctx, rt, maxKey)
 		if err == nil && strings.TrimSpace(text) == "" {
-			err = usagef("fettle keys set "+name+"   in a terminal asks for it", "standard input is empty, and a key was expected there")
+			err = cmdline.Usagef("fettle keys set "+name+"   in a terminal asks for it", "standard input is empty, and a key was expected there")
 		}
 		return text, err
 	}
-	if !rt.streams.CanAsk() {
-		return "", usagef("fettle keys set "+name+" < FILE", "nobody can be asked for the key here, and standard input has none")
+	if !rt.Streams.CanAsk() {
+		return "", cmdline.Usagef("fettle keys set "+name+" < FILE", "nobody can be asked for the key here, and standard input has none")
 	}
-	return rt.streams.ReadSecret(ctx, "key of "+name+" (it doesn't show): ")
+	return rt.Streams.ReadSecret(ctx, "key of "+name+" (it doesn't show): ")
 }
 
 // placeName is where a key is, in words.
@@ -247,12 +231,12 @@ type keySourceJSON struct {
 	Exposed bool `json:"exposed,omitempty"`
 }
 
-func runKeysList(rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing(nil)
+func runKeysList(rt *workbench.Runtime, o keysOptions) error {
+	ring, err := rt.KeyRing(nil)
 	if err != nil {
 		return err
 	}
-	cfg, err := rt.config(nil)
+	cfg, err := rt.Config(nil)
 	if err != nil {
 		return err
 	}
@@ -261,14 +245,14 @@ func runKeysList(rt *runtime, o keysOptions) error {
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, describeKeys(ring, found))
+		return workbench.PrintJSON(rt, describeKeys(ring, found))
 	}
 	if len(found) == 0 {
-		rt.notice("no keys yet; fettle keys set openai   keeps one")
+		rt.Notice("no keys yet; fettle keys set openai   keeps one")
 		return nil
 	}
-	style := rt.streams.Out.Style()
-	table := term.NewTable(rt.streams.Out,
+	style := rt.Streams.Out.Style()
+	table := term.NewTable(rt.Streams.Out,
 		term.Column{Title: "name", Cut: true}, term.Column{Title: "from", Cut: true},
 		term.Column{Title: "ends in"}, term.Column{Title: "note", Cut: true, Style: style.Dim})
 	for _, f := range found {
@@ -291,7 +275,7 @@ func runKeysList(rt *runtime, o keysOptions) error {
 func describeKeys(ring *keys.Keys, found []keys.Found) keysListJSON {
 	system, why := keys.SystemKeyring(os.LookupEnv)
 	out := keysListJSON{
-		SchemaVersion: outputVersion, File: ring.Path(), Keyring: system != nil, WhyNoKeyring: why, Keys: []keyListJSON{},
+		SchemaVersion: workbench.OutputVersion, File: ring.Path(), Keyring: system != nil, WhyNoKeyring: why, Keys: []keyListJSON{},
 	}
 	for _, f := range found {
 		k := keyListJSON{Name: f.Name, Known: f.Known}
@@ -303,8 +287,8 @@ func describeKeys(ring *keys.Keys, found []keys.Found) keysListJSON {
 	return out
 }
 
-func runKeysRm(ctx context.Context, rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing(nil)
+func runKeysRm(ctx context.Context, rt *workbench.Runtime, o keysOptions) error {
+	ring, err := rt.KeyRing(nil)
 	if err != nil {
 		return err
 	}
@@ -313,13 +297,13 @@ func runKeysRm(ctx context.Context, rt *runtime, o keysOptions) error {
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, keyJSON{outputVersion, o.name, place})
+		return workbench.PrintJSON(rt, keyJSON{workbench.OutputVersion, o.name, place})
 	}
-	rt.notice("the key of " + o.name + " is forgotten; it was in " + placeName(keys.Source{Place: place}, ring))
-	if cfg, err := rt.config(nil); err == nil {
+	rt.Notice("the key of " + o.name + " is forgotten; it was in " + placeName(keys.Source{Place: place}, ring))
+	if cfg, err := rt.Config(nil); err == nil {
 		found, _ := ring.List(cfg.Keyed()) // for a remark alone
 		if i := slices.IndexFunc(found, func(f keys.Found) bool { return f.Name == o.name }); i >= 0 {
-			rt.notice("there still is one in " + placeName(found[i].Sources[0], ring))
+			rt.Notice("there still is one in " + placeName(found[i].Sources[0], ring))
 		}
 	}
 	return nil
@@ -332,15 +316,15 @@ type keysPathJSON struct {
 	Exists        bool   `json:"exists"`
 }
 
-func runKeysPath(rt *runtime, o keysOptions) error {
-	ring, err := rt.keyRing(nil)
+func runKeysPath(rt *workbench.Runtime, o keysOptions) error {
+	ring, err := rt.KeyRing(nil)
 	if err != nil {
 		return err
 	}
 	if o.output == "json" {
 		_, err := os.Stat(ring.Path())
-		return printJSON(rt, keysPathJSON{outputVersion, ring.Path(), err == nil})
+		return workbench.PrintJSON(rt, keysPathJSON{workbench.OutputVersion, ring.Path(), err == nil})
 	}
-	rt.streams.Out.Printf("%s\n", ring.Path())
+	rt.Streams.Out.Printf("%s\n", ring.Path())
 	return nil
 }

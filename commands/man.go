@@ -12,12 +12,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/roff"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-func newMan(rt *runtime) *cli.Command {
+func newMan(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "man",
 		Usage:     "print a command as a man page",
@@ -32,25 +34,25 @@ which is made where it isn't there.`,
 				return runMan(rt, c.App, c.Args().Slice())
 			}
 			if c.NArg() > 0 || c.String("all") == "" {
-				return usagef("fettle man --all man1", "--all wants a folder and no command")
+				return cmdline.Usagef("fettle man --all man1", "--all wants a folder and no command")
 			}
 			return runManAll(rt, c.App, c.String("all"))
 		},
 	}
 }
 
-func runMan(rt *runtime, app *cli.App, words []string) error {
-	pages := manPages(app)
+func runMan(rt *workbench.Runtime, app *cli.App, words []string) error {
+	pages := manPages(app, rt.Build().Version)
 	name := strings.Join(append([]string{"fettle"}, words...), "-")
 	for _, p := range pages {
 		if p.name == name {
-			rt.streams.Out.WriteString(p.text())
+			rt.Streams.Out.WriteString(p.text())
 			return nil
 		}
 	}
 	cmds, path := app.Commands, "fettle"
 	for i, w := range words {
-		next := findCommand(cmds, w)
+		next := cmdline.FindCommand(cmds, w)
 		if next == nil || next.Hidden {
 			return noManPage(cmds, words[i:], path)
 		}
@@ -61,24 +63,24 @@ func runMan(rt *runtime, app *cli.App, words []string) error {
 
 // noManPage is unknownCommand with the words of man.
 func noManPage(cmds []*cli.Command, words []string, path string) error {
-	err := unknownCommand(cmds, append(words, "")[:max(1, len(words))], path)
+	err := cmdline.UnknownCommand(cmds, append(words, "")[:max(1, len(words))], path)
 	f := fault.New(fault.Usage, err.Error())
 	f.Hints = []string{"fettle help"}
 	return f
 }
 
-func runManAll(rt *runtime, app *cli.App, dir string) error {
+func runManAll(rt *workbench.Runtime, app *cli.App, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fault.Wrap(fault.Failed, "write the man pages", err)
 	}
-	pages := manPages(app)
+	pages := manPages(app, rt.Build().Version)
 	for _, p := range pages {
 		file := filepath.Join(dir, p.name+".1")
 		if err := os.WriteFile(file, []byte(p.text()), 0o644); err != nil {
 			return fault.Wrap(fault.Failed, "write the man pages", err)
 		}
 	}
-	rt.notice(fmt.Sprintf("wrote %d pages to %s", len(pages), dir))
+	rt.Notice(fmt.Sprintf("wrote %d pages to %s", len(pages), dir))
 	return nil
 }
 
@@ -86,21 +88,22 @@ func runManAll(rt *runtime, app *cli.App, dir string) error {
 type manPage struct {
 	name    string // fettle-chats-list
 	path    string // fettle chats list
+	version string // of fettle
 	app     *cli.App
 	command *cli.Command
 	up      string // the page of the command above; "" for fettle itself
 }
 
 // manPages are the pages of fettle and of all its commands, by name.
-func manPages(app *cli.App) []manPage {
-	out := []manPage{{name: "fettle", path: "fettle", app: app}}
+func manPages(app *cli.App, version string) []manPage {
+	out := []manPage{{name: "fettle", path: "fettle", version: version, app: app}}
 	var walk func(cmds []*cli.Command, above manPage)
 	walk = func(cmds []*cli.Command, above manPage) {
 		for _, c := range cmds {
 			if c.Hidden {
 				continue
 			}
-			p := manPage{above.name + "-" + c.Name, above.path + " " + c.Name, app, c, above.name}
+			p := manPage{above.name + "-" + c.Name, above.path + " " + c.Name, version, app, c, above.name}
 			out = append(out, p)
 			walk(c.Subcommands, p)
 		}
@@ -122,7 +125,7 @@ func dateOf(at time.Time) string {
 // text is the page.
 func (p manPage) text() string {
 	var r roff.Page
-	r.Title(roff.Title{Name: p.name, Section: "1", Date: dateOf(builtAt()), Source: "fettle " + buildVersion().Version, Manual: "fettle"})
+	r.Title(roff.Title{Name: p.name, Section: "1", Date: dateOf(builtAt()), Source: "fettle " + p.version, Manual: "fettle"})
 	usage, flags, below := p.app.Usage, p.app.Flags, p.app.Commands
 	if p.command != nil {
 		usage, flags, below = p.command.Usage, p.command.Flags, p.command.Subcommands
@@ -216,7 +219,7 @@ func manFlag(f cli.Flag) (term roff.Inline, usage string) {
 		if i > 0 {
 			term += ", "
 		}
-		term += roff.Bold(dashed(n))
+		term += roff.Bold(cmdline.Dashed(n))
 	}
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -245,7 +248,7 @@ func (p manPage) exitStatus(r *roff.Page) {
 	for _, status := range statuses {
 		r.Item(roff.Inline(strconv.Itoa(status)), strings.Join(meanings[status], "; "))
 	}
-	r.Item(roff.Inline(strconv.Itoa(exitClosedPipe)), "the reader of a pipe went away")
+	r.Item(roff.Inline(strconv.Itoa(workbench.ExitClosedPipe)), "the reader of a pipe went away")
 }
 
 func (p manPage) environment(r *roff.Page) {

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 func testPages(t *testing.T) []manPage {
 	t.Helper()
-	return manPages(newApp(newRuntime(term.Test(term.TestOptions{}).Streams)))
+	rt := workbench.New(term.Test(term.TestOptions{}).Streams)
+	return manPages(newApp(rt), rt.Build().Version)
 }
 
 func TestEveryCommandHasAPage(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -26,7 +28,7 @@ type mcpAddOptions struct {
 	output  string
 }
 
-func newMCPAdd(rt *runtime) *cli.Command {
+func newMCPAdd(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp add"
 	return &cli.Command{
 		Name:      "add",
@@ -56,17 +58,17 @@ files, its own folder, and each folder that is an argument by its full path;
 			&cli.StringFlag{Name: "client-secret", Usage: "of that client: `${NAME}`, a variable or kept key"},
 			&cli.BoolFlag{Name: "replace", Usage: "change a server that is there"},
 			&cli.BoolFlag{Name: "no-test", Usage: "don't connect now"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o, err := readMCPAdd(c)
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -81,14 +83,14 @@ func readMCPAdd(c *cli.Context) (mcpAddOptions, error) {
 	args := c.Args().Slice()
 	o := mcpAddOptions{replace: c.Bool("replace"), noTest: c.Bool("no-test"), output: c.String("output")}
 	if len(args) == 0 || args[0] == "" {
-		return o, usagef(hint, "mcp add wants a name, and a command or --url")
+		return o, cmdline.Usagef(hint, "mcp add wants a name, and a command or --url")
 	}
 	o.config = manifest.MCPServer{ID: args[0], URL: c.String("url")}
 	if len(args) > 1 {
 		o.config.Command, o.config.Args = args[1], args[2:]
 	}
 	if (o.config.Command == "") == (o.config.URL == "") {
-		return o, usagef(hint, "mcp add wants a command or --url, and not both")
+		return o, cmdline.Usagef(hint, "mcp add wants a command or --url, and not both")
 	}
 	var err error
 	if o.config.Env, err = pairs(c.StringSlice("env"), "=", "-e NAME=VALUE"); err != nil {
@@ -102,10 +104,10 @@ func readMCPAdd(c *cli.Context) (mcpAddOptions, error) {
 		ClientID: c.String("client-id"), ClientSecret: c.String("client-secret"),
 	}
 	if s := o.set.ClientSecret; s != "" && !isVariable(s) {
-		return o, usagef("fettle keys set NAME, and --client-secret '${NAME}'", "a secret is no argument, since the shell's history would keep it")
+		return o, cmdline.Usagef("fettle keys set NAME, and --client-secret '${NAME}'", "a secret is no argument, since the shell's history would keep it")
 	}
 	if o.config.URL != "" && (o.set.Uncontained || o.set.Offline || len(c.StringSlice("read"))+len(c.StringSlice("write")) > 0) {
-		return o, usagef(hint, "--read, --write, --offline and --no-sandbox are for commands")
+		return o, cmdline.Usagef(hint, "--read, --write, --offline and --no-sandbox are for commands")
 	}
 	if o.set.Read, err = fullPaths(c.StringSlice("read")); err != nil {
 		return o, err
@@ -140,7 +142,7 @@ func pairs(list []string, between, form string) (map[string]string, error) {
 	for _, text := range list {
 		name, value, ok := strings.Cut(text, between)
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, usagef("fettle mcp add --help", "%q: want %s", text, form)
+			return nil, cmdline.Usagef("fettle mcp add --help", "%q: want %s", text, form)
 		}
 		if between == ":" {
 			value = strings.TrimSpace(value)
@@ -167,7 +169,7 @@ func fullPaths(list []string) ([]string, error) {
 	return out, nil
 }
 
-func runMCPAdd(ctx context.Context, rt *runtime, eng *engine.Engine, o mcpAddOptions) error {
+func runMCPAdd(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o mcpAddOptions) error {
 	id := o.config.ID
 	list, err := eng.MCPServers(ctx)
 	if err != nil {
@@ -176,24 +178,24 @@ func runMCPAdd(ctx context.Context, rt *runtime, eng *engine.Engine, o mcpAddOpt
 	for i := range list {
 		if list[i].ID == id && !o.replace {
 			return fault.New(fault.Usage, "there is an MCP server "+id+" already",
-				"fettle mcp show "+shellWord(id), "fettle mcp add --replace "+shellWord(id)+" …   changes it")
+				"fettle mcp show "+cmdline.ShellWord(id), "fettle mcp add --replace "+cmdline.ShellWord(id)+" …   changes it")
 		}
 	}
 	if err := eng.AddMCPServer(ctx, o.config, o.set); err != nil {
 		return err
 	}
 	for _, name := range plainSecrets(o.config) {
-		rt.notice(fmt.Sprintf("the value of %s is kept in plain text; '%s=${%s}' takes it from the environment or from fettle keys set %s", name, name, name, name))
+		rt.Notice(fmt.Sprintf("the value of %s is kept in plain text; '%s=${%s}' takes it from the environment or from fettle keys set %s", name, name, name, name))
 	}
 	if o.noTest {
-		return rt.mcpAdded(ctx, eng, id, o.output, "added the MCP server "+id+"; fettle mcp test "+id+" lists its tools")
+		return mcpAdded(rt, ctx, eng, id, o.output, "added the MCP server "+id+"; fettle mcp test "+id+" lists its tools")
 	}
-	_, err = rt.lookAt(ctx, eng, id, true)
+	_, err = lookAt(rt, ctx, eng, id, true)
 	if err != nil {
-		rt.notice("added the MCP server " + id + ", which can't be used yet")
+		rt.Notice("added the MCP server " + id + ", which can't be used yet")
 		return err
 	}
-	return rt.mcpAdded(ctx, eng, id, o.output, "")
+	return mcpAdded(rt, ctx, eng, id, o.output, "")
 }
 
 // plainSecrets are the variables and headers whose values look like secrets.
@@ -214,20 +216,20 @@ func plainSecrets(c manifest.MCPServer) []string {
 }
 
 // mcpAdded tells what was added.
-func (rt *runtime) mcpAdded(ctx context.Context, eng *engine.Engine, id, output, line string) error {
+func mcpAdded(rt *workbench.Runtime, ctx context.Context, eng *engine.Engine, id, output, line string) error {
 	s, err := eng.MCPServer(ctx, id)
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, mcpOneJSON{outputVersion, toMCPServerJSON(s)})
+		return workbench.PrintJSON(rt, mcpOneJSON{workbench.OutputVersion, toMCPServerJSON(s)})
 	}
 	if line == "" {
 		line = fmt.Sprintf("added the MCP server %s with %d %s", id, len(s.Tools), plural(len(s.Tools), "tool", "tools"))
 	}
-	rt.notice(line)
+	rt.Notice(line)
 	if len(s.Tools) > 0 {
-		rt.hint("fettle ask --allow '" + id + ":*' …   lets a question use them without asking for each call")
+		rt.Hint("fettle ask --allow '" + id + ":*' …   lets a question use them without asking for each call")
 	}
 	return nil
 }
@@ -245,7 +247,7 @@ type mcpRemovedJSON struct {
 	SignedOut     bool   `json:"signed_out"`
 }
 
-func newMCPRm(rt *runtime) *cli.Command {
+func newMCPRm(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp rm"
 	return &cli.Command{
 		Name:        "rm",
@@ -253,16 +255,16 @@ func newMCPRm(rt *runtime) *cli.Command {
 		ArgsUsage:   "SERVER",
 		Description: "Removes it with its pins, and what a sign-in gave. One that a toolset brought goes\nwith the toolset; fettle mcp disable leaves it out.",
 		UsageText:   "fettle mcp rm notes --yes",
-		Flags:       []cli.Flag{yesFlag(), outputFlag()},
+		Flags:       []cli.Flag{cmdline.YesFlag(), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneServer(c, "rm")
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -271,36 +273,36 @@ func newMCPRm(rt *runtime) *cli.Command {
 	}
 }
 
-func runMCPRm(ctx context.Context, rt *runtime, eng *engine.Engine, id string, yes bool, output string) error {
+func runMCPRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id string, yes bool, output string) error {
 	s, err := eng.MCPServer(ctx, id)
 	if err != nil {
 		return err
 	}
 	if s.Own && !yes {
-		ok, err := rt.sure(ctx, "remove the MCP server "+id+" ("+serverWhere(s)+")?", "fettle mcp rm "+shellWord(id)+" --yes")
+		ok, err := rt.Sure(ctx, "remove the MCP server "+id+" ("+serverWhere(s)+")?", "fettle mcp rm "+cmdline.ShellWord(id)+" --yes")
 		if err != nil {
 			return err
 		}
 		if !ok {
-			rt.notice("nothing was removed")
+			rt.Notice("nothing was removed")
 			return nil
 		}
 	}
 	if err := eng.RemoveMCPServer(ctx, id); err != nil {
 		return err
 	}
-	out, err := rt.signOut(ctx, eng.ReachedAs(s))
+	out, err := signOut(rt, ctx, eng.ReachedAs(s))
 	if err != nil {
-		rt.notice("what its sign-in gave is still kept: " + err.Error())
+		rt.Notice("what its sign-in gave is still kept: " + err.Error())
 	}
 	if output == "json" {
-		return printJSON(rt, mcpRemovedJSON{outputVersion, id, out.Was})
+		return workbench.PrintJSON(rt, mcpRemovedJSON{workbench.OutputVersion, id, out.Was})
 	}
-	rt.notice("removed the MCP server " + id)
+	rt.Notice("removed the MCP server " + id)
 	return nil
 }
 
-func newMCPSwitch(rt *runtime, on bool) *cli.Command {
+func newMCPSwitch(rt *workbench.Runtime, on bool) *cli.Command {
 	word := switchWord(on)
 	usage := "offer a server's tools again"
 	if !on {
@@ -309,16 +311,16 @@ func newMCPSwitch(rt *runtime, on bool) *cli.Command {
 	return &cli.Command{
 		Name: word, Usage: usage, ArgsUsage: "SERVER",
 		UsageText: "fettle mcp " + word + " notes",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneServer(c, word)
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), "fettle mcp "+word); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), "fettle mcp "+word); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -326,7 +328,7 @@ func newMCPSwitch(rt *runtime, on bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return rt.switched("the MCP server "+id, toolSwitchedJSON{outputVersion, id, on, changed}, c.String("output"))
+			return switched(rt, "the MCP server "+id, toolSwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
 		},
 	}
 }

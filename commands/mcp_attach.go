@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -57,7 +59,7 @@ func attachResources(ctx context.Context, eng *engine.Engine, text string, most 
 		return !slices.ContainsFunc(servers, func(s registry.MirrorServer) bool { return s.ID == r.server })
 	})
 	if len(list) > maxResources {
-		return nil, usagef("", "the message names %d resources; %d are allowed", len(list), maxResources)
+		return nil, cmdline.Usagef("", "the message names %d resources; %d are allowed", len(list), maxResources)
 	}
 	var parts []provider.Part
 	for _, r := range list {
@@ -76,11 +78,11 @@ func attachResources(ctx context.Context, eng *engine.Engine, text string, most 
 
 // attach adds what the question of an ask names of servers. What was piped in names
 // nothing: nobody wrote it as a question.
-func (o *askOptions) attach(ctx context.Context, rt *runtime, cfg *config.Config, turns client.Turns, req *engine.TurnRequest) error {
+func (o *askOptions) attach(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, turns client.Turns, req *engine.TurnRequest) error {
 	if len(resourcesIn(o.prompt)) == 0 { // no engine for a question that needs none
 		return nil
 	}
-	eng, err := rt.engineBeside(cfg, turns)
+	eng, err := rt.EngineBeside(cfg, turns)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func (o *askOptions) attach(ctx context.Context, rt *runtime, cfg *config.Config
 func contentParts(server, uri string, read []mcp.Content, most int64) ([]provider.Part, error) {
 	name := "@" + server + ":" + uri
 	if len(read) == 0 {
-		return nil, fault.New(fault.NotFound, term.Clean(name)+": there is nothing in it", "fettle mcp test "+shellWord(server)+"   lists what it has")
+		return nil, fault.New(fault.NotFound, term.Clean(name)+": there is nothing in it", "fettle mcp test "+cmdline.ShellWord(server)+"   lists what it has")
 	}
 	var parts []provider.Part
 	size := 0
@@ -131,13 +133,13 @@ func (t *talk) doPrompt(ctx context.Context, arg string) error {
 	}
 	server, name, ok := strings.Cut(words[0], "/")
 	if !ok || server == "" || name == "" {
-		return usagef("/prompt   lists them", "/prompt wants SERVER/NAME, and KEY=VALUE for each argument")
+		return cmdline.Usagef("/prompt   lists them", "/prompt wants SERVER/NAME, and KEY=VALUE for each argument")
 	}
 	args := map[string]string{}
 	for _, word := range words[1:] {
 		key, value, ok := strings.Cut(word, "=")
 		if !ok || key == "" {
-			return usagef("/prompt "+words[0]+" key=value", "%s is no KEY=VALUE; a value with blanks stands in quotes, as key=\"two words\"", term.Clean(word))
+			return cmdline.Usagef("/prompt "+words[0]+" key=value", "%s is no KEY=VALUE; a value with blanks stands in quotes, as key=\"two words\"", term.Clean(word))
 		}
 		args[key] = value
 	}
@@ -149,7 +151,7 @@ func (t *talk) doPrompt(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	t.in.streams.Out.WriteString(term.CleanText(text) + "\n")
+	t.in.Streams.Out.WriteString(term.CleanText(text) + "\n")
 	t.asked = text
 	if text != "" {
 		parts = append(parts, provider.Part{Kind: provider.TextPart, Text: text})
@@ -219,7 +221,7 @@ func (t *talk) listServerPrompts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	table := term.NewTable(t.in.streams.Out, term.Column{Title: "prompt"}, term.Column{Title: "arguments"}, term.Column{Title: "is", Cut: true})
+	table := term.NewTable(t.in.Streams.Out, term.Column{Title: "prompt"}, term.Column{Title: "arguments"}, term.Column{Title: "is", Cut: true})
 	found := 0
 	for i := range servers {
 		s := &servers[i]
@@ -231,7 +233,7 @@ func (t *talk) listServerPrompts(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			t.in.notice(firstLine(err.Error()))
+			t.in.Notice(firstLine(err.Error()))
 			continue
 		}
 		for _, p := range report.Prompts {
@@ -240,7 +242,7 @@ func (t *talk) listServerPrompts(ctx context.Context) error {
 		}
 	}
 	if found == 0 {
-		t.in.notice("no MCP server has prompts")
+		t.in.Notice("no MCP server has prompts")
 		return nil
 	}
 	return table.Flush()

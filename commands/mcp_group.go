@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -28,7 +30,7 @@ type mcpServers interface {
 
 var _ mcpServers = (*engine.Engine)(nil)
 
-func newMCP(rt *runtime) *cli.Command {
+func newMCP(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
 		Usage: "use the tools of MCP servers, and be one",
@@ -61,7 +63,7 @@ that speak MCP start it, and have fettle's tools and agents.`,
 // oneServer wants the name of one server.
 func oneServer(c *cli.Context, name string) (string, error) {
 	if c.NArg() != 1 || c.Args().First() == "" {
-		return "", usagef("fettle mcp list", "mcp %s wants the name of one server", name)
+		return "", cmdline.Usagef("fettle mcp list", "mcp %s wants the name of one server", name)
 	}
 	return c.Args().First(), nil
 }
@@ -88,7 +90,7 @@ type mcpServerJSON struct {
 func toMCPServerJSON(s *registry.MirrorServer) mcpServerJSON {
 	c := withoutSecrets(s.Config)
 	out := mcpServerJSON{
-		ID: s.ID, Enabled: s.Enabled, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL, Headers: c.Headers, Own: s.Own, DeclaredBy: orEmpty(s.DeclaredBy), Settings: s.Settings, Tools: len(s.Tools),
+		ID: s.ID, Enabled: s.Enabled, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL, Headers: c.Headers, Own: s.Own, DeclaredBy: workbench.OrEmpty(s.DeclaredBy), Settings: s.Settings, Tools: len(s.Tools),
 		Waiting: len(s.Held()), PinnedAt: s.PinnedAt, Problem: s.Problem,
 	}
 	if out.Problem == "" && s.Enabled {
@@ -103,7 +105,7 @@ type mcpListJSON struct {
 	Servers       []mcpServerJSON `json:"servers"`
 }
 
-func newMCPList(rt *runtime) *cli.Command {
+func newMCPList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp list"
 	return &cli.Command{
 		Name:  "list",
@@ -112,15 +114,15 @@ func newMCPList(rt *runtime) *cli.Command {
 state, number of tools, who brought it, and its command or address, with tabs
 between. No server is started.`,
 		UsageText: "fettle mcp list\nfettle mcp list -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -129,24 +131,24 @@ between. No server is started.`,
 	}
 }
 
-func runMCPList(ctx context.Context, rt *runtime, eng mcpServers, output string) error {
+func runMCPList(ctx context.Context, rt *workbench.Runtime, eng mcpServers, output string) error {
 	list, err := eng.MCPServers(ctx)
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		out := mcpListJSON{outputVersion, []mcpServerJSON{}}
+		out := mcpListJSON{workbench.OutputVersion, []mcpServerJSON{}}
 		for i := range list {
 			out.Servers = append(out.Servers, toMCPServerJSON(&list[i]))
 		}
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
 	if len(list) == 0 {
-		rt.notice("no MCP servers yet; fettle mcp add NAME -- COMMAND adds one")
+		rt.Notice("no MCP servers yet; fettle mcp add NAME -- COMMAND adds one")
 		return nil
 	}
-	style := rt.streams.Out.Style()
-	table := term.NewTable(rt.streams.Out, term.Column{Title: "server"}, term.Column{Title: "state"},
+	style := rt.Streams.Out.Style()
+	table := term.NewTable(rt.Streams.Out, term.Column{Title: "server"}, term.Column{Title: "state"},
 		term.Column{Title: "tools", Right: true}, term.Column{Title: "from", Style: style.Dim}, term.Column{Title: "is", Cut: true})
 	for i := range list {
 		s := &list[i]
@@ -157,7 +159,7 @@ func runMCPList(ctx context.Context, rt *runtime, eng mcpServers, output string)
 	}
 	for i := range list {
 		if why := toMCPServerJSON(&list[i]).Problem; why != "" && list[i].Enabled {
-			rt.notice(list[i].ID + ": " + why)
+			rt.Notice(list[i].ID + ": " + why)
 		}
 	}
 	return nil
@@ -202,7 +204,7 @@ type mcpShowJSON struct {
 	Changes       []registry.Change `json:"changes"`
 }
 
-func newMCPShow(rt *runtime) *cli.Command {
+func newMCPShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp show"
 	return &cli.Command{
 		Name:        "show",
@@ -210,16 +212,16 @@ func newMCPShow(rt *runtime) *cli.Command {
 		ArgsUsage:   "SERVER",
 		Description: "Shows what is known of it; fettle mcp test connects.",
 		UsageText:   "fettle mcp show notes\nfettle mcp show notes -o json",
-		Flags:       []cli.Flag{outputFlag()},
+		Flags:       []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneServer(c, "show")
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -228,7 +230,7 @@ func newMCPShow(rt *runtime) *cli.Command {
 	}
 }
 
-func runMCPShow(ctx context.Context, rt *runtime, eng *engine.Engine, id, output string) error {
+func runMCPShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output string) error {
 	s, err := eng.MCPServer(ctx, id)
 	if err != nil {
 		return err
@@ -238,15 +240,15 @@ func runMCPShow(ctx context.Context, rt *runtime, eng *engine.Engine, id, output
 		changes = registry.ServerChanges(s.Tools, s.Seen)
 	}
 	if output == "json" {
-		out := mcpShowJSON{outputVersion, toMCPServerJSON(s), []toolJSON{}, s.Held(), orEmpty(changes)}
+		out := mcpShowJSON{workbench.OutputVersion, toMCPServerJSON(s), []toolJSON{}, s.Held(), workbench.OrEmpty(changes)}
 		for _, t := range s.Tools {
 			out.Tools = append(out.Tools, toolJSON{Tool: t.Tool, Problem: s.Held()[t.Tool.ID], Renderers: []registry.RenderConfig{}})
 		}
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
-	style := rt.streams.Out.Style()
-	rt.streams.Out.Printf("%s  %s\n", style.Bold(s.ID), style.Dim(serverState(s)+", from "+broughtBy(s)))
-	v := planView{rt.streams.Out, ""}
+	style := rt.Streams.Out.Style()
+	rt.Streams.Out.Printf("%s  %s\n", style.Bold(s.ID), style.Dim(serverState(s)+", from "+broughtBy(s)))
+	v := planView{rt.Streams.Out, ""}
 	for _, line := range serverLines(s, eng) {
 		v.line(line[0], line[1], "")
 	}

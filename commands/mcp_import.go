@@ -11,7 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -26,7 +28,7 @@ type mcpImportJSON struct {
 
 // mcpImport is one run of mcp import.
 type mcpImport struct {
-	rt      *runtime
+	rt      *workbench.Runtime
 	eng     *engine.Engine
 	file    string
 	yes     bool
@@ -34,7 +36,7 @@ type mcpImport struct {
 	output  string
 }
 
-func newMCPImport(rt *runtime) *cli.Command {
+func newMCPImport(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp import"
 	return &cli.Command{
 		Name:      "import",
@@ -48,16 +50,16 @@ are connected to when one of their tools is wanted: fettle mcp test does so now.
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "add them without asking"},
 			&cli.BoolFlag{Name: "replace", Usage: "change those that are there already"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 || c.Args().First() == "" {
-				return usagef(path+" FILE", "mcp import wants one file")
+				return cmdline.Usagef(path+" FILE", "mcp import wants one file")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -106,7 +108,7 @@ func (x *mcpImport) run(ctx context.Context) error {
 				return err
 			}
 			skipped[f.Config.ID] = firstLine(err.Error())
-			x.rt.notice("not added: " + f.Config.ID + ": " + skipped[f.Config.ID])
+			x.rt.Notice("not added: " + f.Config.ID + ": " + skipped[f.Config.ID])
 			failed++
 			continue
 		}
@@ -145,10 +147,10 @@ func (x *mcpImport) show(fresh []engine.FoundMCPServer, skipped map[string]strin
 	if x.output == "json" && x.yes {
 		return
 	}
-	v := planView{x.rt.streams.Err, ""}
+	v := planView{x.rt.Streams.Err, ""}
 	for _, f := range fresh {
 		s := &registry.MirrorServer{Server: registry.Server{ID: f.Config.ID, Config: f.Config, Settings: f.Settings, Own: true}}
-		x.rt.streams.Err.Printf("%s\n", x.rt.streams.Err.Style().Bold(f.Config.ID))
+		x.rt.Streams.Err.Printf("%s\n", x.rt.Streams.Err.Style().Bold(f.Config.ID))
 		for _, line := range serverLines(s, x.eng) {
 			v.line(line[0], line[1], "")
 		}
@@ -160,27 +162,27 @@ func (x *mcpImport) show(fresh []engine.FoundMCPServer, skipped map[string]strin
 		}
 	}
 	for _, name := range sortedNames(skipped) {
-		x.rt.notice("left out " + oneLine(name) + ": " + oneLine(skipped[name]))
+		x.rt.Notice("left out " + oneLine(name) + ": " + oneLine(skipped[name]))
 	}
 }
 
 // allowed asks.
 func (x *mcpImport) allowed(ctx context.Context, n int) (bool, error) {
-	again := "fettle mcp import " + shellWord(x.file) + " --yes   adds them"
+	again := "fettle mcp import " + cmdline.ShellWord(x.file) + " --yes   adds them"
 	if x.yes {
 		return true, nil
 	}
-	if !x.rt.streams.CanAsk() {
+	if !x.rt.Streams.CanAsk() {
 		return false, fault.New(fault.Approval, "nobody can be asked here whether to add these; nothing was added", again)
 	}
-	key, err := x.rt.streams.Ask(ctx, term.Question{Text: "Add " + term.Count(n, "server", "servers") + "?", Default: 'n', Choices: []term.Choice{
+	key, err := x.rt.Streams.Ask(ctx, term.Question{Text: "Add " + term.Count(n, "server", "servers") + "?", Default: 'n', Choices: []term.Choice{
 		{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"},
 	}})
 	if err != nil && !errors.Is(err, term.ErrNoAnswer) {
 		return false, err
 	}
 	if key != 'y' {
-		x.rt.notice("nothing was added")
+		x.rt.Notice("nothing was added")
 		return false, nil
 	}
 	return true, nil
@@ -188,13 +190,13 @@ func (x *mcpImport) allowed(ctx context.Context, n int) (bool, error) {
 
 func (x *mcpImport) done(added []string, skipped map[string]string) error {
 	if x.output == "json" {
-		return printJSON(x.rt, mcpImportJSON{outputVersion, orEmpty(added), skipped})
+		return workbench.PrintJSON(x.rt, mcpImportJSON{workbench.OutputVersion, workbench.OrEmpty(added), skipped})
 	}
 	if len(added) == 0 {
-		x.rt.notice("nothing was added")
+		x.rt.Notice("nothing was added")
 		return nil
 	}
-	x.rt.notice("added " + term.Count(len(added), "MCP server", "MCP servers") + ": " + strings.Join(added, ", "))
-	x.rt.hint("fettle mcp test " + added[0] + "   connects, and lists its tools")
+	x.rt.Notice("added " + term.Count(len(added), "MCP server", "MCP servers") + ": " + strings.Join(added, ", "))
+	x.rt.Hint("fettle mcp test " + added[0] + "   connects, and lists its tools")
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 )
@@ -18,7 +20,7 @@ type mcpSignedJSON struct {
 	Revoked       bool   `json:"revoked"`
 }
 
-func newMCPLogin(rt *runtime) *cli.Command {
+func newMCPLogin(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp login"
 	return &cli.Command{
 		Name:      "login",
@@ -29,13 +31,13 @@ What the server gives is kept in the system's keyring, else in a file for you
 alone, and is renewed by itself where the server allows that. Nothing is opened
 by itself, since the address is the server's.`,
 		UsageText: "fettle mcp login docs\nfettle mcp logout docs",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneServer(c, "login")
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runMCPLogin(c.Context, rt, id, c.String("output"))
@@ -43,9 +45,9 @@ by itself, since the address is the server's.`,
 	}
 }
 
-func runMCPLogin(ctx context.Context, rt *runtime, id, output string) error {
-	rt.signIn = &mcp.SignIn{Show: showAddress(rt.streams)}
-	eng, err := rt.storeEngine()
+func runMCPLogin(ctx context.Context, rt *workbench.Runtime, id, output string) error {
+	rt.SignIn = &mcp.SignIn{Show: workbench.ShowAddress(rt.Streams)}
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -54,9 +56,9 @@ func runMCPLogin(ctx context.Context, rt *runtime, id, output string) error {
 		return err
 	}
 	if s.Config.URL == "" {
-		return fault.New(fault.Usage, "the MCP server "+id+" is a command, which wants no sign-in", "fettle mcp show "+shellWord(id))
+		return fault.New(fault.Usage, "the MCP server "+id+" is a command, which wants no sign-in", "fettle mcp show "+cmdline.ShellWord(id))
 	}
-	before, err := rt.toolbox.servers.SignInMark(ctx, eng.ReachedAs(s))
+	before, err := rt.Servers().SignInMark(ctx, eng.ReachedAs(s))
 	if err != nil {
 		return err
 	}
@@ -64,28 +66,28 @@ func runMCPLogin(ctx context.Context, rt *runtime, id, output string) error {
 	if err != nil {
 		return err
 	}
-	after, err := rt.toolbox.servers.SignInMark(ctx, eng.ReachedAs(s))
+	after, err := rt.Servers().SignInMark(ctx, eng.ReachedAs(s))
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, mcpSignedJSON{SchemaVersion: outputVersion, ID: id, SignedIn: after != "", Changed: after != before})
+		return workbench.PrintJSON(rt, mcpSignedJSON{SchemaVersion: workbench.OutputVersion, ID: id, SignedIn: after != "", Changed: after != before})
 	}
 	switch {
 	case after == "":
-		rt.notice("the MCP server " + id + " wants no sign-in")
+		rt.Notice("the MCP server " + id + " wants no sign-in")
 	case after == before:
-		rt.notice("you are signed in at " + id + " already")
+		rt.Notice("you are signed in at " + id + " already")
 	default:
-		rt.notice("signed in at " + id)
+		rt.Notice("signed in at " + id)
 	}
 	if looked.Waiting {
-		rt.hint("fettle mcp test " + shellWord(id) + "   shows which of its tools changed, and asks")
+		rt.Hint("fettle mcp test " + cmdline.ShellWord(id) + "   shows which of its tools changed, and asks")
 	}
 	return nil
 }
 
-func newMCPLogout(rt *runtime) *cli.Command {
+func newMCPLogout(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp logout"
 	return &cli.Command{
 		Name:        "logout",
@@ -93,16 +95,16 @@ func newMCPLogout(rt *runtime) *cli.Command {
 		ArgsUsage:   "SERVER",
 		Description: "Removes the tokens from here, and has the server end them where it takes such word.\nElse they end by themselves, or by its settings for your account.",
 		UsageText:   "fettle mcp logout docs",
-		Flags:       []cli.Flag{outputFlag()},
+		Flags:       []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneServer(c, "logout")
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -110,18 +112,18 @@ func newMCPLogout(rt *runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			done, err := rt.signOut(c.Context, eng.ReachedAs(s))
+			done, err := signOut(rt, c.Context, eng.ReachedAs(s))
 			switch {
 			case err != nil:
 				return err
 			case c.String("output") == "json":
-				return printJSON(rt, mcpSignedJSON{SchemaVersion: outputVersion, ID: id, Changed: done.Was, Revoked: done.Revoked})
+				return workbench.PrintJSON(rt, mcpSignedJSON{SchemaVersion: workbench.OutputVersion, ID: id, Changed: done.Was, Revoked: done.Revoked})
 			case done.Revoked:
-				rt.notice("signed out of " + id + ", which ended the tokens")
+				rt.Notice("signed out of " + id + ", which ended the tokens")
 			case done.Was:
-				rt.notice("signed out of " + id)
+				rt.Notice("signed out of " + id)
 			default:
-				rt.notice("nobody is signed in at " + id)
+				rt.Notice("nobody is signed in at " + id)
 			}
 			return nil
 		},
@@ -130,10 +132,10 @@ func newMCPLogout(rt *runtime) *cli.Command {
 
 // signOut forgets what a sign-in gave, and has the server end it. Where that fails it
 // is told: what was given may be good for a while.
-func (rt *runtime) signOut(ctx context.Context, s mcp.Server) (mcp.SignedOut, error) {
-	out, err := rt.toolbox.servers.SignOut(ctx, s)
+func signOut(rt *workbench.Runtime, ctx context.Context, s mcp.Server) (mcp.SignedOut, error) {
+	out, err := rt.Servers().SignOut(ctx, s)
 	if out.Failed != nil {
-		rt.notice("the tokens of " + s.ID + " are gone from here, but the server did not end them: " + out.Failed.Error())
+		rt.Notice("the tokens of " + s.ID + " are gone from here, but the server did not end them: " + out.Failed.Error())
 	}
 	return out, err
 }

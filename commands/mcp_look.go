@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -30,7 +32,7 @@ type mcpTestOptions struct {
 	yes        bool
 }
 
-func newMCPTest(rt *runtime) *cli.Command {
+func newMCPTest(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp test"
 	return &cli.Command{
 		Name:      "test",
@@ -42,17 +44,17 @@ are asked; until you have approved it, what changed is held back. --yes approves
 in scripts. It exits with 8 where an approval is missing.`,
 		UsageText: "fettle mcp test notes\nfettle mcp test notes --yes -o json",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve its tools as they are now, without asking"}, outputFlag(),
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve its tools as they are now, without asking"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			id, err := oneServer(c, "test")
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -62,15 +64,15 @@ in scripts. It exits with 8 where an approval is missing.`,
 }
 
 // lookAt looks at a server, and shows that it takes a while.
-func (rt *runtime) lookAt(ctx context.Context, eng mcpServers, id string, approved bool) (*engine.Looked, error) {
-	status := rt.streams.Status()
+func lookAt(rt *workbench.Runtime, ctx context.Context, eng mcpServers, id string, approved bool) (*engine.Looked, error) {
+	status := rt.Streams.Status()
 	status.Set("connecting to the MCP server " + id)
 	defer status.Clear()
 	return eng.LookAtMCPServer(ctx, id, approved)
 }
 
-func runMCPTest(ctx context.Context, rt *runtime, eng mcpServers, o mcpTestOptions) error {
-	looked, err := rt.lookAt(ctx, eng, o.id, o.yes)
+func runMCPTest(ctx context.Context, rt *workbench.Runtime, eng mcpServers, o mcpTestOptions) error {
+	looked, err := lookAt(rt, ctx, eng, o.id, o.yes)
 	if err != nil {
 		return err
 	}
@@ -80,8 +82,8 @@ func runMCPTest(ctx context.Context, rt *runtime, eng mcpServers, o mcpTestOptio
 	}
 	if looked.Waiting {
 		if o.output == "text" {
-			rt.notice("its tools are not those that were approved:")
-			planView{rt.streams.Err, ""}.toolChanges(looked.Changes)
+			rt.Notice("its tools are not those that were approved:")
+			planView{rt.Streams.Err, ""}.toolChanges(looked.Changes)
 		}
 		if approved, err = approveTools(ctx, rt, o); err != nil {
 			return err
@@ -97,22 +99,22 @@ func runMCPTest(ctx context.Context, rt *runtime, eng mcpServers, o mcpTestOptio
 		if err != nil {
 			return err
 		}
-		if err := printJSON(rt, mcpTestJSON{outputVersion, toMCPServerJSON(s), looked.Report, orEmpty(looked.Changes), approved}); err != nil {
+		if err := workbench.PrintJSON(rt, mcpTestJSON{workbench.OutputVersion, toMCPServerJSON(s), looked.Report, workbench.OrEmpty(looked.Changes), approved}); err != nil {
 			return err
 		}
 	}
 	if !approved {
-		return fault.New(fault.Approval, "the tools of "+o.id+" that changed are held back", "fettle mcp test "+shellWord(o.id)+" --yes   approves them")
+		return fault.New(fault.Approval, "the tools of "+o.id+" that changed are held back", "fettle mcp test "+cmdline.ShellWord(o.id)+" --yes   approves them")
 	}
 	return nil
 }
 
 // approveTools asks whether the tools are approved as they are now.
-func approveTools(ctx context.Context, rt *runtime, o mcpTestOptions) (bool, error) {
-	if !rt.streams.CanAsk() || o.output == "json" {
+func approveTools(ctx context.Context, rt *workbench.Runtime, o mcpTestOptions) (bool, error) {
+	if !rt.Streams.CanAsk() || o.output == "json" {
 		return false, nil
 	}
-	key, err := rt.streams.Ask(ctx, term.Question{Text: "Approve these tools?", Default: 'n', Choices: []term.Choice{
+	key, err := rt.Streams.Ask(ctx, term.Question{Text: "Approve these tools?", Default: 'n', Choices: []term.Choice{
 		{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"},
 	}})
 	if errors.Is(err, term.ErrNoAnswer) {
@@ -122,14 +124,14 @@ func approveTools(ctx context.Context, rt *runtime, o mcpTestOptions) (bool, err
 }
 
 // printReport shows what a server has.
-func printReport(rt *runtime, id string, r *mcp.Report) {
-	style := rt.streams.Out.Style()
+func printReport(rt *workbench.Runtime, id string, r *mcp.Report) {
+	style := rt.Streams.Out.Style()
 	name := id
 	if r.Name != "" {
 		name += "  " + style.Dim(strings.TrimSpace(oneLine(r.Name)+" "+oneLine(r.Version))+", MCP "+oneLine(r.Protocol))
 	}
-	rt.streams.Out.Printf("%s\n", style.Bold(name))
-	v := planView{rt.streams.Out, ""}
+	rt.Streams.Out.Printf("%s\n", style.Bold(name))
+	v := planView{rt.Streams.Out, ""}
 	for _, t := range r.Tools {
 		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
 		v.line("tool", t.ID, about)
@@ -144,6 +146,6 @@ func printReport(rt *runtime, id string, r *mcp.Report) {
 		v.line("note", n, "")
 	}
 	if len(r.Tools)+len(r.Resources)+len(r.Prompts) == 0 {
-		rt.notice(fmt.Sprintf("the MCP server %s has nothing to offer", id))
+		rt.Notice(fmt.Sprintf("the MCP server %s has nothing to offer", id))
 	}
 }

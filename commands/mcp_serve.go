@@ -7,7 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server"
@@ -21,7 +24,7 @@ type mcpServeOptions struct {
 	logs             string
 }
 
-func newMCPServe(rt *runtime) *cli.Command {
+func newMCPServe(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp serve"
 	return &cli.Command{
 		Name:  "serve",
@@ -44,25 +47,25 @@ fettle serve has the same at its address and /mcp, or /mcp/TOOLSET, with its tok
 fettle mcp alone does this too, where its input is no terminal.`,
 		UsageText: "fettle mcp serve\nfettle mcp serve --toolset builtin -w .\nfettle mcp serve --allow 'write_file(path=notes/**)' --log off",
 		Flags: []cli.Flag{
-			listFlag("toolset", "", "", "offer only the tools and agents of toolset `ID`; may be repeated"),
-			listFlag("allow", "", "", "run calls that match `RULE` without asking; may be repeated"),
+			cmdline.ListFlag("toolset", "", "", "offer only the tools and agents of toolset `ID`; may be repeated"),
+			cmdline.ListFlag("allow", "", "", "run calls that match `RULE` without asking; may be repeated"),
 			&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Usage: "let tools work in folder `DIR`"},
 			&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "ask the model `PROVIDER/NAME` where an agent names none"},
 			&cli.StringFlag{Name: "log", Value: "text", Usage: "write the log as `FORMAT`: text, json or off"},
-			rt.inProfile(""),
+			rt.InProfile(""),
 		},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
 			o := mcpServeOptions{
-				toolsets: listOf(c, "toolset"), allow: listOf(c, "allow"), workspace: c.String("workspace"),
+				toolsets: cmdline.ListOf(c, "toolset"), allow: cmdline.ListOf(c, "allow"), workspace: c.String("workspace"),
 				model: c.String("model"), logs: c.String("log"),
 			}
 			if c.IsSet("workspace") && o.workspace == "" {
-				return usagef(path+" --help", "--workspace is empty")
+				return cmdline.Usagef(path+" --help", "--workspace is empty")
 			}
-			rt.answering = true
+			rt.Answering = true
 			return runMCPServe(c.Context, rt, o)
 		},
 	}
@@ -70,12 +73,12 @@ fettle mcp alone does this too, where its input is no terminal.`,
 
 // mcpBare is what the group does by itself: it serves a program, and shows a
 // person its help.
-func mcpBare(rt *runtime) cli.ActionFunc {
+func mcpBare(rt *workbench.Runtime) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() > 0 {
-			return unknownCommand(c.Command.Subcommands, c.Args().Slice(), "fettle mcp")
+			return cmdline.UnknownCommand(c.Command.Subcommands, c.Args().Slice(), "fettle mcp")
 		}
-		if rt.streams.In.IsTerminal() {
+		if rt.Streams.In.IsTerminal() {
 			printHelp(rt, c.Command, "fettle mcp")
 			return nil
 		}
@@ -84,12 +87,12 @@ func mcpBare(rt *runtime) cli.ActionFunc {
 }
 
 // check resolves the folder, and finds what is wrong before anything begins.
-func (o *mcpServeOptions) check(rt *runtime) error {
+func (o *mcpServeOptions) check(rt *workbench.Runtime) error {
 	switch {
 	case o.logs != "text" && o.logs != "json" && o.logs != "off":
-		return usagef("fettle mcp serve --log json", "--log wants text, json or off, not %s", shellWord(o.logs))
-	case rt.streams.In.IsTerminal():
-		return usagef("fettle mcp serve --help", "fettle mcp serve is started by a program, and nobody types what it reads; its help says how")
+		return cmdline.Usagef("fettle mcp serve --log json", "--log wants text, json or off, not %s", cmdline.ShellWord(o.logs))
+	case rt.Streams.In.IsTerminal():
+		return cmdline.Usagef("fettle mcp serve --help", "fettle mcp serve is started by a program, and nobody types what it reads; its help says how")
 	}
 	if err := (engine.Policy{Allow: o.allow}).Check(); err != nil {
 		return fault.Wrap(fault.Usage, "--allow", err, "fettle mcp serve --allow 'write_file(path=notes/**)'")
@@ -104,16 +107,16 @@ func (o *mcpServeOptions) check(rt *runtime) error {
 	return nil
 }
 
-func runMCPServe(ctx context.Context, rt *runtime, o mcpServeOptions) error {
+func runMCPServe(ctx context.Context, rt *workbench.Runtime, o mcpServeOptions) error {
 	if err := o.check(rt); err != nil {
 		return err
 	}
-	cfg, err := rt.config(map[string]config.Flag{})
+	cfg, err := rt.Config(map[string]config.Flag{})
 	if err != nil {
 		return err
 	}
 	cfg.Model = cmp.Or(o.model, cfg.Model)
-	eng, err := rt.engineFor(cfg, nil)
+	eng, err := rt.EngineFor(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -127,10 +130,10 @@ func runMCPServe(ctx context.Context, rt *runtime, o mcpServeOptions) error {
 	}
 	host := mcp.New(mcp.Options{
 		Engine: eng, Prepare: prepareTurn(cfg, ""), Toolsets: o.toolsets, Workspace: o.workspace,
-		Policy: engine.Policy{Allow: o.allow}, Version: buildVersion().Version, Log: rt.logger(o.logs),
+		Policy: engine.Policy{Allow: o.allow}, Version: rt.Build().Version, Log: logger(rt, o.logs),
 	})
-	err = host.Serve(ctx, rt.streams.In, rt.streams.Out)
-	if err != nil && !closedPipe(err) {
+	err = host.Serve(ctx, rt.Streams.In, rt.Streams.Out)
+	if err != nil && !term.ClosedPipe(err) {
 		return fault.Wrap(fault.Failed, "speak with the MCP client", err)
 	}
 	return nil
@@ -151,17 +154,17 @@ func knownGroups(ctx context.Context, eng *engine.Engine, ids []string) error {
 	}
 	for _, id := range ids {
 		if !known[id] {
-			return fault.New(fault.NotFound, "there is no toolset "+shellWord(id), "fettle toolset list", "fettle mcp list")
+			return fault.New(fault.NotFound, "there is no toolset "+cmdline.ShellWord(id), "fettle toolset list", "fettle mcp list")
 		}
 	}
 	return nil
 }
 
 // servedMCP makes what fettle serve has at /mcp.
-func servedMCP(rt *runtime, cfg *config.Config, eng *engine.Engine, o serveOptions) func(func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
+func servedMCP(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o serveOptions) func(func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
 	return func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
 		return mcp.New(mcp.Options{
-			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Version: buildVersion().Version, Log: rt.log,
+			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Version: rt.Build().Version, Log: rt.Log,
 		})
 	}
 }

@@ -10,16 +10,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 )
 
-func newModels(rt *runtime) *cli.Command {
+func newModels(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "models",
 		Usage:       "see, fetch and remove models",
@@ -42,21 +44,21 @@ type modelRoom struct {
 
 // models loads the configuration and puts the providers together. The caller
 // closes it.
-func (rt *runtime) models() (*modelRoom, error) {
-	cfg, err := rt.config(nil)
+func models(rt *workbench.Runtime) (*modelRoom, error) {
+	cfg, err := rt.Config(nil)
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := rt.dirs()
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, err
 	}
-	ring, err := rt.keyRing(cfg)
+	ring, err := rt.KeyRing(cfg)
 	if err != nil {
 		return nil, err
 	}
-	client := newClient()
-	catalog, err := newCatalog(cfg, ring, client, nil)
+	client := workbench.NewClient()
+	catalog, err := workbench.NewCatalog(cfg, ring, client, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -182,5 +184,5 @@ func unknownProvider(err error, command string) error {
 		return err
 	}
 	near := append(unknown.Nearest, unknown.Known...)
-	return usagef(command+" "+near[0], "%s", unknown)
+	return cmdline.Usagef(command+" "+near[0], "%s", unknown)
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -30,28 +32,28 @@ hour; one of this machine is asked for each time. On a terminal it is a table
 that fits. In a pipe each model is a line of name, context in tokens, abilities,
 size in bytes and details, with tabs between. A ? means that nobody told.`
 
-func newModelsList(rt *runtime) *cli.Command {
+func newModelsList(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "list",
 		Usage:       "list what each provider offers",
 		Description: modelsListDescription,
 		UsageText:   "fettle models list\nfettle models list --tools --local\nfettle models list --provider ollama -o json",
 		Flags: []cli.Flag{
-			listFlag("provider", "", "", "only the models of provider `NAME`; may be repeated"),
+			cmdline.ListFlag("provider", "", "", "only the models of provider `NAME`; may be repeated"),
 			&cli.BoolFlag{Name: "tools", Usage: "only models that are known to call tools"},
 			&cli.BoolFlag{Name: "images", Usage: "only models that are known to take images"},
 			&cli.BoolFlag{Name: "thinking", Usage: "only models that are known to think first"},
 			&cli.BoolFlag{Name: "local", Usage: "only models that run on this machine"},
 			&cli.BoolFlag{Name: "refresh", Usage: "ask all providers now"},
-			rt.inProfile(""), outputFlag(),
+			rt.InProfile(""), cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models list"
 			o := modelsListOptions{
-				providers: listOf(c, "provider"), tools: c.Bool("tools"), images: c.Bool("images"),
+				providers: cmdline.ListOf(c, "provider"), tools: c.Bool("tools"), images: c.Bool("images"),
 				thinking: c.Bool("thinking"), local: c.Bool("local"), refresh: c.Bool("refresh"), output: c.String("output"),
 			}
-			if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
 				return err
 			}
 			return runModelsList(c.Context, rt, o)
@@ -80,7 +82,7 @@ type modelSourceJSON struct {
 // modelsErrorJSON is a provider that gave no list.
 type modelsErrorJSON struct {
 	Provider string `json:"provider"`
-	faultBody
+	workbench.FaultBody
 }
 
 // modelsNoticeJSON is a provider that wasn't asked.
@@ -89,8 +91,8 @@ type modelsNoticeJSON struct {
 	Reason   string `json:"reason"`
 }
 
-func runModelsList(ctx context.Context, rt *runtime, o modelsListOptions) error {
-	room, err := rt.models()
+func runModelsList(ctx context.Context, rt *workbench.Runtime, o modelsListOptions) error {
+	room, err := models(rt)
 	if err != nil {
 		return err
 	}
@@ -103,14 +105,14 @@ func runModelsList(ctx context.Context, rt *runtime, o modelsListOptions) error 
 	answered := slices.ContainsFunc(lists, engine.ModelList.Answered)
 	switch {
 	case o.output == "json":
-		err = printJSON(rt, o.json(lists, shown))
+		err = workbench.PrintJSON(rt, o.json(lists, shown))
 	case !answered && len(shown) == 0:
 		return nobodyAnswered(lists, o)
 	default:
 		o.print(rt, lists, shown, untold)
 	}
 	if err == nil && !answered {
-		return exitError{fault.Unavailable.Exit()} // all there is to say has been said
+		return workbench.ExitError{Status: fault.Unavailable.Exit()} // all there is to say has been said
 	}
 	return err
 }
@@ -141,7 +143,7 @@ func (o modelsListOptions) filter(lists []engine.ModelList) (shown []engine.List
 
 func (o modelsListOptions) json(lists []engine.ModelList, shown []engine.ListedModel) modelsJSON {
 	out := modelsJSON{
-		SchemaVersion: outputVersion, Models: []modelJSON{}, Providers: []modelSourceJSON{},
+		SchemaVersion: workbench.OutputVersion, Models: []modelJSON{}, Providers: []modelSourceJSON{},
 		Errors: []modelsErrorJSON{}, NotReady: []modelsNoticeJSON{},
 	}
 	for _, m := range shown {
@@ -155,15 +157,15 @@ func (o modelsListOptions) json(lists []engine.ModelList, shown []engine.ListedM
 		case l.NotReady != "":
 			out.NotReady = append(out.NotReady, modelsNoticeJSON{l.Provider, l.NotReady})
 		case l.Err != nil:
-			out.Errors = append(out.Errors, modelsErrorJSON{l.Provider, bodyOf(listTrouble(l))})
+			out.Errors = append(out.Errors, modelsErrorJSON{l.Provider, workbench.BodyOf(listTrouble(l))})
 		}
 	}
 	return out
 }
 
 // print shows the table, and on standard error what it isn't whole for.
-func (o modelsListOptions) print(rt *runtime, lists []engine.ModelList, shown []engine.ListedModel, untold int) {
-	listModels(rt.streams.Out, shown)
+func (o modelsListOptions) print(rt *workbench.Runtime, lists []engine.ModelList, shown []engine.ListedModel, untold int) {
+	listModels(rt.Streams.Out, shown)
 	now := time.Now()
 	for _, l := range lists {
 		trouble := listTrouble(l)
@@ -171,19 +173,19 @@ func (o modelsListOptions) print(rt *runtime, lists []engine.ModelList, shown []
 		case trouble != nil && l.NotReady != "" && o.providers == nil:
 			// It isn't set up, and nobody asked for it.
 		case trouble != nil && len(l.Models) > 0:
-			rt.notice(trouble.Msg + "; its list is " + listAge(l, now))
+			rt.Notice(trouble.Msg + "; its list is " + listAge(l, now))
 		case trouble != nil:
-			rt.notice(trouble.Msg)
+			rt.Notice(trouble.Msg)
 		case l.Cached:
-			rt.notice("the list of " + l.Provider + " is " + listAge(l, now) + "; --refresh asks now")
+			rt.Notice("the list of " + l.Provider + " is " + listAge(l, now) + "; --refresh asks now")
 		}
 	}
 	if untold > 0 {
-		rt.notice(term.Count(untold, "model is left out, whose abilities nobody told",
+		rt.Notice(term.Count(untold, "model is left out, whose abilities nobody told",
 			"models are left out, whose abilities nobody told") + "; fettle help models says how to tell")
 	}
 	if len(shown) == 0 && untold == 0 {
-		rt.notice(o.nothing(lists))
+		rt.Notice(o.nothing(lists))
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -27,21 +29,21 @@ const modelsPullDescription = `The name is one that Ollama knows, such as qwen3,
 ollama/qwen3 is the same. A pull that was stopped, by you or by the network,
 goes on from there the next time. A connection that breaks is tried again.`
 
-func newModelsPull(rt *runtime) *cli.Command {
+func newModelsPull(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "pull",
 		Usage:       "fetch a model into Ollama",
 		ArgsUsage:   "NAME",
 		Description: modelsPullDescription,
 		UsageText:   "fettle models pull qwen3\nfettle models pull qwen3 -o json",
-		Flags:       []cli.Flag{rt.inProfile(""), outputFlag()},
+		Flags:       []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models pull"
 			if c.NArg() != 1 || c.Args().First() == "" {
-				return usagef(path+" qwen3", "models pull wants the name of one model")
+				return cmdline.Usagef(path+" qwen3", "models pull wants the name of one model")
 			}
 			o := modelsPullOptions{name: c.Args().First(), output: c.String("output")}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runModelsPull(c.Context, rt, o)
@@ -81,14 +83,14 @@ func (m *modelRoom) pullable(arg, doing string) (pullable, error) {
 	}
 	puller, ok := provider.As[provider.Puller](p)
 	if !ok {
-		return out, usagef("fettle models "+doing+" qwen3", "%s has its models elsewhere: there is nothing to %s", out.at, doing)
+		return out, cmdline.Usagef("fettle models "+doing+" qwen3", "%s has its models elsewhere: there is nothing to %s", out.at, doing)
 	}
 	out.Puller = puller
 	return out, nil
 }
 
-func runModelsPull(ctx context.Context, rt *runtime, o modelsPullOptions) error {
-	room, err := rt.models()
+func runModelsPull(ctx context.Context, rt *workbench.Runtime, o modelsPullOptions) error {
+	room, err := models(rt)
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func runModelsPull(ctx context.Context, rt *runtime, o modelsPullOptions) error 
 	if err != nil {
 		return err
 	}
-	bar := rt.streams.Progress(model.ref())
+	bar := rt.Streams.Progress(model.ref())
 	defer bar.Clear()
 	bar.Stage("asking " + model.at)
 	begun := time.Now()
@@ -122,7 +124,7 @@ func runModelsPull(ctx context.Context, rt *runtime, o modelsPullOptions) error 
 	took := time.Since(begun)
 	room.relist(ctx, model.at)
 	if o.output == "json" {
-		return printJSON(rt, pulledJSON{outputVersion, model.ref(), at.Total, at.Fetched, took.Milliseconds()})
+		return workbench.PrintJSON(rt, pulledJSON{workbench.OutputVersion, model.ref(), at.Total, at.Fetched, took.Milliseconds()})
 	}
 	if at.Fetched == 0 {
 		bar.Done("all of " + model.ref() + " was here, " + term.Size(at.Total))
@@ -140,10 +142,10 @@ func (m *modelRoom) relist(ctx context.Context, name string) {
 }
 
 // pullFault says how far a pull came and that it goes on from there.
-func pullFault(ctx context.Context, rt *runtime, model pullable, at provider.Progress, err error) error {
-	again := "fettle models pull " + shellWord(model.name)
+func pullFault(ctx context.Context, rt *workbench.Runtime, model pullable, at provider.Progress, err error) error {
+	again := "fettle models pull " + cmdline.ShellWord(model.name)
 	if model.at != "ollama" {
-		again = "fettle models pull " + shellWord(model.ref())
+		again = "fettle models pull " + cmdline.ShellWord(model.ref())
 	}
 	goesOn := ""
 	if at.Done > 0 {
@@ -151,7 +153,7 @@ func pullFault(ctx context.Context, rt *runtime, model pullable, at provider.Pro
 	}
 	if ctx.Err() != nil {
 		if goesOn != "" {
-			rt.notice("stopped; " + again + goesOn)
+			rt.Notice("stopped; " + again + goesOn)
 		}
 		return err
 	}

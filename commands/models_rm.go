@@ -7,7 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -17,26 +19,26 @@ type modelsRmOptions struct {
 	yes   bool
 }
 
-func newModelsRm(rt *runtime) *cli.Command {
+func newModelsRm(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "rm",
 		Usage:       "remove models from Ollama",
 		ArgsUsage:   "NAME…",
 		Description: "It can't be undone but by pulling them again. What other models share is kept.",
 		UsageText:   "fettle models rm llama3.2 --yes",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "don't ask"}, rt.inProfile("")},
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "don't ask"}, rt.InProfile("")},
 		Action: func(c *cli.Context) error {
 			o := modelsRmOptions{names: c.Args().Slice(), yes: c.Bool("yes")}
 			if len(o.names) == 0 {
-				return usagef("fettle models list --local", "models rm wants the name of a model")
+				return cmdline.Usagef("fettle models list --local", "models rm wants the name of a model")
 			}
 			return runModelsRm(c.Context, rt, o)
 		},
 	}
 }
 
-func runModelsRm(ctx context.Context, rt *runtime, o modelsRmOptions) error {
-	room, err := rt.models()
+func runModelsRm(ctx context.Context, rt *workbench.Runtime, o modelsRmOptions) error {
+	room, err := models(rt)
 	if err != nil {
 		return err
 	}
@@ -46,13 +48,13 @@ func runModelsRm(ctx context.Context, rt *runtime, o modelsRmOptions) error {
 		return err
 	}
 	if !o.yes {
-		again := "fettle models rm " + strings.Join(shellWords(o.names), " ") + " --yes"
-		ok, err := rt.sure(ctx, "remove "+strings.Join(named, ", ")+"?", again)
+		again := "fettle models rm " + strings.Join(cmdline.ShellWords(o.names), " ") + " --yes"
+		ok, err := rt.Sure(ctx, "remove "+strings.Join(named, ", ")+"?", again)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			rt.notice("nothing was removed")
+			rt.Notice("nothing was removed")
 			return nil
 		}
 	}
@@ -60,7 +62,7 @@ func runModelsRm(ctx context.Context, rt *runtime, o modelsRmOptions) error {
 		if err := m.Remove(ctx, m.name); err != nil {
 			return engine.Explain(m.ref(), err)
 		}
-		rt.notice("removed " + named[i])
+		rt.Notice("removed " + named[i])
 		room.relist(ctx, m.at)
 	}
 	return nil

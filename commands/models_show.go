@@ -6,8 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
@@ -17,7 +19,7 @@ type modelsShowOptions struct {
 	output string
 }
 
-func newModelsShow(rt *runtime) *cli.Command {
+func newModelsShow(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show what is known of a model, and who told it",
@@ -26,14 +28,14 @@ func newModelsShow(rt *runtime) *cli.Command {
 where it comes from: the provider, now or when it was last asked, or the
 configuration, whose word is the last. In a pipe the columns have tabs between.`,
 		UsageText: "fettle models show\nfettle models show ollama/qwen3\nfettle models show ollama/qwen3 -o json",
-		Flags:     []cli.Flag{rt.inProfile(""), outputFlag()},
+		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models show"
 			if c.NArg() > 1 {
-				return usagef(path+" ollama/qwen3", "models show takes one model")
+				return cmdline.Usagef(path+" ollama/qwen3", "models show takes one model")
 			}
 			o := modelsShowOptions{ref: c.Args().First(), output: c.String("output")}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runModelsShow(c.Context, rt, o)
@@ -53,8 +55,8 @@ type shownModelJSON struct {
 	// Sources says of each fact who told it: provider, cache, configuration.
 	Sources map[string]modelFactJSON `json:"sources"`
 	// Problem is why the provider couldn't be asked now.
-	Problem *faultBody `json:"problem,omitempty"`
-	Example string     `json:"example"`
+	Problem *workbench.FaultBody `json:"problem,omitempty"`
+	Example string               `json:"example"`
 }
 
 type modelFactJSON struct {
@@ -62,8 +64,8 @@ type modelFactJSON struct {
 	Origin *config.Origin `json:"origin,omitempty"` // of the configuration
 }
 
-func runModelsShow(ctx context.Context, rt *runtime, o modelsShowOptions) error {
-	room, err := rt.models()
+func runModelsShow(ctx context.Context, rt *workbench.Runtime, o modelsShowOptions) error {
+	room, err := models(rt)
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func runModelsShow(ctx context.Context, rt *runtime, o modelsShowOptions) error 
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, room.shown(found))
+		return workbench.PrintJSON(rt, room.shown(found))
 	}
 	room.print(rt, found)
 	return nil
@@ -136,7 +138,7 @@ func (m *modelRoom) origin(model engine.FoundModel, setting string) (config.Orig
 
 func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
 	out := shownModelJSON{
-		SchemaVersion: outputVersion, modelJSON: describeModel(found.ListedModel), Address: found.List.Address,
+		SchemaVersion: workbench.OutputVersion, modelJSON: describeModel(found.ListedModel), Address: found.List.Address,
 		Listed: found.Listed, Cached: found.List.Cached, Sources: map[string]modelFactJSON{}, Example: modelExample(found),
 	}
 	if !found.List.Asked.IsZero() {
@@ -144,7 +146,7 @@ func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
 		out.AskedAt = &asked
 	}
 	if trouble := listTrouble(found.List); trouble != nil {
-		body := bodyOf(trouble)
+		body := workbench.BodyOf(trouble)
 		out.Problem = &body
 	}
 	for _, f := range modelFacts(found.ListedModel) {
@@ -169,8 +171,8 @@ func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
 }
 
 // print shows a model for reading.
-func (m *modelRoom) print(rt *runtime, found engine.FoundModel) {
-	out := rt.streams.Out
+func (m *modelRoom) print(rt *workbench.Runtime, found engine.FoundModel) {
+	out := rt.Streams.Out
 	style := out.Style()
 	out.Printf("%s\n", style.Bold(term.Clean(found.Ref())))
 	table := term.NewTable(out, term.Column{}, term.Column{}, term.Column{Cut: true, Style: style.Dim})
@@ -216,13 +218,13 @@ func (m *modelRoom) printAbout(out *term.Output, found engine.FoundModel) {
 }
 
 // remarks says on standard error what there is to say of how it is known.
-func (m *modelRoom) remarks(rt *runtime, found engine.FoundModel) {
+func (m *modelRoom) remarks(rt *workbench.Runtime, found engine.FoundModel) {
 	if trouble := listTrouble(found.List); trouble != nil {
-		rt.notice(trouble.Msg)
+		rt.Notice(trouble.Msg)
 		return
 	}
 	if !found.Listed {
-		rt.notice("the list of " + found.Provider + " doesn't have it")
+		rt.Notice("the list of " + found.Provider + " doesn't have it")
 	}
 }
 
@@ -244,5 +246,5 @@ func (m *modelRoom) from(found engine.FoundModel, f modelFact) string {
 
 // modelExample is a command that asks the model.
 func modelExample(found engine.FoundModel) string {
-	return "fettle ask -m " + shellWord(found.Ref()) + ` "why is the sky blue?"`
+	return "fettle ask -m " + cmdline.ShellWord(found.Ref()) + ` "why is the sky blue?"`
 }

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
@@ -40,7 +41,7 @@ type payloadTypesJSON struct {
 	Problems      []payloads.Problem   `json:"problems,omitempty"`
 }
 
-func newPayloads(rt *runtime) *cli.Command {
+func newPayloads(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "payloads",
 		Usage: "see structured data that answers show, and accept or reject it",
@@ -65,12 +66,12 @@ func readChat(c *cli.Context) (engine.ChatRef, error) {
 	case !c.IsSet("chat"):
 		return engine.ChatRef{Last: true}, nil
 	case n <= 0:
-		return engine.ChatRef{}, usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+		return engine.ChatRef{}, cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
 	}
 	return engine.ChatRef{Number: n}, nil
 }
 
-func newPayloadsList(rt *runtime) *cli.Command {
+func newPayloadsList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle payloads list"
 	return &cli.Command{
 		Name:  "list",
@@ -78,12 +79,12 @@ func newPayloadsList(rt *runtime) *cli.Command {
 		Description: `In a pipe each payload is a line of number, type, title, who gave it (tool or
 model) and what was decided, with tabs between.`,
 		UsageText: "fettle payloads list\nfettle payloads list --chat 1 -o json",
-		Flags:     []cli.Flag{ofChat(), outputFlag()},
+		Flags:     []cli.Flag{ofChat(), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			ref, err := readChat(c)
@@ -95,8 +96,8 @@ model) and what was decided, with tabs between.`,
 	}
 }
 
-func runPayloadsList(ctx context.Context, rt *runtime, ref engine.ChatRef, output string) error {
-	eng, err := rt.storeEngine()
+func runPayloadsList(ctx context.Context, rt *workbench.Runtime, ref engine.ChatRef, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -108,13 +109,13 @@ func runPayloadsList(ctx context.Context, rt *runtime, ref engine.ChatRef, outpu
 		if all == nil {
 			all = []engine.ShownPayload{}
 		}
-		return printJSON(rt, payloadsJSON{outputVersion, chat.Number, chat.ID, all})
+		return workbench.PrintJSON(rt, payloadsJSON{workbench.OutputVersion, chat.Number, chat.ID, all})
 	}
 	if len(all) == 0 {
-		rt.notice(fmt.Sprintf("chat %d has no payloads", chat.Number))
+		rt.Notice(fmt.Sprintf("chat %d has no payloads", chat.Number))
 		return nil
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	table := term.NewTable(out, term.Column{Title: "n", Right: true}, term.Column{Title: "type"}, term.Column{Title: "title", Cut: true},
 		term.Column{Title: "from", Style: out.Style().Dim}, term.Column{Title: "decision"})
 	for _, p := range all {
@@ -139,29 +140,29 @@ type pickOptions struct {
 // last one where neither is given.
 func readPick(c *cli.Context, path string) (o pickOptions, err error) {
 	o.output = c.String("output")
-	if err := checkOutput(o.output, path); err != nil {
+	if err := cmdline.CheckOutput(o.output, path); err != nil {
 		return o, err
 	}
 	if c.NArg() > 1 {
-		return o, usagef("fettle payloads list", "%s takes one payload, by its number in the chat or its id", strings.TrimPrefix(path, "fettle "))
+		return o, cmdline.Usagef("fettle payloads list", "%s takes one payload, by its number in the chat or its id", strings.TrimPrefix(path, "fettle "))
 	}
 	if o.chat, err = readChat(c); err != nil {
 		return o, err
 	}
 	arg := c.Args().First()
-	switch n, ok := chatNumber(arg); {
+	switch n, ok := cmdline.ChatNumber(arg); {
 	case arg == "":
 	case ok && n <= engine.MaxPlace:
 		o.number = int(n)
-	case isULID(arg):
+	case cmdline.IsULID(arg):
 		o.id = arg
 	default:
-		return o, usagef("fettle payloads list", "%s is no payload: it has a number in its chat, from 1, and an id", shellWord(arg))
+		return o, cmdline.Usagef("fettle payloads list", "%s is no payload: it has a number in its chat, from 1, and an id", cmdline.ShellWord(arg))
 	}
 	return o, nil
 }
 
-func newPayloadsShow(rt *runtime) *cli.Command {
+func newPayloadsShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle payloads show"
 	return &cli.Command{
 		Name:      "show",
@@ -170,7 +171,7 @@ func newPayloadsShow(rt *runtime) *cli.Command {
 		Description: `PAYLOAD is its number in payloads list, or its id. On a terminal its data is laid
 out as a card; in a pipe it is JSON.`,
 		UsageText: "fettle payloads show\nfettle payloads show 1 --chat 1 | head -5",
-		Flags:     []cli.Flag{ofChat(), outputFlag()},
+		Flags:     []cli.Flag{ofChat(), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o, err := readPick(c, path)
 			if err != nil {
@@ -181,8 +182,8 @@ out as a card; in a pipe it is JSON.`,
 	}
 }
 
-func runPayloadsShow(ctx context.Context, rt *runtime, o pickOptions) error {
-	eng, err := rt.storeEngine()
+func runPayloadsShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -190,12 +191,12 @@ func runPayloadsShow(ctx context.Context, rt *runtime, o pickOptions) error {
 	if err != nil {
 		return err
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	switch {
 	case o.output == "json":
-		return printJSON(rt, payloadJSON{outputVersion, chat.Number, chat.ID, p})
+		return workbench.PrintJSON(rt, payloadJSON{workbench.OutputVersion, chat.Number, chat.ID, p})
 	case !out.IsTerminal():
-		return printJSON(rt, p.Data)
+		return workbench.PrintJSON(rt, p.Data)
 	}
 	card{payload: p.Payload, plan: eng.PayloadPlan(ctx, chat, p.Payload), foot: becameOf(p, chat.Number)}.print(out)
 	return nil
@@ -214,16 +215,7 @@ func becameOf(p engine.ShownPayload, chat int64) string {
 	return decisionWords(*d)
 }
 
-// decisionWords are a decision in words.
-func decisionWords(d engine.PayloadDecision) string {
-	text := string(d.Decision) + " " + term.Ago(time.Now(), d.At)
-	if d.Remark != "" {
-		text += ": " + term.Clean(d.Remark)
-	}
-	return text
-}
-
-func newPayloadsTypes(rt *runtime) *cli.Command {
+func newPayloadsTypes(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle payloads types"
 	return &cli.Command{
 		Name:      "types",
@@ -233,12 +225,12 @@ func newPayloadsTypes(rt *runtime) *cli.Command {
 suggests as the next step has to match their schemas. In a pipe each type is a
 line of type, toolset (empty for those that are always known), marker and label.`,
 		UsageText: "fettle payloads types\nfettle payloads types suggested_actions",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return usagef(path, "payloads types takes one type")
+				return cmdline.Usagef(path, "payloads types takes one type")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runPayloadsTypes(c.Context, rt, c.Args().First(), c.String("output"))
@@ -246,8 +238,8 @@ line of type, toolset (empty for those that are always known), marker and label.
 	}
 }
 
-func runPayloadsTypes(ctx context.Context, rt *runtime, name, output string) error {
-	eng, err := rt.storeEngine()
+func runPayloadsTypes(ctx context.Context, rt *workbench.Runtime, name, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -259,12 +251,12 @@ func runPayloadsTypes(ctx context.Context, rt *runtime, name, output string) err
 		return showSchema(rt, types, name, output)
 	}
 	if output == "json" {
-		return printJSON(rt, payloadTypesJSON{outputVersion, types, problems})
+		return workbench.PrintJSON(rt, payloadTypesJSON{workbench.OutputVersion, types, problems})
 	}
 	for _, p := range problems {
-		rt.notice(p.String())
+		rt.Notice(p.String())
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	table := term.NewTable(out, term.Column{Title: "type"}, term.Column{Title: "toolset", Style: out.Style().Dim},
 		term.Column{Title: "marker", Cut: true}, term.Column{Title: "label", Cut: true, Prose: true})
 	for _, t := range types {
@@ -279,7 +271,7 @@ func runPayloadsTypes(ctx context.Context, rt *runtime, name, output string) err
 
 // showSchema prints the schema of a type: a toolset's own before the one that
 // is always known.
-func showSchema(rt *runtime, types []engine.PayloadType, name, output string) error {
+func showSchema(rt *workbench.Runtime, types []engine.PayloadType, name, output string) error {
 	var found []engine.PayloadType
 	for _, t := range types {
 		if t.Type == name {
@@ -288,9 +280,9 @@ func showSchema(rt *runtime, types []engine.PayloadType, name, output string) er
 	}
 	switch {
 	case len(found) == 0:
-		return fault.New(fault.NotFound, "there is no payload type "+shellWord(name), "fettle payloads types")
+		return fault.New(fault.NotFound, "there is no payload type "+cmdline.ShellWord(name), "fettle payloads types")
 	case output == "json":
-		return printJSON(rt, payloadTypesJSON{SchemaVersion: outputVersion, Types: found})
+		return workbench.PrintJSON(rt, payloadTypesJSON{SchemaVersion: workbench.OutputVersion, Types: found})
 	}
-	return printJSON(rt, json.RawMessage(cmp.Or(string(found[0].Schema), "{}")))
+	return workbench.PrintJSON(rt, json.RawMessage(cmp.Or(string(found[0].Schema), "{}")))
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -31,7 +33,7 @@ type decideOptions struct {
 	yes    bool
 }
 
-func newPayloadsDecide(rt *runtime, accept bool) *cli.Command {
+func newPayloadsDecide(rt *workbench.Runtime, accept bool) *cli.Command {
 	name, usage := "reject", "reject a payload, the last one where none is named"
 	if accept {
 		name, usage = "accept", "accept a payload, the last one where none is named"
@@ -50,7 +52,7 @@ an action of a page is left to the page.`,
 			ofChat(),
 			&cli.StringFlag{Name: "remark", Usage: "tell the model `TEXT` with it"},
 			&cli.BoolFlag{Name: "yes", Usage: "run the tool that it names without asking"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := decideOptions{accept: accept, remark: c.String("remark"), yes: c.Bool("yes")}
@@ -63,15 +65,15 @@ an action of a page is left to the page.`,
 	}
 }
 
-func runPayloadsDecide(ctx context.Context, rt *runtime, o decideOptions) error {
-	eng, err := rt.storeEngine()
+func runPayloadsDecide(ctx context.Context, rt *workbench.Runtime, o decideOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
 	done, err := eng.Decide(ctx, engine.Deciding{
 		Chat: o.chat, Payload: o.id, Number: o.number, Accept: o.accept, Remark: o.remark,
-		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && rt.streams.CanAsk(),
-		OnWait: func(what string) { rt.notice("waiting: " + what) },
+		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && rt.Streams.CanAsk(),
+		OnWait: func(what string) { rt.Notice("waiting: " + what) },
 	})
 	if err != nil {
 		return err
@@ -79,8 +81,8 @@ func runPayloadsDecide(ctx context.Context, rt *runtime, o decideOptions) error 
 	if o.output == "json" {
 		return decideJSON(ctx, rt, eng, done)
 	}
-	rt.streams.Out.Printf("%s\n", term.Clean(decidedLine(done)))
-	rt.decidedRemarks(done)
+	rt.Streams.Out.Printf("%s\n", term.Clean(decidedLine(done)))
+	decidedRemarks(rt, done)
 	if done.Turn == "" {
 		return nil
 	}
@@ -98,7 +100,7 @@ func decidedLine(d engine.Decided) string {
 }
 
 // decidedRemarks say who else hears of it.
-func (rt *runtime) decidedRemarks(d engine.Decided) {
+func decidedRemarks(rt *workbench.Runtime, d engine.Decided) {
 	r := d.Payload.Decision.Reaction
 	var text string
 	switch {
@@ -109,19 +111,19 @@ func (rt *runtime) decidedRemarks(d engine.Decided) {
 		text = "whether " + r.Tool + " ran isn't known: fettle chats show " + fmt.Sprint(d.Chat.Number)
 	}
 	if text != "" {
-		rt.notice(text)
+		rt.Notice(text)
 	}
-	if !d.Again && rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(strings.TrimSpace(
+	if !d.Again && rt.Streams.Err.IsTerminal() {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(strings.TrimSpace(
 			fmt.Sprintf(`fettle ask --chat %d "go on"   tells the model`, d.Chat.Number))))
 	}
 }
 
 // decideJSON follows the tool's turn, if there is one, and prints one object.
-func decideJSON(ctx context.Context, rt *runtime, eng *engine.Engine, d engine.Decided) error {
-	out := decidedJSON{SchemaVersion: outputVersion, Chat: d.Chat.Number, ChatID: d.Chat.ID, Payload: d.Payload, Again: d.Again}
+func decideJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, d engine.Decided) error {
+	out := decidedJSON{SchemaVersion: workbench.OutputVersion, Chat: d.Chat.Number, ChatID: d.Chat.ID, Payload: d.Payload, Again: d.Again}
 	if d.Turn == "" {
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
 	v := &gatheringView{toolView: &toolView{rt: rt, o: toolCallOptions{output: "json", quiet: true}}}
 	err := follow(ctx, rt, eng, d.Turn, v)
@@ -129,7 +131,7 @@ func decideJSON(ctx context.Context, rt *runtime, eng *engine.Engine, d engine.D
 		call := v.json()
 		out.Call = &call
 	}
-	if printErr := printJSON(rt, out); printErr != nil {
+	if printErr := workbench.PrintJSON(rt, out); printErr != nil {
 		return printErr
 	}
 	if err != nil {

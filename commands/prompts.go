@@ -6,7 +6,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/prompts"
+	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
 // promptOptions are what the commands about one prompt take.
@@ -38,7 +40,7 @@ between --- and --- at the top may say more, and flags win over them:
 
   {{input}}`
 
-func newPrompts(rt *runtime) *cli.Command {
+func newPrompts(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "prompts",
 		Usage:       "keep questions under a name, with variables",
@@ -62,7 +64,7 @@ func sourceFlags() []cli.Flag {
 func readPrompt(c *cli.Context, path string, need int, text bool) (promptOptions, error) {
 	o := promptOptions{name: c.Args().First(), output: c.String("output"), yes: c.Bool("yes")}
 	if c.Bool("project") && c.Bool("user") {
-		return o, usagef(path+" --help", "--project and --user name two places; give one")
+		return o, cmdline.Usagef(path+" --help", "--project and --user name two places; give one")
 	}
 	if c.Bool("project") {
 		o.source = prompts.Project
@@ -72,28 +74,28 @@ func readPrompt(c *cli.Context, path string, need int, text bool) (promptOptions
 	}
 	switch {
 	case c.NArg() < need && text:
-		return o, usagef(path+` review "Review this: {{input}}"`, "%s wants a name for the prompt", strings.TrimPrefix(path, "fettle "))
+		return o, cmdline.Usagef(path+` review "Review this: {{input}}"`, "%s wants a name for the prompt", strings.TrimPrefix(path, "fettle "))
 	case c.NArg() < need:
-		return o, usagef("fettle prompts list", "%s wants the name of a prompt", strings.TrimPrefix(path, "fettle "))
+		return o, cmdline.Usagef("fettle prompts list", "%s wants the name of a prompt", strings.TrimPrefix(path, "fettle "))
 	case c.NArg() > 1 && !text:
-		return o, usagef(path+" --help", "%s takes one name", strings.TrimPrefix(path, "fettle "))
+		return o, cmdline.Usagef(path+" --help", "%s takes one name", strings.TrimPrefix(path, "fettle "))
 	case c.NArg() > 1:
 		o.text = strings.Join(c.Args().Tail(), " ")
 	}
 	return o, nil
 }
 
-func newPromptsList(rt *runtime) *cli.Command {
+func newPromptsList(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list prompts by name",
 		Description: `On a terminal it is a table that fits. In a pipe each prompt is a line of name,
 description, variables, whose it is and the file, with tabs between.`,
 		UsageText: "fettle prompts list\nfettle prompts list -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			const path = "fettle prompts list"
-			if err := cmp.Or(noArguments(c, path), checkOutput(c.String("output"), path)); err != nil {
+			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(c.String("output"), path)); err != nil {
 				return err
 			}
 			return runPromptsList(rt, c.String("output"))
@@ -101,18 +103,18 @@ description, variables, whose it is and the file, with tabs between.`,
 	}
 }
 
-func newPromptsShow(rt *runtime) *cli.Command {
+func newPromptsShow(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "show",
 		Usage:       "show a prompt's file",
 		ArgsUsage:   "NAME",
 		Description: "Prints the file as it is; with -o json what was read of it, too.",
 		UsageText:   "fettle prompts show review\nfettle prompts show review -o json",
-		Flags:       append(sourceFlags(), outputFlag()),
+		Flags:       append(sourceFlags(), cmdline.OutputFlag()),
 		Action: func(c *cli.Context) error {
 			const path = "fettle prompts show"
 			o, err := readPrompt(c, path, 1, false)
-			if err := cmp.Or(err, checkOutput(o.output, path)); err != nil {
+			if err := cmp.Or(err, cmdline.CheckOutput(o.output, path)); err != nil {
 				return err
 			}
 			return runPromptsShow(rt, o)
@@ -120,7 +122,7 @@ func newPromptsShow(rt *runtime) *cli.Command {
 	}
 }
 
-func newPromptsNew(rt *runtime) *cli.Command {
+func newPromptsNew(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "new",
 		Usage:     "make a prompt",
@@ -142,7 +144,7 @@ example is written, and on a terminal opened in VISUAL or EDITOR.`,
 	}
 }
 
-func newPromptsEdit(rt *runtime) *cli.Command {
+func newPromptsEdit(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "edit",
 		Usage:       "open a prompt in VISUAL or EDITOR",
@@ -160,7 +162,7 @@ func newPromptsEdit(rt *runtime) *cli.Command {
 	}
 }
 
-func newPromptsRm(rt *runtime) *cli.Command {
+func newPromptsRm(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "remove a prompt's file",
@@ -177,7 +179,7 @@ func newPromptsRm(rt *runtime) *cli.Command {
 	}
 }
 
-func newPromptsPath(rt *runtime) *cli.Command {
+func newPromptsPath(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "path",
 		Usage:       "print where a prompt is, or where prompts are",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -58,8 +59,8 @@ type promptsJSON struct {
 	Prompts       []promptJSON `json:"prompts"`
 }
 
-func runPromptsList(rt *runtime, output string) error {
-	library, err := rt.library()
+func runPromptsList(rt *workbench.Runtime, output string) error {
+	library, err := rt.Library()
 	if err != nil {
 		return err
 	}
@@ -68,17 +69,17 @@ func runPromptsList(rt *runtime, output string) error {
 		return fault.Wrap(fault.Failed, "prompts", err)
 	}
 	if output == "json" {
-		out := promptsJSON{outputVersion, []promptJSON{}}
+		out := promptsJSON{workbench.OutputVersion, []promptJSON{}}
 		for _, e := range entries {
 			out.Prompts = append(out.Prompts, describeEntry(e))
 		}
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
 	if len(entries) == 0 {
-		rt.notice("no prompts yet; fettle prompts new review makes one")
+		rt.Notice("no prompts yet; fettle prompts new review makes one")
 		return nil
 	}
-	rt.listPrompts(entries)
+	listPrompts(rt, entries)
 	return nil
 }
 
@@ -106,8 +107,8 @@ func promptProblems(err error) []string {
 }
 
 // listPrompts prints a table for a person, and every column for a program.
-func (rt *runtime) listPrompts(entries []prompts.Entry) {
-	out, style := rt.streams.Out, rt.streams.Out.Style()
+func listPrompts(rt *workbench.Runtime, entries []prompts.Entry) {
+	out, style := rt.Streams.Out, rt.Streams.Out.Style()
 	columns := []term.Column{
 		{Title: "prompt"}, {Title: "about", Cut: true},
 		{Title: "variables", Cut: true, Style: style.Cyan}, {Title: "whose", Style: style.Dim},
@@ -133,7 +134,7 @@ func (rt *runtime) listPrompts(entries []prompts.Entry) {
 	_ = table.Flush() // Main looks at what went wrong with writing
 	for _, e := range entries {
 		if e.Err != nil {
-			rt.notice(promptProblems(e.Err)[0])
+			rt.Notice(promptProblems(e.Err)[0])
 		}
 	}
 }
@@ -160,29 +161,29 @@ type promptShowJSON struct {
 	promptJSON
 }
 
-func runPromptsShow(rt *runtime, o promptOptions) error {
-	library, err := rt.library()
+func runPromptsShow(rt *workbench.Runtime, o promptOptions) error {
+	library, err := rt.Library()
 	if err != nil {
 		return err
 	}
 	p, err := library.LoadFrom(o.source, o.name)
 	if err != nil {
-		return promptFault(o.name, err)
+		return workbench.PromptFault(o.name, err)
 	}
 	if o.output == "json" {
-		out := promptShowJSON{outputVersion, describePrompt(p)}
+		out := promptShowJSON{workbench.OutputVersion, describePrompt(p)}
 		out.Text = p.Text
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
 	if p.Hides != "" {
-		rt.notice("this is the project's, " + shortPath(p.Path) + "; it hides yours, which --user shows")
+		rt.Notice("this is the project's, " + shortPath(p.Path) + "; it hides yours, which --user shows")
 	}
-	w := rt.streams.Out.Cleaner()
+	w := rt.Streams.Out.Cleaner()
 	// Main looks at what went wrong with writing.
 	_, _ = w.Write([]byte(p.Text))
 	_ = w.Flush()
 	if !strings.HasSuffix(p.Text, "\n") {
-		rt.streams.Out.WriteString("\n")
+		rt.Streams.Out.WriteString("\n")
 	}
 	return nil
 }

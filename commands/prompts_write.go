@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/prompts"
-	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -28,15 +29,15 @@ Review this change. Name what is wrong, where, and how to mend it. {{focus}}
 {{input}}
 `
 
-func runPromptsNew(ctx context.Context, rt *runtime, o promptOptions) error {
+func runPromptsNew(ctx context.Context, rt *workbench.Runtime, o promptOptions) error {
 	if err := prompts.CheckName(o.name); err != nil {
-		return usagef(`fettle prompts new review "Review this: {{input}}"`, "%s is no name: %s", shellWord(o.name), err)
+		return cmdline.Usagef(`fettle prompts new review "Review this: {{input}}"`, "%s is no name: %s", cmdline.ShellWord(o.name), err)
 	}
-	library, err := rt.libraryToWrite(o.source)
+	library, err := libraryToWrite(rt, o.source)
 	if err != nil {
 		return err
 	}
-	text, given, err := rt.givenText(ctx, o.text)
+	text, given, err := givenText(rt, ctx, o.text)
 	if err != nil {
 		return err
 	}
@@ -52,8 +53,8 @@ func runPromptsNew(ctx context.Context, rt *runtime, o promptOptions) error {
 	if err != nil {
 		return fault.Wrap(fault.Failed, "prompts", err)
 	}
-	rt.streams.Out.Printf("%s\n", path)
-	if given || !rt.streams.In.IsTerminal() || !rt.streams.Out.IsTerminal() {
+	rt.Streams.Out.Printf("%s\n", path)
+	if given || !rt.Streams.In.IsTerminal() || !rt.Streams.Out.IsTerminal() {
 		return nil
 	}
 	return runPromptsEdit(ctx, rt, o)
@@ -61,11 +62,11 @@ func runPromptsNew(ctx context.Context, rt *runtime, o promptOptions) error {
 
 // givenText is the text of a new prompt: that of the arguments, of standard
 // input, or the example.
-func (rt *runtime) givenText(ctx context.Context, arg string) (text string, given bool, err error) {
+func givenText(rt *workbench.Runtime, ctx context.Context, arg string) (text string, given bool, err error) {
 	if arg != "" {
 		return arg + "\n", true, nil
 	}
-	piped, err := input.Stdin(ctx, input.Options{In: rt.streams.In.File(), Notice: rt.notice, StdinBytes: prompts.MaxFile})
+	piped, err := input.Stdin(ctx, input.Options{In: rt.Streams.In.File(), Notice: rt.Notice, StdinBytes: prompts.MaxFile})
 	if err != nil || len(piped) == 0 {
 		return newPromptText, false, err
 	}
@@ -74,12 +75,12 @@ func (rt *runtime) givenText(ctx context.Context, arg string) (text string, give
 
 // libraryToWrite is the library in which a new prompt is made: a project that
 // has no prompts yet gets its folder.
-func (rt *runtime) libraryToWrite(s prompts.Source) (*prompts.Library, error) {
-	library, err := rt.library()
+func libraryToWrite(rt *workbench.Runtime, s prompts.Source) (*prompts.Library, error) {
+	library, err := rt.Library()
 	if err != nil || s != prompts.Project || library.Dir(prompts.Project) != "" {
 		return library, err
 	}
-	dirs, err := rt.dirs()
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +100,11 @@ func (o promptOptions) find(library *prompts.Library) (prompts.Source, string, e
 		}
 	}
 	_, err := library.LoadFrom(o.source, o.name)
-	return "", "", promptFault(o.name, err)
+	return "", "", workbench.PromptFault(o.name, err)
 }
 
-func runPromptsEdit(ctx context.Context, rt *runtime, o promptOptions) error {
-	library, err := rt.library()
+func runPromptsEdit(ctx context.Context, rt *workbench.Runtime, o promptOptions) error {
+	library, err := rt.Library()
 	if err != nil {
 		return err
 	}
@@ -111,64 +112,46 @@ func runPromptsEdit(ctx context.Context, rt *runtime, o promptOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := rt.edit(ctx, path); err != nil {
+	if err := rt.Edit(ctx, path); err != nil {
 		return err
 	}
 	if _, err := library.LoadFrom(source, o.name); err != nil {
-		return promptFault(o.name, err)
+		return workbench.PromptFault(o.name, err)
 	}
 	return nil
 }
 
-func runPromptsRm(ctx context.Context, rt *runtime, o promptOptions) error {
-	library, err := rt.library()
+func runPromptsRm(ctx context.Context, rt *workbench.Runtime, o promptOptions) error {
+	library, err := rt.Library()
 	if err != nil {
 		return err
 	}
 	if o.source == "" && library.Has(prompts.Project, o.name) && library.Has(prompts.User, o.name) {
-		return usagef("fettle prompts rm "+o.name+" --user", "there are two prompts %s, yours and the project's: say which", o.name)
+		return cmdline.Usagef("fettle prompts rm "+o.name+" --user", "there are two prompts %s, yours and the project's: say which", o.name)
 	}
 	source, path, err := o.find(library)
 	if err != nil {
 		return err
 	}
 	if !o.yes {
-		ok, err := rt.sure(ctx, "remove "+path+"?", "fettle prompts rm "+o.name+" --yes")
+		ok, err := rt.Sure(ctx, "remove "+path+"?", "fettle prompts rm "+o.name+" --yes")
 		if err != nil {
 			return err
 		}
 		if !ok {
-			rt.notice("nothing was removed")
+			rt.Notice("nothing was removed")
 			return nil
 		}
 	}
 	if err := library.Remove(source, o.name); err != nil {
 		return fault.Wrap(fault.Failed, "prompts", err)
 	}
-	rt.notice("removed " + path)
+	rt.Notice("removed " + path)
 	return nil
 }
 
-// sure asks a person whether something is to be removed. Where nobody can be
-// asked it is a fault with the command that doesn't ask.
-func (rt *runtime) sure(ctx context.Context, question, without string) (bool, error) {
-	key, err := rt.streams.Ask(ctx, term.Question{
-		Text: question, Default: 'n',
-		Choices: []term.Choice{{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}},
-	})
-	switch {
-	case errors.Is(err, term.ErrNoTerminal):
-		return false, usagef(without, "nobody can be asked here whether to remove it")
-	case errors.Is(err, term.ErrNoAnswer):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	return key == 'y', nil
-}
-
-func runPromptsPath(rt *runtime, o promptOptions) error {
-	library, err := rt.library()
+func runPromptsPath(rt *workbench.Runtime, o promptOptions) error {
+	library, err := rt.Library()
 	if err != nil {
 		return err
 	}
@@ -181,6 +164,6 @@ func runPromptsPath(rt *runtime, o promptOptions) error {
 	if path == "" {
 		return fault.New(fault.NotFound, "this folder's project has no prompts", "fettle prompts new review --project")
 	}
-	rt.streams.Out.Printf("%s\n", path)
+	rt.Streams.Out.Printf("%s\n", path)
 	return nil
 }

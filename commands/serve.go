@@ -12,9 +12,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
@@ -46,7 +48,7 @@ const servedGarbage = 25
 // and always the same one.
 const defaultListen = "127.0.0.1:8217"
 
-func newServe(rt *runtime) *cli.Command {
+func newServe(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "let pages, editors and other programs use the same engine",
@@ -103,10 +105,10 @@ says so. A socket of systemd's takes the place of --listen.`,
 			&cli.StringFlag{Name: "behind", Usage: "be reached by the reverse proxy at `URL` alone"},
 			&cli.DurationFlag{Name: "drain", Value: server.DrainTime, Usage: "give running turns `TIME` to end when fettle is told to"},
 			&cli.StringFlag{Name: "log", Value: "auto", Usage: "write the log as `FORMAT`: auto, text, json or off; auto is for people on a terminal"},
-			rt.inProfile(""),
+			rt.InProfile(""),
 		},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, "fettle serve"); err != nil {
+			if err := cmdline.NoArguments(c, "fettle serve"); err != nil {
 				return err
 			}
 			o := serveOptions{
@@ -130,19 +132,19 @@ says so. A socket of systemd's takes the place of --listen.`,
 func (o serveOptions) validate() error {
 	switch {
 	case (o.cert == "") != (o.key == ""):
-		return usagef("fettle serve --tls-cert FILE --tls-key FILE", "--tls-cert and --tls-key go together")
+		return cmdline.Usagef("fettle serve --tls-cert FILE --tls-key FILE", "--tls-cert and --tls-key go together")
 	case !slices.Contains([]string{"auto", "text", "json", "off"}, o.logs):
-		return usagef("fettle serve --log json", "--log wants auto, text, json or off, not %s", shellWord(o.logs))
+		return cmdline.Usagef("fettle serve --log json", "--log wants auto, text, json or off, not %s", cmdline.ShellWord(o.logs))
 	case o.drain < 0:
-		return usagef("fettle serve --drain 20s", "--drain can't be less than 0")
+		return cmdline.Usagef("fettle serve --drain 20s", "--drain can't be less than 0")
 	case o.demo && o.model != "":
-		return usagef("fettle serve --demo", "--demo answers with a recorded model, so --model has no use")
+		return cmdline.Usagef("fettle serve --demo", "--demo answers with a recorded model, so --model has no use")
 	}
 	return nil
 }
 
-func runServe(ctx context.Context, rt *runtime, o serveOptions) error {
-	cfg, err := rt.config(map[string]config.Flag{})
+func runServe(ctx context.Context, rt *workbench.Runtime, o serveOptions) error {
+	cfg, err := rt.Config(map[string]config.Flag{})
 	if err != nil {
 		return err
 	}
@@ -150,19 +152,19 @@ func runServe(ctx context.Context, rt *runtime, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	rt.log, rt.answering = rt.logger(o.logs), true
-	eng, err := rt.servedEngine(ctx, cfg, &o)
+	rt.Log, rt.Answering = logger(rt, o.logs), true
+	eng, err := servedEngine(rt, ctx, cfg, &o)
 	if err != nil {
 		return err
 	}
-	dirs, err := rt.dirs()
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return err
 	}
 	if o.token, err = server.Token(dirs.Data); err != nil {
 		return fault.Wrap(fault.Store, "serve", err)
 	}
-	s, l, err := rt.server(cfg, eng, o)
+	s, l, err := newServing(rt, cfg, eng, o)
 	if err != nil {
 		return err
 	}
@@ -173,20 +175,20 @@ func runServe(ctx context.Context, rt *runtime, o serveOptions) error {
 	if drain == 0 {
 		drain = -1 // not at all
 	}
-	told := context.AfterFunc(ctx, func() { rt.tellSystemd("STOPPING=1") })
+	told := context.AfterFunc(ctx, func() { tellSystemd(rt, "STOPPING=1") })
 	defer told()
-	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { rt.serving(ctx, s, l, o) }})
+	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { serving(rt, ctx, s, l, o) }})
 }
 
 // servedEngine is the engine of the configuration, or that of the demo, which goes
 // away with the program.
-func (rt *runtime) servedEngine(ctx context.Context, cfg *config.Config, o *serveOptions) (*engine.Engine, error) {
-	rt.hold = true
+func servedEngine(rt *workbench.Runtime, ctx context.Context, cfg *config.Config, o *serveOptions) (*engine.Engine, error) {
+	rt.Hold = true
 	if !o.demo {
 		if o.model != "" {
 			cfg.Model = o.model
 		}
-		return rt.engineFor(cfg, nil)
+		return rt.EngineFor(cfg, nil)
 	}
 	cfg.Model = demoModel
 	o.agent = cmp.Or(o.agent, demoAgent)
@@ -198,23 +200,23 @@ func (rt *runtime) servedEngine(ctx context.Context, cfg *config.Config, o *serv
 }
 
 // tellSystemd notes where that fails: the service is none the worse.
-func (rt *runtime) tellSystemd(state string) {
+func tellSystemd(rt *workbench.Runtime, state string) {
 	if err := notifySystemd(state); err != nil {
-		rt.log.Warn("systemd can't be told", "state", state, "error", term.Clean(err.Error()))
+		rt.Log.Warn("systemd can't be told", "state", state, "error", term.Clean(err.Error()))
 	}
 }
 
 // server puts the server of a configuration together, and takes its addresses.
-func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions) (*server.Server, *server.Listening, error) {
-	dirs, err := rt.dirs()
+func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o serveOptions) (*server.Server, *server.Listening, error) {
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, nil, err
 	}
-	ring, err := rt.keyRing(cfg)
+	ring, err := rt.KeyRing(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	index, err := rt.modelIndex(cfg, ring, dirs.Cache)
+	index, err := modelIndex(rt, cfg, ring, dirs.Cache)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -224,9 +226,9 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 	}
 	s, err := server.New(server.Options{
 		AllowOrigins: o.allowOrigins, Demo: o.demo, Model: cfg.Model, Agent: cmp.Or(o.agent, cfg.EntryAgent()), Suggestions: suggestions, Effective: effective(cfg),
-		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: buildVersion().Version,
-		Build: fullVersion(), Settings: rt.settingsNow(cfg), MCP: servedMCP(rt, cfg, eng, o),
-		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.log, Env: os.LookupEnv, Spans: rt.countSpans(),
+		Engine: eng, Models: index, Token: o.token, DataDir: dirs.Data, Version: rt.Build().Version,
+		Build: rt.FullVersion(), Settings: rt.SettingsNow(cfg), MCP: servedMCP(rt, cfg, eng, o),
+		Prepare: prepareTurn(cfg, o.agent), TrustOrigin: o.trustOrigin, Log: rt.Log, Env: os.LookupEnv, Spans: rt.CountSpans(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -243,8 +245,8 @@ func (rt *runtime) server(cfg *config.Config, eng *engine.Engine, o serveOptions
 }
 
 // modelIndex lists the models of a configuration.
-func (rt *runtime) modelIndex(cfg *config.Config, ring *keys.Keys, cache string) (*engine.ModelIndex, error) {
-	catalog, err := newCatalog(cfg, ring, rt.client, nil)
+func modelIndex(rt *workbench.Runtime, cfg *config.Config, ring *keys.Keys, cache string) (*engine.ModelIndex, error) {
+	catalog, err := workbench.NewCatalog(cfg, ring, rt.Client, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -292,36 +294,36 @@ func (o serveOptions) certificate() (*tls.Certificate, error) {
 }
 
 // serving says where, once requests are answered.
-func (rt *runtime) serving(ctx context.Context, s *server.Server, l *server.Listening, o serveOptions) {
-	rt.tellSystemd("READY=1")
+func serving(rt *workbench.Runtime, ctx context.Context, s *server.Server, l *server.Listening, o serveOptions) {
+	tellSystemd(rt, "READY=1")
 	if o.trustOrigin != "" {
-		rt.notice("every page at " + o.trustOrigin + " can ask here without a token; end fettle serve when you don't need that")
+		rt.Notice("every page at " + o.trustOrigin + " can ask here without a token; end fettle serve when you don't need that")
 	}
 	if o.printURL {
-		rt.streams.Out.Printf("%s\n", l.URL()+"/#token="+o.token)
+		rt.Streams.Out.Printf("%s\n", l.URL()+"/#token="+o.token)
 	}
 	if o.printURL && !o.open {
 		return
 	}
-	rt.notice("serving at " + l.URL() + rt.untilCtrlC())
+	rt.Notice("serving at " + l.URL() + untilCtrlC(rt))
 	if !o.open {
-		rt.notice("--open opens the page in a browser; --print-url prints the address with its token")
+		rt.Notice("--open opens the page in a browser; --print-url prints the address with its token")
 		return
 	}
 	if !s.HasPage() {
-		rt.notice("this build has no page (it was built with the tag no_web), so there is nothing to open")
+		rt.Notice("this build has no page (it was built with the tag no_web), so there is nothing to open")
 		return
 	}
 	// What a browser is started with, other users can see: a code that is good once.
-	if err := rt.openBrowser(ctx, l.URL()+"/#open="+s.OpenCode()); err != nil {
-		rt.notice(err.Error())
-		rt.notice("fettle serve --print-url prints the address with its token")
+	if err := openBrowser(rt, ctx, l.URL()+"/#open="+s.OpenCode()); err != nil {
+		rt.Notice(err.Error())
+		rt.Notice("fettle serve --print-url prints the address with its token")
 	}
 }
 
 // untilCtrlC says how it ends to whoever can end it so.
-func (rt *runtime) untilCtrlC() string {
-	if rt.streams.Err.IsTerminal() {
+func untilCtrlC(rt *workbench.Runtime) string {
+	if rt.Streams.Err.IsTerminal() {
 		return ", until Ctrl-C"
 	}
 	return ""

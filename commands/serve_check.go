@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server"
 )
@@ -22,8 +23,8 @@ const checkTime = 5 * time.Second
 
 // runServeCheck asks the server of the data directory whether turns can begin, as a
 // container's health check does, and may print its address with its token.
-func runServeCheck(ctx context.Context, rt *runtime, printURL bool) error {
-	dirs, err := rt.dirs()
+func runServeCheck(ctx context.Context, rt *workbench.Runtime, printURL bool) error {
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return err
 	}
@@ -46,14 +47,14 @@ func runServeCheck(ctx context.Context, rt *runtime, printURL bool) error {
 		return fault.New(fault.Unavailable, where+" takes no turns now", "fettle serve --check   a little later")
 	}
 	if !printURL {
-		rt.streams.Out.Printf("%s is ready\n", where)
+		rt.Streams.Out.Printf("%s is ready\n", where)
 		return nil
 	}
 	token, err := server.Token(dirs.Data)
 	if err != nil {
 		return fault.Wrap(fault.Store, "read the token", err)
 	}
-	rt.streams.Out.Printf("%s/#token=%s\n", at, token)
+	rt.Streams.Out.Printf("%s/#token=%s\n", at, token)
 	return nil
 }
 

@@ -8,20 +8,21 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
 // logger writes the log to standard error: in lines for people where one looks at
 // it, unless another form was asked for.
-func (rt *runtime) logger(format string) *slog.Logger {
+func logger(rt *workbench.Runtime, format string) *slog.Logger {
 	switch {
 	case format == "json":
-		return slog.New(slog.NewJSONHandler(rt.streams.Err, nil))
+		return slog.New(slog.NewJSONHandler(rt.Streams.Err, nil))
 	case format == "off":
 		return slog.New(slog.DiscardHandler)
-	case format == "auto" && rt.streams.Err.IsTerminal():
-		return slog.New(&screenLog{out: rt.streams.Err})
+	case format == "auto" && rt.Streams.Err.IsTerminal():
+		return slog.New(&screenLog{out: rt.Streams.Err})
 	}
-	return slog.New(slog.NewTextHandler(rt.streams.Err, nil))
+	return slog.New(slog.NewTextHandler(rt.Streams.Err, nil))
 }
 
 // screenLog writes one line a record: the time of day, what happened, and of a

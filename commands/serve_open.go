@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os/exec"
 	goruntime "runtime"
+
+	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
 // openBrowser opens an address in the person's browser, and leaves it to itself.
-func (rt *runtime) openBrowser(ctx context.Context, address string) error {
-	words, why := rt.browser(goruntime.GOOS)
+func openBrowser(rt *workbench.Runtime, ctx context.Context, address string) error {
+	words, why := browser(rt, goruntime.GOOS)
 	if why != "" {
 		return errors.New(why)
 	}
@@ -22,7 +24,7 @@ func (rt *runtime) openBrowser(ctx context.Context, address string) error {
 
 // browser is the command that opens an address on a system, or why there is none.
 // It ends at once, whatever the browser does.
-func (rt *runtime) browser(system string) (words []string, why string) {
+func browser(rt *workbench.Runtime, system string) (words []string, why string) {
 	switch system {
 	case "windows":
 		return []string{"rundll32", "url.dll,FileProtocolHandler"}, ""
@@ -31,7 +33,7 @@ func (rt *runtime) browser(system string) (words []string, why string) {
 	}
 	shown := false
 	for _, name := range []string{"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"} {
-		shown = shown || rt.streams.Getenv(name) != ""
+		shown = shown || rt.Streams.Getenv(name) != ""
 	}
 	if !shown { // xdg-open would look for a browser that works in a terminal, and take ours
 		return nil, "there is no screen to open a browser on"

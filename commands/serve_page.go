@@ -1,9 +1,8 @@
 package commands
 
 import (
-	"path"
-
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server"
@@ -25,7 +24,7 @@ func (o serveOptions) suggestions() ([]server.Suggestion, error) {
 			{Title: "Make a table", Message: "Compare three ways to back up a laptop in a table: effort, cost, and how each one fails."},
 		}, nil
 	}
-	orders, err := demoFiles.ReadFile(path.Join(demoDir, demoFile))
+	orders, err := demodata.Files().ReadFile(demoFile)
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "read the demo's file", err)
 	}

@@ -3,7 +3,6 @@
 package commands
 
 import (
-	"errors"
 	"os/signal"
 	"syscall"
 )
@@ -11,6 +10,3 @@ import (
 // ignorePipe makes a write to a closed pipe an error (EPIPE) on standard
 // output too, where it would end the program before it could tidy up.
 func ignorePipe() { signal.Ignore(syscall.SIGPIPE) }
-
-// closedPipe tells the error of a write whose reader has gone.
-func closedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -9,7 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/newfile"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -36,7 +39,7 @@ type backupOptions struct {
 	damaged bool
 }
 
-func newStoreBackup(rt *runtime) *cli.Command {
+func newStoreBackup(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle store backup"
 	return &cli.Command{
 		Name: "backup", Usage: "write all that is kept to one file", ArgsUsage: "FILE|DIR",
@@ -45,24 +48,24 @@ configuration, keys and caches. Other commands may go on meanwhile. A folder tha
 a chat is bound to is not in it, but all its states are. In a folder the file gets
 a name with the time; - is standard output.`,
 		UsageText: "fettle store backup backup.tar.zst\nfettle store backup . -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := backupOptions{file: c.Args().First(), output: c.String("output")}
 			if c.NArg() != 1 || o.file == "" {
-				return usagef(path+" backup.tar.zst", "store backup wants the file to write, or a folder for it")
+				return cmdline.Usagef(path+" backup.tar.zst", "store backup wants the file to write, or a folder for it")
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
-			if o.file == "-" && (o.output == "json" || rt.streams.Out.IsTerminal()) {
-				return usagef(path+" backup.tar.zst", "the backup would go to standard output, which is meant for something else here")
+			if o.file == "-" && (o.output == "json" || rt.Streams.Out.IsTerminal()) {
+				return cmdline.Usagef(path+" backup.tar.zst", "the backup would go to standard output, which is meant for something else here")
 			}
 			return runStoreBackup(c.Context, rt, o)
 		},
 	}
 }
 
-func newStoreRestore(rt *runtime) *cli.Command {
+func newStoreRestore(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle store restore"
 	return &cli.Command{
 		Name: "restore", Usage: "put back what store backup has written", ArgsUsage: "FILE",
@@ -75,7 +78,7 @@ holds afterwards.`,
 			&cli.BoolFlag{Name: "replace", Usage: "also where there are chats already, which are removed"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "read the backup through, and change nothing"},
 			&cli.BoolFlag{Name: "damaged", Usage: "also of a store that wasn't whole when the backup was made"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := backupOptions{
@@ -83,9 +86,9 @@ holds afterwards.`,
 				replace: c.Bool("replace"), check: c.Bool("dry-run"), damaged: c.Bool("damaged"),
 			}
 			if c.NArg() != 1 || o.file == "" {
-				return usagef(path+" backup.tar.zst", "store restore wants the file that store backup has written")
+				return cmdline.Usagef(path+" backup.tar.zst", "store restore wants the file that store backup has written")
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runStoreRestore(c.Context, rt, o)
@@ -94,21 +97,21 @@ holds afterwards.`,
 }
 
 // backupWork begins to show how far a backup is.
-func (rt *runtime) backupWork(what string) (*work, engine.BackupOptions, error) {
-	dirs, err := rt.dirs()
+func backupWork(rt *workbench.Runtime, what string) (*workbench.Work, engine.BackupOptions, error) {
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, engine.BackupOptions{}, err
 	}
-	w := rt.work(what)
-	o := engine.BackupOptions{OnWait: rt.waiting, Stage: w.stage, Moved: w.moved}
+	w := rt.Work(what)
+	o := engine.BackupOptions{OnWait: rt.Waiting, Stage: w.Stage, Moved: w.Moved}
 	if rel, err := filepath.Rel(dirs.Data, dirs.State); err != nil || !filepath.IsLocal(rel) {
 		o.State = dirs.State
 	}
 	return w, o, nil
 }
 
-func runStoreBackup(ctx context.Context, rt *runtime, o backupOptions) error {
-	eng, err := rt.storeEngine()
+func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -116,11 +119,11 @@ func runStoreBackup(ctx context.Context, rt *runtime, o backupOptions) error {
 	if err != nil {
 		return err
 	}
-	w, how, err := rt.backupWork("backup")
+	w, how, err := backupWork(rt, "backup")
 	if err != nil {
 		return err
 	}
-	defer w.stop()
+	defer w.Stop()
 	var report *engine.BackupReport
 	var failed error
 	write := func(out io.Writer) error {
@@ -128,17 +131,17 @@ func runStoreBackup(ctx context.Context, rt *runtime, o backupOptions) error {
 		return failed
 	}
 	if file == "-" {
-		return write(rt.streams.Out)
+		return write(rt.Streams.Out)
 	}
-	err = writeWhole(file, write)
-	w.stop()
+	err = newfile.WriteWhole(file, write)
+	w.Stop()
 	if failed != nil {
 		return failed
 	}
 	if err != nil {
 		return err
 	}
-	return rt.tellBackup(report, o, file)
+	return tellBackup(rt, report, o, file)
 }
 
 // backupFile is the file to write, which must not be there.
@@ -149,42 +152,42 @@ func backupFile(name string, now time.Time) (string, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		name = filepath.Join(name, "fettle-"+now.UTC().Format("20060102T150405Z")+".tar.zst")
 	}
-	return name, mustBeNew(name, "rm "+shellWord(name))
+	return name, newfile.MustBeNew(name, "rm "+cmdline.ShellWord(name))
 }
 
 // tellBackup says what a backup has.
-func (rt *runtime) tellBackup(r *engine.BackupReport, o backupOptions, file string) error {
+func tellBackup(rt *workbench.Runtime, r *engine.BackupReport, o backupOptions, file string) error {
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil {
 		size = info.Size()
 	}
 	if o.output == "json" {
-		return printJSON(rt, backupJSON{outputVersion, file, size, r.MadeAt, r.Chats, r.Folders, r.Bytes, o.check})
+		return workbench.PrintJSON(rt, backupJSON{workbench.OutputVersion, file, size, r.MadeAt, r.Chats, r.Folders, r.Bytes, o.check})
 	}
-	rt.notice("wrote " + file + ": " + term.Count(r.Chats, "chat", "chats") + ", " + term.Size(r.Bytes) + " in " + term.Size(size))
+	rt.Notice("wrote " + file + ": " + term.Count(r.Chats, "chat", "chats") + ", " + term.Size(r.Bytes) + " in " + term.Size(size))
 	return nil
 }
 
-func runStoreRestore(ctx context.Context, rt *runtime, o backupOptions) error {
+func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions) error {
 	if !o.check {
-		if err := rt.notBesideServe(ctx); err != nil {
+		if err := rt.NotBesideServe(ctx); err != nil {
 			return err
 		}
 	}
-	eng, err := rt.storeEngine()
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
 	in := io.Reader(nil)
 	switch info, err := os.Stat(o.file); {
-	case o.file == "-" && rt.streams.In.IsTerminal():
-		return usagef("fettle store restore backup.tar.zst", "there is nothing on standard input")
+	case o.file == "-" && rt.Streams.In.IsTerminal():
+		return cmdline.Usagef("fettle store restore backup.tar.zst", "there is nothing on standard input")
 	case o.file == "-":
-		in = rt.streams.In.File()
+		in = rt.Streams.In.File()
 	case err != nil:
 		return fault.Wrap(fault.Usage, "read the backup", err)
 	case !info.Mode().IsRegular():
-		return usagef("fettle store restore backup.tar.zst", "%s is no file", o.file)
+		return cmdline.Usagef("fettle store restore backup.tar.zst", "%s is no file", o.file)
 	default:
 		f, err := os.Open(o.file)
 		if err != nil {
@@ -193,25 +196,25 @@ func runStoreRestore(ctx context.Context, rt *runtime, o backupOptions) error {
 		defer f.Close()
 		in = f
 	}
-	w, how, err := rt.backupWork("restore")
+	w, how, err := backupWork(rt, "restore")
 	if err != nil {
 		return err
 	}
-	defer w.stop()
+	defer w.Stop()
 	how.Replace, how.Check, how.Damaged = o.replace, o.check, o.damaged
 	report, err := eng.RestoreBackup(ctx, in, how)
-	w.stop()
+	w.Stop()
 	if err != nil {
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, backupJSON{outputVersion, o.file, 0, report.MadeAt, report.Chats, report.Folders, report.Bytes, o.check})
+		return workbench.PrintJSON(rt, backupJSON{workbench.OutputVersion, o.file, 0, report.MadeAt, report.Chats, report.Folders, report.Bytes, o.check})
 	}
 	what := term.Count(report.Chats, "chat", "chats") + " of " + o.file + ", made " + report.MadeAt.Local().Format("2006-01-02 15:04") + ", " + term.Size(report.Bytes)
 	if o.check {
-		rt.notice("all is whole: " + what)
+		rt.Notice("all is whole: " + what)
 	} else {
-		rt.notice("put back " + what)
+		rt.Notice("put back " + what)
 	}
 	return nil
 }

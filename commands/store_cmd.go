@@ -10,7 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -43,7 +45,7 @@ type useJSON struct {
 	Path   string `json:"path,omitempty"`
 }
 
-func newStore(rt *runtime) *cli.Command {
+func newStore(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "store",
 		Usage:     "look after what is kept of chats' files",
@@ -59,7 +61,7 @@ func newStore(rt *runtime) *cli.Command {
 func storeCommand(name, usage, description, examples string, run func(context.Context, string) error) *cli.Command {
 	path := "fettle store " + name
 	return &cli.Command{
-		Name: name, Usage: usage, Description: description, UsageText: examples, Flags: []cli.Flag{outputFlag()},
+		Name: name, Usage: usage, Description: description, UsageText: examples, Flags: []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if err := checkStore(c, path); err != nil {
 				return err
@@ -70,13 +72,13 @@ func storeCommand(name, usage, description, examples string, run func(context.Co
 }
 
 func checkStore(c *cli.Context, path string) error {
-	if err := noArguments(c, path); err != nil {
+	if err := cmdline.NoArguments(c, path); err != nil {
 		return err
 	}
-	return checkOutput(c.String("output"), path)
+	return cmdline.CheckOutput(c.String("output"), path)
 }
 
-func newStoreStats(rt *runtime) *cli.Command {
+func newStoreStats(rt *workbench.Runtime) *cli.Command {
 	cmd := storeCommand("stats", "say what uses the space", `The column "added" is what a chat's states have brought into the store; what
 they share with those of another chat counts for the chat that had it first. The
 sizes are those that were noted as the states were kept. --exact reads the folders
@@ -93,7 +95,7 @@ what each chat has and how much of it is its own: what deleting it gives back.`,
 	return cmd
 }
 
-func newStoreVerify(rt *runtime) *cli.Command {
+func newStoreVerify(rt *workbench.Runtime) *cli.Command {
 	return storeCommand("verify", "read all that is kept and compare it with its digests", `Says of what is damaged or missing which chats and files need it. It changes
 nothing. The exit status is 10 if anything is wrong.`, "fettle store verify\nfettle store verify -o json",
 		func(ctx context.Context, output string) error { return runStoreVerify(ctx, rt, output) })
@@ -136,16 +138,8 @@ func chatsOfProblems(r *cas.VerifyReport) []string {
 	return ids
 }
 
-// sizeCell is a size for a person, and bytes for a program.
-func sizeCell(out *term.Output, n int64) string {
-	if out.IsTerminal() {
-		return term.Size(n)
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func runStoreVerify(ctx context.Context, rt *runtime, output string) error {
-	eng, err := rt.storeEngine()
+func runStoreVerify(ctx context.Context, rt *workbench.Runtime, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -154,7 +148,7 @@ func runStoreVerify(ctx context.Context, rt *runtime, output string) error {
 	if err == nil { // a damaged store can't be measured, and is verified all the same
 		total = sum.Added
 	}
-	bar := rt.streams.Progress("verify")
+	bar := rt.Streams.Progress("verify")
 	pieces := make(chan int64, 1)
 	type result struct {
 		report *cas.VerifyReport
@@ -181,11 +175,11 @@ func runStoreVerify(ctx context.Context, rt *runtime, output string) error {
 		return err
 	}
 	if output == "json" {
-		if err := printJSON(rt, verifyAsJSON(r.report, chats)); err != nil {
+		if err := workbench.PrintJSON(rt, verifyAsJSON(r.report, chats)); err != nil {
 			return err
 		}
 	} else if len(r.report.Problems) == 0 {
-		rt.streams.Out.Printf("all is whole: %s, %s, %s read\n", term.Count(r.report.Manifests, "state", "states"),
+		rt.Streams.Out.Printf("all is whole: %s, %s, %s read\n", term.Count(r.report.Manifests, "state", "states"),
 			term.Count(r.report.Blobs, "file", "files"), term.Size(r.report.Bytes))
 	}
 	return damageFault(r.report, chats)
@@ -193,7 +187,7 @@ func runStoreVerify(ctx context.Context, rt *runtime, output string) error {
 
 func verifyAsJSON(r *cas.VerifyReport, chats map[string]engine.Chat) verifyJSON {
 	out := verifyJSON{
-		SchemaVersion: outputVersion, OK: len(r.Problems) == 0, States: r.Manifests, Folders: r.Trees, Files: r.Blobs, Bytes: r.Bytes,
+		SchemaVersion: workbench.OutputVersion, OK: len(r.Problems) == 0, States: r.Manifests, Folders: r.Trees, Files: r.Blobs, Bytes: r.Bytes,
 		Problems: []damageJSON{},
 	}
 	for _, p := range r.Problems {

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -10,19 +9,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset/python"
 )
 
-const (
-	// packagesIdle is how long Python packages that no installed toolset needs
-	// stay after their last use, before they are removed unasked: whoever works
-	// on a toolset tests it now and then and installs it nowhere.
-	packagesIdle = 7 * 24 * time.Hour
-	// packagesAsked is the same for `store gc`: an import or a test that is
-	// under way just now.
-	packagesAsked = time.Hour
-)
+// packagesAsked is how long Python packages that no installed toolset needs stay
+// after their last use, before store gc removes them: an import or a test that is
+// under way just now.
+const packagesAsked = time.Hour
 
 // gcJSON is what `store gc --output json` prints.
 type gcJSON struct {
@@ -38,43 +32,43 @@ type gcJSON struct {
 	PackagesKept int64          `json:"packages_kept_bytes"`
 }
 
-func newStoreGC(rt *runtime) *cli.Command {
+func newStoreGC(rt *workbench.Runtime) *cli.Command {
 	return storeCommand("gc", "remove what no chat needs any more", `Nothing that a state of a chat has is removed. It waits until no other command
 is keeping a state. Python packages go, too, that no installed toolset needs and
 nobody used within the last hour.`, "fettle store gc",
 		func(ctx context.Context, output string) error { return runStoreGC(ctx, rt, output) })
 }
 
-func runStoreGC(ctx context.Context, rt *runtime, output string) error {
-	eng, err := rt.storeEngine()
+func runStoreGC(ctx context.Context, rt *workbench.Runtime, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	w := rt.work("store gc")
-	w.stage("looking for what no chat needs", 0)
-	report, err := eng.ShrinkStates(ctx, func() { w.stage("giving the room back to the disk", 0) })
+	w := rt.Work("store gc")
+	w.Stage("looking for what no chat needs", 0)
+	report, err := eng.ShrinkStates(ctx, func() { w.Stage("giving the room back to the disk", 0) })
 	var packages python.Pruned
 	if err == nil {
-		w.stage("looking for Python packages that no toolset needs", 0)
-		packages, err = rt.prunePackages(ctx, eng, packagesAsked)
+		w.Stage("looking for Python packages that no toolset needs", 0)
+		packages, err = rt.PrunePackages(ctx, eng, packagesAsked)
 	}
-	w.stop()
+	w.Stop()
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, gcJSON{
-			outputVersion, report.Manifests, report.Trees, report.Blobs, report.Bytes, report.Kept,
+		return workbench.PrintJSON(rt, gcJSON{
+			workbench.OutputVersion, report.Manifests, report.Trees, report.Blobs, report.Bytes, report.Kept,
 			packagesAsJSON(packages), packages.Bytes, packages.Kept,
 		})
 	}
-	defer printPackages(rt.streams.Out, packages)
+	defer printPackages(rt.Streams.Out, packages)
 	if report.Manifests+report.Trees+report.Blobs == 0 && report.Kept == 0 {
-		rt.streams.Out.Printf("nothing to remove: no files are kept yet\n")
+		rt.Streams.Out.Printf("nothing to remove: no files are kept yet\n")
 		return nil
 	}
 	if report.Manifests+report.Trees+report.Blobs == 0 {
-		rt.streams.Out.Printf("nothing to remove: all of %s is needed\n", term.Size(report.Kept))
+		rt.Streams.Out.Printf("nothing to remove: all of %s is needed\n", term.Size(report.Kept))
 		return nil
 	}
 	var what []string
@@ -90,30 +84,9 @@ func runStoreGC(ctx context.Context, rt *runtime, output string) error {
 	if report.Kept > 0 {
 		stays = term.Size(report.Kept)
 	}
-	rt.streams.Out.Printf("removed %s: %s; %s stays\n", strings.Join(what, ", "), term.Size(report.Bytes), stays)
+	rt.Streams.Out.Printf("removed %s: %s; %s stays\n", strings.Join(what, ", "), term.Size(report.Bytes), stays)
 	return nil
 }
-
-// prunePackages removes Python packages that no installed toolset needs, and
-// what was compiled of toolsets that are gone.
-func (rt *runtime) prunePackages(ctx context.Context, eng *engine.Engine, idle time.Duration) (python.Pruned, error) {
-	dirs, err := rt.dirs()
-	if err != nil {
-		return python.Pruned{}, err
-	}
-	m, err := eng.ToolsetMirror(ctx)
-	if err != nil {
-		return python.Pruned{}, err
-	}
-	o := python.PruneOptions{Idle: idle}
-	for _, set := range m.Toolsets {
-		o.Used = append(o.Used, set.Requirements)
-	}
-	return python.Prune(ctx, pythonCache(dirs.Data), o)
-}
-
-// pythonCache is where interpreters, packages and compiled files are kept.
-func pythonCache(data string) string { return filepath.Join(data, "cache", "python") }
 
 // packagesJSON is one environment of Python packages that was removed.
 type packagesJSON struct {
@@ -125,7 +98,7 @@ type packagesJSON struct {
 func packagesAsJSON(p python.Pruned) []packagesJSON {
 	out := []packagesJSON{}
 	for _, e := range p.Removed {
-		out = append(out, packagesJSON{orEmpty(e.Requirements), e.Python, e.Bytes})
+		out = append(out, packagesJSON{workbench.OrEmpty(e.Requirements), e.Python, e.Bytes})
 	}
 	return out
 }

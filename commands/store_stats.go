@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -63,14 +64,14 @@ type storeStats struct {
 	upkeep engine.Upkeep
 }
 
-func runStoreStats(ctx context.Context, rt *runtime, exact bool, output string) error {
-	eng, err := rt.storeEngine()
+func runStoreStats(ctx context.Context, rt *workbench.Runtime, exact bool, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	w := rt.work("store stats")
-	defer w.stop()
-	w.stage("adding up what is kept", 0)
+	w := rt.Work("store stats")
+	defer w.Stop()
+	w.Stage("adding up what is kept", 0)
 	var s storeStats
 	if s.sum, err = eng.StateSummary(ctx); err == nil && exact {
 		s.exact, err = eng.StateStats(ctx)
@@ -90,11 +91,11 @@ func runStoreStats(ctx context.Context, rt *runtime, exact bool, output string) 
 	if s.upkeep, err = eng.Upkeep(ctx); err != nil {
 		return err
 	}
-	w.stop()
+	w.Stop()
 	if output == "json" {
-		return printJSON(rt, s.json())
+		return workbench.PrintJSON(rt, s.json())
 	}
-	s.print(rt.streams.Out)
+	s.print(rt.Streams.Out)
 	return nil
 }
 
@@ -117,7 +118,7 @@ func (s *storeStats) of(chatID string) *cas.ChatStats {
 
 func (s *storeStats) json() statsJSON {
 	out := statsJSON{
-		SchemaVersion: outputVersion, States: s.sum.States, Added: s.sum.Added,
+		SchemaVersion: workbench.OutputVersion, States: s.sum.States, Added: s.sum.Added,
 		LargeFiles: s.sum.Files, LargeBytes: s.sum.FileBytes, RecordBytes: s.sum.RecordBytes,
 		Chats: []chatStatsJSON{}, Dropped: s.upkeep.Dropped,
 	}

@@ -12,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
@@ -33,7 +35,7 @@ type toolCallOptions struct {
 	verbose   bool
 }
 
-func newToolCall(rt *runtime) *cli.Command {
+func newToolCall(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "call",
 		Usage:     "run one tool, without a model",
@@ -50,7 +52,7 @@ fettle tool call write_file '{"path": "notes.md", "content": "hello"}' -w .
 fettle tool call search_files --arg query=TODO -w . -o json
 echo '{"path": "notes.md"}' | fettle tool call read_file - -w . --ephemeral`,
 		Flags: []cli.Flag{
-			listFlag("arg", "a", "", "give the argument `NAME=VALUE`: a text, or JSON where the tool wants no text; may be repeated"),
+			cmdline.ListFlag("arg", "a", "", "give the argument `NAME=VALUE`: a text, or JSON where the tool wants no text; may be repeated"),
 			&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Usage: "let it work in folder `DIR`"},
 			&cli.BoolFlag{Name: "continue", Aliases: []string{"c"}, Usage: "call it in the last chat"},
 			&cli.Int64Flag{Name: "chat", Usage: "call it in chat `N`"},
@@ -74,28 +76,28 @@ echo '{"path": "notes.md"}' | fettle tool call read_file - -w . --ephemeral`,
 func readToolCall(c *cli.Context) (toolCallOptions, error) {
 	const path = "fettle tool call"
 	o := toolCallOptions{
-		tool: c.Args().Get(0), args: c.Args().Get(1), named: listOf(c, "arg"), workspace: c.String("workspace"),
+		tool: c.Args().Get(0), args: c.Args().Get(1), named: cmdline.ListOf(c, "arg"), workspace: c.String("workspace"),
 		chat:      engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat")},
 		contained: c.Bool("require-sandbox"), timeout: c.Duration("timeout"), ephemeral: c.Bool("ephemeral"), output: c.String("output"),
 		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 	}
 	switch {
 	case c.NArg() == 0:
-		return o, usagef("fettle tool list", "tool call wants the tool to call")
+		return o, cmdline.Usagef("fettle tool list", "tool call wants the tool to call")
 	case c.NArg() > 2:
-		return o, usagef(path+` TOOL '{"path": "a.txt"}'`, "tool call takes a tool and its arguments as one JSON object; quote it")
+		return o, cmdline.Usagef(path+` TOOL '{"path": "a.txt"}'`, "tool call takes a tool and its arguments as one JSON object; quote it")
 	case o.args != "" && len(o.named) > 0:
-		return o, usagef(path+" --help", "the arguments are given as JSON and by --arg; give them one way")
+		return o, cmdline.Usagef(path+" --help", "the arguments are given as JSON and by --arg; give them one way")
 	case o.chat.Last && c.IsSet("chat"):
-		return o, usagef(path+" --help", "-c and --chat both say which chat to call it in; give one")
+		return o, cmdline.Usagef(path+" --help", "-c and --chat both say which chat to call it in; give one")
 	case c.IsSet("chat") && o.chat.Number <= 0:
-		return o, usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+		return o, cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
 	case c.IsSet("timeout") && o.timeout <= 0:
-		return o, usagef(path+" --timeout 90s …", "--timeout wants a time above 0")
+		return o, cmdline.Usagef(path+" --timeout 90s …", "--timeout wants a time above 0")
 	case c.IsSet("workspace") && o.workspace == "":
-		return o, usagef(path+" --help", "--workspace is empty")
+		return o, cmdline.Usagef(path+" --help", "--workspace is empty")
 	case o.output != "text" && o.output != "json" && o.output != "events":
-		return o, usagef(path+" -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
+		return o, cmdline.Usagef(path+" -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
 	}
 	if o.workspace == "" {
 		return o, nil
@@ -107,21 +109,21 @@ func readToolCall(c *cli.Context) (toolCallOptions, error) {
 	return o, nil
 }
 
-func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
-	rt.quiet, rt.verbose = o.quiet, o.verbose
-	rt.oneCall = true
+func runToolCall(ctx context.Context, rt *workbench.Runtime, o toolCallOptions) error {
+	rt.Quiet, rt.Verbose = o.quiet, o.verbose
+	rt.OneCall = true
 	flags := map[string]config.Flag{}
 	if o.contained {
 		flags["require_sandbox"] = config.Flag{Name: "--require-sandbox", Values: []string{"on"}}
 	}
-	cfg, err := rt.config(flags)
+	cfg, err := rt.Config(flags)
 	if err != nil {
 		return err
 	}
-	if err := searchReady(cfg, []string{o.tool}); err != nil {
+	if err := workbench.SearchReady(cfg, []string{o.tool}); err != nil {
 		return err
 	}
-	eng, err := rt.engineFor(cfg, nil)
+	eng, err := rt.EngineFor(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -137,8 +139,8 @@ func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
 	id, err := eng.Start(ctx, engine.TurnRequest{
 		Chat: o.chat, Title: o.tool, Workspace: o.workspace, Ephemeral: o.ephemeral, Timeout: o.timeout,
 		Calls:  []engine.DirectCall{{Tool: o.tool, Args: args}},
-		Policy: engine.Policy{AllowAll: true}, CanAnswer: rt.streams.CanAsk(),
-		OnWait: func(what string) { rt.notice("waiting: " + what) },
+		Policy: engine.Policy{AllowAll: true}, CanAnswer: rt.Streams.CanAsk(),
+		OnWait: func(what string) { rt.Notice("waiting: " + what) },
 	})
 	if err != nil {
 		return err
@@ -151,12 +153,12 @@ func runToolCall(ctx context.Context, rt *runtime, o toolCallOptions) error {
 const maxArguments = 16 << 20
 
 // arguments are the call's, as JSON.
-func (o toolCallOptions) arguments(ctx context.Context, rt *runtime, tools *toolset.Set) (json.RawMessage, error) {
+func (o toolCallOptions) arguments(ctx context.Context, rt *workbench.Runtime, tools *toolset.Set) (json.RawMessage, error) {
 	switch {
 	case len(o.named) > 0:
 		return namedArguments(o.named, inputTypes(tools, o.tool))
 	case o.args == "-":
-		data, err := rt.readAll(ctx, maxArguments)
+		data, err := readAll(rt, ctx, maxArguments)
 		if err != nil {
 			return nil, err
 		}
@@ -171,20 +173,20 @@ func checkArguments(data []byte, what string) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if !json.Valid([]byte(text)) || text[0] != '{' {
-		return nil, usagef(`fettle tool call TOOL '{"path": "a.txt"}'`, "%s should be a JSON object, and is not: %s", what, oneLine(text))
+		return nil, cmdline.Usagef(`fettle tool call TOOL '{"path": "a.txt"}'`, "%s should be a JSON object, and is not: %s", what, oneLine(text))
 	}
 	return json.RawMessage(text), nil
 }
 
 // readAll reads standard input to its end.
-func (rt *runtime) readAll(ctx context.Context, most int64) ([]byte, error) {
+func readAll(rt *workbench.Runtime, ctx context.Context, most int64) ([]byte, error) {
 	type read struct {
 		data []byte
 		err  error
 	}
 	done := make(chan read, 1)
 	go func() { // ends with the process, if nobody ends the input
-		data, err := io.ReadAll(io.LimitReader(rt.streams.In.File(), most+1))
+		data, err := io.ReadAll(io.LimitReader(rt.Streams.In.File(), most+1))
 		done <- read{data, err}
 	}()
 	select {
@@ -195,7 +197,7 @@ func (rt *runtime) readAll(ctx context.Context, most int64) ([]byte, error) {
 		case r.err != nil:
 			return nil, fault.Wrap(fault.Failed, "read standard input", r.err)
 		case int64(len(r.data)) > most:
-			return nil, usagef("", "standard input is larger than %d MiB, the limit", most>>20)
+			return nil, cmdline.Usagef("", "standard input is larger than %d MiB, the limit", most>>20)
 		}
 		return r.data, nil
 	}
@@ -241,10 +243,10 @@ func namedArguments(named []string, types map[string][]string) (json.RawMessage,
 	for _, arg := range named {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok || name == "" {
-			return nil, usagef("fettle tool call TOOL --arg path=a.txt", "--arg wants NAME=VALUE, not %s", shellWord(arg))
+			return nil, cmdline.Usagef("fettle tool call TOOL --arg path=a.txt", "--arg wants NAME=VALUE, not %s", cmdline.ShellWord(arg))
 		}
 		if _, twice := args[name]; twice {
-			return nil, usagef("fettle tool call TOOL --arg 'names=[\"a\",\"b\"]'", "--arg gives %s twice", name)
+			return nil, cmdline.Usagef("fettle tool call TOOL --arg 'names=[\"a\",\"b\"]'", "--arg gives %s twice", name)
 		}
 		if want := types[name]; len(want) > 0 && !slices.Contains(want, "string") && json.Valid([]byte(value)) {
 			args[name] = json.RawMessage(value)

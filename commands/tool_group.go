@@ -1,8 +1,12 @@
 package commands
 
-import "github.com/urfave/cli/v2"
+import (
+	"github.com/urfave/cli/v2"
 
-func newTool(rt *runtime) *cli.Command {
+	"github.com/fettle-cli/fettle/commands/workbench"
+)
+
+func newTool(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "tool",
 		Usage:     "see tools, switch them, and run them without a model",

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -35,10 +37,10 @@ type toolShowJSON struct {
 }
 
 func toToolJSON(t registry.ToolInfo) toolJSON {
-	return toolJSON{Tool: t.Tool, Problem: t.Problem, Renderers: orEmpty(t.Renderers)}
+	return toolJSON{Tool: t.Tool, Problem: t.Problem, Renderers: workbench.OrEmpty(t.Renderers)}
 }
 
-func newToolList(rt *runtime) *cli.Command {
+func newToolList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle tool list"
 	return &cli.Command{
 		Name:  "list",
@@ -47,12 +49,12 @@ func newToolList(rt *runtime) *cli.Command {
 whether it is on. In a pipe each tool is a line of id, group, renderer, asks or
 nothing, state and name, with tabs between.`,
 		UsageText: "fettle tool list\nfettle tool list -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runToolList(c.Context, rt, c.String("output"))
@@ -60,8 +62,8 @@ nothing, state and name, with tabs between.`,
 	}
 }
 
-func runToolList(ctx context.Context, rt *runtime, output string) error {
-	eng, err := rt.storeEngine()
+func runToolList(ctx context.Context, rt *workbench.Runtime, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -70,9 +72,9 @@ func runToolList(ctx context.Context, rt *runtime, output string) error {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, toolsJSON{outputVersion, groups})
+		return workbench.PrintJSON(rt, toolsJSON{workbench.OutputVersion, groups})
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	if !out.IsTerminal() {
 		table := term.NewTable(out, make([]term.Column, 6)...)
 		for _, g := range groups {
@@ -173,19 +175,19 @@ func toolAbout(t registry.ToolInfo) string {
 	return strings.Join(parts, ", ")
 }
 
-func newToolShow(rt *runtime) *cli.Command {
+func newToolShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle tool show"
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show a tool: what it takes, and how its calls are shown",
 		ArgsUsage: "TOOL",
 		UsageText: "fettle tool show write_file\nfettle tool show csv-tools:columns -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 || c.Args().First() == "" {
-				return usagef("fettle tool list", "tool show wants the id of one tool")
+				return cmdline.Usagef("fettle tool list", "tool show wants the id of one tool")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runToolShow(c.Context, rt, c.Args().First(), c.String("output"))
@@ -193,8 +195,8 @@ func newToolShow(rt *runtime) *cli.Command {
 	}
 }
 
-func runToolShow(ctx context.Context, rt *runtime, id, output string) error {
-	eng, err := rt.storeEngine()
+func runToolShow(ctx context.Context, rt *workbench.Runtime, id, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -207,9 +209,9 @@ func runToolShow(ctx context.Context, rt *runtime, id, output string) error {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, toolShowJSON{outputVersion, g.ID, t})
+		return workbench.PrintJSON(rt, toolShowJSON{workbench.OutputVersion, g.ID, t})
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	out.Printf("%s\n", out.Style().Bold(term.Clean(t.ID)))
 	v := planView{out: out}
 	v.text(t.Description)

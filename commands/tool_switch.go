@@ -8,11 +8,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
-func newToolSwitch(rt *runtime, on bool) *cli.Command {
+func newToolSwitch(rt *workbench.Runtime, on bool) *cli.Command {
 	word := switchWord(on)
 	usage := "offer a tool to models again"
 	if !on {
@@ -21,15 +23,15 @@ func newToolSwitch(rt *runtime, on bool) *cli.Command {
 	return &cli.Command{
 		Name: word, Usage: usage, ArgsUsage: "TOOL",
 		UsageText: "fettle tool " + word + " write_file",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 || c.Args().First() == "" {
-				return usagef("fettle tool list", "tool %s wants the id of one tool", word)
+				return cmdline.Usagef("fettle tool list", "tool %s wants the id of one tool", word)
 			}
-			if err := checkOutput(c.String("output"), "fettle tool "+word); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), "fettle tool "+word); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -38,7 +40,7 @@ func newToolSwitch(rt *runtime, on bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return rt.switched("tool "+id, toolSwitchedJSON{outputVersion, id, on, changed}, c.String("output"))
+			return switched(rt, "tool "+id, toolSwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
 		},
 	}
 }
@@ -55,7 +57,7 @@ type rendererJSON struct {
 // toolset's own, with room on both sides.
 const yourPriority = 10
 
-func newToolRenderer(rt *runtime) *cli.Command {
+func newToolRenderer(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "renderer",
 		Usage: "choose how a tool's calls are shown",
@@ -70,7 +72,7 @@ func priorityFlag() cli.Flag {
 	return &cli.IntFlag{Name: "priority", Value: yourPriority, Usage: "the renderer of priority `N`; the highest counts"}
 }
 
-func newToolRendererSet(rt *runtime) *cli.Command {
+func newToolRendererSet(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle tool renderer set"
 	return &cli.Command{
 		Name:      "set",
@@ -89,24 +91,24 @@ html an artifact of the toolset, frame a url.`,
 			&cli.StringFlag{Name: "artifact", Usage: "show the page `PATH` of the toolset"},
 			&cli.StringFlag{Name: "data", Usage: "give the page `EXPR`, or JSON that holds some"},
 			&cli.StringFlag{Name: "url", Usage: "show the address `EXPR` in a frame"},
-			priorityFlag(), outputFlag(),
+			priorityFlag(), cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {
-				return usagef(path+" write_file document --show-file '$args.path'", "tool renderer set wants a tool and a type")
+				return cmdline.Usagef(path+" write_file document --show-file '$args.path'", "tool renderer set wants a tool and a type")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			r, err := readRenderer(c)
 			if err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
-			return runRendererSet(c.Context, rt, eng, rendererJSON{outputVersion, c.Args().First(), c.Int("priority"), &r}, c.String("output"))
+			return runRendererSet(c.Context, rt, eng, rendererJSON{workbench.OutputVersion, c.Args().First(), c.Int("priority"), &r}, c.String("output"))
 		},
 	}
 }
@@ -129,48 +131,48 @@ func readRenderer(c *cli.Context) (toolset.Renderer, error) {
 		Tools: []manifest.Tool{{ID: "tool", Description: "tool", Entrypoint: "tools.tool:run", InputSchema: json.RawMessage(`{"type":"object"}`), Renderer: &r}},
 	})
 	if err != nil {
-		return r, usagef("fettle tool renderer set --help", "%s", err)
+		return r, cmdline.Usagef("fettle tool renderer set --help", "%s", err)
 	}
 	for _, p := range manifest.Parse("renderer", text, manifest.Options{}).Problems {
 		if p.Level == manifest.LevelError {
-			return r, usagef("fettle tool renderer set --help", "a renderer %s can't be so: %s", strconv.Quote(r.Type), p.Message)
+			return r, cmdline.Usagef("fettle tool renderer set --help", "a renderer %s can't be so: %s", strconv.Quote(r.Type), p.Message)
 		}
 	}
 	return r, nil
 }
 
-func runRendererSet(ctx context.Context, rt *runtime, eng toolSwitches, o rendererJSON, output string) error {
+func runRendererSet(ctx context.Context, rt *workbench.Runtime, eng toolSwitches, o rendererJSON, output string) error {
 	if err := eng.SetToolRenderer(ctx, o.ToolID, *o.Renderer, o.Priority); err != nil {
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, o)
+		return workbench.PrintJSON(rt, o)
 	}
-	rt.notice(fmt.Sprintf("calls of %s are shown as %s, priority %d", o.ToolID, o.Renderer.Type, o.Priority))
-	back := "fettle tool renderer rm " + shellWord(o.ToolID)
+	rt.Notice(fmt.Sprintf("calls of %s are shown as %s, priority %d", o.ToolID, o.Renderer.Type, o.Priority))
+	back := "fettle tool renderer rm " + cmdline.ShellWord(o.ToolID)
 	if o.Priority != yourPriority {
 		back += fmt.Sprintf(" --priority %d", o.Priority)
 	}
-	rt.hint(back + "   takes that back")
+	rt.Hint(back + "   takes that back")
 	return nil
 }
 
-func newToolRendererRm(rt *runtime) *cli.Command {
+func newToolRendererRm(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle tool renderer rm"
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "show a tool's calls as before",
 		ArgsUsage: "TOOL",
 		UsageText: "fettle tool renderer set write_file code --show-file '$args.path'\nfettle tool renderer rm write_file",
-		Flags:     []cli.Flag{priorityFlag(), outputFlag()},
+		Flags:     []cli.Flag{priorityFlag(), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usagef(path+" write_file", "tool renderer rm wants one tool")
+				return cmdline.Usagef(path+" write_file", "tool renderer rm wants one tool")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -179,9 +181,9 @@ func newToolRendererRm(rt *runtime) *cli.Command {
 				return err
 			}
 			if c.String("output") == "json" {
-				return printJSON(rt, rendererJSON{outputVersion, id, c.Int("priority"), nil})
+				return workbench.PrintJSON(rt, rendererJSON{workbench.OutputVersion, id, c.Int("priority"), nil})
 			}
-			rt.notice("removed the renderer of " + id + " that you set")
+			rt.Notice("removed the renderer of " + id + " that you set")
 			return nil
 		},
 	}

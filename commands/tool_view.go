@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -36,7 +37,7 @@ type callJSON struct {
 
 // toolView shows the turn of one call of a person's.
 type toolView struct {
-	rt    *runtime
+	rt    *workbench.Runtime
 	o     toolCallOptions
 	talk  bool // say on standard error how far it is, and what it changed
 	chat  engine.Chat
@@ -45,15 +46,15 @@ type toolView struct {
 	notes []string
 }
 
-func newToolView(rt *runtime, o toolCallOptions) view {
+func newToolView(rt *workbench.Runtime, o toolCallOptions) view {
 	if o.output == "events" {
 		return &eventsOfCall{eventsView: eventsView{rt: rt}}
 	}
-	return &toolView{rt: rt, o: o, talk: !o.quiet && (o.verbose || rt.streams.Err.IsTerminal())}
+	return &toolView{rt: rt, o: o, talk: !o.quiet && (o.verbose || rt.Streams.Err.IsTerminal())}
 }
 
 func (v *toolView) status(string)       {} // says who is asked, and here nobody is
-func (v *toolView) clear()              { v.rt.streams.Status().Clear() }
+func (v *toolView) clear()              { v.rt.Streams.Status().Clear() }
 func (v *toolView) began(c engine.Chat) { v.chat = c }
 
 func (v *toolView) show(e event.Event) {
@@ -77,10 +78,10 @@ func (v *toolView) show(e event.Event) {
 func (v *toolView) progress(text string) {
 	switch {
 	case !v.talk:
-	case v.rt.streams.Status().Shows():
-		v.rt.streams.Status().Set(text)
+	case v.rt.Streams.Status().Shows():
+		v.rt.Streams.Status().Set(text)
 	case v.o.verbose:
-		v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim("· "+term.Clean(text)))
+		v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim("· "+term.Clean(text)))
 	}
 }
 
@@ -101,12 +102,12 @@ func (v *toolView) end() error {
 		return nil
 	}
 	if v.o.output == "json" {
-		if err := printJSON(v.rt, v.json()); err != nil {
+		if err := workbench.PrintJSON(v.rt, v.json()); err != nil {
 			return err
 		}
 		return v.failure(nil)
 	}
-	out := v.rt.streams.Out
+	out := v.rt.Streams.Out
 	if v.done.Status == event.CallSuccess {
 		text := v.done.Result
 		if out.IsTerminal() {
@@ -123,20 +124,12 @@ func (v *toolView) end() error {
 	return v.failure(tracebackOf(v.done.RenderPlan))
 }
 
-// changedText counts changed files, of which an event lists so many.
-func changedText(n int) string {
-	if n >= engine.MaxChanges {
-		return term.Number(engine.MaxChanges) + " files or more changed"
-	}
-	return term.Count(n, "file", "files") + " changed"
-}
-
 // remarks are the notes, and what was changed and how to take it back.
 func (v *toolView) remarks() {
 	if !v.talk {
 		return
 	}
-	errs := v.rt.streams.Err
+	errs := v.rt.Streams.Err
 	for _, note := range v.notes {
 		errs.Printf("%s\n", errs.Style().Dim("note: "+term.Clean(note)))
 	}
@@ -189,7 +182,7 @@ func indented(text string) string {
 func (v *toolView) json() callJSON {
 	d := v.done
 	out := callJSON{
-		SchemaVersion: outputVersion, Status: d.Status, Tool: v.start.ToolID, Args: v.start.Input, Result: d.Result, Data: d.Data,
+		SchemaVersion: workbench.OutputVersion, Status: d.Status, Tool: v.start.ToolID, Args: v.start.Input, Result: d.Result, Data: d.Data,
 		WorkspacePayload: d.WorkspacePayload, Payload: d.Payload, RenderPlan: d.RenderPlan, Error: d.Error,
 		Changes: d.Changes, Footnotes: v.notes, DurationMS: d.DurationMS, CallID: v.start.CallID,
 		PreManifestID: d.PreManifestID, PostManifestID: d.PostManifestID,

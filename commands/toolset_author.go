@@ -14,14 +14,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 )
 
 // toolsetAuthorCommands are the commands of who makes toolsets.
-func toolsetAuthorCommands(rt *runtime) []*cli.Command {
+func toolsetAuthorCommands(rt *workbench.Runtime) []*cli.Command {
 	return []*cli.Command{newToolsetInit(rt), newToolsetValidate(rt), newToolsetTest(rt), newToolsetPack(rt), newToolsetSchema(rt)}
 }
 
@@ -39,12 +41,12 @@ func checkFormat(output, path string, list ...string) error {
 		return nil
 	}
 	last := len(list) - 1
-	return usagef(path+" --help", "--output has no format %s: there are %s and %s", strconv.Quote(output), strings.Join(list[:last], ", "), list[last])
+	return cmdline.Usagef(path+" --help", "--output has no format %s: there are %s and %s", strconv.Quote(output), strings.Join(list[:last], ", "), list[last])
 }
 
 // author is what the commands around bundles share.
 type author struct {
-	rt   *runtime
+	rt   *workbench.Runtime
 	root string // the folder that paths in reports are relative to; "" until asked
 }
 
@@ -63,7 +65,7 @@ const stdinRef = "-"
 // bundle refuses is passed through, since that is a finding; a path that can't
 // be meant is a usage error.
 func (a *author) open(ctx context.Context, ref string) (*bundle.Bundle, error) {
-	bar := a.rt.streams.Progress(ref)
+	bar := a.rt.Streams.Progress(ref)
 	defer bar.Clear()
 	o := bundle.Options{Progress: bar.Bytes}
 	if ref == stdinRef {
@@ -82,12 +84,12 @@ func (a *author) open(ctx context.Context, ref string) (*bundle.Bundle, error) {
 // mustBeThere wants a path of something that is there; an address is none.
 func mustBeThere(ref string) error {
 	if strings.Contains(ref, "://") {
-		return usagef("", "%s is an address; this command reads folders and files", term.Clean(ref))
+		return cmdline.Usagef("", "%s is an address; this command reads folders and files", term.Clean(ref))
 	}
 	_, err := os.Stat(ref)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return usagef("", "there is no file or folder %s", term.Clean(ref))
+		return cmdline.Usagef("", "there is no file or folder %s", term.Clean(ref))
 	case err != nil:
 		return fault.Wrap(fault.Usage, "read "+ref, pathless(err))
 	}
@@ -108,15 +110,15 @@ const maxStdin = 256 << 20
 
 // openStdin keeps standard input in a file, since a ZIP is read from its end.
 func (a *author) openStdin(ctx context.Context, o bundle.Options) (*bundle.Bundle, error) {
-	if a.rt.streams.In.IsTerminal() {
-		return nil, usagef("fettle toolset validate - < my-tools.zip", "standard input is a terminal, and no bundle")
+	if a.rt.Streams.In.IsTerminal() {
+		return nil, cmdline.Usagef("fettle toolset validate - < my-tools.zip", "standard input is a terminal, and no bundle")
 	}
 	f, err := os.CreateTemp("", "fettle-stdin-*")
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "keep standard input", err)
 	}
 	remove := func() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
-	n, err := io.Copy(f, io.LimitReader(a.rt.streams.In, maxStdin+1))
+	n, err := io.Copy(f, io.LimitReader(a.rt.Streams.In, maxStdin+1))
 	if err == nil && n > maxStdin {
 		err = &bundle.Error{Code: bundle.Size, Msg: fmt.Sprintf("standard input has more than %d MiB", maxStdin>>20)}
 	}
@@ -222,7 +224,7 @@ func realAbs(path string) (string, error) {
 // findRoot is the checkout that GitHub tells of, else the folder above that is a
 // repository, else the current one.
 func (a *author) findRoot(dir string) string {
-	if ws := a.rt.streams.Getenv("GITHUB_WORKSPACE"); ws != "" {
+	if ws := a.rt.Streams.Getenv("GITHUB_WORKSPACE"); ws != "" {
 		if ws, err := filepath.EvalSymlinks(ws); err == nil {
 			if rel, err := filepath.Rel(ws, dir); err == nil && (rel == "." || filepath.IsLocal(rel)) {
 				return ws
@@ -253,7 +255,7 @@ func onlyOnce(refs []string) error {
 			key = filepath.Clean(ref)
 		}
 		if seen[key] {
-			return usagef("", "%s is named twice", term.Clean(ref))
+			return cmdline.Usagef("", "%s is named twice", term.Clean(ref))
 		}
 		seen[key] = true
 	}

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/cireport"
+	"github.com/fettle-cli/fettle/commands/newfile"
 	"github.com/fettle-cli/fettle/commands/starter"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/check"
@@ -97,7 +99,7 @@ func runTests(t *testing.T, o toolsetTestOptions, options term.TestOptions) (str
 	writeAll(t, dir, map[string]string{"toolset.yaml": testToolset, "tools/t.py": "def write(workspace, **kw): pass\n\n\ndef other(workspace): pass\n", ".git/HEAD": ""})
 	s := term.Test(options)
 	o.ref, o.timeout = dir, time.Minute
-	err := runToolsetTest(t.Context(), newRuntime(s.Streams), o, goTools)
+	err := runToolsetTest(t.Context(), workbench.New(s.Streams), o, goTools)
 	return strings.ReplaceAll(s.Stdout.String(), dir, "demo"), err
 }
 
@@ -118,7 +120,7 @@ func TestToolsetTestPrints(t *testing.T) {
 	t.Parallel()
 	for format, file := range map[string]string{"text": "test.txt", "json": "test.json", "github": "test.github", "junit": "test.xml"} {
 		out, err := runTests(t, toolsetTestOptions{output: format}, term.TestOptions{})
-		if !errors.Is(err, exitError{1}) {
+		if !errors.Is(err, workbench.ExitError{Status: 1}) {
 			t.Errorf("%s: %v", format, err)
 		}
 		goldenAuthor(t, file, out)
@@ -156,7 +158,7 @@ func TestFindingsFitATerminal(t *testing.T) {
 	}}
 	for _, width := range []int{40, 80, 200} {
 		s := term.Test(term.TestOptions{OutTerminal: true, Width: width, Env: map[string]string{"NO_COLOR": "1"}})
-		a := &author{rt: newRuntime(s.Streams)}
+		a := &author{rt: workbench.New(s.Streams)}
 		a.printFindings(s.Streams.Out, []judged{{bundlePlace{ref: "."}, r}})
 		for line := range strings.Lines(s.Stdout.String()) {
 			if n := term.Cells(strings.TrimRight(line, "\r\n")); n > width && !strings.Contains(line, "longlong") {
@@ -171,7 +173,7 @@ func TestFindingsFitATerminal(t *testing.T) {
 
 func TestPathsOfArchivesAndOfStandardInput(t *testing.T) {
 	t.Parallel()
-	a := &author{rt: newRuntime(term.Test(term.TestOptions{}).Streams)}
+	a := &author{rt: workbench.New(term.Test(term.TestOptions{}).Streams)}
 	f := validate.Finding{File: "tools/a.py", Line: 3, Column: 1, Level: validate.Error, Code: "x", Message: "m"}
 	for _, tt := range []struct {
 		place bundlePlace
@@ -241,7 +243,7 @@ func TestStarterTestsPassInPython(t *testing.T) {
 	python := needtest.Program(t, "python3")
 	dir := filepath.Join(t.TempDir(), "words")
 	s := term.Test(term.TestOptions{})
-	if err := runToolsetInit(newRuntime(s.Streams), toolsetInitOptions{dir: dir}); err != nil {
+	if err := runToolsetInit(workbench.New(s.Streams), toolsetInitOptions{dir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	runner := func(_ *manifest.Manifest, tool manifest.Tool, files string) (toolset.Runner, error) {
@@ -261,7 +263,7 @@ func TestStarterTestsPassInPython(t *testing.T) {
 		}), nil
 	}
 	s = term.Test(term.TestOptions{})
-	err := runToolsetTest(t.Context(), newRuntime(s.Streams), toolsetTestOptions{ref: dir, output: "text", timeout: time.Minute}, runner)
+	err := runToolsetTest(t.Context(), workbench.New(s.Streams), toolsetTestOptions{ref: dir, output: "text", timeout: time.Minute}, runner)
 	if err != nil || !strings.HasSuffix(s.Stdout.String(), "\n2 passed\n") {
 		t.Errorf("%v:\n%s%s", err, s.Stdout, s.Stderr)
 	}
@@ -271,7 +273,7 @@ func TestStarterTestsPassInPython(t *testing.T) {
 func TestInitTakesBackWhatItMade(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
-	err := writeNew(dir, map[string][]byte{"a/b/c.txt": nil, "z": nil, "z/y": nil}) // z can't be both
+	err := newfile.WriteNew(dir, map[string][]byte{"a/b/c.txt": nil, "z": nil, "z/y": nil}) // z can't be both
 	if err == nil {
 		t.Fatal("a file was made inside a file")
 	}
@@ -283,7 +285,7 @@ func TestInitTakesBackWhatItMade(t *testing.T) {
 func TestStandardInputThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	s := term.Test(term.TestOptions{Stdin: io.LimitReader(zeros{}, 1<<20)})
-	a := &author{rt: newRuntime(s.Streams)}
+	a := &author{rt: workbench.New(s.Streams)}
 	r, err := a.judge(t.Context(), stdinRef)
 	if err != nil || r.Errors != 1 || r.Findings[0].Code != "bundle-format" {
 		t.Errorf("%+v, %v", r, err)

@@ -1,12 +1,8 @@
 package commands
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,8 +11,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/newfile"
 	"github.com/fettle-cli/fettle/commands/starter"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
@@ -35,7 +34,7 @@ tool returns, mcp an MCP server, agent an agent.
 Nothing that is there is overwritten; where a file of that name is there
 already, nothing is written at all.`
 
-func newToolsetInit(rt *runtime) *cli.Command {
+func newToolsetInit(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "init",
 		Usage:       "begin a toolset",
@@ -45,33 +44,33 @@ func newToolsetInit(rt *runtime) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "id", Usage: "its `ID`, such as csv-tools (default: of the folder's name)"},
 			&cli.StringFlag{Name: "name", Usage: "its `NAME`, for people (default: of its id)"},
-			&cli.GenericFlag{Name: "with", Value: &values{}, Usage: "add a `PART`: html, mcp or agent; may be repeated"},
+			&cli.GenericFlag{Name: "with", Value: &cmdline.Values{}, Usage: "add a `PART`: html, mcp or agent; may be repeated"},
 		},
 		Action: func(c *cli.Context) error {
 			o := toolsetInitOptions{dir: ".", id: c.String("id"), name: c.String("name")}
 			if c.NArg() > 1 {
-				return usagef("fettle toolset init --help", "toolset init wants one folder")
+				return cmdline.Usagef("fettle toolset init --help", "toolset init wants one folder")
 			}
 			if c.NArg() == 1 {
 				o.dir = c.Args().First()
 			}
-			for _, word := range listOf(c, "with") {
+			for _, word := range cmdline.ListOf(c, "with") {
 				for p := range strings.SplitSeq(word, ",") {
 					if !slices.Contains(starter.Parts(), starter.Part(p)) {
-						return usagef("fettle toolset init --with html", "--with has no part %s: there are html, mcp and agent", term.Clean(p))
+						return cmdline.Usagef("fettle toolset init --with html", "--with has no part %s: there are html, mcp and agent", term.Clean(p))
 					}
 					o.with = append(o.with, starter.Part(p))
 				}
 			}
 			if o.dir == "" {
-				return usagef("fettle toolset init csv-tools", "the folder's name is empty")
+				return cmdline.Usagef("fettle toolset init csv-tools", "the folder's name is empty")
 			}
 			return runToolsetInit(rt, o)
 		},
 	}
 }
 
-func runToolsetInit(rt *runtime, o toolsetInitOptions) error {
+func runToolsetInit(rt *workbench.Runtime, o toolsetInitOptions) error {
 	if err := o.names(); err != nil {
 		return err
 	}
@@ -86,18 +85,18 @@ func runToolsetInit(rt *runtime, o toolsetInitOptions) error {
 	if repository != "" {
 		delete(files, starter.Workflow)
 	}
-	if err := writeNew(o.dir, files); err != nil {
+	if err := newfile.WriteNew(o.dir, files); err != nil {
 		return err
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	for _, p := range slices.Sorted(maps.Keys(files)) {
 		out.Printf("%s\n", term.Clean(filepath.Join(o.dir, filepath.FromSlash(p))))
 	}
 	if repository != "" {
-		rt.notice("no workflow was written: GitHub runs those of the repository's root, " + repository)
+		rt.Notice("no workflow was written: GitHub runs those of the repository's root, " + repository)
 	}
-	dir := shellWord(o.dir)
-	rt.notice("next: fettle toolset validate " + dir + ", fettle toolset test " + dir)
+	dir := cmdline.ShellWord(o.dir)
+	rt.Notice("next: fettle toolset validate " + dir + ", fettle toolset test " + dir)
 	return nil
 }
 
@@ -107,11 +106,11 @@ func (o *toolsetInitOptions) names() error {
 	if o.id == "" {
 		o.id = idOf(base)
 		if o.id == "" {
-			return usagef("fettle toolset init --id my-tools "+shellWord(o.dir), "the folder's name %s gives no id", term.Clean(base))
+			return cmdline.Usagef("fettle toolset init --id my-tools "+cmdline.ShellWord(o.dir), "the folder's name %s gives no id", term.Clean(base))
 		}
 	}
 	if !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`).MatchString(o.id) {
-		return usagef("fettle toolset init --id my-tools "+shellWord(o.dir),
+		return cmdline.Usagef("fettle toolset init --id my-tools "+cmdline.ShellWord(o.dir),
 			"the id can't be used: expected a-z, 0-9, - and _, beginning with a letter, found %s", strconv.Quote(o.id))
 	}
 	if o.name == "" {
@@ -135,9 +134,9 @@ func beginsWell(o toolsetInitOptions, text []byte) error {
 	for _, p := range d.Problems {
 		switch p.Pointer {
 		case "/id":
-			return usagef("fettle toolset init --id my-tools "+shellWord(o.dir), "the id can't be used: %s", strings.TrimPrefix(p.Message, "id: "))
+			return cmdline.Usagef("fettle toolset init --id my-tools "+cmdline.ShellWord(o.dir), "the id can't be used: %s", strings.TrimPrefix(p.Message, "id: "))
 		case "/name":
-			return usagef("", "the name can't be used: %s", strings.TrimPrefix(p.Message, "name: "))
+			return cmdline.Usagef("", "the name can't be used: %s", strings.TrimPrefix(p.Message, "name: "))
 		}
 	}
 	if err := d.Err(); err != nil {
@@ -164,70 +163,4 @@ func repositoryAbove(dir string) string {
 			return ""
 		}
 	}
-}
-
-// writeNew writes files into a folder, which is made where it isn't there: all
-// of them or none, and none where one is there already.
-func writeNew(dir string, files map[string][]byte) (err error) {
-	names := slices.Sorted(maps.Keys(files))
-	var there []string
-	for _, p := range names {
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(p))); err == nil {
-			there = append(there, p)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return fault.Wrap(fault.Failed, "look into "+dir, err)
-		}
-	}
-	if len(there) > 0 {
-		return &fault.Fault{
-			Code: fault.Usage, Msg: fmt.Sprintf("%s has %s already; nothing was written", term.Clean(dir), term.Count(len(there), "file of a toolset", "files of a toolset")),
-			Detail: there, Hints: []string{"fettle toolset init " + shellWord(filepath.Join(dir, "my-tools"))},
-		}
-	}
-	var made []string // what is taken back where something goes wrong
-	defer func() {
-		if err == nil {
-			return
-		}
-		for _, p := range slices.Backward(made) {
-			_ = os.Remove(p) // a folder that somebody put something into stays
-		}
-	}()
-	for _, p := range names {
-		parents, err := makeParents(filepath.Join(dir, filepath.FromSlash(path.Dir(p))))
-		made = append(made, parents...)
-		if err != nil {
-			return fault.Wrap(fault.Failed, "make the folder "+dir, err)
-		}
-		file := filepath.Join(dir, filepath.FromSlash(p))
-		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
-			return fault.Wrap(fault.Failed, "write "+file, err)
-		}
-		made = append(made, file)
-		_, err = f.Write(files[p])
-		if err = errors.Join(err, f.Close()); err != nil {
-			return fault.Wrap(fault.Failed, "write "+file, err)
-		}
-	}
-	return nil
-}
-
-// makeParents makes a folder and those above it, and gives those that it made.
-func makeParents(dir string) ([]string, error) {
-	var missing []string
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
-			break
-		}
-		missing = append(missing, at)
-	}
-	var made []string
-	for _, at := range slices.Backward(missing) {
-		if err := os.Mkdir(at, 0o755); err != nil {
-			return made, err
-		}
-		made = append(made, at)
-	}
-	return made, nil
 }

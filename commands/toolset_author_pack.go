@@ -13,7 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/newfile"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -35,7 +38,7 @@ on every machine. Hidden files, and what has no place in a toolset, are left out
 The file is ID-VERSION.zip in the current folder, or what -O names; with -O -
 the ZIP goes to standard output.`
 
-func newToolsetPack(rt *runtime) *cli.Command {
+func newToolsetPack(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "pack",
 		Usage:       "make a ZIP of a toolset's folder",
@@ -46,7 +49,7 @@ func newToolsetPack(rt *runtime) *cli.Command {
 			&cli.StringFlag{Name: "file", Aliases: []string{"O"}, Usage: "write `FILE` instead of ID-VERSION.zip"},
 			&cli.BoolFlag{Name: "force", Usage: "replace a file that is there and holds something else"},
 			&cli.BoolFlag{Name: "strict", Usage: "don't pack a toolset with warnings either"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle toolset pack"
@@ -55,11 +58,11 @@ func newToolsetPack(rt *runtime) *cli.Command {
 			}
 			switch {
 			case c.NArg() != 1 || o.ref == "":
-				return usagef(path+" .", "toolset pack wants one folder")
+				return cmdline.Usagef(path+" .", "toolset pack wants one folder")
 			case o.file == "-" && o.output == "json":
-				return usagef(path+" -O tools.zip -o json "+shellWord(o.ref), "standard output can't take both the ZIP and JSON")
+				return cmdline.Usagef(path+" -O tools.zip -o json "+cmdline.ShellWord(o.ref), "standard output can't take both the ZIP and JSON")
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runToolsetPack(c.Context, rt, o)
@@ -81,7 +84,7 @@ type packedJSON struct {
 	Unchanged     bool   `json:"unchanged,omitempty"` // the same file was there already
 }
 
-func runToolsetPack(ctx context.Context, rt *runtime, o toolsetPackOptions) (err error) {
+func runToolsetPack(ctx context.Context, rt *workbench.Runtime, o toolsetPackOptions) (err error) {
 	a := &author{rt: rt}
 	if err := mustBeFolder(o.ref); err != nil {
 		return err
@@ -96,7 +99,7 @@ func runToolsetPack(ctx context.Context, rt *runtime, o toolsetPackOptions) (err
 		return fault.Wrap(fault.Failed, "look through "+o.ref, err)
 	}
 	if b.Kind != bundle.Toolset {
-		return usagef("", "%s has no toolset.yaml; fettle packs toolsets", term.Clean(o.ref))
+		return cmdline.Usagef("", "%s has no toolset.yaml; fettle packs toolsets", term.Clean(o.ref))
 	}
 	if r.Counts(o.strict) > 0 {
 		return a.unpackable(o, r)
@@ -107,13 +110,13 @@ func runToolsetPack(ctx context.Context, rt *runtime, o toolsetPackOptions) (err
 // mustBeFolder wants a folder, or the manifest in one.
 func mustBeFolder(ref string) error {
 	if ref == stdinRef {
-		return usagef("fettle toolset pack .", "toolset pack wants a folder, and standard input is none")
+		return cmdline.Usagef("fettle toolset pack .", "toolset pack wants a folder, and standard input is none")
 	}
 	if err := mustBeThere(ref); err != nil {
 		return err
 	}
 	if !placeOf(ref).folder {
-		return usagef("fettle toolset validate "+shellWord(ref), "%s is no folder; what is packed already can be validated", term.Clean(ref))
+		return cmdline.Usagef("fettle toolset validate "+cmdline.ShellWord(ref), "%s is no folder; what is packed already can be validated", term.Clean(ref))
 	}
 	return nil
 }
@@ -132,15 +135,15 @@ func (a *author) unpackable(o toolsetPackOptions, r *validate.Report) error {
 	if r.Errors == 0 {
 		what = term.Count(r.Warnings, "warning", "warnings")
 	}
-	if !a.rt.jsonErrors {
-		a.printFindings(a.rt.streams.Err, []judged{{placeOf(o.ref), &kept}})
+	if !a.rt.JSONErrors {
+		a.printFindings(a.rt.Streams.Err, []judged{{placeOf(o.ref), &kept}})
 	}
-	return fault.New(fault.Failed, fmt.Sprintf("%s has %s; nothing was packed", term.Clean(o.ref), what), "fettle toolset validate "+shellWord(o.ref))
+	return fault.New(fault.Failed, fmt.Sprintf("%s has %s; nothing was packed", term.Clean(o.ref), what), "fettle toolset validate "+cmdline.ShellWord(o.ref))
 }
 
 // pack writes the ZIP, reads it back, and says what it is.
 func (a *author) pack(ctx context.Context, b *bundle.Bundle, r *validate.Report, o toolsetPackOptions) error {
-	bar := a.rt.streams.Progress(r.ID)
+	bar := a.rt.Streams.Progress(r.ID)
 	defer bar.Clear()
 	bar.Stage("packing " + term.Count(r.Files, "file", "files"))
 	var zip bytes.Buffer // at most 64 MiB, and a little more where nothing could be deflated
@@ -157,11 +160,11 @@ func (a *author) pack(ctx context.Context, b *bundle.Bundle, r *validate.Report,
 	bar.Clear()
 	sum := sha256.Sum256(zip.Bytes())
 	out := packedJSON{
-		SchemaVersion: outputVersion, Path: o.file, ID: r.ID, Version: r.Version, SHA256: hex.EncodeToString(sum[:]),
+		SchemaVersion: workbench.OutputVersion, Path: o.file, ID: r.ID, Version: r.Version, SHA256: hex.EncodeToString(sum[:]),
 		ContentHash: b.Hash, Size: int64(zip.Len()), Files: r.Files, Warnings: r.Warnings,
 	}
 	if r.Warnings > 0 {
-		a.rt.notice(fmt.Sprintf("%s has %s: fettle toolset validate %s shows them", o.ref, term.Count(r.Warnings, "warning", "warnings"), shellWord(o.ref)))
+		a.rt.Notice(fmt.Sprintf("%s has %s: fettle toolset validate %s shows them", o.ref, term.Count(r.Warnings, "warning", "warnings"), cmdline.ShellWord(o.ref)))
 	}
 	if o.file == "-" {
 		return a.packOut(zip.Bytes())
@@ -173,22 +176,22 @@ func (a *author) pack(ctx context.Context, b *bundle.Bundle, r *validate.Report,
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(a.rt, out)
+		return workbench.PrintJSON(a.rt, out)
 	}
 	kept := ""
 	if out.Unchanged {
 		kept = ", unchanged"
 	}
-	a.rt.streams.Out.Printf("%s  sha256 %s  %s, %s%s\n", term.Clean(out.Path), out.SHA256, term.Size(out.Size), term.Count(out.Files, "file", "files"), kept)
+	a.rt.Streams.Out.Printf("%s  sha256 %s  %s, %s%s\n", term.Clean(out.Path), out.SHA256, term.Size(out.Size), term.Count(out.Files, "file", "files"), kept)
 	return nil
 }
 
 // packOut writes the ZIP to standard output.
 func (a *author) packOut(zip []byte) error {
-	if a.rt.streams.Out.IsTerminal() {
-		return usagef("", "standard output is a terminal, which a ZIP would make a mess of")
+	if a.rt.Streams.Out.IsTerminal() {
+		return cmdline.Usagef("", "standard output is a terminal, which a ZIP would make a mess of")
 	}
-	_, err := a.rt.streams.Out.Write(zip)
+	_, err := a.rt.Streams.Out.Write(zip)
 	return err
 }
 
@@ -199,15 +202,15 @@ func writePacked(path string, zip []byte, o toolsetPackOptions) (unchanged bool,
 		return same, err
 	}
 	if !o.force {
-		again := "fettle toolset pack " + shellWord(o.ref) + " --force"
+		again := "fettle toolset pack " + cmdline.ShellWord(o.ref) + " --force"
 		if o.file != "" {
-			again = "fettle toolset pack " + shellWord(o.ref) + " -O " + shellWord(o.file) + " --force"
+			again = "fettle toolset pack " + cmdline.ShellWord(o.ref) + " -O " + cmdline.ShellWord(o.file) + " --force"
 		}
-		if err := mustBeNew(path, again); err != nil {
+		if err := newfile.MustBeNew(path, again); err != nil {
 			return false, err
 		}
 	}
-	if err := writeWhole(path, func(w io.Writer) error { _, err := w.Write(zip); return err }); err != nil {
+	if err := newfile.WriteWhole(path, func(w io.Writer) error { _, err := w.Write(zip); return err }); err != nil {
 		return false, err
 	}
 	if err := os.Chmod(path, 0o644); err != nil { // it is made to be handed on
@@ -221,7 +224,7 @@ func holds(path string, want []byte) (bool, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(want)) {
 		if err == nil && info.IsDir() {
-			return false, usagef("", "%s is a folder; -O names a file", term.Clean(path))
+			return false, cmdline.Usagef("", "%s is a folder; -O names a file", term.Clean(path))
 		}
 		return false, nil // what is wrong with it, writing says
 	}
@@ -239,17 +242,17 @@ this the first line of toolset.yaml:
 
   # yaml-language-server: $schema=toolset.schema.json`
 
-func newToolsetSchema(rt *runtime) *cli.Command {
+func newToolsetSchema(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "schema",
 		Usage:       "print the JSON Schema of toolset.yaml, for editors",
 		Description: toolsetSchemaDescription,
 		UsageText:   "fettle toolset schema > toolset.schema.json",
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, "fettle toolset schema"); err != nil {
+			if err := cmdline.NoArguments(c, "fettle toolset schema"); err != nil {
 				return err
 			}
-			_, err := rt.streams.Out.Write(manifest.Schema())
+			_, err := rt.Streams.Out.Write(manifest.Schema())
 			return err
 		},
 	}

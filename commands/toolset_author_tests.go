@@ -13,7 +13,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cireport"
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/check"
@@ -41,7 +43,7 @@ func testFormats() []string { return []string{"text", "json", "github", "junit"}
 // mostJobs bounds -j: each job is a process or more.
 const mostJobs = 64
 
-func newToolsetTest(rt *runtime) *cli.Command {
+func newToolsetTest(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "test",
 		Usage:       "run the tests of a toolset",
@@ -59,7 +61,7 @@ func newToolsetTest(rt *runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			runner, err := rt.toolRunner()
+			runner, err := rt.ToolRunner()
 			if err != nil {
 				return err
 			}
@@ -75,16 +77,16 @@ func toolsetTestOptionsOf(c *cli.Context) (toolsetTestOptions, error) {
 	}
 	switch {
 	case c.NArg() != 1 || o.ref == "":
-		return o, usagef(path+" .", "toolset test wants one folder or file")
+		return o, cmdline.Usagef(path+" .", "toolset test wants one folder or file")
 	case o.jobs < 0 || o.jobs > mostJobs:
-		return o, usagef(path+" -j 4 .", "--jobs is a number from 1 to %d, and 0 leaves it to fettle", mostJobs)
+		return o, cmdline.Usagef(path+" -j 4 .", "--jobs is a number from 1 to %d, and 0 leaves it to fettle", mostJobs)
 	case o.timeout <= 0:
-		return o, usagef(path+" --timeout 30s .", "--timeout must be longer than nothing")
+		return o, cmdline.Usagef(path+" --timeout 30s .", "--timeout must be longer than nothing")
 	}
 	if o.pattern != "" {
 		re, err := regexp.Compile(o.pattern)
 		if err != nil {
-			return o, usagef(path+" --run count .", "--run %s is no regular expression: %s", strconv.Quote(o.pattern), strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			return o, cmdline.Usagef(path+" --run count .", "--run %s is no regular expression: %s", strconv.Quote(o.pattern), strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 		o.run = re
 	}
@@ -121,7 +123,7 @@ func (t tested) count(s check.Status) int {
 	return n
 }
 
-func runToolsetTest(ctx context.Context, rt *runtime, o toolsetTestOptions, runner check.RunnerFor) (err error) {
+func runToolsetTest(ctx context.Context, rt *workbench.Runtime, o toolsetTestOptions, runner check.RunnerFor) (err error) {
 	a := &author{rt: rt}
 	b, err := a.open(ctx, o.ref)
 	if err != nil {
@@ -135,9 +137,9 @@ func runToolsetTest(ctx context.Context, rt *runtime, o toolsetTestOptions, runn
 	m := t.doc.Manifest
 	chosen := check.Selected(m, o.run)
 	if len(chosen) == 0 && len(m.Tests) > 0 {
-		return usagef("", "--run %s finds none of the %s", strconv.Quote(o.pattern), term.Count(len(m.Tests), "test", "tests"))
+		return cmdline.Usagef("", "--run %s finds none of the %s", strconv.Quote(o.pattern), term.Count(len(m.Tests), "test", "tests"))
 	}
-	status := rt.streams.Status()
+	status := rt.Streams.Status()
 	defer status.Clear()
 	done := 0
 	status.Set(fmt.Sprintf("running %s", term.Count(len(chosen), "test", "tests")))
@@ -159,7 +161,7 @@ func runToolsetTest(ctx context.Context, rt *runtime, o toolsetTestOptions, runn
 		return err
 	}
 	if t.count(check.Passed) < len(t.results) {
-		return exitError{1}
+		return workbench.ExitError{Status: 1}
 	}
 	return nil
 }
@@ -169,7 +171,7 @@ func runToolsetTest(ctx context.Context, rt *runtime, o toolsetTestOptions, runn
 func refusedFault(ref string, err error) error {
 	if r := validate.Refused(err); r != nil {
 		f := r.Findings[0]
-		return fault.New(fault.Failed, placeOf(ref).shown(f.File)+": "+f.Message, "fettle toolset validate "+shellWord(ref))
+		return fault.New(fault.Failed, placeOf(ref).shown(f.File)+": "+f.Message, "fettle toolset validate "+cmdline.ShellWord(ref))
 	}
 	return err
 }
@@ -177,7 +179,7 @@ func refusedFault(ref string, err error) error {
 // testable reads the manifest, which has to be one that can be used.
 func testable(ref string, b *bundle.Bundle) (*manifest.Document, error) {
 	if b.Kind != bundle.Toolset {
-		return nil, usagef("", "%s has no toolset.yaml, and so no tests", term.Clean(ref))
+		return nil, cmdline.Usagef("", "%s has no toolset.yaml, and so no tests", term.Clean(ref))
 	}
 	raw, err := b.Manifest()
 	if err != nil {
@@ -187,19 +189,19 @@ func testable(ref string, b *bundle.Bundle) (*manifest.Document, error) {
 	if err := d.Err(); err != nil {
 		return nil, &fault.Fault{
 			Code: fault.Failed, Msg: placeOf(ref).shown("") + " has a manifest that can't be used, so nothing was run",
-			Detail: []string{err.Error()}, Hints: []string{"fettle toolset validate " + shellWord(ref)}, Err: err,
+			Detail: []string{err.Error()}, Hints: []string{"fettle toolset validate " + cmdline.ShellWord(ref)}, Err: err,
 		}
 	}
 	return d, nil
 }
 
 func (a *author) printTests(t tested, o toolsetTestOptions) error {
-	out, m := a.rt.streams.Out, t.doc.Manifest
+	out, m := a.rt.Streams.Out, t.doc.Manifest
 	passed, failed, broken := t.count(check.Passed), t.count(check.Failed), t.count(check.Broken)
 	switch o.output {
 	case "json":
-		return printJSON(a.rt, testedJSON{
-			SchemaVersion: outputVersion, OK: passed == len(t.results), Bundle: t.ref, ID: m.ID, Version: m.Version,
+		return workbench.PrintJSON(a.rt, testedJSON{
+			SchemaVersion: workbench.OutputVersion, OK: passed == len(t.results), Bundle: t.ref, ID: m.ID, Version: m.Version,
 			Passed: passed, Failed: failed, Broken: broken, Tests: t.results,
 		})
 	case "junit":

@@ -11,7 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cireport"
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/validate"
 )
@@ -35,7 +37,7 @@ are relative to the repository.`
 
 func validateFormats() []string { return []string{"text", "json", "github", "sarif", "junit"} }
 
-func newToolsetValidate(rt *runtime) *cli.Command {
+func newToolsetValidate(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "validate",
 		Usage:       "find what is wrong with toolsets",
@@ -51,7 +53,7 @@ func newToolsetValidate(rt *runtime) *cli.Command {
 			const path = "fettle toolset validate"
 			o := toolsetValidateOptions{refs: c.Args().Slice(), strict: c.Bool("strict"), output: c.String("output")}
 			if len(o.refs) == 0 {
-				return usagef(path+" .", "toolset validate wants a folder or a file")
+				return cmdline.Usagef(path+" .", "toolset validate wants a folder or a file")
 			}
 			if err := errors.Join(checkFormat(o.output, path, validateFormats()...), onlyOnce(o.refs)); err != nil {
 				return err
@@ -94,7 +96,7 @@ type judged struct {
 	report *validate.Report
 }
 
-func runToolsetValidate(ctx context.Context, rt *runtime, o toolsetValidateOptions) error {
+func runToolsetValidate(ctx context.Context, rt *workbench.Runtime, o toolsetValidateOptions) error {
 	a := &author{rt: rt}
 	var all []judged
 	failed := false
@@ -117,7 +119,7 @@ func runToolsetValidate(ctx context.Context, rt *runtime, o toolsetValidateOptio
 		return err
 	}
 	if failed {
-		return exitError{1}
+		return workbench.ExitError{Status: 1}
 	}
 	return nil
 }
@@ -139,12 +141,12 @@ func (a *author) judge(ctx context.Context, ref string) (*validate.Report, error
 }
 
 func (a *author) print(all []judged, o toolsetValidateOptions) error {
-	out := a.rt.streams.Out
+	out := a.rt.Streams.Out
 	switch o.output {
 	case "json":
-		return printJSON(a.rt, a.asJSON(all, o))
+		return workbench.PrintJSON(a.rt, a.asJSON(all, o))
 	case "sarif":
-		return cireport.SARIF(out, fettleTool(), a.findings(all))
+		return cireport.SARIF(out, fettleTool(a.rt), a.findings(all))
 	case "junit":
 		return cireport.JUnit(out, "fettle toolset validate", a.suites(all, o.strict))
 	case "github":
@@ -163,12 +165,12 @@ func (a *author) print(all []judged, o toolsetValidateOptions) error {
 	return nil
 }
 
-func fettleTool() cireport.Tool {
-	return cireport.Tool{Name: "fettle", Version: buildVersion().Version, URI: "https://github.com/fettle-cli/fettle"}
+func fettleTool(rt *workbench.Runtime) cireport.Tool {
+	return cireport.Tool{Name: "fettle", Version: rt.Build().Version, URI: "https://github.com/fettle-cli/fettle"}
 }
 
 func (a *author) asJSON(all []judged, o toolsetValidateOptions) validatedJSON {
-	out := validatedJSON{SchemaVersion: outputVersion, OK: true, Strict: o.strict, Bundles: []validatedBundle{}}
+	out := validatedJSON{SchemaVersion: workbench.OutputVersion, OK: true, Strict: o.strict, Bundles: []validatedBundle{}}
 	for _, j := range all {
 		b := validatedBundle{Bundle: j.ref, OK: j.report.Counts(o.strict) == 0, Report: *j.report, Findings: []validatedFinding{}}
 		for _, f := range j.report.Findings {

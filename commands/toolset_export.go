@@ -8,7 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/newfile"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -26,7 +29,7 @@ type exportedJSON struct {
 
 // toolsetExport is one run of toolset export.
 type toolsetExport struct {
-	rt     *runtime
+	rt     *workbench.Runtime
 	eng    toolsets
 	id     string
 	file   string // - is standard output
@@ -34,7 +37,7 @@ type toolsetExport struct {
 	output string
 }
 
-func newToolsetExport(rt *runtime) *cli.Command {
+func newToolsetExport(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle toolset export"
 	return &cli.Command{
 		Name:      "export",
@@ -45,20 +48,20 @@ toolset gives the same bytes, and importing them changes nothing. What is or may
 be a secret stands as ${NAME}. What you set yourself (switches, renderers) is not
 part of it.`,
 		UsageText: "fettle toolset export csv-tools\nfettle toolset export csv-tools - | sha256sum",
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace a file that is there"}, outputFlag()},
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace a file that is there"}, cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			x := &toolsetExport{
 				rt: rt, id: c.Args().Get(0), file: c.Args().Get(1), force: c.Bool("force"), output: c.String("output"),
 			}
-			switch err := checkOutput(x.output, path); {
+			switch err := cmdline.CheckOutput(x.output, path); {
 			case err != nil:
 				return err
 			case c.NArg() < 1 || c.NArg() > 2 || x.id == "":
-				return usagef("fettle toolset list", "toolset export wants the id of one toolset, and the file to write at most")
+				return cmdline.Usagef("fettle toolset list", "toolset export wants the id of one toolset, and the file to write at most")
 			case x.file == "-" && x.output == "json":
-				return usagef(path+" "+shellWord(x.id)+" FILE -o json", "the ZIP and the JSON can't both go to standard output")
+				return cmdline.Usagef(path+" "+cmdline.ShellWord(x.id)+" FILE -o json", "the ZIP and the JSON can't both go to standard output")
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -76,15 +79,15 @@ func (x *toolsetExport) run(ctx context.Context) error {
 	if x.file == "" {
 		x.file = fmt.Sprintf("%s-%s.zip", x.id, info.Toolset.Version)
 	}
-	if x.file == "-" && x.rt.streams.Out.IsTerminal() {
-		return usagef("fettle toolset export "+shellWord(x.id)+" FILE", "a ZIP isn't written to a terminal")
+	if x.file == "-" && x.rt.Streams.Out.IsTerminal() {
+		return cmdline.Usagef("fettle toolset export "+cmdline.ShellWord(x.id)+" FILE", "a ZIP isn't written to a terminal")
 	}
 	if x.file != "-" && !x.force {
-		if err := mustBeNew(x.file, "fettle toolset export "+shellWord(x.id)+" "+shellWord(x.file)+" --force"); err != nil {
+		if err := newfile.MustBeNew(x.file, "fettle toolset export "+cmdline.ShellWord(x.id)+" "+cmdline.ShellWord(x.file)+" --force"); err != nil {
 			return err
 		}
 	}
-	bar := x.rt.streams.Progress("packing " + x.id)
+	bar := x.rt.Streams.Progress("packing " + x.id)
 	defer bar.Clear()
 	var done *registry.Exported
 	write := func(w io.Writer) (err error) {
@@ -92,27 +95,27 @@ func (x *toolsetExport) run(ctx context.Context) error {
 		return err
 	}
 	if x.file == "-" {
-		err = write(x.rt.streams.Out)
+		err = write(x.rt.Streams.Out)
 	} else {
-		err = writeWhole(x.file, write)
+		err = newfile.WriteWhole(x.file, write)
 	}
 	if err != nil {
 		return err
 	}
 	if x.output == "json" {
-		return printJSON(x.rt, exportedJSON{
-			outputVersion, x.id, info.Toolset.Version, x.file, done.Files, done.Bytes, orEmpty(done.Hidden), orEmpty(done.Notes),
+		return workbench.PrintJSON(x.rt, exportedJSON{
+			workbench.OutputVersion, x.id, info.Toolset.Version, x.file, done.Files, done.Bytes, workbench.OrEmpty(done.Hidden), workbench.OrEmpty(done.Notes),
 		})
 	}
 	bar.Clear()
 	if x.file != "-" {
-		x.rt.notice(fmt.Sprintf("wrote %s: %s, %s unpacked", x.file, term.Count(done.Files, "file", "files"), term.Size(done.Bytes)))
+		x.rt.Notice(fmt.Sprintf("wrote %s: %s, %s unpacked", x.file, term.Count(done.Files, "file", "files"), term.Size(done.Bytes)))
 	}
 	if len(done.Hidden) > 0 {
-		x.rt.notice("values that may be secrets were left out; who imports it sets " + strings.Join(done.Hidden, ", "))
+		x.rt.Notice("values that may be secrets were left out; who imports it sets " + strings.Join(done.Hidden, ", "))
 	}
 	for _, n := range done.Notes {
-		x.rt.notice(n)
+		x.rt.Notice(n)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -38,7 +40,7 @@ var (
 	_ toolSwitches = (*engine.Engine)(nil)
 )
 
-func newToolset(rt *runtime) *cli.Command {
+func newToolset(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "toolset",
 		Usage: "install sets of tools, keep them in order, and make them",
@@ -53,7 +55,7 @@ and nothing else.`,
 
 // installedToolsets are the commands on toolsets that are, or will be,
 // installed.
-func installedToolsets(rt *runtime) []*cli.Command {
+func installedToolsets(rt *workbench.Runtime) []*cli.Command {
 	return []*cli.Command{
 		newToolsetImport(rt), newToolsetUpdate(rt), newToolsetList(rt), newToolsetShow(rt), newToolsetExport(rt),
 		newToolsetSwitch(rt, false), newToolsetSwitch(rt, true), newToolsetTrust(rt), newToolsetRm(rt),
@@ -63,7 +65,7 @@ func installedToolsets(rt *runtime) []*cli.Command {
 // oneToolset wants the id of one toolset.
 func oneToolset(c *cli.Context, name string) (string, error) {
 	if c.NArg() != 1 || c.Args().First() == "" {
-		return "", usagef("fettle toolset list", "toolset %s wants the id of one toolset", name)
+		return "", cmdline.Usagef("fettle toolset list", "toolset %s wants the id of one toolset", name)
 	}
 	return c.Args().First(), nil
 }

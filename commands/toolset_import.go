@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/registry"
 	"github.com/fettle-cli/fettle/toolset/sandbox"
@@ -18,7 +20,7 @@ import (
 
 // importing is one run of toolset import or update.
 type importing struct {
-	rt     *runtime
+	rt     *workbench.Runtime
 	eng    toolsets
 	ref    string // a path or an address; the id for an update
 	update bool
@@ -31,11 +33,11 @@ func importFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve all that it wants, without asking"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "show what it contains and wants, and do nothing"},
-		outputFlag(),
+		cmdline.OutputFlag(),
 	}
 }
 
-func newToolsetImport(rt *runtime) *cli.Command {
+func newToolsetImport(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle toolset import"
 	return &cli.Command{
 		Name:      "import",
@@ -50,14 +52,14 @@ of it is installed or nothing. The id of the toolset goes to standard output.`,
 		Flags:     importFlags(),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 || c.Args().First() == "" {
-				return usagef(path+" FILE", "toolset import wants one bundle: a ZIP, a folder or an https address")
+				return cmdline.Usagef(path+" FILE", "toolset import wants one bundle: a ZIP, a folder or an https address")
 			}
 			return readImport(c, rt, path, false)
 		},
 	}
 }
 
-func newToolsetUpdate(rt *runtime) *cli.Command {
+func newToolsetUpdate(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle toolset update"
 	return &cli.Command{
 		Name:      "update",
@@ -77,17 +79,17 @@ command, a description, a schema, a host. What you switched off stays off.`,
 	}
 }
 
-func readImport(c *cli.Context, rt *runtime, path string, update bool) error {
+func readImport(c *cli.Context, rt *workbench.Runtime, path string, update bool) error {
 	x := &importing{
 		rt: rt, ref: c.Args().First(), update: update, yes: c.Bool("yes"), dryRun: c.Bool("dry-run"), output: c.String("output"),
 	}
-	switch err := checkOutput(x.output, path); {
+	switch err := cmdline.CheckOutput(x.output, path); {
 	case err != nil:
 		return err
 	case x.yes && x.dryRun:
-		return usagef(path+" --dry-run "+shellWord(x.ref), "--yes and --dry-run don't go together")
+		return cmdline.Usagef(path+" --dry-run "+cmdline.ShellWord(x.ref), "--yes and --dry-run don't go together")
 	}
-	eng, err := rt.storeEngine()
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (x *importing) run(ctx context.Context) error {
 			return err
 		}
 	} else if x.output == "text" && (x.update || !x.yes) {
-		planView{x.rt.streams.Err, x.sandboxLevel(ctx, false)}.print(p)
+		planView{x.rt.Streams.Err, x.sandboxLevel(ctx, false)}.print(p)
 	}
 	set, err := x.apply(ctx, p, approved)
 	if err != nil {
@@ -125,7 +127,7 @@ func (x *importing) plan(ctx context.Context) (*registry.Plan, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "find the current folder", err)
 	}
-	bar := x.rt.streams.Progress("reading " + filepath.Base(x.ref))
+	bar := x.rt.Streams.Progress("reading " + filepath.Base(x.ref))
 	defer bar.Clear()
 	o := registry.PlanOptions{Env: os.LookupEnv, WorkDir: wd, Progress: bar.Bytes}
 	if x.update {
@@ -160,10 +162,10 @@ func (x *importing) sandboxLevel(ctx context.Context, wanted bool) string {
 
 // approve shows the plan and asks.
 func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error) {
-	view := planView{x.rt.streams.Err, x.sandboxLevel(ctx, true)}
-	if !x.rt.streams.CanAsk() {
+	view := planView{x.rt.Streams.Err, x.sandboxLevel(ctx, true)}
+	if !x.rt.Streams.CanAsk() {
 		if x.output == "json" {
-			if err := printJSON(x.rt, planJSON(p, false)); err != nil {
+			if err := workbench.PrintJSON(x.rt, planJSON(p, false)); err != nil {
 				return false, err
 			}
 		} else {
@@ -173,7 +175,7 @@ func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error)
 	}
 	view.print(p)
 	for {
-		key, err := x.rt.streams.Ask(ctx, term.Question{Text: "Allow this?", Default: 'n', Choices: []term.Choice{
+		key, err := x.rt.Streams.Ask(ctx, term.Question{Text: "Allow this?", Default: 'n', Choices: []term.Choice{
 			{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}, {Key: 'd', Label: "details of each"},
 		}})
 		switch {
@@ -186,10 +188,10 @@ func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error)
 		case 'y':
 			return true, nil
 		case 'd':
-			view.details(p.Items, x.rt.promptWidth())
+			view.details(p.Items, x.rt.PromptWidth())
 			continue
 		}
-		x.rt.notice("not allowed; nothing was installed")
+		x.rt.Notice("not allowed; nothing was installed")
 		return false, nil
 	}
 }
@@ -197,14 +199,14 @@ func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error)
 // again is the command that was given.
 func (x *importing) again() string {
 	if x.update {
-		return "fettle toolset update " + shellWord(x.ref)
+		return "fettle toolset update " + cmdline.ShellWord(x.ref)
 	}
-	return "fettle toolset import " + shellWord(x.ref)
+	return "fettle toolset import " + cmdline.ShellWord(x.ref)
 }
 
 // apply installs, with a bar.
 func (x *importing) apply(ctx context.Context, p *registry.Plan, approved bool) (*registry.Toolset, error) {
-	bar := x.rt.streams.Progress("installing " + p.Manifest.ID)
+	bar := x.rt.Streams.Progress("installing " + p.Manifest.ID)
 	defer bar.Clear()
 	size := int64(0)
 	for _, f := range p.Files {
@@ -224,23 +226,23 @@ func (x *importing) unchanged(ctx context.Context, p *registry.Plan) error {
 			return err
 		}
 		if x.output == "json" {
-			return printJSON(x.rt, planJSON(p, true))
+			return workbench.PrintJSON(x.rt, planJSON(p, true))
 		}
-		x.rt.streams.Out.Printf("%s\n", set.ID)
-		x.rt.notice(setWords(set) + " is installed already, with the same contents")
+		x.rt.Streams.Out.Printf("%s\n", set.ID)
+		x.rt.Notice(setWords(set) + " is installed already, with the same contents")
 		return nil
 	}
 	if x.output == "json" {
-		return printJSON(x.rt, planJSON(p, false))
+		return workbench.PrintJSON(x.rt, planJSON(p, false))
 	}
-	planView{x.rt.streams.Out, x.sandboxLevel(ctx, true)}.print(p)
+	planView{x.rt.Streams.Out, x.sandboxLevel(ctx, true)}.print(p)
 	switch {
 	case p.Same && !p.Asks():
-		x.rt.notice("it is installed already, with the same contents")
+		x.rt.Notice("it is installed already, with the same contents")
 	case x.asks(p):
-		x.rt.notice("nothing was installed; " + x.again() + " asks for your approval")
+		x.rt.Notice("nothing was installed; " + x.again() + " asks for your approval")
 	default:
-		x.rt.notice("nothing was installed; " + x.again() + " would ask for nothing")
+		x.rt.Notice("nothing was installed; " + x.again() + " would ask for nothing")
 	}
 	return nil
 }
@@ -248,9 +250,9 @@ func (x *importing) unchanged(ctx context.Context, p *registry.Plan) error {
 // done tells what was installed.
 func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
 	if x.output == "json" {
-		return printJSON(x.rt, planJSON(p, true))
+		return workbench.PrintJSON(x.rt, planJSON(p, true))
 	}
-	x.rt.streams.Out.Printf("%s\n", set.ID)
+	x.rt.Streams.Out.Printf("%s\n", set.ID)
 	var parts []string
 	for _, part := range []struct {
 		n         int
@@ -275,16 +277,16 @@ func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}
-	x.rt.notice("installed " + line)
+	x.rt.Notice("installed " + line)
 	if missing := missingNames(p); len(missing) > 0 {
 		verb := "is"
 		if len(missing) > 1 {
 			verb = "are"
 		}
-		x.rt.notice(fmt.Sprintf("it reads %s, which %s not set", strings.Join(missing, ", "), verb))
+		x.rt.Notice(fmt.Sprintf("it reads %s, which %s not set", strings.Join(missing, ", "), verb))
 	}
 	if p.Installed == nil && len(p.Manifest.Tools) > 0 {
-		x.rt.hint("fettle tool list   shows its tools")
+		x.rt.Hint("fettle tool list   shows its tools")
 	}
 	return nil
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -61,7 +63,7 @@ func toToolsetJSON(info registry.Info) toolsetJSON {
 	return toolsetJSON{Toolset: info.Toolset, Problem: info.Problem, Tools: len(info.Tools), Pending: len(info.Pending)}
 }
 
-func newToolsetList(rt *runtime) *cli.Command {
+func newToolsetList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle toolset list"
 	return &cli.Command{
 		Name:  "list",
@@ -69,15 +71,15 @@ func newToolsetList(rt *runtime) *cli.Command {
 		Description: `On a terminal it is a table that fits. In a pipe each toolset is a line of id,
 version, state, number of tools, name and source, with tabs between.`,
 		UsageText: "fettle toolset list\nfettle toolset list -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -86,24 +88,24 @@ version, state, number of tools, name and source, with tabs between.`,
 	}
 }
 
-func runToolsetList(ctx context.Context, rt *runtime, eng toolsets, output string) error {
+func runToolsetList(ctx context.Context, rt *workbench.Runtime, eng toolsets, output string) error {
 	list, err := eng.InstalledToolsets(ctx)
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		out := toolsetsJSON{outputVersion, []toolsetJSON{}}
+		out := toolsetsJSON{workbench.OutputVersion, []toolsetJSON{}}
 		for _, info := range list {
 			out.Toolsets = append(out.Toolsets, toToolsetJSON(info))
 		}
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
 	if len(list) == 0 {
-		rt.notice("no toolsets yet; fettle toolset import FILE installs one")
+		rt.Notice("no toolsets yet; fettle toolset import FILE installs one")
 		return nil
 	}
-	style := rt.streams.Out.Style()
-	table := term.NewTable(rt.streams.Out, term.Column{Title: "toolset"}, term.Column{Title: "version", Style: style.Dim},
+	style := rt.Streams.Out.Style()
+	table := term.NewTable(rt.Streams.Out, term.Column{Title: "toolset"}, term.Column{Title: "version", Style: style.Dim},
 		term.Column{Title: "state"}, term.Column{Title: "tools", Right: true}, term.Column{Title: "name", Cut: true},
 		term.Column{Title: "from", Cut: true, Style: style.Dim})
 	for _, info := range list {
@@ -115,7 +117,7 @@ func runToolsetList(ctx context.Context, rt *runtime, eng toolsets, output strin
 	}
 	for _, info := range list {
 		if info.Problem != "" {
-			rt.notice(info.Toolset.ID + ": " + info.Problem)
+			rt.Notice(info.Toolset.ID + ": " + info.Problem)
 		}
 	}
 	return nil
@@ -134,7 +136,7 @@ func stateWord(info registry.Info) string {
 	return "on"
 }
 
-func newToolsetShow(rt *runtime) *cli.Command {
+func newToolsetShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle toolset show"
 	return &cli.Command{
 		Name:      "show",
@@ -143,17 +145,17 @@ func newToolsetShow(rt *runtime) *cli.Command {
 		UsageText: "fettle toolset show csv-tools\nfettle toolset show csv-tools --verify -o json",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "read every file and tell which aren't as they were imported"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			id, err := oneToolset(c, "show")
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -165,7 +167,7 @@ func newToolsetShow(rt *runtime) *cli.Command {
 
 // toolsetShow is one run of toolset show.
 type toolsetShow struct {
-	rt     *runtime
+	rt     *workbench.Runtime
 	eng    toolsets
 	id     string
 	verify bool
@@ -186,10 +188,10 @@ func (s *toolsetShow) run(ctx context.Context) error {
 	if s.output == "json" {
 		out := showJSON(info)
 		if s.verify {
-			damage = orEmpty(damage)
+			damage = workbench.OrEmpty(damage)
 			out.Damage = &damage
 		}
-		if err := printJSON(s.rt, out); err != nil {
+		if err := workbench.PrintJSON(s.rt, out); err != nil {
 			return err
 		}
 	} else if err := s.print(info); err != nil {
@@ -197,7 +199,7 @@ func (s *toolsetShow) run(ctx context.Context) error {
 	}
 	if len(damage) == 0 {
 		if s.verify && s.output == "text" {
-			s.rt.notice("all of its files are as they were imported")
+			s.rt.Notice("all of its files are as they were imported")
 		}
 		return nil
 	}
@@ -211,8 +213,8 @@ func (s *toolsetShow) run(ctx context.Context) error {
 
 func showJSON(info *registry.Info) toolsetShowJSON {
 	out := toolsetShowJSON{
-		SchemaVersion: outputVersion, Toolset: toToolsetJSON(*info), Tools: []toolJSON{}, Servers: []serverJSON{},
-		Items: []approvedJSON{}, Files: orEmpty(info.Files), Unset: []registry.Variable{},
+		SchemaVersion: workbench.OutputVersion, Toolset: toToolsetJSON(*info), Tools: []toolJSON{}, Servers: []serverJSON{},
+		Items: []approvedJSON{}, Files: workbench.OrEmpty(info.Files), Unset: []registry.Variable{},
 	}
 	for _, t := range info.Tools {
 		out.Tools = append(out.Tools, toToolJSON(t))
@@ -242,7 +244,7 @@ func approvedTime(info *registry.Info, it registry.Item) *time.Time {
 
 // print shows a toolset to a person.
 func (s *toolsetShow) print(info *registry.Info) error {
-	out, t := s.rt.streams.Out, info.Toolset
+	out, t := s.rt.Streams.Out, info.Toolset
 	style := out.Style()
 	now := time.Now()
 	out.Printf("%s\n", style.Bold(term.Clean(setWords(&t))))
@@ -320,9 +322,4 @@ func (s *toolsetShow) printRest(v planView, info *registry.Info) {
 		size += f.Size
 	}
 	v.line("files", fmt.Sprintf("%d, %s", len(info.Files), term.Size(size)), "")
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -288,11 +289,11 @@ type toolsetPlanJSON struct {
 
 func planJSON(p *registry.Plan, installed bool) toolsetPlanJSON {
 	out := toolsetPlanJSON{
-		SchemaVersion: outputVersion, ID: p.Manifest.ID, Name: p.Manifest.Name, Version: p.Manifest.Version,
+		SchemaVersion: workbench.OutputVersion, ID: p.Manifest.ID, Name: p.Manifest.Name, Version: p.Manifest.Version,
 		Description: p.Manifest.Description, Kind: string(p.Kind), SourceType: p.Source.Type, SourceRef: p.Source.Ref,
 		BundleSHA256: p.BundleHash, Hash: p.Hash, Installed: installed || p.Same, Same: p.Same, Asks: p.Asks(), Files: len(p.Files),
-		Items: orEmpty(p.Items), Variables: orEmpty(p.Variables), Changes: orEmpty(p.Changes), FileChanges: orEmpty(p.FileChanges),
-		Notes: orEmpty(p.Notes), Warnings: orEmpty(p.Warnings),
+		Items: workbench.OrEmpty(p.Items), Variables: workbench.OrEmpty(p.Variables), Changes: workbench.OrEmpty(p.Changes), FileChanges: workbench.OrEmpty(p.FileChanges),
+		Notes: workbench.OrEmpty(p.Notes), Warnings: workbench.OrEmpty(p.Warnings),
 	}
 	for _, f := range p.Files {
 		out.Bytes += f.Size
@@ -301,12 +302,4 @@ func planJSON(p *registry.Plan, installed bool) toolsetPlanJSON {
 		out.InstalledVersion = p.Installed.Version
 	}
 	return out
-}
-
-// orEmpty gives a list that is [] in JSON where there is nothing.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

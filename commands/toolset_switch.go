@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -28,7 +30,7 @@ func switchWord(on bool) string {
 	return "disable"
 }
 
-func newToolsetSwitch(rt *runtime, on bool) *cli.Command {
+func newToolsetSwitch(rt *workbench.Runtime, on bool) *cli.Command {
 	word := switchWord(on)
 	usage := "offer a toolset's tools again"
 	if !on {
@@ -37,16 +39,16 @@ func newToolsetSwitch(rt *runtime, on bool) *cli.Command {
 	return &cli.Command{
 		Name: word, Usage: usage, ArgsUsage: "TOOLSET",
 		UsageText: "fettle toolset " + word + " csv-tools",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneToolset(c, word)
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), "fettle toolset "+word); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), "fettle toolset "+word); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -54,25 +56,25 @@ func newToolsetSwitch(rt *runtime, on bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return rt.switched("toolset "+id, toolSwitchedJSON{outputVersion, id, on, changed}, c.String("output"))
+			return switched(rt, "toolset "+id, toolSwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
 		},
 	}
 }
 
 // switched tells what came of enable or disable.
-func (rt *runtime) switched(what string, done toolSwitchedJSON, output string) error {
+func switched(rt *workbench.Runtime, what string, done toolSwitchedJSON, output string) error {
 	if output == "json" {
-		return printJSON(rt, done)
+		return workbench.PrintJSON(rt, done)
 	}
 	state := "off"
 	if done.Enabled {
 		state = "on"
 	}
 	if !done.Changed {
-		rt.notice(what + " is " + state + " already")
+		rt.Notice(what + " is " + state + " already")
 		return nil
 	}
-	rt.notice(what + " is " + state)
+	rt.Notice(what + " is " + state)
 	return nil
 }
 
@@ -88,7 +90,7 @@ type toolsetRemovedJSON struct {
 	InUse         bool     `json:"in_use"`
 }
 
-func newToolsetRm(rt *runtime) *cli.Command {
+func newToolsetRm(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "uninstall a toolset",
@@ -98,16 +100,16 @@ the MCP servers that no other toolset brought. Chats keep what its tools did, an
 a call that runs just now goes on with its files. Importing it again brings it
 back; fettle toolset export keeps a copy first.`,
 		UsageText: "fettle toolset rm csv-tools --yes",
-		Flags:     []cli.Flag{yesFlag(), outputFlag()},
+		Flags:     []cli.Flag{cmdline.YesFlag(), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			id, err := oneToolset(c, "rm")
 			if err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), "fettle toolset rm"); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), "fettle toolset rm"); err != nil {
 				return err
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -122,7 +124,7 @@ type rmToolset struct {
 	output string
 }
 
-func runToolsetRm(ctx context.Context, rt *runtime, eng toolsets, o rmToolset) error {
+func runToolsetRm(ctx context.Context, rt *workbench.Runtime, eng toolsets, o rmToolset) error {
 	info, err := eng.InstalledToolset(ctx, o.id)
 	if err != nil {
 		return err
@@ -133,12 +135,12 @@ func runToolsetRm(ctx context.Context, rt *runtime, eng toolsets, o rmToolset) e
 		if back == "" {
 			question = info.Toolset.SourceRef + ", where it came from, is gone; " + question
 		}
-		ok, err := rt.sure(ctx, question, "fettle toolset rm "+shellWord(o.id)+" --yes")
+		ok, err := rt.Sure(ctx, question, "fettle toolset rm "+cmdline.ShellWord(o.id)+" --yes")
 		if err != nil {
 			return err
 		}
 		if !ok {
-			rt.notice("nothing was removed")
+			rt.Notice("nothing was removed")
 			return nil
 		}
 	}
@@ -147,23 +149,23 @@ func runToolsetRm(ctx context.Context, rt *runtime, eng toolsets, o rmToolset) e
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, toolsetRemovedJSON{
-			outputVersion, o.id, done.Toolset.Version, done.Toolset.SourceRef, done.Tools, orEmpty(done.Servers), orEmpty(done.Shared), done.InUse,
+		return workbench.PrintJSON(rt, toolsetRemovedJSON{
+			workbench.OutputVersion, o.id, done.Toolset.Version, done.Toolset.SourceRef, done.Tools, workbench.OrEmpty(done.Servers), workbench.OrEmpty(done.Shared), done.InUse,
 		})
 	}
 	line := "uninstalled " + setWords(&done.Toolset)
 	if len(done.Servers) > 0 {
 		line += fmt.Sprintf(", and the MCP %s %s", plural(len(done.Servers), "server", "servers"), strings.Join(done.Servers, ", "))
 	}
-	rt.notice(line)
+	rt.Notice(line)
 	if len(done.Shared) > 0 {
-		rt.notice("other toolsets brought " + strings.Join(done.Shared, ", ") + " too, which " + plural(len(done.Shared), "stays", "stay"))
+		rt.Notice("other toolsets brought " + strings.Join(done.Shared, ", ") + " too, which " + plural(len(done.Shared), "stays", "stay"))
 	}
 	if done.InUse {
-		rt.notice("a call still uses its files; they are removed later")
+		rt.Notice("a call still uses its files; they are removed later")
 	}
 	if back != "" {
-		rt.hint(back + "   brings it back")
+		rt.Hint(back + "   brings it back")
 	}
 	return nil
 }
@@ -191,5 +193,5 @@ func importAgain(t registry.Toolset) string {
 	if t.SourceType == bundle.FromProgram {
 		return t.SourceRef
 	}
-	return "fettle toolset import " + shellWord(t.SourceRef)
+	return "fettle toolset import " + cmdline.ShellWord(t.SourceRef)
 }

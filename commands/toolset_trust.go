@@ -10,14 +10,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
 // toolsetTrust is one run of toolset trust.
 type toolsetTrust struct {
-	rt     *runtime
+	rt     *workbench.Runtime
 	eng    toolsets
 	set    toolSwitches
 	id     string
@@ -38,7 +40,7 @@ type toolsetTrustJSON struct {
 	Items         []approvedJSON `json:"items"`
 }
 
-func newToolsetTrust(rt *runtime) *cli.Command {
+func newToolsetTrust(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle toolset trust"
 	return &cli.Command{
 		Name:      "trust",
@@ -54,7 +56,7 @@ which they don't otherwise; --uncontained=false takes that back.`,
 			&cli.BoolFlag{Name: "revoke", Usage: "take the approval back"},
 			&cli.BoolFlag{Name: "uncontained", Usage: "let its tools run where this system can't contain them"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve all that it wants, without asking"},
-			outputFlag(),
+			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			t := &toolsetTrust{rt: rt, id: c.Args().First(), yes: c.Bool("yes"), revoke: c.Bool("revoke"), output: c.String("output")}
@@ -62,17 +64,17 @@ which they don't otherwise; --uncontained=false takes that back.`,
 				on := c.Bool("uncontained")
 				t.uncontained = &on
 			}
-			switch err := checkOutput(t.output, path); {
+			switch err := cmdline.CheckOutput(t.output, path); {
 			case err != nil:
 				return err
 			case c.NArg() > 1:
-				return usagef(path+" --help", "toolset trust takes one toolset")
+				return cmdline.Usagef(path+" --help", "toolset trust takes one toolset")
 			case t.id == "" && (t.yes || t.revoke || t.uncontained != nil):
-				return usagef("fettle toolset list", "toolset trust wants a toolset to give or take an approval")
+				return cmdline.Usagef("fettle toolset list", "toolset trust wants a toolset to give or take an approval")
 			case t.revoke && (t.yes || t.uncontained != nil):
-				return usagef(path+" "+shellWord(t.id)+" --revoke", "--revoke takes everything back; nothing else goes with it")
+				return cmdline.Usagef(path+" "+cmdline.ShellWord(t.id)+" --revoke", "--revoke takes everything back; nothing else goes with it")
 			}
-			eng, err := rt.storeEngine()
+			eng, err := rt.StoreEngine()
 			if err != nil {
 				return err
 			}
@@ -93,8 +95,8 @@ func (t *toolsetTrust) run(ctx context.Context) error {
 		if t.output == "json" {
 			return t.print(ctx)
 		}
-		t.rt.notice("took back what was approved of " + t.id + "; its tools are offered no more")
-		t.rt.hint("fettle toolset trust " + shellWord(t.id) + "   gives it again")
+		t.rt.Notice("took back what was approved of " + t.id + "; its tools are offered no more")
+		t.rt.Hint("fettle toolset trust " + cmdline.ShellWord(t.id) + "   gives it again")
 		return nil
 	}
 	return t.one(ctx)
@@ -110,18 +112,18 @@ func (t *toolsetTrust) list(ctx context.Context) error {
 		out := struct {
 			SchemaVersion int                `json:"schema_version"`
 			Toolsets      []toolsetTrustJSON `json:"toolsets"`
-		}{outputVersion, []toolsetTrustJSON{}}
+		}{workbench.OutputVersion, []toolsetTrustJSON{}}
 		for i := range all {
 			out.Toolsets = append(out.Toolsets, trustOf(&all[i]))
 		}
-		return printJSON(t.rt, out)
+		return workbench.PrintJSON(t.rt, out)
 	}
 	if len(all) == 0 {
-		t.rt.notice("no toolsets yet; fettle toolset import FILE installs one")
+		t.rt.Notice("no toolsets yet; fettle toolset import FILE installs one")
 		return nil
 	}
-	style := t.rt.streams.Out.Style()
-	table := term.NewTable(t.rt.streams.Out, term.Column{Title: "toolset"}, term.Column{Title: "state"},
+	style := t.rt.Streams.Out.Style()
+	table := term.NewTable(t.rt.Streams.Out, term.Column{Title: "toolset"}, term.Column{Title: "state"},
 		term.Column{Title: "approved", Right: true}, term.Column{Title: "last", Style: style.Dim})
 	now := time.Now()
 	for _, info := range all {
@@ -142,7 +144,7 @@ func (t *toolsetTrust) list(ctx context.Context) error {
 
 func trustOf(info *registry.Info) toolsetTrustJSON {
 	out := toolsetTrustJSON{
-		SchemaVersion: outputVersion, ID: info.Toolset.ID, Trusted: info.Toolset.Revoked == nil && len(info.Pending) == 0,
+		SchemaVersion: workbench.OutputVersion, ID: info.Toolset.ID, Trusted: info.Toolset.Revoked == nil && len(info.Pending) == 0,
 		Uncontained: info.Toolset.Uncontained, RevokedAt: info.Toolset.Revoked, Items: []approvedJSON{},
 	}
 	for _, it := range info.Items {
@@ -156,7 +158,7 @@ func (t *toolsetTrust) print(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return printJSON(t.rt, trustOf(info))
+	return workbench.PrintJSON(t.rt, trustOf(info))
 }
 
 // one shows a toolset's items and asks for those that wait for it.
@@ -176,9 +178,9 @@ func (t *toolsetTrust) one(ctx context.Context) error {
 	}
 	if !waits && uncontained == info.Toolset.Uncontained {
 		if t.output == "json" {
-			return printJSON(t.rt, trustOf(info))
+			return workbench.PrintJSON(t.rt, trustOf(info))
 		}
-		t.rt.notice(t.id + " is trusted; fettle toolset trust " + shellWord(t.id) + " --revoke takes that back")
+		t.rt.Notice(t.id + " is trusted; fettle toolset trust " + cmdline.ShellWord(t.id) + " --revoke takes that back")
 		return nil
 	}
 	if !t.yes && (waits || widens) {
@@ -194,18 +196,18 @@ func (t *toolsetTrust) one(ctx context.Context) error {
 	}
 	switch {
 	case widens:
-		t.rt.notice("trusted " + t.id + ", also where this system can't contain its tools")
+		t.rt.Notice("trusted " + t.id + ", also where this system can't contain its tools")
 	case !waits:
-		t.rt.notice("the tools of " + t.id + " run contained or not at all")
+		t.rt.Notice("the tools of " + t.id + " run contained or not at all")
 	default:
-		t.rt.notice("trusted " + t.id)
+		t.rt.Notice("trusted " + t.id)
 	}
 	return nil
 }
 
 // show prints a toolset's items, each with when it was approved.
 func (t *toolsetTrust) show(info *registry.Info) {
-	out := t.rt.streams.Out
+	out := t.rt.Streams.Out
 	style := out.Style()
 	out.Printf("%s\n", style.Bold(term.Clean(setWords(&info.Toolset))))
 	v := planView{out: out}
@@ -227,16 +229,16 @@ func (t *toolsetTrust) show(info *registry.Info) {
 
 func (t *toolsetTrust) ask(ctx context.Context, info *registry.Info, widens bool) (bool, error) {
 	question := "Trust " + t.id + " with all of this?"
-	again := "fettle toolset trust " + shellWord(t.id) + " --yes"
+	again := "fettle toolset trust " + cmdline.ShellWord(t.id) + " --yes"
 	if widens {
 		question = "Let the tools of " + t.id + " run also where nothing contains them?"
-		again = "fettle toolset trust " + shellWord(t.id) + " --uncontained --yes"
+		again = "fettle toolset trust " + cmdline.ShellWord(t.id) + " --uncontained --yes"
 	}
-	if !t.rt.streams.CanAsk() {
+	if !t.rt.Streams.CanAsk() {
 		return false, fault.New(fault.Approval, "nobody can be asked here whether to trust "+t.id, again)
 	}
 	for {
-		key, err := t.rt.streams.Ask(ctx, term.Question{Text: question, Default: 'n', Choices: []term.Choice{
+		key, err := t.rt.Streams.Ask(ctx, term.Question{Text: question, Default: 'n', Choices: []term.Choice{
 			{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}, {Key: 'd', Label: "details of each"},
 		}})
 		switch {
@@ -249,10 +251,10 @@ func (t *toolsetTrust) ask(ctx context.Context, info *registry.Info, widens bool
 		case 'y':
 			return true, nil
 		case 'd':
-			planView{out: t.rt.streams.Err}.details(info.Items, t.rt.promptWidth())
+			planView{out: t.rt.Streams.Err}.details(info.Items, t.rt.PromptWidth())
 			continue
 		}
-		t.rt.notice("nothing was changed")
+		t.rt.Notice("nothing was changed")
 		return false, nil
 	}
 }

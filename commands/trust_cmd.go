@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,10 +12,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/config/trust"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
@@ -40,7 +43,7 @@ you are asked again, and shown what is new.
   fettle trust --sha256 SUM          without asking, if it is exactly that file
   fettle trust --command 'COMMAND'   without asking: a key's command`
 
-func newTrust(rt *runtime) *cli.Command {
+func newTrust(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "trust",
 		Usage:       "let a project's configuration do more than hold data",
@@ -53,7 +56,7 @@ func newTrust(rt *runtime) *cli.Command {
 			&cli.StringFlag{Name: "key", Usage: "be about the command for the key of the provider `NAME`"},
 			&cli.StringFlag{Name: "sha256", Usage: "trust the file if it has the digest `SUM`, without asking"},
 			&cli.StringFlag{Name: "command", Usage: "be about a key's `COMMAND` of exactly that text, without asking"},
-			rt.inProfile(""), outputFlag(),
+			rt.InProfile(""), cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o := trustOptions{
@@ -79,19 +82,19 @@ func (o trustOptions) check(args int) error {
 	}
 	switch {
 	case args > 1:
-		return usagef(path+" --help", "%s takes one folder", path)
+		return cmdline.Usagef(path+" --help", "%s takes one folder", path)
 	case about > 1, o.list && (o.revoke || o.sum != ""), o.sum != "" && (o.revoke || o.key != "" || o.command != ""):
-		return usagef(path+" --help", "these flags don't go together: trust is about a folder, a key, a command, or the list")
+		return cmdline.Usagef(path+" --help", "these flags don't go together: trust is about a folder, a key, a command, or the list")
 	}
-	return checkOutput(o.output, path)
+	return cmdline.CheckOutput(o.output, path)
 }
 
-func runTrust(ctx context.Context, rt *runtime, o trustOptions) error {
-	dirs, err := rt.dirs()
+func runTrust(ctx context.Context, rt *workbench.Runtime, o trustOptions) error {
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return err
 	}
-	t := &truster{rt: rt, o: o, store: trustStore(dirs), home: dirs.Home, own: dirs.ConfigFile}
+	t := &truster{rt: rt, o: o, store: workbench.TrustStore(dirs), home: dirs.Home, own: dirs.ConfigFile}
 	switch {
 	case o.list:
 		return t.listAll()
@@ -107,7 +110,7 @@ func runTrust(ctx context.Context, rt *runtime, o trustOptions) error {
 
 // truster is one run of trust.
 type truster struct {
-	rt        *runtime
+	rt        *workbench.Runtime
 	o         trustOptions
 	store     *trust.Store
 	home, own string
@@ -160,7 +163,7 @@ func (t *truster) project(ctx context.Context) error {
 		return fault.New(fault.Config, problems[0].String())
 	}
 	if t.o.sum != "" && t.o.sum != p.Sum {
-		return usagef("fettle trust "+shellWord(filepath.Dir(filepath.Dir(file)))+"   shows what it wants", "%s has another digest: %s", file, p.Sum)
+		return cmdline.Usagef("fettle trust "+cmdline.ShellWord(filepath.Dir(filepath.Dir(file)))+"   shows what it wants", "%s has another digest: %s", file, p.Sum)
 	}
 	if t.o.sum != "" && !p.Trusted {
 		if err := t.remember(ctx, p); err != nil {
@@ -169,26 +172,26 @@ func (t *truster) project(ctx context.Context) error {
 		p.Trusted = true
 	}
 	if t.o.output == "json" {
-		return printJSON(t.rt, describeProject(p))
+		return workbench.PrintJSON(t.rt, describeProject(p))
 	}
 	switch {
 	case t.o.sum != "":
-		t.rt.notice("trusted " + file)
+		t.rt.Notice("trusted " + file)
 		return nil
 	case len(p.Grants) == 0:
-		t.rt.notice(file + " holds data alone, which needs no trust")
+		t.rt.Notice(file + " holds data alone, which needs no trust")
 		return nil
 	}
 	t.show(p)
 	if p.Trusted {
-		t.rt.notice("this file is trusted already; fettle trust --revoke takes that back")
+		t.rt.Notice("this file is trusted already; fettle trust --revoke takes that back")
 		return nil
 	}
 	return t.askProject(ctx, p)
 }
 
 func describeProject(p *config.Project) trustJSON {
-	out := trustJSON{SchemaVersion: outputVersion, File: p.File, Sum: p.Sum, Trusted: p.Trusted, Grants: []grantJSON{}}
+	out := trustJSON{SchemaVersion: workbench.OutputVersion, File: p.File, Sum: p.Sum, Trusted: p.Trusted, Grants: []grantJSON{}}
 	for _, g := range p.Grants {
 		out.Grants = append(out.Grants, grantJSON{g.Key, g.Does, g.Line, g.Column, g.Lines})
 	}
@@ -198,7 +201,7 @@ func describeProject(p *config.Project) trustJSON {
 // show prints the lines that a file wants, the most dangerous first, and marks
 // what is new since it was trusted last.
 func (t *truster) show(p *config.Project) {
-	out := t.rt.streams.Out
+	out := t.rt.Streams.Out
 	style := out.Style()
 	known, changed := t.store.Known(p.File)
 	changed = changed && !p.Trusted
@@ -231,11 +234,11 @@ func (t *truster) show(p *config.Project) {
 
 func (t *truster) askProject(ctx context.Context, p *config.Project) error {
 	dir := filepath.Dir(filepath.Dir(p.File))
-	if !t.rt.streams.CanAsk() {
+	if !t.rt.Streams.CanAsk() {
 		return fault.New(fault.Approval, "nobody can be asked here whether to trust "+p.File,
-			"fettle trust --sha256 "+p.Sum+" "+shellWord(dir)+"   trusts exactly this file")
+			"fettle trust --sha256 "+p.Sum+" "+cmdline.ShellWord(dir)+"   trusts exactly this file")
 	}
-	key, err := t.rt.streams.Ask(ctx, term.Question{
+	key, err := t.rt.Streams.Ask(ctx, term.Question{
 		Text:    "Trust this file as it is?",
 		Choices: []term.Choice{{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}},
 		Default: 'n',
@@ -244,13 +247,13 @@ func (t *truster) askProject(ctx context.Context, p *config.Project) error {
 		return err
 	}
 	if key != 'y' {
-		t.rt.notice("not trusted: the file holds data alone, as before")
+		t.rt.Notice("not trusted: the file holds data alone, as before")
 		return nil
 	}
 	if err := t.remember(ctx, p); err != nil {
 		return err
 	}
-	t.rt.notice("trusted " + p.File)
+	t.rt.Notice("trusted " + p.File)
 	return nil
 }
 
@@ -262,33 +265,22 @@ func (t *truster) remember(ctx context.Context, p *config.Project) error {
 	for _, g := range p.Grants {
 		kept.Lines = append(kept.Lines, g.Text)
 		if g.Command != "" {
-			commands = append(commands, keyCommand(g.Command, now))
+			commands = append(commands, workbench.KeyCommand(g.Command, now))
 		}
 	}
-	return trustFailed(t.store.TrustProject(ctx, kept, commands))
-}
-
-func keyCommand(text string, now time.Time) trust.Command {
-	return trust.Command{Sum: trust.SumOf(text), Shown: config.Redact(text), Time: now}
-}
-
-func trustFailed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fault.Wrap(fault.Failed, "the trust can't be kept", err)
+	return workbench.TrustFailed(t.store.TrustProject(ctx, kept, commands))
 }
 
 // key shows a provider's command, and asks.
 func (t *truster) key(ctx context.Context) error {
-	cfg, err := t.rt.config(nil)
+	cfg, err := t.rt.Config(nil)
 	if err != nil {
 		return err
 	}
 	p, ok := cfg.Providers[t.o.key]
 	if !ok {
 		f := fault.New(fault.Usage, "there is no provider "+config.Redact(t.o.key), "fettle config list providers")
-		if near := nearest.Of(t.o.key, sortedKeys(cfg.Providers)); near != "" {
+		if near := nearest.Of(t.o.key, slices.Sorted(maps.Keys(cfg.Providers))); near != "" {
 			f.Msg += " (did you mean " + near + "?)"
 		}
 		return f
@@ -300,13 +292,13 @@ func (t *truster) key(ctx context.Context) error {
 		return t.command(ctx, p.KeyCommand)
 	}
 	if t.store.Command(p.KeyCommand) {
-		t.rt.notice("the command for the key of " + p.Name + " is trusted already")
+		t.rt.Notice("the command for the key of " + p.Name + " is trusted already")
 		return nil
 	}
-	if err := t.rt.allowKeyCommand(t.store)(ctx, keys.Command{Provider: p.Name, Text: p.KeyCommand}); err != nil {
+	if err := t.rt.AllowKeyCommand(t.store)(ctx, keys.Command{Provider: p.Name, Text: p.KeyCommand}); err != nil {
 		return err
 	}
-	t.rt.notice("trusted the command for the key of " + p.Name)
+	t.rt.Notice("trusted the command for the key of " + p.Name)
 	return nil
 }
 
@@ -316,10 +308,10 @@ func (t *truster) command(ctx context.Context, text string) error {
 		found, err := t.store.RevokeCommand(ctx, text)
 		return t.revoked(found, "this command", err)
 	}
-	if err := trustFailed(t.store.TrustCommand(ctx, keyCommand(text, time.Now().UTC().Truncate(time.Second)))); err != nil {
+	if err := workbench.TrustFailed(t.store.TrustCommand(ctx, workbench.KeyCommand(text, time.Now().UTC().Truncate(time.Second)))); err != nil {
 		return err
 	}
-	t.rt.notice("trusted this command for keys")
+	t.rt.Notice("trusted this command for keys")
 	return nil
 }
 
@@ -340,39 +332,11 @@ func (t *truster) revoke(ctx context.Context) error {
 func (t *truster) revoked(found bool, what string, err error) error {
 	switch {
 	case err != nil:
-		return trustFailed(err)
+		return workbench.TrustFailed(err)
 	case found:
-		t.rt.notice(what + " is trusted no more")
+		t.rt.Notice(what + " is trusted no more")
 	default:
-		t.rt.notice(what + " was not trusted")
+		t.rt.Notice(what + " was not trusted")
 	}
 	return nil
-}
-
-// allowKeyCommand gives the function that decides whether a key's command may
-// run: it was allowed before, or a person sees it and says yes.
-func (rt *runtime) allowKeyCommand(store *trust.Store) func(context.Context, keys.Command) error {
-	return func(ctx context.Context, c keys.Command) error {
-		if store.Command(c.Text) {
-			return nil
-		}
-		if rt.quiet || !rt.streams.CanAsk() {
-			return fault.New(fault.Approval, "the key of "+c.Provider+" comes from a command that you haven't allowed yet",
-				"fettle trust --key "+c.Provider+rt.profileWords()+"   on a terminal shows it and asks",
-				"fettle trust --command 'COMMAND'   allows it by its text")
-		}
-		key, err := rt.streams.Ask(ctx, term.Question{
-			Text:    "The key of " + c.Provider + " comes from a command:\n\n    " + c.Text + "\n\nRun it, now and when the key is wanted again?",
-			Choices: []term.Choice{{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}},
-			Default: 'n',
-		})
-		if err != nil && !errors.Is(err, term.ErrNoAnswer) {
-			return err
-		}
-		if key != 'y' {
-			return fault.New(fault.Approval, "the command for the key of "+c.Provider+" was not allowed",
-				"fettle config unset providers."+c.Provider+".key && fettle keys set "+c.Provider+"   keeps a key instead")
-		}
-		return trustFailed(store.TrustCommand(ctx, keyCommand(c.Text, time.Now().UTC().Truncate(time.Second))))
-	}
 }

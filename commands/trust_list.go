@@ -3,9 +3,11 @@ package commands
 import (
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config/trust"
 	"github.com/fettle-cli/fettle/commands/config/wholefile"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
@@ -34,9 +36,9 @@ type trustCommandJSON struct {
 func (t *truster) listAll() error {
 	projects, commands, err := t.store.List()
 	if err != nil {
-		return fault.Wrap(fault.Failed, "nothing is trusted", err, "rm "+shellWord(t.store.Path()))
+		return fault.Wrap(fault.Failed, "nothing is trusted", err, "rm "+cmdline.ShellWord(t.store.Path()))
 	}
-	out := trustListJSON{SchemaVersion: outputVersion, Projects: []trustedFileJSON{}, Commands: []trustCommandJSON{}}
+	out := trustListJSON{SchemaVersion: workbench.OutputVersion, Projects: []trustedFileJSON{}, Commands: []trustCommandJSON{}}
 	for _, p := range projects {
 		out.Projects = append(out.Projects, trustedFileJSON{p.File, p.Sum, p.Time, stateOf(p)})
 	}
@@ -44,14 +46,14 @@ func (t *truster) listAll() error {
 		out.Commands = append(out.Commands, trustCommandJSON{c.Shown, c.Sum, c.Time, c.Project})
 	}
 	if t.o.output == "json" {
-		return printJSON(t.rt, out)
+		return workbench.PrintJSON(t.rt, out)
 	}
 	if len(projects)+len(commands) == 0 {
-		t.rt.notice("nothing is trusted yet")
+		t.rt.Notice("nothing is trusted yet")
 		return nil
 	}
-	style := t.rt.streams.Out.Style()
-	table := term.NewTable(t.rt.streams.Out,
+	style := t.rt.Streams.Out.Style()
+	table := term.NewTable(t.rt.Streams.Out,
 		term.Column{Title: "what", Cut: true}, term.Column{Title: "state"}, term.Column{Title: "since", Style: style.Dim})
 	now := time.Now()
 	for _, p := range out.Projects {

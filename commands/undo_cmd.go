@@ -11,7 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -36,14 +38,14 @@ type leftJSON struct {
 	Reason string `json:"reason"`
 }
 
-func newUndo(rt *runtime) *cli.Command {
+func newUndo(rt *workbench.Runtime) *cli.Command {
 	return newSteps(rt, stepCommand{"undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
 files that were put there, and restores. Only files that these changed are
 touched. The conversation stays as it is. fettle redo takes it back.`,
 		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo})
 }
 
-func newRedo(rt *runtime) *cli.Command {
+func newRedo(rt *workbench.Runtime) *cli.Command {
 	return newSteps(rt, stepCommand{"redo", "bring back what undo has taken away", `Goes the next N changes forward again, as long as nothing new was done since
 fettle undo.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo})
 }
@@ -56,7 +58,7 @@ type stepCommand struct {
 	do                                 stepFunc
 }
 
-func newSteps(rt *runtime, s stepCommand) *cli.Command {
+func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 	path := "fettle " + s.name
 	return &cli.Command{
 		Name: s.name, Usage: s.usage, ArgsUsage: "[N]", Description: s.description, UsageText: s.examples,
@@ -65,7 +67,7 @@ func newSteps(rt *runtime, s stepCommand) *cli.Command {
 			o := workspaceOptions{chat: engine.ChatRef{Last: true}, steps: 1}
 			if c.IsSet("chat") {
 				if o.chat = (engine.ChatRef{Number: c.Int64("chat")}); o.chat.Number <= 0 {
-					return usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+					return cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
 				}
 			}
 			switch c.NArg() {
@@ -73,11 +75,11 @@ func newSteps(rt *runtime, s stepCommand) *cli.Command {
 			case 1:
 				n, err := strconv.Atoi(c.Args().First())
 				if err != nil || n <= 0 {
-					return usagef(path+" 2", "%s is no number of steps", strconv.Quote(c.Args().First()))
+					return cmdline.Usagef(path+" 2", "%s is no number of steps", strconv.Quote(c.Args().First()))
 				}
 				o.steps = n
 			default:
-				return usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.name)
+				return cmdline.Usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.name)
 			}
 			if err := readRestore(c, &o, path); err != nil {
 				return err
@@ -87,28 +89,28 @@ func newSteps(rt *runtime, s stepCommand) *cli.Command {
 	}
 }
 
-func (o workspaceOptions) restoreRequest(rt *runtime) engine.RestoreRequest {
+func (o workspaceOptions) restoreRequest(rt *workbench.Runtime) engine.RestoreRequest {
 	return engine.RestoreRequest{
-		Chat: o.chat, Steps: o.steps, Keep: o.keep, Overwrite: o.overwrite, Plan: o.plan, OnWait: rt.waiting,
+		Chat: o.chat, Steps: o.steps, Keep: o.keep, Overwrite: o.overwrite, Plan: o.plan, OnWait: rt.Waiting,
 	}
 }
 
-func runSteps(ctx context.Context, rt *runtime, o workspaceOptions, s stepCommand) error {
+func runSteps(ctx context.Context, rt *workbench.Runtime, o workspaceOptions, s stepCommand) error {
 	verb := s.name
-	eng, err := rt.storeEngine()
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
 	req := o.restoreRequest(rt)
-	w := rt.work(verb)
-	w.watch(&req)
+	w := rt.Work(verb)
+	w.Watch(&req)
 	done, err := s.do(eng, ctx, req)
-	w.stop()
+	w.Stop()
 	if err != nil {
 		return withWays(err, "fettle "+verb+stepsArg(o)+chatFlag(o.chat))
 	}
 	if o.output == "json" {
-		return rt.restoredAsJSON(done, o)
+		return restoredAsJSON(rt, done, o)
 	}
 	back := "fettle redo"
 	past := "undid"
@@ -118,14 +120,14 @@ func runSteps(ctx context.Context, rt *runtime, o workspaceOptions, s stepComman
 	if o.plan {
 		past = "would " + verb
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	out.Printf("%s %s in chat %d%s: %s\n", past, stepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), changesText(done.Changes))
-	rt.tellLeft(done)
+	tellLeft(rt, done)
 	switch {
-	case rt.lent != nil && !o.plan:
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(strings.Replace(back, "fettle ", "/", 1)+stepsArg(o)+" takes this back · /diff shows it"))
-	case !o.plan && rt.streams.Err.IsTerminal():
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim(fmt.Sprintf(
+	case rt.Lent != nil && !o.plan:
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(strings.Replace(back, "fettle ", "/", 1)+stepsArg(o)+" takes this back · /diff shows it"))
+	case !o.plan && rt.Streams.Err.IsTerminal():
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(fmt.Sprintf(
 			"%s%s%s takes this back · fettle workspace diff %d @-1 shows it", back, stepsArg(o), chatFlag(o.chat), done.Chat.Number)))
 	}
 	return nil
@@ -202,12 +204,12 @@ func changesText(changes []cas.Change) string {
 }
 
 // tellLeft lists what was left alone, or would be in the way.
-func (rt *runtime) tellLeft(done *engine.Restored) {
+func tellLeft(rt *workbench.Runtime, done *engine.Restored) {
 	for _, l := range done.Left {
-		rt.notice("left alone: " + cas.EscapePath(l.Path) + ", " + l.Reason)
+		rt.Notice("left alone: " + cas.EscapePath(l.Path) + ", " + l.Reason)
 	}
 	for _, b := range done.Blocked {
-		rt.notice("in the way: " + cas.EscapePath(b.Path) + ", " + b.Reason)
+		rt.Notice("in the way: " + cas.EscapePath(b.Path) + ", " + b.Reason)
 	}
 }
 
@@ -224,7 +226,7 @@ func withWays(err error, command string) error {
 	if len(conflict.Paths) <= named {
 		keep := command
 		for _, p := range conflict.Paths {
-			keep += " --keep " + shellWords([]string{cas.EscapePath(p.Path)})[0]
+			keep += " --keep " + cmdline.ShellWords([]string{cas.EscapePath(p.Path)})[0]
 		}
 		out.Hints = append(out.Hints, keep)
 	}
@@ -244,9 +246,9 @@ func withOverwrite(err error, command string) error {
 	return &out
 }
 
-func (rt *runtime) restoredAsJSON(done *engine.Restored, o workspaceOptions) error {
+func restoredAsJSON(rt *workbench.Runtime, done *engine.Restored, o workspaceOptions) error {
 	out := restoredJSON{
-		SchemaVersion: outputVersion, Chat: done.Chat.Number, Steps: []stateJSON{}, Before: done.Before.ID, After: done.After.ID,
+		SchemaVersion: workbench.OutputVersion, Chat: done.Chat.Number, Steps: []stateJSON{}, Before: done.Before.ID, After: done.After.ID,
 		Changes: changesOf(done.Changes), Left: leftOf(done.Left), Blocked: []leftJSON{}, DryRun: o.plan,
 	}
 	for _, s := range done.Steps {
@@ -255,7 +257,7 @@ func (rt *runtime) restoredAsJSON(done *engine.Restored, o workspaceOptions) err
 	for _, b := range done.Blocked {
 		out.Blocked = append(out.Blocked, leftJSON{cas.EscapePath(b.Path), b.Reason})
 	}
-	return printJSON(rt, out)
+	return workbench.PrintJSON(rt, out)
 }
 
 func changesOf(changes []cas.Change) []changeJSON {
@@ -274,8 +276,8 @@ func leftOf(left []cas.Left) []leftJSON {
 	return out
 }
 
-func runRestore(ctx context.Context, rt *runtime, o workspaceOptions) error {
-	eng, err := rt.storeEngine()
+func runRestore(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -283,33 +285,33 @@ func runRestore(ctx context.Context, rt *runtime, o workspaceOptions) error {
 	for _, p := range o.paths {
 		name, err := cas.UnescapePath(p)
 		if err != nil {
-			return usagef("fettle workspace files", "%s", err)
+			return cmdline.Usagef("fettle workspace files", "%s", err)
 		}
 		req.Paths = append(req.Paths, name)
 	}
-	w := rt.work("workspace restore")
-	w.watch(&req)
+	w := rt.Work("workspace restore")
+	w.Watch(&req)
 	done, err := eng.RestoreState(ctx, o.states[0], req)
-	w.stop()
+	w.Stop()
 	if err != nil {
 		words := append([]string{o.states[0]}, o.paths...)
 		command := "fettle workspace restore "
 		if o.chat.Number > 0 {
 			command += strconv.FormatInt(o.chat.Number, 10) + " "
 		}
-		return withWays(err, command+strings.Join(shellWords(words), " "))
+		return withWays(err, command+strings.Join(cmdline.ShellWords(words), " "))
 	}
 	if o.output == "json" {
-		return rt.restoredAsJSON(done, o)
+		return restoredAsJSON(rt, done, o)
 	}
 	past := "brought back"
 	if o.plan {
 		past = "would bring back"
 	}
-	rt.streams.Out.Printf("%s %s of chat %d: %s\n", past, o.states[0], done.Chat.Number, changesText(done.Changes))
-	rt.tellLeft(done)
-	if !o.plan && rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("fettle undo"+chatFlag(o.chat)+" takes this back"))
+	rt.Streams.Out.Printf("%s %s of chat %d: %s\n", past, o.states[0], done.Chat.Number, changesText(done.Changes))
+	tellLeft(rt, done)
+	if !o.plan && rt.Streams.Err.IsTerminal() {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("fettle undo"+chatFlag(o.chat)+" takes this back"))
 	}
 	return nil
 }

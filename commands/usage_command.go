@@ -3,14 +3,14 @@ package commands
 import (
 	"cmp"
 	"context"
-	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -36,7 +36,7 @@ that were deleted stay counted. A day ends at midnight where the machine was.
 What nobody knows is –. In a pipe each row is a line with tabs between, the numbers
 without commas and without a sum.`
 
-func newUsage(rt *runtime) *cli.Command {
+func newUsage(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "usage",
 		Usage:       "sum up the tokens that were used, and what they cost",
@@ -45,7 +45,7 @@ func newUsage(rt *runtime) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Value: "model", Usage: "sum up by `WHAT`: model, day or chat"},
 			&cli.StringFlag{Name: "since", Usage: "leave out what is older than `TIME`: 7d (today and the six days before), 4w, or a date such as 2026-01-31"},
-			rt.inProfile(""), outputFlag(),
+			rt.InProfile(""), cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			o, err := readUsage(c)
@@ -60,56 +60,29 @@ func newUsage(rt *runtime) *cli.Command {
 func readUsage(c *cli.Context) (usageOptions, error) {
 	const path = "fettle usage"
 	o := usageOptions{by: c.String("by"), output: c.String("output")}
-	if err := cmp.Or(noArguments(c, path), checkOutput(o.output, path)); err != nil {
+	if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
 		return o, err
 	}
 	if !slices.Contains([]string{"model", "day", "chat"}, o.by) {
-		return o, usagef(path+" --by day", "--by sums up by model, day or chat, not by %s", strconv.Quote(o.by))
+		return o, cmdline.Usagef(path+" --by day", "--by sums up by model, day or chat, not by %s", strconv.Quote(o.by))
 	}
 	if !c.IsSet("since") {
 		return o, nil
 	}
-	since, err := parseSince(c.String("since"), time.Now())
+	since, err := cmdline.ParseSince(c.String("since"), time.Now())
 	if err != nil {
-		return o, usagef(path+" --since 7d", "--since wants %s, not %s", err, strconv.Quote(c.String("since")))
+		return o, cmdline.Usagef(path+" --since 7d", "--since wants %s, not %s", err, strconv.Quote(c.String("since")))
 	}
 	o.since = since
 	return o, nil
 }
 
-var errSince = errors.New("a number of days or weeks such as 7d or 4w, or a date such as 2026-01-31")
-
-// maxSince bounds the number of days or weeks; who wants all leaves it out.
-const maxSince = 10_000
-
-// parseSince gives the begin of the first day that is meant. Days are counted
-// by the calendar, and today is one of them.
-func parseSince(text string, now time.Time) (time.Time, error) {
-	year, month, day := now.Date()
-	today := time.Date(year, month, day, 0, 0, 0, 0, now.Location())
-	if m := regexp.MustCompile(`^([0-9]{1,5})([dw])$`).FindStringSubmatch(text); m != nil {
-		n, err := strconv.Atoi(m[1])
-		if err != nil || n == 0 || n > maxSince {
-			return time.Time{}, errSince
-		}
-		if m[2] == "w" {
-			n *= 7
-		}
-		return today.AddDate(0, 0, 1-n), nil
-	}
-	date, err := time.ParseInLocation(time.DateOnly, text, now.Location())
-	if err != nil || date.After(now) {
-		return time.Time{}, errSince
-	}
-	return date, nil
-}
-
-func runUsage(ctx context.Context, rt *runtime, o usageOptions) error {
-	cfg, err := rt.config(nil)
+func runUsage(ctx context.Context, rt *workbench.Runtime, o usageOptions) error {
+	cfg, err := rt.Config(nil)
 	if err != nil {
 		return err
 	}
-	eng, err := rt.engineFor(cfg, nil)
+	eng, err := rt.EngineFor(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -123,18 +96,18 @@ func runUsage(ctx context.Context, rt *runtime, o usageOptions) error {
 	}
 	sums := sumUsage(spent, o.by, cfg.Prices)
 	if o.output == "json" {
-		return printJSON(rt, sums.json(o))
+		return workbench.PrintJSON(rt, sums.json(o))
 	}
 	if len(sums.rows) == 0 {
-		rt.notice(noUsage(o))
+		rt.Notice(noUsage(o))
 		return nil
 	}
-	err = rt.streams.Page(func() error {
-		sums.list(rt.streams.Out, o.by)
-		return rt.streams.Out.Err()
+	err = rt.Streams.Page(func() error {
+		sums.list(rt.Streams.Out, o.by)
+		return rt.Streams.Out.Err()
 	})
 	for _, note := range sums.notes() {
-		rt.notice(note)
+		rt.Notice(note)
 	}
 	return err
 }
@@ -182,7 +155,7 @@ type usageChatJSON struct {
 }
 
 func (s *usageSums) json(o usageOptions) usageJSON {
-	out := usageJSON{SchemaVersion: outputVersion, By: o.by, Rows: []usageRowJSON{}, Total: s.total.json()}
+	out := usageJSON{SchemaVersion: workbench.OutputVersion, By: o.by, Rows: []usageRowJSON{}, Total: s.total.json()}
 	if !o.since.IsZero() {
 		out.Since = o.since.Format(time.DateOnly)
 	}

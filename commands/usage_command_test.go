@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
@@ -26,7 +27,7 @@ func TestSince(t *testing.T) {
 		"2026-03-31": "2026-03-31", "2024-02-29": "2024-02-29",
 		"": "", "0d": "", "-1d": "", "d": "", "7": "", "7h": "", "1.5d": "", "99999d": "", "2026-04-01": "", "2025-02-29": "", "today": "", "7d ": "",
 	} {
-		got, err := parseSince(text, now)
+		got, err := cmdline.ParseSince(text, now)
 		if (err != nil) != (want == "") {
 			t.Errorf("%q: %v, %v", text, got, err)
 		} else if err == nil && (got.Format(time.DateTime) != want+" 00:00:00" || got.Location() != berlin) {

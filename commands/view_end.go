@@ -23,7 +23,7 @@ func (v *textView) end() error {
 	}
 	if err == nil {
 		for _, c := range v.cards {
-			c.print(v.rt.streams.Out)
+			c.print(v.rt.Streams.Out)
 		}
 		v.suggestions()
 		v.remarks()
@@ -38,7 +38,7 @@ func (v *textView) endAnswer() {
 	}
 	_ = v.out.Close()
 	if !v.rendered() && !strings.HasSuffix(v.tail, "\n") {
-		v.rt.streams.Out.WriteString("\n")
+		v.rt.Streams.Out.WriteString("\n")
 	}
 }
 
@@ -71,7 +71,7 @@ func noBlock(chat int64) error {
 
 // remarks are footnotes, usage and the way back to the chat.
 func (v *textView) remarks() {
-	out := v.rt.streams.Err
+	out := v.rt.Streams.Err
 	dim := out.Style().Dim
 	if v.talk {
 		for _, n := range v.footnotes() {

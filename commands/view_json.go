@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
 // eventsView prints each event as a line of canonical JSON.
 type eventsView struct {
-	rt  *runtime
+	rt  *workbench.Runtime
 	buf *bufio.Writer
 	err error
 }
@@ -24,7 +25,7 @@ func (v *eventsView) began(engine.Chat) {}
 
 func (v *eventsView) show(e event.Event) {
 	if v.buf == nil {
-		v.buf = bufio.NewWriterSize(v.rt.streams.Out, pipeBuffer)
+		v.buf = bufio.NewWriterSize(v.rt.Streams.Out, pipeBuffer)
 	}
 	line, err := e.Append(nil)
 	if err != nil {
@@ -59,12 +60,12 @@ type answerJSON struct {
 	ToolCalls     []toolCallJSON `json:"tool_calls"`
 	// Payloads are those that were shown, and the suggestions what the answer
 	// offers to go on with.
-	Payloads         []event.Payload   `json:"payloads,omitempty"`
-	SuggestedValues  []json.RawMessage `json:"suggested_values,omitempty"`
-	SuggestedActions []json.RawMessage `json:"suggested_actions,omitempty"`
-	Footnotes        []string          `json:"footnotes,omitempty"`
-	Timing           timingJSON        `json:"timing"`
-	Error            *faultBody        `json:"error,omitempty"`
+	Payloads         []event.Payload      `json:"payloads,omitempty"`
+	SuggestedValues  []json.RawMessage    `json:"suggested_values,omitempty"`
+	SuggestedActions []json.RawMessage    `json:"suggested_actions,omitempty"`
+	Footnotes        []string             `json:"footnotes,omitempty"`
+	Timing           timingJSON           `json:"timing"`
+	Error            *workbench.FaultBody `json:"error,omitempty"`
 }
 
 // timingJSON is where the time went, in milliseconds; the syncs overlap the
@@ -85,7 +86,7 @@ type toolCallJSON struct {
 
 type jsonView struct {
 	progress
-	rt     *runtime
+	rt     *workbench.Runtime
 	o      askOptions
 	out    answerJSON
 	text   strings.Builder
@@ -95,11 +96,11 @@ type jsonView struct {
 	begun  time.Time
 }
 
-func newJSONView(rt *runtime, o askOptions, prices map[string]config.Price) *jsonView {
+func newJSONView(rt *workbench.Runtime, o askOptions, prices map[string]config.Price) *jsonView {
 	return &jsonView{
 		progress: progress{prices: prices},
 		rt:       rt, o: o, inputs: map[string]json.RawMessage{}, begun: time.Now(),
-		out: answerJSON{SchemaVersion: outputVersion, ToolCalls: []toolCallJSON{}},
+		out: answerJSON{SchemaVersion: workbench.OutputVersion, ToolCalls: []toolCallJSON{}},
 	}
 }
 
@@ -138,7 +139,7 @@ func (v *jsonView) show(e event.Event) {
 		v.out.SuggestedValues, v.out.SuggestedActions = b.Payload.SuggestedValues, b.Payload.SuggestedActions
 	case event.Error:
 		v.out.Status = "error"
-		body := bodyOf(faultOf(b))
+		body := workbench.BodyOf(faultOf(b))
 		v.out.Error = &body
 	case event.Cancelled:
 		v.out.Status = "cancelled"
@@ -168,9 +169,9 @@ func (v *jsonView) end() error {
 	}
 	v.out.Timing = timingJSON{
 		Total: millis(time.Since(v.begun)),
-		Sync:  millis(v.rt.turns.SyncTime(engine.TurnID(v.out.TurnID))),
+		Sync:  millis(v.rt.Turns.SyncTime(engine.TurnID(v.out.TurnID))),
 	}
-	enc := json.NewEncoder(v.rt.streams.Out)
+	enc := json.NewEncoder(v.rt.Streams.Out)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v.out)
 }

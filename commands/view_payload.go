@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -17,7 +18,7 @@ func (v *textView) payload(b event.Payload) {
 	if !v.rendered() {
 		if v.talk {
 			v.clear()
-			v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim("· "+term.Clean(cardName(p))+": fettle payloads show"))
+			v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim("· "+term.Clean(cardName(p))+": fettle payloads show"))
 		}
 		return
 	}
@@ -34,18 +35,10 @@ func (v *textView) payload(b event.Payload) {
 	v.pause()
 	v.clear()
 	if wrote {
-		v.rt.streams.Out.WriteString("\n")
+		v.rt.Streams.Out.WriteString("\n")
 	}
-	c.print(v.rt.streams.Out)
+	c.print(v.rt.Streams.Out)
 	v.wrote, v.tail = true, "\n" // what follows is a paragraph of its own
-}
-
-// cardName is a payload in a word or two.
-func cardName(p provider.Payload) string {
-	if p.Title != "" {
-		return p.Title
-	}
-	return p.Type
 }
 
 // suggestions are what the answer offers to go on with, as commands.
@@ -56,7 +49,7 @@ func (v *textView) suggestions() {
 	}
 	var rows [][2]string
 	if v.log != nil {
-		v.log.suggest(v.rt.streams.Err, done.Payload)
+		v.log.suggest(v.rt.Streams.Err, done.Payload)
 		return
 	}
 	for _, s := range valuesOf(done.Payload.SuggestedValues) {
@@ -64,12 +57,12 @@ func (v *textView) suggestions() {
 		if about == s.Value {
 			about = ""
 		}
-		rows = append(rows, [2]string{"fettle ask -c " + shellWord(oneLine(s.Value)), about})
+		rows = append(rows, [2]string{"fettle ask -c " + cmdline.ShellWord(oneLine(s.Value)), about})
 	}
 	for i, a := range actionsOf(done.Payload.SuggestedActions) {
 		rows = append(rows, [2]string{fmt.Sprintf("fettle ask --action %d", i+1), a.Label})
 	}
-	out := v.rt.streams.Err
+	out := v.rt.Streams.Err
 	for i, row := range rows {
 		head := "      "
 		if i == 0 {

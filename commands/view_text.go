@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
@@ -17,7 +18,7 @@ import (
 // watches or asked for it.
 type textView struct {
 	progress
-	rt    *runtime
+	rt    *workbench.Runtime
 	o     askOptions
 	talk  bool // say what happens on standard error
 	whole strings.Builder
@@ -54,21 +55,21 @@ type answerWriter interface {
 	Close() error
 }
 
-func newTextView(rt *runtime, o askOptions, prices map[string]config.Price) *textView {
+func newTextView(rt *workbench.Runtime, o askOptions, prices map[string]config.Price) *textView {
 	return &textView{
 		progress: progress{prices: prices},
 		rt:       rt, o: o, begun: time.Now(), held: o.noStream || o.extract, plain: o.extract || o.schema != nil,
-		inputs: map[string]string{}, talk: !o.quiet && (o.verbose || rt.streams.Err.IsTerminal()),
+		inputs: map[string]string{}, talk: !o.quiet && (o.verbose || rt.Streams.Err.IsTerminal()),
 	}
 }
 
 func (v *textView) status(text string) {
 	if v.talk {
-		v.rt.streams.Status().Set(text)
+		v.rt.Streams.Status().Set(text)
 	}
 }
 
-func (v *textView) clear() { v.rt.streams.Status().Clear() }
+func (v *textView) clear() { v.rt.Streams.Status().Clear() }
 
 func (v *textView) show(e event.Event) {
 	v.note(e)
@@ -122,17 +123,17 @@ func (v *textView) agentLine(text string) {
 	v.pause()
 	v.clear()
 	if v.log != nil {
-		v.log.apart(v.rt.streams.Err, saidStep)
+		v.log.apart(v.rt.Streams.Err, saidStep)
 	}
-	v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim(term.Clean(text)))
+	v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim(term.Clean(text)))
 	v.status("asking " + v.chat.Model)
 }
 
 // happens says what is going on, such as a retry: on the status line, or on a
 // line of its own where there is no such line, or all is to be seen.
 func (v *textView) happens(text string) {
-	if v.talk && (v.o.verbose || !v.rt.streams.Status().Shows()) {
-		v.rt.streams.Err.Printf("%s\n", v.rt.streams.Err.Style().Dim("· "+term.Clean(text)))
+	if v.talk && (v.o.verbose || !v.rt.Streams.Status().Shows()) {
+		v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim("· "+term.Clean(text)))
 		return
 	}
 	v.status(text)
@@ -147,14 +148,14 @@ func (v *textView) text(s string, more bool) {
 	if v.broken {
 		v.broken = false
 		if gap := paragraphBreak(v.tail); v.wrote && v.rendered() && !v.held {
-			v.rt.streams.Out.WriteString(gap)
+			v.rt.Streams.Out.WriteString(gap)
 		} else if v.wrote {
 			s = gap + s
 		}
 	}
 	v.wrote = true
 	if v.log != nil {
-		v.log.apart(v.rt.streams.Out, saidText)
+		v.log.apart(v.rt.Streams.Out, saidText)
 		v.log.answer.WriteString(s)
 	}
 	v.tail = lastBytes(v.tail+s, 2)
@@ -166,7 +167,7 @@ func (v *textView) text(s string, more bool) {
 		v.out = v.newWriter()
 	}
 	if m, ok := v.out.(*markdown.Writer); ok {
-		m.Resize(v.rt.streams.Out.Width())
+		m.Resize(v.rt.Streams.Out.Width())
 	}
 	// A write that fails is remembered by the output, where follow finds it.
 	_, _ = io.WriteString(v.out, s)
@@ -194,7 +195,7 @@ func lastBytes(s string, n int) string {
 
 // newWriter begins a piece of the answer.
 func (v *textView) newWriter() answerWriter {
-	out := v.rt.streams.Out
+	out := v.rt.Streams.Out
 	if v.rendered() {
 		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style(), Highlight: v.log != nil})
 	}
@@ -202,7 +203,7 @@ func (v *textView) newWriter() answerWriter {
 }
 
 // rendered tells whether the answer is shown as Markdown.
-func (v *textView) rendered() bool { return !v.plain && v.rt.streams.Out.IsTerminal() }
+func (v *textView) rendered() bool { return !v.plain && v.rt.Streams.Out.IsTerminal() }
 
 // pause closes what was written so far, since something else is shown next.
 func (v *textView) pause() {
@@ -229,7 +230,7 @@ func (v *textView) reasoning(text string) {
 				v.pause()
 			}
 			v.clear()
-			v.thought = &aside{out: v.rt.streams.Err}
+			v.thought = &aside{out: v.rt.Streams.Err}
 		}
 		v.thought.write(text)
 		return
@@ -241,7 +242,7 @@ func (v *textView) reasoning(text string) {
 	v.thinking = lastBytes(v.thinking+text, kept)
 	if line := lastLine(v.thinking); line != "" {
 		const label = "thinking: "
-		v.status(label + lastWords(line, v.rt.streams.Err.Width()-len(label)-1))
+		v.status(label + lastWords(line, v.rt.Streams.Err.Width()-len(label)-1))
 	}
 }
 
@@ -267,7 +268,7 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	if !v.talk {
 		return
 	}
-	out := v.rt.streams.Err
+	out := v.rt.Streams.Err
 	mark, what := out.Style().Green("✓"), term.Duration(time.Duration(b.DurationMS)*time.Millisecond)
 	v.noteChanges(b.Changes)
 	if n := len(b.Changes); n > 0 {

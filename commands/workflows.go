@@ -8,7 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -28,7 +30,7 @@ type workflowJSON struct {
 	Instance      *engine.WorkflowInstance `json:"instance,omitempty"`
 }
 
-func newWorkflows(rt *runtime) *cli.Command {
+func newWorkflows(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "workflows",
 		Usage: "run the workflows that toolsets bring",
@@ -46,7 +48,7 @@ fettle workflows act last continue`,
 	}
 }
 
-func newWorkflowsList(rt *runtime) *cli.Command {
+func newWorkflowsList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows list"
 	return &cli.Command{
 		Name:  "list",
@@ -56,13 +58,13 @@ instance a line of id, workflow, state, steps that are done, chat and when it we
 on last, with tabs between.`,
 		UsageText: "fettle workflows list\nfettle workflows list --instances\nfettle workflows list -o json",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "instances", Aliases: []string{"i"}, Usage: "list those that were started"}, outputFlag(),
+			&cli.BoolFlag{Name: "instances", Aliases: []string{"i"}, Usage: "list those that were started"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c, path); err != nil {
+			if err := cmdline.NoArguments(c, path); err != nil {
 				return err
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			if c.Bool("instances") {
@@ -73,8 +75,8 @@ on last, with tabs between.`,
 	}
 }
 
-func runWorkflowsList(ctx context.Context, rt *runtime, output string) error {
-	eng, err := rt.storeEngine()
+func runWorkflowsList(ctx context.Context, rt *workbench.Runtime, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -86,13 +88,13 @@ func runWorkflowsList(ctx context.Context, rt *runtime, output string) error {
 		if all == nil {
 			all = []engine.Workflow{}
 		}
-		return printJSON(rt, workflowsJSON{SchemaVersion: outputVersion, Workflows: &all})
+		return workbench.PrintJSON(rt, workflowsJSON{SchemaVersion: workbench.OutputVersion, Workflows: &all})
 	}
 	if len(all) == 0 {
-		rt.notice("no workflows; toolsets bring them: fettle toolset import FILE")
+		rt.Notice("no workflows; toolsets bring them: fettle toolset import FILE")
 		return nil
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	table := term.NewTable(out, term.Column{Title: "workflow"}, term.Column{Title: "steps", Right: true},
 		term.Column{Title: "name"}, term.Column{Title: "about", Cut: true, Prose: true, Style: out.Style().Dim})
 	for _, w := range all {
@@ -101,8 +103,8 @@ func runWorkflowsList(ctx context.Context, rt *runtime, output string) error {
 	return table.Flush()
 }
 
-func runInstancesList(ctx context.Context, rt *runtime, output string) error {
-	eng, err := rt.storeEngine()
+func runInstancesList(ctx context.Context, rt *workbench.Runtime, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -114,13 +116,13 @@ func runInstancesList(ctx context.Context, rt *runtime, output string) error {
 		if all == nil {
 			all = []engine.WorkflowInstance{}
 		}
-		return printJSON(rt, workflowsJSON{SchemaVersion: outputVersion, Instances: &all})
+		return workbench.PrintJSON(rt, workflowsJSON{SchemaVersion: workbench.OutputVersion, Instances: &all})
 	}
 	if len(all) == 0 {
-		rt.notice("no workflow was started yet; fettle workflows list says which there are")
+		rt.Notice("no workflow was started yet; fettle workflows list says which there are")
 		return nil
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	table := term.NewTable(out, term.Column{Title: "instance"}, term.Column{Title: "workflow", Cut: true}, term.Column{Title: "state"},
 		term.Column{Title: "steps"}, term.Column{Title: "chat", Right: true}, term.Column{Title: "went on", Style: out.Style().Dim})
 	for _, i := range all {
@@ -153,7 +155,7 @@ func countDone(i engine.WorkflowInstance) int {
 	return done
 }
 
-func newWorkflowsShow(rt *runtime) *cli.Command {
+func newWorkflowsShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows show"
 	return &cli.Command{
 		Name:        "show",
@@ -161,12 +163,12 @@ func newWorkflowsShow(rt *runtime) *cli.Command {
 		ArgsUsage:   "WORKFLOW|INSTANCE",
 		Description: "An instance is named by its id, by the number of its chat, or by last: the one that\nwas begun last.",
 		UsageText:   "fettle workflows show vendor_finder\nfettle workflows start vendor_finder -a category=movers -a location=Portland\nfettle workflows show last",
-		Flags:       []cli.Flag{outputFlag()},
+		Flags:       []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usagef("fettle workflows list", "workflows show wants one workflow or instance")
+				return cmdline.Usagef("fettle workflows list", "workflows show wants one workflow or instance")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runWorkflowsShow(c.Context, rt, c.Args().First(), c.String("output"))
@@ -174,17 +176,17 @@ func newWorkflowsShow(rt *runtime) *cli.Command {
 	}
 }
 
-func runWorkflowsShow(ctx context.Context, rt *runtime, name, output string) error {
-	eng, err := rt.storeEngine()
+func runWorkflowsShow(ctx context.Context, rt *workbench.Runtime, name, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
 	w, err := eng.FindWorkflow(ctx, name)
 	if err == nil {
 		if output == "json" {
-			return printJSON(rt, workflowJSON{SchemaVersion: outputVersion, Workflow: &w})
+			return workbench.PrintJSON(rt, workflowJSON{SchemaVersion: workbench.OutputVersion, Workflow: &w})
 		}
-		showWorkflow(rt.streams.Out, w)
+		showWorkflow(rt.Streams.Out, w)
 		return nil
 	}
 	if fault.CodeOf(err) != fault.NotFound {
@@ -198,7 +200,7 @@ func runWorkflowsShow(ctx context.Context, rt *runtime, name, output string) err
 		return instanceErr
 	}
 	if output == "json" {
-		return printJSON(rt, workflowJSON{SchemaVersion: outputVersion, Instance: &i})
+		return workbench.PrintJSON(rt, workflowJSON{SchemaVersion: workbench.OutputVersion, Instance: &i})
 	}
 	showInstance(rt, i)
 	return nil
@@ -229,8 +231,8 @@ func showWorkflow(out *term.Output, w engine.Workflow) {
 	}
 }
 
-func showInstance(rt *runtime, i engine.WorkflowInstance) {
-	out := rt.streams.Out
+func showInstance(rt *workbench.Runtime, i engine.WorkflowInstance) {
+	out := rt.Streams.Out
 	out.Printf("%s\n%s, %s, chat %d\n", out.Style().Bold(i.ID), i.Workflow.ID, i.State, i.Chat)
 	out.Printf("input %s\n", term.Clean(string(i.Input)))
 	for _, s := range i.Steps {
@@ -246,20 +248,20 @@ func showInstance(rt *runtime, i engine.WorkflowInstance) {
 			showText(out, resultText(s.Result), provider.Assistant)
 		}
 	}
-	rt.nextStep(i)
+	nextStep(rt, i)
 }
 
 // nextStep says what can be done with an instance.
-func (rt *runtime) nextStep(i engine.WorkflowInstance) {
+func nextStep(rt *workbench.Runtime, i engine.WorkflowInstance) {
 	switch i.State {
 	case engine.WorkflowWaiting:
-		rt.hint("fettle workflows act " + i.ID + " continue   goes on")
-		rt.hint("fettle workflows cancel " + i.ID + "   ends it")
+		rt.Hint("fettle workflows act " + i.ID + " continue   goes on")
+		rt.Hint("fettle workflows cancel " + i.ID + "   ends it")
 	case engine.WorkflowFailed, engine.WorkflowInterrupted:
-		rt.hint("fettle workflows act " + i.ID + " retry   does the step again")
-		rt.hint("fettle workflows cancel " + i.ID + "   ends it")
+		rt.Hint("fettle workflows act " + i.ID + " retry   does the step again")
+		rt.Hint("fettle workflows cancel " + i.ID + "   ends it")
 	case engine.WorkflowRunning:
-		rt.hint("fettle workflows show " + i.ID + "   says how far it is")
+		rt.Hint("fettle workflows show " + i.ID + "   says how far it is")
 	}
 }
 

@@ -12,8 +12,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -36,11 +38,11 @@ type workflowOptions struct {
 }
 
 // workflowFlags are those that start and act share.
-func workflowFlags(rt *runtime) []cli.Flag {
+func workflowFlags(rt *workbench.Runtime) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "let agents ask the model `PROVIDER/NAME`, unless they have their own"},
-		rt.inProfile(""),
-		listFlag("allow", "", "", "run calls that match `RULE` without asking; may be repeated"),
+		rt.InProfile(""),
+		cmdline.ListFlag("allow", "", "", "run calls that match `RULE` without asking; may be repeated"),
 		&cli.BoolFlag{Name: "yes", Usage: "run every call without asking"},
 		&cli.BoolFlag{Name: "require-sandbox", Usage: "run no tool of a toolset that can't be contained in full"},
 		&cli.DurationFlag{Name: "timeout", Usage: "stop after `TIME`, such as 90s or 5m"},
@@ -52,21 +54,21 @@ func workflowFlags(rt *runtime) []cli.Flag {
 
 func readWorkflow(c *cli.Context, path string) (workflowOptions, error) {
 	o := workflowOptions{
-		model: c.String("model"), allow: listOf(c, "allow"), yes: c.Bool("yes"), contained: c.Bool("require-sandbox"),
+		model: c.String("model"), allow: cmdline.ListOf(c, "allow"), yes: c.Bool("yes"), contained: c.Bool("require-sandbox"),
 		timeout: c.Duration("timeout"), output: c.String("output"), quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 	}
 	switch {
 	case c.IsSet("model") && o.model == "":
-		return o, usagef(path+" --help", "--model is empty")
+		return o, cmdline.Usagef(path+" --help", "--model is empty")
 	case c.IsSet("timeout") && o.timeout <= 0:
-		return o, usagef(path+" --timeout 90s …", "--timeout wants a time above 0")
+		return o, cmdline.Usagef(path+" --timeout 90s …", "--timeout wants a time above 0")
 	case o.output != "text" && o.output != "json" && o.output != "events":
-		return o, usagef(path+" -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
+		return o, cmdline.Usagef(path+" -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
 	}
 	return o, nil
 }
 
-func newWorkflowsStart(rt *runtime) *cli.Command {
+func newWorkflowsStart(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows start"
 	return &cli.Command{
 		Name:      "start",
@@ -79,7 +81,7 @@ last says what the steps gave.`,
 fettle workflows start vendor_finder -a category=movers -a location=Portland
 fettle workflows show last -o json`,
 		Flags: append([]cli.Flag{
-			listFlag("arg", "a", "", "give the input `NAME=VALUE`: a text, or JSON where the workflow wants no text; may be repeated"),
+			cmdline.ListFlag("arg", "a", "", "give the input `NAME=VALUE`: a text, or JSON where the workflow wants no text; may be repeated"),
 			&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Usage: "let its tools work in folder `DIR` instead of one of its own; changes ask first"},
 		}, workflowFlags(rt)...),
 		Action: func(c *cli.Context) error {
@@ -87,16 +89,16 @@ fettle workflows show last -o json`,
 			if err != nil {
 				return err
 			}
-			o.name, o.input, o.named = c.Args().Get(0), c.Args().Get(1), listOf(c, "arg")
+			o.name, o.input, o.named = c.Args().Get(0), c.Args().Get(1), cmdline.ListOf(c, "arg")
 			switch {
 			case c.NArg() == 0:
-				return usagef("fettle workflows list", "workflows start wants the workflow to start")
+				return cmdline.Usagef("fettle workflows list", "workflows start wants the workflow to start")
 			case c.NArg() > 2:
-				return usagef(path+` WORKFLOW '{"name": "value"}'`, "workflows start takes a workflow and its input as one JSON object; quote it")
+				return cmdline.Usagef(path+` WORKFLOW '{"name": "value"}'`, "workflows start takes a workflow and its input as one JSON object; quote it")
 			case o.input != "" && len(o.named) > 0:
-				return usagef(path+" --help", "the input is given as JSON and by --arg; give it one way")
+				return cmdline.Usagef(path+" --help", "the input is given as JSON and by --arg; give it one way")
 			case c.IsSet("workspace") && c.String("workspace") == "":
-				return usagef(path+" --help", "--workspace is empty")
+				return cmdline.Usagef(path+" --help", "--workspace is empty")
 			}
 			if dir := c.String("workspace"); dir != "" {
 				if o.workspace, err = filepath.Abs(dir); err != nil {
@@ -108,7 +110,7 @@ fettle workflows show last -o json`,
 	}
 }
 
-func newWorkflowsAct(rt *runtime) *cli.Command {
+func newWorkflowsAct(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows act"
 	return &cli.Command{
 		Name:      "act",
@@ -126,7 +128,7 @@ fettle workflows act last continue`,
 			}
 			o.name, o.action = c.Args().Get(0), c.Args().Get(1)
 			if c.NArg() != 2 || o.action != engine.ActContinue && o.action != engine.ActRetry {
-				return usagef(path+" last continue", "workflows act wants an instance, and continue or retry")
+				return cmdline.Usagef(path+" last continue", "workflows act wants an instance, and continue or retry")
 			}
 			return runWorkflow(c.Context, rt, o)
 		},
@@ -134,13 +136,13 @@ fettle workflows act last continue`,
 }
 
 // runWorkflow starts a workflow or goes on with one, and shows what it does.
-func runWorkflow(ctx context.Context, rt *runtime, o workflowOptions) error {
-	rt.quiet, rt.verbose = o.quiet, o.verbose
-	cfg, err := rt.config(o.flags())
+func runWorkflow(ctx context.Context, rt *workbench.Runtime, o workflowOptions) error {
+	rt.Quiet, rt.Verbose = o.quiet, o.verbose
+	cfg, err := rt.Config(o.flags())
 	if err != nil {
 		return err
 	}
-	eng, err := rt.engineFor(cfg, nil)
+	eng, err := rt.EngineFor(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -160,9 +162,9 @@ func runWorkflow(ctx context.Context, rt *runtime, o workflowOptions) error {
 	case showErr != nil:
 		return errors.Join(err, showErr)
 	case o.output == "json":
-		return errors.Join(err, printJSON(rt, workflowJSON{SchemaVersion: outputVersion, Instance: &i}))
+		return errors.Join(err, workbench.PrintJSON(rt, workflowJSON{SchemaVersion: workbench.OutputVersion, Instance: &i}))
 	case o.output == "text":
-		rt.sayInstance(i)
+		sayInstance(rt, i)
 	}
 	return err
 }
@@ -181,12 +183,12 @@ func (o workflowOptions) flags() map[string]config.Flag {
 	return out
 }
 
-func (o workflowOptions) begin(ctx context.Context, rt *runtime, cfg *config.Config, eng *engine.Engine) (string, engine.TurnID, error) {
-	asks := !o.yes && !o.quiet && rt.streams.CanAsk()
+func (o workflowOptions) begin(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine) (string, engine.TurnID, error) {
+	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
 		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxTurns,
 		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: asks, CanAnswer: asks,
-		OnWait: func(what string) { rt.notice("waiting: " + what) },
+		OnWait: func(what string) { rt.Notice("waiting: " + what) },
 	}
 	if o.action != "" {
 		i, err := eng.WorkflowInstance(ctx, o.name)
@@ -207,7 +209,7 @@ func (o workflowOptions) begin(ctx context.Context, rt *runtime, cfg *config.Con
 }
 
 // readInput is what the workflow is started with, as JSON.
-func (o workflowOptions) readInput(ctx context.Context, rt *runtime, eng *engine.Engine) (json.RawMessage, error) {
+func (o workflowOptions) readInput(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine) (json.RawMessage, error) {
 	switch {
 	case len(o.named) > 0:
 		w, err := eng.FindWorkflow(ctx, o.name)
@@ -216,7 +218,7 @@ func (o workflowOptions) readInput(ctx context.Context, rt *runtime, eng *engine
 		}
 		return namedArguments(o.named, schemaTypes(w.InputSchema))
 	case o.input == "-":
-		data, err := rt.readAll(ctx, maxArguments)
+		data, err := readAll(rt, ctx, maxArguments)
 		if err != nil {
 			return nil, err
 		}
@@ -226,17 +228,17 @@ func (o workflowOptions) readInput(ctx context.Context, rt *runtime, eng *engine
 }
 
 // sayInstance says how far a workflow came, and what can be done next.
-func (rt *runtime) sayInstance(i engine.WorkflowInstance) {
+func sayInstance(rt *workbench.Runtime, i engine.WorkflowInstance) {
 	text := fmt.Sprintf("%s: %s, %s · chat %d", i.Workflow.ID, i.State, stepsSaid(i), i.Chat)
 	if i.State == engine.WorkflowWaiting {
 		text = fmt.Sprintf("%s waits behind %s, %s · chat %d", i.Workflow.ID, waitsBehind(i), stepsSaid(i), i.Chat)
-		rt.notice(text)
-		rt.hint("fettle workflows show " + i.ID + "   shows what the steps gave")
-		rt.nextStep(i)
+		rt.Notice(text)
+		rt.Hint("fettle workflows show " + i.ID + "   shows what the steps gave")
+		nextStep(rt, i)
 		return
 	}
-	rt.notice(text)
-	rt.nextStep(i)
+	rt.Notice(text)
+	nextStep(rt, i)
 }
 
 // silentView shows nothing: what came of the turn is printed afterwards.
@@ -248,7 +250,7 @@ func (silentView) began(engine.Chat) {}
 func (silentView) show(event.Event)  {}
 func (silentView) end() error        { return nil }
 
-func newWorkflowsCancel(rt *runtime) *cli.Command {
+func newWorkflowsCancel(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows cancel"
 	return &cli.Command{
 		Name:      "cancel",
@@ -258,12 +260,12 @@ func newWorkflowsCancel(rt *runtime) *cli.Command {
 One that another process runs is stopped there, by Ctrl-C.`,
 		UsageText: `fettle workflows start vendor_finder -a category=movers -a location=Portland
 fettle workflows cancel last`,
-		Flags: []cli.Flag{outputFlag()},
+		Flags: []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usagef("fettle workflows list --instances", "workflows cancel wants one instance")
+				return cmdline.Usagef("fettle workflows list --instances", "workflows cancel wants one instance")
 			}
-			if err := checkOutput(c.String("output"), path); err != nil {
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
 			return runWorkflowsCancel(c.Context, rt, c.Args().First(), c.String("output"))
@@ -271,8 +273,8 @@ fettle workflows cancel last`,
 	}
 }
 
-func runWorkflowsCancel(ctx context.Context, rt *runtime, id, output string) error {
-	eng, err := rt.storeEngine()
+func runWorkflowsCancel(ctx context.Context, rt *workbench.Runtime, id, output string) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -281,9 +283,9 @@ func runWorkflowsCancel(ctx context.Context, rt *runtime, id, output string) err
 		return err
 	}
 	if output == "json" {
-		return printJSON(rt, workflowJSON{SchemaVersion: outputVersion, Instance: &i})
+		return workbench.PrintJSON(rt, workflowJSON{SchemaVersion: workbench.OutputVersion, Instance: &i})
 	}
-	rt.notice(fmt.Sprintf("%s is %s, %s · chat %d", i.Workflow.ID, i.State, stepsSaid(i), i.Chat))
+	rt.Notice(fmt.Sprintf("%s is %s, %s · chat %d", i.Workflow.ID, i.State, stepsSaid(i), i.Chat))
 	return nil
 }
 

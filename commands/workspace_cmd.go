@@ -5,6 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -32,7 +34,7 @@ CHAT is a chat's number; without one it is the chat that was used last. STATE is
 @ for the state that the chat is at, @-1 for the one before it and so on, or the
 id of a state, a message or a tool call, of which the last letters are enough.`
 
-func newWorkspace(rt *runtime) *cli.Command {
+func newWorkspace(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "workspace",
 		Usage:       "see a chat's files, as they are and as they were",
@@ -69,12 +71,12 @@ func stateArgs(c *cli.Context, path string, most int) (workspaceOptions, error) 
 		case 2:
 			what = "two states"
 		}
-		return o, usagef(path+" --help", "%s is one argument too many: it takes a chat and %s at most", strconv.Quote(states[most]), what)
+		return o, cmdline.Usagef(path+" --help", "%s is one argument too many: it takes a chat and %s at most", strconv.Quote(states[most]), what)
 	}
 	return o, nil
 }
 
-func newWorkspaceFiles(rt *runtime) *cli.Command {
+func newWorkspaceFiles(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workspace files"
 	return &cli.Command{
 		Name:        "files",
@@ -82,21 +84,21 @@ func newWorkspaceFiles(rt *runtime) *cli.Command {
 		ArgsUsage:   "[CHAT] [STATE]",
 		Description: "Without STATE it is the state that the chat is at.",
 		UsageText:   "fettle workspace files\nfettle workspace files 1 @-1 -o json",
-		Flags:       []cli.Flag{outputFlag()},
+		Flags:       []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o, err := stateArgs(c, path, 1)
 			if err != nil {
 				return err
 			}
-			if o.output = c.String("output"); checkOutput(o.output, path) != nil {
-				return checkOutput(o.output, path)
+			if o.output = c.String("output"); cmdline.CheckOutput(o.output, path) != nil {
+				return cmdline.CheckOutput(o.output, path)
 			}
 			return runWorkspaceFiles(c.Context, rt, o)
 		},
 	}
 }
 
-func newWorkspaceCat(rt *runtime) *cli.Command {
+func newWorkspaceCat(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "cat",
 		Usage:       "print a file of a state",
@@ -107,14 +109,14 @@ func newWorkspaceCat(rt *runtime) *cli.Command {
 		Action: func(c *cli.Context) error {
 			chat, rest := chatAndRest(c.Args().Slice())
 			if len(rest) != 1 {
-				return usagef("fettle workspace cat 1 notes/todo.md", "workspace cat wants one path")
+				return cmdline.Usagef("fettle workspace cat 1 notes/todo.md", "workspace cat wants one path")
 			}
 			return runWorkspaceCat(c.Context, rt, workspaceOptions{chat: chat, paths: rest, states: []string{c.String("at")}})
 		},
 	}
 }
 
-func newWorkspacePut(rt *runtime) *cli.Command {
+func newWorkspacePut(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "put",
 		Usage:     "write a file into a chat's folder",
@@ -125,7 +127,7 @@ back.`,
 		Action: func(c *cli.Context) error {
 			chat, rest := chatAndRest(c.Args().Slice())
 			if len(rest) != 1 && len(rest) != 2 {
-				return usagef("fettle workspace put 1 notes/todo.md FILE", "workspace put wants a path in the chat's folder, and a file to put there")
+				return cmdline.Usagef("fettle workspace put 1 notes/todo.md FILE", "workspace put wants a path in the chat's folder, and a file to put there")
 			}
 			o := workspaceOptions{chat: chat, paths: rest[:1]}
 			if len(rest) == 2 && rest[1] != "-" {
@@ -136,7 +138,7 @@ back.`,
 	}
 }
 
-func newWorkspaceLog(rt *runtime) *cli.Command {
+func newWorkspaceLog(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workspace log"
 	return &cli.Command{
 		Name:      "log",
@@ -147,7 +149,7 @@ id, what made it, how many paths differ from the one before, and time, with tabs
 between.`,
 		UsageText: "fettle workspace log\nfettle workspace log 1 -n 5 -o json",
 		Flags: []cli.Flag{
-			outputFlag(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
+			cmdline.OutputFlag(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
 		},
 		Action: func(c *cli.Context) error {
 			o, err := stateArgs(c, path, 0)
@@ -156,9 +158,9 @@ between.`,
 			}
 			o.output, o.limit = c.String("output"), c.Int("limit")
 			if o.limit < 0 {
-				return usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.limit)
+				return cmdline.Usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.limit)
 			}
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			return runWorkspaceLog(c.Context, rt, o)
@@ -166,28 +168,28 @@ between.`,
 	}
 }
 
-func newWorkspaceShow(rt *runtime) *cli.Command {
+func newWorkspaceShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workspace show"
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show what made a state, and what it changed",
 		ArgsUsage: "[CHAT] [STATE]",
 		UsageText: "fettle workspace show\nfettle workspace show 1 @-1 -o json",
-		Flags:     []cli.Flag{outputFlag()},
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o, err := stateArgs(c, path, 1)
 			if err != nil {
 				return err
 			}
-			if o.output = c.String("output"); checkOutput(o.output, path) != nil {
-				return checkOutput(o.output, path)
+			if o.output = c.String("output"); cmdline.CheckOutput(o.output, path) != nil {
+				return cmdline.CheckOutput(o.output, path)
 			}
 			return runWorkspaceShow(c.Context, rt, o)
 		},
 	}
 }
 
-func newWorkspaceDiff(rt *runtime) *cli.Command {
+func newWorkspaceDiff(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workspace diff"
 	return &cli.Command{
 		Name:      "diff",
@@ -198,7 +200,7 @@ folder is compared with the state before the last change. The text is a patch
 that git apply takes.`,
 		UsageText: "fettle workspace diff\nfettle workspace diff 1 @-1\nfettle workspace diff @-1 @ --stat",
 		Flags: []cli.Flag{
-			outputFlag(),
+			cmdline.OutputFlag(),
 			&cli.BoolFlag{Name: "stat", Usage: "print a line for each file, and sums"},
 			&cli.BoolFlag{Name: "name-only", Usage: "print the paths alone"},
 		},
@@ -208,11 +210,11 @@ that git apply takes.`,
 				return err
 			}
 			o.output, o.stat, o.nameOnly = c.String("output"), c.Bool("stat"), c.Bool("name-only")
-			if err := checkOutput(o.output, path); err != nil {
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
 			if o.stat && o.nameOnly || o.output == "json" && (o.stat || o.nameOnly) {
-				return usagef(path+" --stat", "--stat, --name-only and --output json each say how to print; give one")
+				return cmdline.Usagef(path+" --stat", "--stat, --name-only and --output json each say how to print; give one")
 			}
 			return runWorkspaceDiff(c.Context, rt, o)
 		},
@@ -222,19 +224,19 @@ that git apply takes.`,
 // restoreFlags are those of all commands that bring files back.
 func restoreFlags() []cli.Flag {
 	return []cli.Flag{
-		listFlag("keep", "", "", "leave `PATH` and what is below it as it is; may be repeated"),
+		cmdline.ListFlag("keep", "", "", "leave `PATH` and what is below it as it is; may be repeated"),
 		&cli.BoolFlag{Name: "overwrite", Usage: "bring back also what somebody else has changed since"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done, and do nothing"},
-		outputFlag(),
+		cmdline.OutputFlag(),
 	}
 }
 
 func readRestore(c *cli.Context, o *workspaceOptions, path string) error {
-	o.keep, o.overwrite, o.plan, o.output = listOf(c, "keep"), c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
-	return checkOutput(o.output, path)
+	o.keep, o.overwrite, o.plan, o.output = cmdline.ListOf(c, "keep"), c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
+	return cmdline.CheckOutput(o.output, path)
 }
 
-func newWorkspaceRestore(rt *runtime) *cli.Command {
+func newWorkspaceRestore(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workspace restore"
 	return &cli.Command{
 		Name:      "restore",
@@ -248,7 +250,7 @@ listed.`,
 		Action: func(c *cli.Context) error {
 			chat, rest := chatAndRest(c.Args().Slice())
 			if len(rest) == 0 {
-				return usagef("fettle workspace log", "workspace restore wants the state to bring back")
+				return cmdline.Usagef("fettle workspace log", "workspace restore wants the state to bring back")
 			}
 			o := workspaceOptions{chat: chat, states: rest[:1], paths: rest[1:]}
 			if err := readRestore(c, &o, path); err != nil {
@@ -259,7 +261,7 @@ listed.`,
 	}
 }
 
-func newWorkspaceExport(rt *runtime) *cli.Command {
+func newWorkspaceExport(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "write the history of a chat's files as one file",
@@ -270,14 +272,14 @@ standard output.`,
 		Action: func(c *cli.Context) error {
 			chat, rest := chatAndRest(c.Args().Slice())
 			if len(rest) != 1 {
-				return usagef("fettle workspace export 1 history.tar.gz", "workspace export wants the file to write")
+				return cmdline.Usagef("fettle workspace export 1 history.tar.gz", "workspace export wants the file to write")
 			}
 			return runWorkspaceExport(c.Context, rt, workspaceOptions{chat: chat, file: rest[0]})
 		},
 	}
 }
 
-func newWorkspacePath(rt *runtime) *cli.Command {
+func newWorkspacePath(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "path",
 		Usage:       "print where a chat's folder is",

@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -44,13 +45,13 @@ type sideJSON struct {
 
 // differ compares two states of a chat; from may be nil for nothing at all.
 type differ struct {
-	rt       *runtime
+	rt       *workbench.Runtime
 	eng      *engine.Engine
 	from, to *cas.Manifest
 }
 
-func runWorkspaceDiff(ctx context.Context, rt *runtime, o workspaceOptions) error {
-	eng, err := rt.storeEngine()
+func runWorkspaceDiff(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func runWorkspaceDiff(ctx context.Context, rt *runtime, o workspaceOptions) erro
 		if err != nil {
 			return err
 		}
-		return printJSON(rt, diffJSON{outputVersion, chat.Number, d.from.ID, d.to.ID, changes})
+		return workbench.PrintJSON(rt, diffJSON{workbench.OutputVersion, chat.Number, d.from.ID, d.to.ID, changes})
 	}
 	switch {
 	case o.nameOnly:
@@ -72,17 +73,17 @@ func runWorkspaceDiff(ctx context.Context, rt *runtime, o workspaceOptions) erro
 			if err != nil {
 				return err
 			}
-			rt.streams.Out.Printf("%s\n", cas.EscapePath(c.Path))
+			rt.Streams.Out.Printf("%s\n", cas.EscapePath(c.Path))
 		}
 		return nil
 	case o.stat:
 		return d.printStat(ctx)
 	}
-	return rt.streams.Page(func() error {
+	return rt.Streams.Page(func() error {
 		if err := d.print(ctx); err != nil {
 			return err
 		}
-		return rt.streams.Out.Err()
+		return rt.Streams.Out.Err()
 	})
 }
 
@@ -108,10 +109,10 @@ func (d *differ) choose(ctx context.Context, o workspaceOptions) (engine.Chat, e
 		return chat, err
 	}
 	d.from = from
-	req := engine.RestoreRequest{Chat: engine.ChatRef{Number: chat.Number}, OnWait: d.rt.waiting}
-	w := d.rt.work("workspace diff")
-	defer w.stop()
-	w.watch(&req)
+	req := engine.RestoreRequest{Chat: engine.ChatRef{Number: chat.Number}, OnWait: d.rt.Waiting}
+	w := d.rt.Work("workspace diff")
+	defer w.Stop()
+	w.Watch(&req)
 	_, d.to, err = d.eng.FolderState(ctx, req)
 	return chat, err
 }
@@ -180,7 +181,7 @@ func (d *differ) side(ctx context.Context, e *cas.Entry) ([]byte, string, error)
 }
 
 func (d *differ) print(ctx context.Context) error {
-	out := d.rt.streams.Out
+	out := d.rt.Streams.Out
 	style := out.Style()
 	for c, err := range d.changes(ctx) {
 		if err != nil {
@@ -264,7 +265,7 @@ func changeWord(c cas.Change) string {
 
 // printNames lists changes with a letter each.
 func (d *differ) printNames(changes []changeJSON) {
-	out := d.rt.streams.Out
+	out := d.rt.Streams.Out
 	style := out.Style()
 	for _, c := range changes {
 		mark := style.Yellow("M")
@@ -284,7 +285,7 @@ func (d *differ) printStat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := d.rt.streams.Out
+	out := d.rt.Streams.Out
 	style := out.Style()
 	table := term.NewTable(out, term.Column{Title: "path", Cut: true}, term.Column{Title: "added", Right: true, Style: style.Green},
 		term.Column{Title: "removed", Right: true, Style: style.Red})

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -66,8 +68,8 @@ func only(list []string) string {
 	return list[0]
 }
 
-func runWorkspaceFiles(ctx context.Context, rt *runtime, o workspaceOptions) error {
-	eng, err := rt.storeEngine()
+func runWorkspaceFiles(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func runWorkspaceFiles(ctx context.Context, rt *runtime, o workspaceOptions) err
 	if o.output == "json" {
 		return filesAsJSON(ctx, rt, eng, chat, m)
 	}
-	table := term.NewTable(rt.streams.Out, term.Column{Title: "size", Right: true}, term.Column{Title: "path", Cut: true})
+	table := term.NewTable(rt.Streams.Out, term.Column{Title: "size", Right: true}, term.Column{Title: "path", Cut: true})
 	n := 0
 	for f, err := range eng.Files(ctx, m) {
 		if err != nil {
@@ -88,11 +90,11 @@ func runWorkspaceFiles(ctx context.Context, rt *runtime, o workspaceOptions) err
 			continue
 		}
 		n++
-		table.Row(fileSize(rt.streams.Out, f.Entry), fileLine(f))
+		table.Row(fileSize(rt.Streams.Out, f.Entry), fileLine(f))
 	}
 	_ = table.Flush() // Main looks at what went wrong with writing
 	if n == 0 {
-		rt.notice("there are no files in it")
+		rt.Notice("there are no files in it")
 	}
 	return nil
 }
@@ -120,13 +122,13 @@ func fileLine(f cas.Located) string {
 	return path
 }
 
-func filesAsJSON(ctx context.Context, rt *runtime, eng *engine.Engine, chat engine.Chat, m *cas.Manifest) error {
+func filesAsJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat engine.Chat, m *cas.Manifest) error {
 	var files strings.Builder
 	if err := eng.WriteManifest(ctx, &files, m); err != nil {
 		return err
 	}
 	out := filesJSON{
-		SchemaVersion: outputVersion, Chat: chat.Number, Manifest: m,
+		SchemaVersion: workbench.OutputVersion, Chat: chat.Number, Manifest: m,
 		Files: json.RawMessage(files.String()), Entries: []entryJSON{},
 	}
 	for f, err := range eng.Files(ctx, m) {
@@ -149,11 +151,11 @@ func filesAsJSON(ctx context.Context, rt *runtime, eng *engine.Engine, chat engi
 		}
 		out.Entries = append(out.Entries, e)
 	}
-	return printJSON(rt, out)
+	return workbench.PrintJSON(rt, out)
 }
 
-func runWorkspaceCat(ctx context.Context, rt *runtime, o workspaceOptions) error {
-	eng, err := rt.storeEngine()
+func runWorkspaceCat(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func runWorkspaceCat(ctx context.Context, rt *runtime, o workspaceOptions) error
 	}
 	name, err := cas.UnescapePath(o.paths[0])
 	if err != nil {
-		return usagef("fettle workspace files", "%s", err)
+		return cmdline.Usagef("fettle workspace files", "%s", err)
 	}
 	entry, err := eng.FileEntry(ctx, m, name)
 	if err != nil {
@@ -172,32 +174,32 @@ func runWorkspaceCat(ctx context.Context, rt *runtime, o workspaceOptions) error
 	if entry.Kind != cas.File && entry.Kind != cas.Executable {
 		return fault.New(fault.Usage, o.paths[0]+" is no file but a "+entry.Kind.String(), "fettle workspace files   lists what there is")
 	}
-	return eng.ReadFile(ctx, rt.streams.Out, entry)
+	return eng.ReadFile(ctx, rt.Streams.Out, entry)
 }
 
-func runWorkspacePut(ctx context.Context, rt *runtime, o workspaceOptions) error {
-	eng, err := rt.storeEngine()
+func runWorkspacePut(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	content, err := rt.toPut(ctx, o)
+	content, err := toPut(rt, ctx, o)
 	if err != nil {
 		return err
 	}
 	defer content.Close()
-	req := engine.RestoreRequest{Chat: o.chat, OnWait: rt.waiting}
-	w := rt.work("workspace put")
-	w.watch(&req)
+	req := engine.RestoreRequest{Chat: o.chat, OnWait: rt.Waiting}
+	w := rt.Work("workspace put")
+	w.Watch(&req)
 	done, err := eng.PutFile(ctx, req, engine.Put{Name: o.paths[0], Content: content})
-	w.stop()
+	w.Stop()
 	if err != nil {
 		return err
 	}
 	if done.Before.ID == done.After.ID {
-		rt.notice(o.paths[0] + " is that already")
+		rt.Notice(o.paths[0] + " is that already")
 		return nil
 	}
-	rt.notice("wrote " + o.paths[0] + " in chat " + strconv.FormatInt(done.Chat.Number, 10) + "; fettle undo takes it back")
+	rt.Notice("wrote " + o.paths[0] + " in chat " + strconv.FormatInt(done.Chat.Number, 10) + "; fettle undo takes it back")
 	return nil
 }
 
@@ -205,11 +207,11 @@ func runWorkspacePut(ctx context.Context, rt *runtime, o workspaceOptions) error
 const maxPiped = 256 << 20
 
 // toPut opens what is to be put: a file, or standard input.
-func (rt *runtime) toPut(ctx context.Context, o workspaceOptions) (io.ReadCloser, error) {
+func toPut(rt *workbench.Runtime, ctx context.Context, o workspaceOptions) (io.ReadCloser, error) {
 	if o.file != "" {
 		// To open a named pipe could wait for ever; what is piped in can be stopped.
 		if info, err := os.Stat(o.file); err == nil && !info.Mode().IsRegular() {
-			return nil, usagef("fettle workspace put "+shellWord(o.paths[0])+" <"+shellWord(o.file), "%s is no file", o.file)
+			return nil, cmdline.Usagef("fettle workspace put "+cmdline.ShellWord(o.paths[0])+" <"+cmdline.ShellWord(o.file), "%s is no file", o.file)
 		}
 		f, err := os.Open(o.file)
 		if err != nil {
@@ -217,18 +219,15 @@ func (rt *runtime) toPut(ctx context.Context, o workspaceOptions) (io.ReadCloser
 		}
 		return f, nil
 	}
-	if rt.streams.In.IsTerminal() {
-		return nil, usagef("fettle workspace put "+o.paths[0]+" FILE", "workspace put wants a file, or its content on standard input")
+	if rt.Streams.In.IsTerminal() {
+		return nil, cmdline.Usagef("fettle workspace put "+o.paths[0]+" FILE", "workspace put wants a file, or its content on standard input")
 	}
-	raw, err := input.StdinBytes(ctx, input.Options{In: rt.streams.In.File(), Notice: rt.notice, StdinBytes: maxPiped})
+	raw, err := input.StdinBytes(ctx, input.Options{In: rt.Streams.In.File(), Notice: rt.Notice, StdinBytes: maxPiped})
 	return io.NopCloser(bytes.NewReader(raw)), err
 }
 
-// waiting says whom a command waits for.
-func (rt *runtime) waiting(what string) { rt.notice("waiting: " + what) }
-
-func runWorkspacePath(ctx context.Context, rt *runtime, o workspaceOptions) error {
-	eng, err := rt.storeEngine()
+func runWorkspacePath(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -236,12 +235,12 @@ func runWorkspacePath(ctx context.Context, rt *runtime, o workspaceOptions) erro
 	if err != nil {
 		return err
 	}
-	rt.streams.Out.Printf("%s\n", eng.WorkspacePath(chat))
+	rt.Streams.Out.Printf("%s\n", eng.WorkspacePath(chat))
 	return nil
 }
 
-func runWorkspaceExport(ctx context.Context, rt *runtime, o workspaceOptions) (err error) {
-	eng, err := rt.storeEngine()
+func runWorkspaceExport(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) (err error) {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -249,35 +248,35 @@ func runWorkspaceExport(ctx context.Context, rt *runtime, o workspaceOptions) (e
 	if err != nil {
 		return err
 	}
-	w := rt.work("workspace export")
-	defer w.stop()
-	w.stage("written", 0)
+	w := rt.Work("workspace export")
+	defer w.Stop()
+	w.Stage("written", 0)
 	export := func(out io.Writer) error {
 		err := eng.ExportStates(ctx, countedWriter{out, w}, chat)
-		w.stop()
+		w.Stop()
 		return err
 	}
 	if o.file == "-" {
-		return export(rt.streams.Out)
+		return export(rt.Streams.Out)
 	}
-	return rt.writeNew(o.file, export)
+	return writeNew(rt, o.file, export)
 }
 
 // countedWriter tells a bar of what is written.
 type countedWriter struct {
 	io.Writer
-	w *work
+	w *workbench.Work
 }
 
 // Write writes and counts.
 func (c countedWriter) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
-	c.w.moved(0, int64(n))
+	c.w.Moved(0, int64(n))
 	return n, err
 }
 
 // writeNew writes a file that isn't there yet, whole or not at all.
-func (rt *runtime) writeNew(name string, write func(io.Writer) error) error {
+func writeNew(rt *workbench.Runtime, name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fault.Wrap(fault.Usage, "write "+name, err)
@@ -293,12 +292,12 @@ func (rt *runtime) writeNew(name string, write func(io.Writer) error) error {
 	if err != nil {
 		_ = f.Close() // it may be closed already; what counts is that it goes
 		if rerr := os.Remove(name); rerr != nil {
-			rt.notice("what there is of " + name + " can't be removed: " + rerr.Error())
+			rt.Notice("what there is of " + name + " can't be removed: " + rerr.Error())
 		}
 		return err
 	}
 	if info, err := os.Stat(name); err == nil {
-		rt.notice("wrote " + name + ", " + term.Size(info.Size()))
+		rt.Notice("wrote " + name + ", " + term.Size(info.Size()))
 	}
 	return nil
 }

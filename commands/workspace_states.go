@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
@@ -30,8 +31,8 @@ func toStateJSON(s engine.StateInfo) stateJSON {
 	return stateJSON{Manifest: s.Manifest, Tool: s.Tool, Args: s.Args, Active: s.Active, Undone: s.Undone}
 }
 
-func runWorkspaceLog(ctx context.Context, rt *runtime, o workspaceOptions) error {
-	eng, err := rt.storeEngine()
+func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -40,21 +41,21 @@ func runWorkspaceLog(ctx context.Context, rt *runtime, o workspaceOptions) error
 		return err
 	}
 	if o.output == "json" {
-		out := logJSON{SchemaVersion: outputVersion, Chat: chat.Number, States: []stateJSON{}}
+		out := logJSON{SchemaVersion: workbench.OutputVersion, Chat: chat.Number, States: []stateJSON{}}
 		for _, s := range states {
 			out.States = append(out.States, toStateJSON(s))
 		}
-		return printJSON(rt, out)
+		return workbench.PrintJSON(rt, out)
 	}
 	if len(states) == 0 {
-		rt.notice(fmt.Sprintf("chat %d has no files yet: none of its tools has run", chat.Number))
+		rt.Notice(fmt.Sprintf("chat %d has no files yet: none of its tools has run", chat.Number))
 		return nil
 	}
 	if err := listStates(ctx, rt, eng, states); err != nil {
 		return err
 	}
-	if more && rt.streams.Err.IsTerminal() {
-		rt.streams.Err.Printf("  %s\n", rt.streams.Err.Style().Dim("there are more: -n 0 lists all"))
+	if more && rt.Streams.Err.IsTerminal() {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("there are more: -n 0 lists all"))
 	}
 	return nil
 }
@@ -64,8 +65,8 @@ func runWorkspaceLog(ctx context.Context, rt *runtime, o workspaceOptions) error
 const idShown = 8
 
 // listStates prints a table for a person, and every column for a program.
-func listStates(ctx context.Context, rt *runtime, eng *engine.Engine, states []engine.StateInfo) error {
-	out, now := rt.streams.Out, time.Now()
+func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, states []engine.StateInfo) error {
+	out, now := rt.Streams.Out, time.Now()
 	style := out.Style()
 	table := term.NewTable(out, term.Column{Title: "state"}, term.Column{Title: "id", Style: style.Dim},
 		term.Column{Title: "what made it", Cut: true}, term.Column{Title: "paths", Right: true},
@@ -152,8 +153,8 @@ func madeBy(s engine.StateInfo) string {
 	return string(s.Source)
 }
 
-func runWorkspaceShow(ctx context.Context, rt *runtime, o workspaceOptions) error {
-	eng, err := rt.storeEngine()
+func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o workspaceOptions) error {
+	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
@@ -175,9 +176,9 @@ func runWorkspaceShow(ctx context.Context, rt *runtime, o workspaceOptions) erro
 		return err
 	}
 	if o.output == "json" {
-		return printJSON(rt, stateShowJSON{outputVersion, chat.Number, toStateJSON(s), changes})
+		return workbench.PrintJSON(rt, stateShowJSON{workbench.OutputVersion, chat.Number, toStateJSON(s), changes})
 	}
-	out := rt.streams.Out
+	out := rt.Streams.Out
 	style := out.Style()
 	line := func(label, text string) {
 		out.Printf("%s  %s\n", style.Dim(fmt.Sprintf("%-8s", label)), term.Clean(text))
@@ -191,11 +192,4 @@ func runWorkspaceShow(ctx context.Context, rt *runtime, o workspaceOptions) erro
 	}
 	d.printNames(changes)
 	return nil
-}
-
-func whenText(out *term.Output, t time.Time) string {
-	if out.IsTerminal() {
-		return term.Ago(time.Now(), t)
-	}
-	return t.UTC().Format(time.RFC3339)
 }

@@ -43,6 +43,21 @@ func layers() []rule {
 			why:    "reading standard input and files into a message needs no engine",
 		},
 		{
+			rooms:  []string{"./commands/cmdline/..."},
+			forbid: []string{"./..."}, allow: []string{"./commands/term", "./engine", "./engine/fault", "./internal/nearest"},
+			why: "what was typed is read before anything is made for it",
+		},
+		{
+			rooms:  []string{"./commands/newfile/..."},
+			forbid: []string{"./..."}, allow: []string{"./commands/cmdline", "./engine/fault"},
+			why: "a file is written the same whatever is in it",
+		},
+		{
+			rooms:  []string{"./commands/workbench/..."},
+			forbid: []string{"./commands", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
+			why:    "what all commands share knows none of them, nor what only one of them uses",
+		},
+		{
 			rooms:  []string{"./commands/term/..."},
 			forbid: []string{"./..."}, allow: []string{"./commands/term/...", "./internal/..."},
 			why: "the terminal is the same whatever is shown on it",

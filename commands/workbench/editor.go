@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"cmp"
@@ -9,13 +9,14 @@ import (
 	goruntime "runtime"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// edit opens a file in the person's editor and waits until it is closed, for
+// Edit opens a file in the person's editor and waits until it is closed, for
 // as long as a person takes.
-func (rt *runtime) edit(ctx context.Context, path string) error {
-	editor := cmp.Or(strings.TrimSpace(rt.streams.Getenv("VISUAL")), strings.TrimSpace(rt.streams.Getenv("EDITOR")))
+func (rt *Runtime) Edit(ctx context.Context, path string) error {
+	editor := cmp.Or(strings.TrimSpace(rt.Streams.Getenv("VISUAL")), strings.TrimSpace(rt.Streams.Getenv("EDITOR")))
 	if editor == "" {
 		editor = "vi"
 		if goruntime.GOOS == "windows" {
@@ -23,16 +24,16 @@ func (rt *runtime) edit(ctx context.Context, path string) error {
 		}
 	}
 	cmd := editorCommand(editor, path)
-	rt.streams.Attach(cmd)
+	rt.Streams.Attach(cmd)
 	err := cmd.Run()
 	const hint = "EDITOR=nano fettle …   chooses another editor"
 	const notFound = 127 // what a shell says of a program that isn't there
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.As(err, &exit) && exit.ExitCode() == notFound:
-		return fault.New(fault.Failed, "there is no editor "+shellWord(editor)+"", hint)
+		return fault.New(fault.Failed, "there is no editor "+cmdline.ShellWord(editor)+"", hint)
 	case err != nil:
-		return fault.Wrap(fault.Failed, "edit with "+shellWord(editor), err, hint)
+		return fault.Wrap(fault.Failed, "edit with "+cmdline.ShellWord(editor), err, hint)
 	}
 	return ctx.Err()
 }

@@ -1,9 +1,8 @@
-package commands
+package workbench
 
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -24,9 +24,9 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-// newCatalog puts together the providers that the configuration knows. None of
+// NewCatalog puts together the providers that the configuration knows. None of
 // them is asked anything, or even made, before a turn wants it.
-func newCatalog(
+func NewCatalog(
 	cfg *config.Config, ring *keys.Keys, client *http.Client, wrap func(provider.Provider) provider.Provider,
 ) (*engine.Catalog, error) {
 	return catalogKeeping(cfg, ring, client, wrap, "")
@@ -75,20 +75,16 @@ func catalogKeeping(
 	}, nil
 }
 
-// newClient is the one HTTP client: proxies and certificates as net/http has
+// NewClient is the one HTTP client: proxies and certificates as net/http has
 // them. Time limits are the providers' own, since a stream may last for hours.
-func newClient() *http.Client { return wire.Client(nil) }
+func NewClient() *http.Client { return wire.Client(nil) }
 
 func newScript() (provider.Provider, error) {
 	wd, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	files, err := fs.Sub(demoFiles, demoDir)
-	if err != nil {
-		return nil, err
-	}
-	return script.New(script.Options{Dir: wd, FS: files}), nil
+	return script.New(script.Options{Dir: wd, FS: demodata.Files()}), nil
 }
 
 // seekers are the places where a model is looked for when none was named.

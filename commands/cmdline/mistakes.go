@@ -1,4 +1,4 @@
-package commands
+package cmdline
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
-// usagef is a fault of usage; hint may be empty.
-func usagef(hint, format string, args ...any) error {
+// Usagef is a fault of usage; hint may be empty.
+func Usagef(hint, format string, args ...any) error {
 	f := fault.New(fault.Usage, fmt.Sprintf(format, args...))
 	if hint != "" {
 		f.Hints = []string{hint}
@@ -20,8 +20,8 @@ func usagef(hint, format string, args ...any) error {
 	return f
 }
 
-// usageError turns cli/v2's words about a flag's value into ours.
-func usageError(c *cli.Context, err error, _ bool) error {
+// UsageError turns cli/v2's words about a flag's value into ours.
+func UsageError(c *cli.Context, err error, _ bool) error {
 	help := "fettle --help"
 	flags := c.App.Flags
 	if c.Command != nil && c.Command.HelpName != "" {
@@ -36,12 +36,12 @@ func usageError(c *cli.Context, err error, _ bool) error {
 			continue
 		}
 		name, _, _ := strings.Cut(said[i+len(marker):], ":")
-		if f := findFlag(flags, nil, name); f != nil {
+		if f := FindFlag(flags, nil, name); f != nil {
 			value := strings.TrimPrefix(strings.TrimPrefix(said[:i], "invalid value "), "invalid boolean value ")
-			return usagef(help, "%s wants %s, not %s", dashed(name), wanted(f), term.CutEnd(value, 60))
+			return Usagef(help, "%s wants %s, not %s", Dashed(name), wanted(f), term.CutEnd(value, 60))
 		}
 	}
-	return usagef(help, "%s", said)
+	return Usagef(help, "%s", said)
 }
 
 // wanted is what a flag's value has to be.
@@ -57,37 +57,38 @@ func wanted(f cli.Flag) string {
 	return "another value"
 }
 
-func dashed(name string) string {
+// Dashed is the name of a flag as it is typed.
+func Dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}
 	return "--" + name
 }
 
-// unknownFlag names the flag that nothing knows, and the one that was meant.
-func unknownFlag(app *cli.App, o ordered) error {
+// UnknownFlag names the flag that nothing knows, and the one that was meant.
+func UnknownFlag(app *cli.App, o Ordered) error {
 	flags := app.Flags
-	if o.command != nil {
-		flags = o.command.Flags
+	if o.Command != nil {
+		flags = o.Command.Flags
 	}
 	var names []string
 	for _, f := range flags {
 		names = append(names, f.Names()...)
 	}
-	f := fault.New(fault.Usage, "there is no flag "+o.unknown)
-	if near := nearest.Of(strings.TrimLeft(o.unknown, "-"), names); near != "" {
-		f.Msg += " (did you mean " + dashed(near) + "?)"
+	f := fault.New(fault.Usage, "there is no flag "+o.Unknown)
+	if near := nearest.Of(strings.TrimLeft(o.Unknown, "-"), names); near != "" {
+		f.Msg += " (did you mean " + Dashed(near) + "?)"
 	}
-	f.Hints = []string{o.path + " --help"}
-	if o.command != nil && o.command.Name == "ask" {
-		f.Hints = append(f.Hints, o.path+" -- "+shellWord(o.unknown)+"   to ask it as text")
+	f.Hints = []string{o.Path + " --help"}
+	if o.Command != nil && o.Command.Name == "ask" {
+		f.Hints = append(f.Hints, o.Path+" -- "+ShellWord(o.Unknown)+"   to ask it as text")
 	}
 	return f
 }
 
-// unknownCommand says that the first of args is no command, and what to type
+// UnknownCommand says that the first of args is no command, and what to type
 // instead.
-func unknownCommand(cmds []*cli.Command, args []string, path string) error {
+func UnknownCommand(cmds []*cli.Command, args []string, path string) error {
 	var names []string
 	for _, c := range cmds {
 		names = append(names, c.Names()...)
@@ -99,33 +100,34 @@ func unknownCommand(cmds []*cli.Command, args []string, path string) error {
 	f := fault.New(fault.Usage, msg)
 	if near := nearest.Of(args[0], names); near != "" {
 		f.Msg += " (did you mean " + near + "?)"
-		f.Hints = append(f.Hints, strings.Join(append([]string{path, near}, shellWords(args[1:])...), " "))
+		f.Hints = append(f.Hints, strings.Join(append([]string{path, near}, ShellWords(args[1:])...), " "))
 	}
 	if path == "fettle" {
-		f.Hints = append(f.Hints, "fettle ask "+shellWord(strings.Join(args, " "))+"   asks a model")
+		f.Hints = append(f.Hints, "fettle ask "+ShellWord(strings.Join(args, " "))+"   asks a model")
 	}
 	f.Hints = append(f.Hints, path+" --help")
 	return f
 }
 
-// noArguments refuses arguments of a command that takes none.
-func noArguments(c *cli.Context, path string) error {
+// NoArguments refuses arguments of a command that takes none.
+func NoArguments(c *cli.Context, path string) error {
 	if c.NArg() == 0 {
 		return nil
 	}
-	return usagef(path+" --help", "%s takes no arguments, and %s is one", path, shellWord(c.Args().First()))
+	return Usagef(path+" --help", "%s takes no arguments, and %s is one", path, ShellWord(c.Args().First()))
 }
 
-func shellWords(args []string) []string {
+// ShellWords are arguments as [ShellWord] writes them.
+func ShellWords(args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
-		out[i] = shellWord(arg)
+		out[i] = ShellWord(arg)
 	}
 	return out
 }
 
-// shellWord writes an argument so that a shell reads it as one word.
-func shellWord(arg string) string {
+// ShellWord writes an argument so that a shell reads it as one word.
+func ShellWord(arg string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%"
 	switch {
 	case arg != "" && strings.Trim(arg, plain) == "":

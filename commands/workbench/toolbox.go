@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"context"
@@ -34,11 +34,12 @@ type toolbox struct {
 	instead map[string]toolset.Runner
 }
 
-func newToolbox(rt *runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
+// NewToolbox makes what runs tools; nothing is started by that.
+func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg)})}
 	b.python = python.New(python.Options{
 		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: pythonCache(dirs.Data),
-		Notice: rt.notice, NoSpares: rt.oneCall, IndexEnv: indexEnv(),
+		Notice: rt.Notice, NoSpares: rt.OneCall, IndexEnv: indexEnv(),
 	})
 	b.servers = newServers(rt, b.launcher, dirs)
 	return b
@@ -57,6 +58,19 @@ func indexEnv() []string {
 	}
 	return env
 }
+
+// Servers reach the MCP servers, once an engine is made.
+func (rt *Runtime) Servers() *mcp.Manager { return rt.toolbox.servers }
+
+// FindPython looks for an interpreter that tools can run in.
+func (rt *Runtime) FindPython(ctx context.Context) error {
+	_, err := rt.toolbox.python.Interpreter(ctx)
+	return err
+}
+
+// StandIn lets others run tools in the place of their toolset's own code, by the
+// tool's id.
+func (rt *Runtime) StandIn(instead map[string]toolset.Runner) { rt.toolbox.instead = instead }
 
 // required is the containment that the user insists on.
 func required(cfg *config.Config) toolset.Level {
@@ -100,8 +114,8 @@ func (b *toolbox) runner(set *registry.MirrorToolset, t *registry.MirrorTool) (t
 	}), nil
 }
 
-// authored makes what runs a tool of a toolset that isn't installed.
-func (b *toolbox) authored(m *manifest.Manifest, t manifest.Tool, dir string) (toolset.Runner, error) {
+// Authored makes what runs a tool of a toolset that isn't installed.
+func (b *toolbox) Authored(m *manifest.Manifest, t manifest.Tool, dir string) (toolset.Runner, error) {
 	entry, err := manifest.ParseEntrypoint(t.Entrypoint)
 	if err != nil {
 		return nil, err
@@ -125,8 +139,8 @@ func (b *toolbox) authored(m *manifest.Manifest, t manifest.Tool, dir string) (t
 	return b.python.Runner(spec), nil
 }
 
-// close ends what was started.
-func (b *toolbox) close() error {
+// Close ends what was started.
+func (b *toolbox) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), pythonClosing)
 	defer cancel()
 	ended := make(chan error, 1)

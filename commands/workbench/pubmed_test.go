@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 		DataDir: box.dirs.Data, Models: &engine.Catalog{Registry: reg, Configured: "script/m.yaml"}, Runner: box.runner,
 	})
 	t.Cleanup(func() {
-		if err := errors.Join(eng.Close(), box.close()); err != nil {
+		if err := errors.Join(eng.Close(), box.Close()); err != nil {
 			t.Error(err)
 		}
 	})

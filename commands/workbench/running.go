@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"context"
@@ -33,34 +33,34 @@ import (
 // and has the store shared: see package server/client.
 
 // clientOptions say whose server is looked for.
-func clientOptions(dirs paths.Dirs) client.Options {
-	return client.Options{DataDir: dirs.Data, Version: fullVersion()}
+func (rt *Runtime) clientOptions(dirs paths.Dirs) client.Options {
+	return client.Options{DataDir: dirs.Data, Version: rt.FullVersion()}
 }
 
-// fullVersion tells builds apart as far as they tell themselves apart.
-func fullVersion() string {
-	v := buildVersion()
+// FullVersion tells builds apart as far as they tell themselves apart.
+func (rt *Runtime) FullVersion() string {
+	v := rt.Build()
 	return strings.TrimSuffix(v.Version+"+"+v.Revision, "+")
 }
 
-// storeTaken is engine.Options.StoreTaken: it has a running server share its store.
-func (rt *runtime) storeTaken(dirs paths.Dirs) func(context.Context) error {
-	if rt.hold { // this is the server
+// StoreTaken is engine.Options.StoreTaken: it has a running server share its store.
+func (rt *Runtime) StoreTaken(dirs paths.Dirs) func(context.Context) error {
+	if rt.Hold { // this is the server
 		return nil
 	}
 	if rt.sharing == nil {
-		rt.sharing = client.NewSharing(clientOptions(dirs))
+		rt.sharing = client.NewSharing(rt.clientOptions(dirs))
 	}
 	return rt.sharing.Taken
 }
 
-// notBesideServe refuses what would take the data away from under a running server.
-func (rt *runtime) notBesideServe(ctx context.Context) error {
-	dirs, err := rt.dirs()
+// NotBesideServe refuses what would take the data away from under a running server.
+func (rt *Runtime) NotBesideServe(ctx context.Context) error {
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return err
 	}
-	local, err := client.Find(ctx, clientOptions(dirs))
+	local, err := client.Find(ctx, rt.clientOptions(dirs))
 	if local == nil || err != nil {
 		return err
 	}
@@ -69,17 +69,17 @@ func (rt *runtime) notBesideServe(ctx context.Context) error {
 		fmt.Sprintf("kill %d   and do it again", local.Info.PID))
 }
 
-// turnsFor gives who begins the turns of a command: a running server where the
+// TurnsFor gives who begins the turns of a command: a running server where the
 // turn has the same answer there, else an engine of this process's own. allow are
 // the rules of the command's own flags, which go with the request. It is for
 // turns that need nothing else of an engine.
-func (rt *runtime) turnsFor(ctx context.Context, cfg *config.Config, allow []string) (client.Turns, error) {
+func (rt *Runtime) TurnsFor(ctx context.Context, cfg *config.Config, allow []string) (client.Turns, error) {
 	if local := rt.likeUs(ctx, cfg, allow); local != nil {
-		t := &through{local: local, own: sync.OnceValues(func() (*engine.Engine, error) { return rt.engineFor(cfg, nil) })}
-		rt.turns, rt.closers = t, append(rt.closers, local.Close)
+		t := &through{local: local, own: sync.OnceValues(func() (*engine.Engine, error) { return rt.EngineFor(cfg, nil) })}
+		rt.Turns, rt.Closers = t, append(rt.Closers, local.Close)
 		return t, nil
 	}
-	eng, err := rt.engineFor(cfg, nil)
+	eng, err := rt.EngineFor(cfg, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +88,12 @@ func (rt *runtime) turnsFor(ctx context.Context, cfg *config.Config, allow []str
 
 // likeUs finds a running server that answers as this process would; nil where
 // there is none, or what it would do is in doubt.
-func (rt *runtime) likeUs(ctx context.Context, cfg *config.Config, allow []string) *client.Local {
-	dirs, err := rt.dirs()
+func (rt *Runtime) likeUs(ctx context.Context, cfg *config.Config, allow []string) *client.Local {
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil
 	}
-	local, err := client.Find(ctx, clientOptions(dirs))
+	local, err := client.Find(ctx, rt.clientOptions(dirs))
 	if err != nil || local == nil {
 		return nil // it says itself what is wrong, if the store is wanted
 	}
@@ -214,8 +214,8 @@ func (t *through) SyncTime(id engine.TurnID) time.Duration { return t.now().Sync
 // configuration, the keys, and what of the environment reaches tools and
 // connections. Nothing can be learnt of a key by it, since the token of the data
 // directory is mixed in. allow are rules that are no part of the configuration.
-func (rt *runtime) settings(cfg *config.Config, allow []string) (string, error) {
-	dirs, err := rt.dirs()
+func (rt *Runtime) settings(cfg *config.Config, allow []string) (string, error) {
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return "", err
 	}
@@ -242,8 +242,8 @@ func (rt *runtime) settings(cfg *config.Config, allow []string) (string, error) 
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// settingsNow are the server's settings, whose toolsets come and go.
-func (rt *runtime) settingsNow(cfg *config.Config) func() string {
+// SettingsNow are the server's settings, whose toolsets come and go.
+func (rt *Runtime) SettingsNow(cfg *config.Config) func() string {
 	return func() string {
 		out, err := rt.settings(cfg, nil)
 		if err != nil { // like nobody's, so that nobody asks here
@@ -288,10 +288,10 @@ func nonNil(list []string) []string { return append([]string{}, list...) }
 func secretsOf(cfg *config.Config) [][]string {
 	var out [][]string
 	all := cfg.Keyed()
-	for _, name := range sortedKeys(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
 		one := []string{name, p.Key.Reveal(), p.KeyCommand}
-		for _, header := range sortedKeys(p.Headers) {
+		for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
 			one = append(one, header, p.Headers[header].Reveal())
 		}
 		out = append(out, one)
@@ -337,4 +337,16 @@ func serverVariables(servers []registry.MirrorServer) map[string]string {
 		}
 	}
 	return out
+}
+
+// EngineBeside is the engine that is asked, or one beside the server that is.
+func (rt *Runtime) EngineBeside(cfg *config.Config, turns client.Turns) (*engine.Engine, error) {
+	switch t := turns.(type) {
+	case *engine.Engine:
+		return t, nil
+	case *through: // its own, since two of them would want the store
+		defer func(was client.Turns) { rt.Turns = was }(rt.Turns)
+		return t.own()
+	}
+	return rt.EngineFor(cfg, nil)
 }

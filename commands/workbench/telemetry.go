@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/fettle-cli/fettle/internal/otlp"
 )
 
-// traceParentEnv names the span that a command is run within, as other programs
+// TraceParentEnv names the span that a command is run within, as other programs
 // pass it on.
-const traceParentEnv = "TRACEPARENT"
+const TraceParentEnv = "TRACEPARENT"
 
 // flushTime bounds what the end of a command waits for a receiver of spans.
 const flushTime = time.Second
@@ -21,7 +21,7 @@ const flushTime = time.Second
 // tracer sends spans where the environment asks for them; it is nil where it
 // doesn't. A receiver that can't be used is no trouble of a question's: the
 // variables are every program's.
-func (rt *runtime) tracer() engine.Tracer {
+func (rt *Runtime) tracer() engine.Tracer {
 	c, ok, err := otlp.FromEnv(os.LookupEnv)
 	if err != nil {
 		rt.tellOfSpans("no spans are sent", err)
@@ -30,28 +30,28 @@ func (rt *runtime) tracer() engine.Tracer {
 		return nil
 	}
 	rt.spans = otlp.New(otlp.Options{
-		Config: c, Name: "fettle", Version: buildVersion().Version,
+		Config: c, Name: "fettle", Version: rt.Build().Version,
 		OnFail: func(err error) { rt.tellOfSpans("spans are not sent now", err) },
 	})
-	if rt.log != nil {
-		rt.log.Info("spans are sent", "receiver", c.Host())
+	if rt.Log != nil {
+		rt.Log.Info("spans are sent", "receiver", c.Host())
 	}
 	return tracer{rt.spans}
 }
 
 // tellOfSpans tells of trouble where somebody looks for it: in a server's log, and
 // to who wants to know more.
-func (rt *runtime) tellOfSpans(what string, err error) {
+func (rt *Runtime) tellOfSpans(what string, err error) {
 	switch {
-	case rt.log != nil:
-		rt.log.Warn(what, "error", term.Clean(err.Error()))
-	case rt.verbose:
-		rt.notice(what + ": " + err.Error())
+	case rt.Log != nil:
+		rt.Log.Warn(what, "error", term.Clean(err.Error()))
+	case rt.Verbose:
+		rt.Notice(what + ": " + err.Error())
 	}
 }
 
-// countSpans counts what became of spans; nil where none are made.
-func (rt *runtime) countSpans() func() (sent, dropped int64) {
+// CountSpans counts what became of spans; nil where none are made.
+func (rt *Runtime) CountSpans() func() (sent, dropped int64) {
 	if rt.spans == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (rt *runtime) countSpans() func() (sent, dropped int64) {
 }
 
 // flushSpans sends what is left.
-func (rt *runtime) flushSpans() {
+func (rt *Runtime) flushSpans() {
 	if rt.spans == nil {
 		return
 	}

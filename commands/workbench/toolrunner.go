@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"os"
@@ -10,20 +10,20 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// toolRunner gives what runs tools of a toolset that isn't installed: its
+// ToolRunner gives what runs tools of a toolset that isn't installed: its
 // author's, under test. They may reach what the manifest asks for, as they could
 // once the user has approved that.
-func (rt *runtime) toolRunner() (check.RunnerFor, error) {
-	cfg, err := rt.config(nil)
+func (rt *Runtime) ToolRunner() (check.RunnerFor, error) {
+	cfg, err := rt.Config(nil)
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := rt.dirs()
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, err
 	}
-	rt.toolbox = newToolbox(rt, cfg, dirs)
-	return rt.toolbox.authored, nil
+	rt.toolbox = NewToolbox(rt, cfg, dirs)
+	return rt.toolbox.Authored, nil
 }
 
 // permitted is what a manifest asks for, as the policy that it would get once

@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"encoding/json"
@@ -9,14 +9,14 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// printFault shows a fault on standard error: a line, its details, and what to
+// PrintFault shows a fault on standard error: a line, its details, and what to
 // do next. With JSON output it is one object instead.
-func printFault(rt *runtime, f *fault.Fault) {
-	if rt.jsonErrors {
+func PrintFault(rt *Runtime, f *fault.Fault) {
+	if rt.JSONErrors {
 		printJSONFault(rt, f)
 		return
 	}
-	out := rt.streams.Err
+	out := rt.Streams.Err
 	var b strings.Builder
 	writeWrapped(&b, "fettle: ", f.Msg, out.Width())
 	for _, line := range f.Detail {
@@ -46,13 +46,14 @@ func writeWrapped(b *strings.Builder, label, text string, width int) {
 	}
 }
 
-// faultJSON is the shape of a failure under --output json.
-type faultJSON struct {
+// FaultJSON is the shape of a failure under --output json.
+type FaultJSON struct {
 	SchemaVersion int       `json:"schema_version"`
-	Error         faultBody `json:"error"`
+	Error         FaultBody `json:"error"`
 }
 
-type faultBody struct {
+// FaultBody is a failure as JSON shows it.
+type FaultBody struct {
 	Code    string   `json:"code"`
 	Exit    int      `json:"exit"`
 	Message string   `json:"message"`
@@ -60,20 +61,17 @@ type faultBody struct {
 	Hints   []string `json:"hints,omitempty"`
 }
 
-func bodyOf(f *fault.Fault) faultBody {
-	return faultBody{
+// BodyOf is a fault as JSON shows it.
+func BodyOf(f *fault.Fault) FaultBody {
+	return FaultBody{
 		Code: string(f.Code), Exit: f.Code.Exit(), Message: f.Msg, Detail: f.Detail, Hints: f.Hints,
 	}
 }
 
-func printJSONFault(rt *runtime, f *fault.Fault) {
-	line, err := json.Marshal(faultJSON{SchemaVersion: outputVersion, Error: bodyOf(f)})
+func printJSONFault(rt *Runtime, f *fault.Fault) {
+	line, err := json.Marshal(FaultJSON{SchemaVersion: OutputVersion, Error: BodyOf(f)})
 	if err != nil { // strings and numbers always encode
 		return
 	}
-	rt.streams.Err.WriteString(string(line) + "\n")
+	rt.Streams.Err.WriteString(string(line) + "\n")
 }
-
-// outputVersion is the version of the JSON that commands print; it rises when
-// a field changes its meaning or goes.
-const outputVersion = 1

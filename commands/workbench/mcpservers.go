@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"context"
@@ -18,10 +18,10 @@ import (
 
 // newServers makes what reaches MCP servers. Nothing is started before one of
 // their tools is called. A person can sign in where the command is for that.
-func newServers(rt *runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Manager {
+func newServers(rt *Runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Manager {
 	store := rt.tokens()
 	return mcp.New(mcp.Options{
-		Launcher: launcher, Dir: filepath.Join(dirs.Data, "mcp"), Version: buildVersion().Version, SignIn: rt.signIn,
+		Launcher: launcher, Dir: filepath.Join(dirs.Data, "mcp"), Version: rt.Build().Version, SignIn: rt.SignIn,
 		Tokens: store,
 		Lookup: func(ctx context.Context, name string) (string, bool, error) {
 			if value, ok := os.LookupEnv(name); ok {
@@ -34,10 +34,10 @@ func newServers(rt *runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 			value, err := k.Kept(ctx, name)
 			return value, value != "", err
 		},
-		Elicit: func() bool { return rt.answering || rt.streams.CanAsk() },
+		Elicit: func() bool { return rt.Answering || rt.Streams.CanAsk() },
 		Log: func(server, text string) {
-			if rt.verbose {
-				rt.notice(server + ": " + text)
+			if rt.Verbose {
+				rt.Notice(server + ": " + text)
 			}
 		},
 		Changed: func(ctx context.Context, serverID string, now []toolset.Tool) {
@@ -49,8 +49,8 @@ func newServers(rt *runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 }
 
 // tokens is the store of what sign-ins gave. Nothing is read before it is asked.
-func (rt *runtime) tokens() tokens {
-	return tokens{sync.OnceValues(func() (*keys.Keys, error) { return rt.keyRing(nil) })}
+func (rt *Runtime) tokens() tokens {
+	return tokens{sync.OnceValues(func() (*keys.Keys, error) { return rt.KeyRing(nil) })}
 }
 
 // tokens keeps what MCP servers gave at sign-in where keys are kept: in the
@@ -98,9 +98,9 @@ func (t tokens) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-// showAddress tells a person which address to open. fettle opens none by itself:
+// ShowAddress tells a person which address to open. fettle opens none by itself:
 // it comes from the server.
-func showAddress(streams *term.Streams) func(context.Context, string) error {
+func ShowAddress(streams *term.Streams) func(context.Context, string) error {
 	return func(_ context.Context, address string) error {
 		streams.Err.Printf("open this address in a browser, and sign in there:\n\n  %s\n\nwaiting for it (Ctrl-C ends the wait)\n", term.Clean(address))
 		return nil

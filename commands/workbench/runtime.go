@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
@@ -32,43 +33,45 @@ import (
 // tidyTime bounds what a command does for the store after it has answered.
 const tidyTime = 200 * time.Millisecond
 
-// runtime makes what commands need, when it is first asked for. It belongs to
+// Runtime makes what commands need, when it is first asked for. It belongs to
 // one run of the program.
-type runtime struct {
-	streams    *term.Streams
-	jsonErrors bool // failures are JSON on standard error
-	verbose    bool
-	quiet      bool
-	profile    *string // of --profile; nil where the flag wasn't given
-	client     *http.Client
+type Runtime struct {
+	Streams    *term.Streams
+	Release    string // the version that the linker of a release has set
+	JSONErrors bool   // failures are JSON on standard error
+	Verbose    bool
+	Quiet      bool
+	Profile    *string // of --profile; nil where the flag wasn't given
+	Client     *http.Client
 	engine     *engine.Engine
 	spans      *otlp.Exporter // nil where nobody asked for any
 	toolbox    *toolbox       // of the engine
-	oneCall    bool           // of a tool; no second one follows
-	signIn     *mcp.SignIn    // at MCP servers; nil where nobody can
-	answering  bool           // its clients may show forms
-	scratch    string         // a folder to remove at the end; "" where there is none
-	hold       bool           // the store, for the engine's whole life
-	log        *slog.Logger   // of a server; nil in other commands
+	OneCall    bool           // of a tool; no second one follows
+	SignIn     *mcp.SignIn    // at MCP servers; nil where nobody can
+	Answering  bool           // its clients may show forms
+	Scratch    string         // a folder to remove at the end; "" where there is none
+	Hold       bool           // the store, for the engine's whole life
+	Log        *slog.Logger   // of a server; nil in other commands
 	sharing    *client.Sharing
-	turns      client.Turns   // who was asked last
-	closers    []func()       // of what answers elsewhere
-	lent       *engine.Engine // that of the chat which a command runs in; nil makes one
-	// approve asks in a chat's own way about a call; nil, or false, leaves it to
+	Turns      client.Turns   // who was asked last
+	Closers    []func()       // of what answers elsewhere
+	Lent       *engine.Engine // that of the chat which a command runs in; nil makes one
+	// Approve asks in a chat's own way about a call; nil, or false, leaves it to
 	// the terminal.
-	approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
-	// page is that of a chat which draws. Runtimes are copied, and share it.
-	page *atomic.Pointer[drawn]
-	dirs func() (paths.Dirs, error)
+	Approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
+	// Page is that of a chat which draws. Runtimes are copied, and share it.
+	Page *atomic.Pointer[Drawn]
+	Dirs func() (paths.Dirs, error)
 }
 
-// drawn is a page on a terminal. What is told outside of it, by an engine that was
+// Drawn is a page on a terminal. What is told outside of it, by an engine that was
 // made before say, has to go through it, or it would be drawn over.
-type drawn struct{ outside, inside *term.Streams }
+type Drawn struct{ Outside, Inside *term.Streams }
 
-func newRuntime(streams *term.Streams) *runtime {
-	rt := &runtime{streams: streams, page: new(atomic.Pointer[drawn])}
-	rt.dirs = sync.OnceValues(func() (paths.Dirs, error) {
+// New makes the runtime of one run of the program.
+func New(streams *term.Streams) *Runtime {
+	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn])}
+	rt.Dirs = sync.OnceValues(func() (paths.Dirs, error) {
 		wd, err := os.Getwd()
 		if err != nil {
 			return paths.Dirs{}, fault.Wrap(fault.Failed, "find the current folder", err)
@@ -82,10 +85,10 @@ func newRuntime(streams *term.Streams) *runtime {
 	return rt
 }
 
-// configSources are all places that the configuration is read from; flags are
+// ConfigSources are all places that the configuration is read from; flags are
 // those that were given, and may be nil. A profile that was chosen is added.
-func (rt *runtime) configSources(flags map[string]config.Flag) (config.Options, error) {
-	dirs, err := rt.dirs()
+func (rt *Runtime) ConfigSources(flags map[string]config.Flag) (config.Options, error) {
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return config.Options{}, err
 	}
@@ -93,20 +96,20 @@ func (rt *runtime) configSources(flags map[string]config.Flag) (config.Options, 
 	if err != nil {
 		return config.Options{}, fault.Wrap(fault.Failed, "find the current folder", err)
 	}
-	if rt.profile != nil {
-		given := map[string]config.Flag{"profile": {Name: "--profile", Values: []string{*rt.profile}}}
+	if rt.Profile != nil {
+		given := map[string]config.Flag{"profile": {Name: "--profile", Values: []string{*rt.Profile}}}
 		maps.Copy(given, flags)
 		flags = given
 	}
 	return config.Options{
 		File: dirs.ConfigFile, Named: dirs.ConfigNamed, WorkDir: wd, Home: dirs.Home,
-		Env: os.LookupEnv, Flags: flags, Trusted: trustStore(dirs).Project,
+		Env: os.LookupEnv, Flags: flags, Trusted: TrustStore(dirs).Project,
 	}, nil
 }
 
-// config loads the configuration of all sources, and says its warnings.
-func (rt *runtime) config(flags map[string]config.Flag) (*config.Config, error) {
-	o, err := rt.configSources(flags)
+// Config loads the configuration of all sources, and says its warnings.
+func (rt *Runtime) Config(flags map[string]config.Flag) (*config.Config, error) {
+	o, err := rt.ConfigSources(flags)
 	if err != nil {
 		return nil, err
 	}
@@ -118,21 +121,21 @@ func (rt *runtime) config(flags map[string]config.Flag) (*config.Config, error) 
 	if err != nil {
 		return nil, fault.Wrap(fault.Usage, "--color", err)
 	}
-	if rt.lent == nil { // a chat has set it, and draws meanwhile
-		rt.streams.SetColour(mode)
+	if rt.Lent == nil { // a chat has set it, and draws meanwhile
+		rt.Streams.SetColour(mode)
 	}
 	for _, w := range cfg.Warnings {
-		rt.notice(w.String())
+		rt.Notice(w.String())
 	}
 	return cfg, nil
 }
 
 // profileWords are the flag as it was given, for a command line in a hint.
-func (rt *runtime) profileWords() string {
-	if rt.profile == nil {
+func (rt *Runtime) profileWords() string {
+	if rt.Profile == nil {
 		return ""
 	}
-	return " --profile " + shellWord(*rt.profile)
+	return " --profile " + cmdline.ShellWord(*rt.Profile)
 }
 
 // editHint adds the next step to a fault about the user's own file.
@@ -146,62 +149,41 @@ func editHint(err error, file string) error {
 	return err
 }
 
-// inProfile is the flag --profile of commands that read the configuration.
+// InProfile is the flag --profile of commands that read the configuration.
 // Given but empty it chooses none, whatever else chooses one.
-func (rt *runtime) inProfile(category string) cli.Flag {
+func (rt *Runtime) InProfile(category string) cli.Flag {
 	return &cli.StringFlag{
 		Name: "profile", Category: category, Usage: "go by the profile `NAME` of the configuration",
 		Action: func(_ *cli.Context, name string) error {
-			rt.profile = &name
+			rt.Profile = &name
 			return nil
 		},
 	}
 }
 
-// notice says something that isn't the result, unless -q wants quiet.
-func (rt *runtime) notice(text string) {
-	if rt.quiet {
-		return
-	}
-	streams := rt.streams
-	if d := rt.page.Load(); d != nil && d.outside == streams {
-		streams = d.inside
-	}
-	streams.Err.Printf("fettle: %s\n", term.Clean(text))
-}
-
-// engineNotice passes on what an engine mended or set aside: into a server's log.
-func (rt *runtime) engineNotice(text string) {
-	if rt.log != nil {
-		rt.log.Warn(term.Clean(text))
-		return
-	}
-	rt.notice(text)
-}
-
-// engineFor makes the engine with the providers of the configuration. wrap may
+// EngineFor makes the engine with the providers of the configuration. wrap may
 // put something around each provider, such as a recorder; nil leaves them.
-func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) provider.Provider) (*engine.Engine, error) {
-	if rt.lent != nil {
-		return rt.lent, nil
+func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) provider.Provider) (*engine.Engine, error) {
+	if rt.Lent != nil {
+		return rt.Lent, nil
 	}
-	dirs, err := rt.dirs()
+	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, err
 	}
 	if err := engine.FinishRestore(context.Background(), dirs.Data); err != nil {
 		return nil, err
 	}
-	ring, err := rt.keyRing(cfg)
+	ring, err := rt.KeyRing(cfg)
 	if err != nil {
 		return nil, err
 	}
-	rt.client = newClient()
-	catalog, err := catalogKeeping(cfg, ring, rt.client, wrap, filepath.Join(dirs.Data, "agents"))
+	rt.Client = NewClient()
+	catalog, err := catalogKeeping(cfg, ring, rt.Client, wrap, filepath.Join(dirs.Data, "agents"))
 	if err != nil {
 		return nil, err
 	}
-	rt.toolbox = newToolbox(rt, cfg, dirs)
+	rt.toolbox = NewToolbox(rt, cfg, dirs)
 	tools, err := builtinTools(cfg, ring, rt.toolbox.launcher)
 	if err != nil {
 		return nil, err
@@ -216,46 +198,63 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		Policy:  engine.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask},
 		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
-		Hold:    rt.hold, Tracer: rt.tracer(), StoreTaken: rt.storeTaken(dirs),
+		Hold:    rt.Hold, Tracer: rt.tracer(), StoreTaken: rt.StoreTaken(dirs),
 		Notice: rt.engineNotice,
 		Collect: func(ctx context.Context) error {
-			_, err := rt.prunePackages(ctx, rt.engine, packagesIdle)
+			_, err := rt.PrunePackages(ctx, rt.engine, packagesIdle)
 			return err
 		},
 	})
-	rt.turns = rt.engine
+	rt.Turns = rt.engine
 	return rt.engine, nil
 }
 
-// finish lets go of what was made. What others wait for comes first: standard
+// Finish lets go of what was made. What others wait for comes first: standard
 // output ends, so that the next program of a pipeline can begin, and only then
 // is the store tidied.
-func (rt *runtime) finish() {
+func (rt *Runtime) Finish() {
 	defer rt.letServersGo()
 	if rt.engine == nil {
 		if rt.toolbox != nil {
-			_ = rt.toolbox.close() // nothing of a test is kept, so nothing can be lost
+			_ = rt.toolbox.Close() // nothing of a test is kept, so nothing can be lost
 		}
 		_ = rt.removeScratch() // nothing is in it but what the program brought
 		return
 	}
-	_ = rt.streams.Out.Close() // every write was looked at already
+	_ = rt.Streams.Out.Close() // every write was looked at already
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
-	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.close(), rt.removeScratch())
-	rt.client.CloseIdleConnections()
+	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.Close(), rt.removeScratch())
+	rt.Client.CloseIdleConnections()
 	rt.flushSpans()
-	if err != nil && rt.verbose {
-		rt.notice("after the answer: " + err.Error())
+	if err != nil && rt.Verbose {
+		rt.Notice("after the answer: " + err.Error())
 	}
 }
 
 // letServersGo ends what is open to running servers.
-func (rt *runtime) letServersGo() {
-	for _, end := range rt.closers {
+func (rt *Runtime) letServersGo() {
+	for _, end := range rt.Closers {
 		end()
 	}
 	if rt.sharing != nil {
 		rt.sharing.Close()
 	}
+}
+
+// removeScratch removes what was put aside; what uses it is closed by then.
+func (rt *Runtime) removeScratch() error {
+	if rt.Scratch == "" {
+		return nil
+	}
+	return os.RemoveAll(rt.Scratch)
+}
+
+// StoreEngine is an engine for commands that ask no model.
+func (rt *Runtime) StoreEngine() (*engine.Engine, error) {
+	cfg, err := rt.Config(nil)
+	if err != nil {
+		return nil, err
+	}
+	return rt.EngineFor(cfg, nil)
 }

@@ -1,11 +1,9 @@
-package commands
+package workbench
 
 import (
 	"context"
 	"os"
 	"slices"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/keys"
@@ -13,26 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
-	"github.com/fettle-cli/fettle/toolset/builtin/readable"
 )
-
-// readCommand is what the program is called with to read a page or a PDF for
-// web_fetch, in a sandbox: see toolset/builtin/readable.
-const readCommand = "__read"
-
-func newRead(rt *runtime) *cli.Command {
-	return &cli.Command{
-		Name:   readCommand,
-		Usage:  "make text of a page on standard input",
-		Hidden: true,
-		Action: func(*cli.Context) error {
-			if err := readable.Serve(rt.streams.In, rt.streams.Out); err != nil {
-				return fault.Wrap(fault.Failed, "read a page", err)
-			}
-			return nil
-		},
-	}
-}
 
 // builtinTools are the tools that come with fettle, as the configuration has
 // them.
@@ -50,7 +29,7 @@ func builtinTools(cfg *config.Config, ring *keys.Keys, launcher toolset.Launcher
 		},
 	}
 	if self, err := os.Executable(); err == nil {
-		o.Web.Reader = []string{self, readCommand}
+		o.Web.Reader = []string{self, ReadCommand}
 	}
 	set, err := toolset.NewSet(builtin.Entries(o)...)
 	if err != nil {
@@ -59,9 +38,9 @@ func builtinTools(cfg *config.Config, ring *keys.Keys, launcher toolset.Launcher
 	return set, nil
 }
 
-// searchReady refuses to offer web_search by its name where there is nobody to
+// SearchReady refuses to offer web_search by its name where there is nobody to
 // ask; nothing would come of it but the same words from the tool.
-func searchReady(cfg *config.Config, wanted []string) error {
+func SearchReady(cfg *config.Config, wanted []string) error {
 	ready := builtin.Search{Provider: cfg.Search.Provider, Address: cfg.Search.Address}.Ready()
 	if ready || !slices.Contains(wanted, "web_search") {
 		return nil
@@ -104,3 +83,7 @@ func commandPolicy(c config.RunCommand) (toolset.Policy, error) {
 func commandFault(err error) error {
 	return fault.Wrap(fault.Config, "run_command", err, "fettle config list   shows the settings of run_command")
 }
+
+// ReadCommand is what the program is called with to read a page or a PDF for
+// web_fetch, in a sandbox: see toolset/builtin/readable.
+const ReadCommand = "__read"

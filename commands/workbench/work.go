@@ -1,4 +1,4 @@
-package commands
+package workbench
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ import (
 // workEvery is how often a bar is drawn anew: as often as a person can read it.
 const workEvery = 250 * time.Millisecond
 
-// work shows how far something is that a person waits for, told by whatever
+// Work shows how far something is that a person waits for, told by whatever
 // goroutines do it. All its functions may be called by any of them until stop.
-type work struct {
-	rt          *runtime
+type Work struct {
+	rt          *Runtime
 	bar         *term.Progress
 	done, total atomic.Int64 // bytes; without a total they are counted alone
 	files       atomic.Int64
@@ -24,10 +24,10 @@ type work struct {
 	quit, gone  chan struct{}
 }
 
-// work begins to show something, such as "undo". The caller stops it before it
+// Work begins to show something, such as "undo". The caller stops it before it
 // prints anything.
-func (rt *runtime) work(what string) *work {
-	w := &work{rt: rt, bar: rt.streams.Progress(what), quit: make(chan struct{}), gone: make(chan struct{})}
+func (rt *Runtime) Work(what string) *Work {
+	w := &Work{rt: rt, bar: rt.Streams.Progress(what), quit: make(chan struct{}), gone: make(chan struct{})}
 	w.doing.Store("")
 	go func() {
 		defer close(w.gone)
@@ -46,7 +46,7 @@ func (rt *runtime) work(what string) *work {
 	return w
 }
 
-func (w *work) draw() {
+func (w *Work) draw() {
 	done, total, files := w.done.Load(), w.total.Load(), w.files.Load()
 	switch doing, _ := w.doing.Load().(string); {
 	case total > 0:
@@ -61,8 +61,8 @@ func (w *work) draw() {
 	}
 }
 
-// stop takes the bar off. It may be called again.
-func (w *work) stop() {
+// Stop takes the bar off. It may be called again.
+func (w *Work) Stop() {
 	select {
 	case <-w.quit:
 	default:
@@ -71,49 +71,49 @@ func (w *work) stop() {
 	<-w.gone
 }
 
-// stage begins another part, with the bytes that it is about; 0 where they
+// Stage begins another part, with the bytes that it is about; 0 where they
 // aren't known.
-func (w *work) stage(doing string, total int64) {
+func (w *Work) Stage(doing string, total int64) {
 	w.done.Store(0)
 	w.files.Store(0)
 	w.total.Store(total)
 	w.doing.Store(doing)
 }
 
-// moved adds to what was done.
-func (w *work) moved(files int, bytes int64) {
+// Moved adds to what was done.
+func (w *Work) Moved(files int, bytes int64) {
 	w.files.Add(int64(files))
 	w.done.Add(bytes)
 }
 
 // begin is told what a snapshot has to read. A large first one is announced.
-func (w *work) begin(e cas.Estimate) error {
-	w.stage("reading", e.Bytes)
+func (w *Work) begin(e cas.Estimate) error {
+	w.Stage("reading", e.Bytes)
 	if engine.IsMuch(e) {
-		w.rt.notice(fmt.Sprintf("keeping the first state of the folder: %s, %s", term.Count(e.Files, "file", "files"), term.Size(e.Bytes)))
+		w.rt.Notice(fmt.Sprintf("keeping the first state of the folder: %s, %s", term.Count(e.Files, "file", "files"), term.Size(e.Bytes)))
 	}
 	return nil
 }
 
 // writing is told what is about to be brought back. It may be that files only go.
-func (w *work) writing(files int, bytes int64) {
+func (w *Work) writing(files int, bytes int64) {
 	if files == 0 {
-		w.stage("changing files", 0)
+		w.Stage("changing files", 0)
 		return
 	}
-	w.stage("writing", bytes)
+	w.Stage("writing", bytes)
 }
 
 // written is told of files that were brought back.
-func (w *work) written(files int, bytes int64) {
+func (w *Work) written(files int, bytes int64) {
 	if doing, _ := w.doing.Load().(string); doing != "writing" {
-		w.stage("writing", 0)
+		w.Stage("writing", 0)
 	}
-	w.moved(files, bytes)
+	w.Moved(files, bytes)
 }
 
-// watch lets a request tell how far it is.
-func (w *work) watch(req *engine.RestoreRequest) {
-	req.Begin, req.Progress = w.begin, w.moved
+// Watch lets a request tell how far it is.
+func (w *Work) Watch(req *engine.RestoreRequest) {
+	req.Begin, req.Progress = w.begin, w.Moved
 	req.Writing, req.Written = w.writing, w.written
 }

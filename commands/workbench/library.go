@@ -1,0 +1,70 @@
+package workbench
+
+import (
+	"errors"
+	"os"
+
+	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/prompts"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// Library is the prompts that can be used where the program was started.
+func (rt *Runtime) Library() (*prompts.Library, error) {
+	wd, err := os.Getwd()
+	if err != nil {
+		return nil, fault.Wrap(fault.Failed, "find the current folder", err)
+	}
+	return rt.LibraryAt(wd)
+}
+
+// LibraryAt is the library as a folder sees it.
+func (rt *Runtime) LibraryAt(wd string) (*prompts.Library, error) {
+	dirs, err := rt.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	project, refused := config.ProjectDir(wd, dirs.Home, "prompts")
+	if refused != "" {
+		rt.Notice("the prompts in " + refused + " are not used: anyone may write to this folder")
+	}
+	own := prompts.New(prompts.Places{Config: dirs.Config})
+	all := prompts.New(prompts.Places{Config: dirs.Config, Project: project})
+	if sameFolder(own.Dir(prompts.User), all.Dir(prompts.Project)) {
+		return own, nil
+	}
+	return all, nil
+}
+
+func sameFolder(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(ia, ib)
+}
+
+// PromptFault says what is wrong with a prompt, and what to do about it.
+func PromptFault(name string, err error) error {
+	var broken *prompts.Error
+	var none *prompts.NotFoundError
+	var unknown *prompts.UnknownError
+	var long *prompts.TooLongError
+	switch {
+	case errors.As(err, &broken):
+		f := &fault.Fault{Code: fault.Config, Msg: broken.Error(), Hints: []string{"fettle prompts edit " + name}, Err: err}
+		for _, p := range broken.Problems[1:] {
+			f.Detail = append(f.Detail, p.String())
+		}
+		return f
+	case errors.As(err, &none):
+		f := fault.New(fault.NotFound, none.Error(), "fettle prompts list")
+		if none.Near != "" {
+			f.Hints = append([]string{"fettle prompts show " + none.Near}, f.Hints...)
+		}
+		return f
+	case errors.As(err, &unknown):
+		return fault.New(fault.Usage, unknown.Error(), "fettle prompts show "+name)
+	case errors.As(err, &long):
+		return fault.New(fault.Usage, long.Error())
+	}
+	return fault.Wrap(fault.Failed, "prompt "+name, err)
+}

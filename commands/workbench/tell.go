@@ -1,0 +1,64 @@
+package workbench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/term"
+)
+
+// Waiting says whom a command waits for.
+func (rt *Runtime) Waiting(what string) { rt.Notice("waiting: " + what) }
+
+// Notice says something that isn't the result, unless -q wants quiet.
+func (rt *Runtime) Notice(text string) {
+	if rt.Quiet {
+		return
+	}
+	streams := rt.Streams
+	if d := rt.Page.Load(); d != nil && d.Outside == streams {
+		streams = d.Inside
+	}
+	streams.Err.Printf("fettle: %s\n", term.Clean(text))
+}
+
+// engineNotice passes on what an engine mended or set aside: into a server's log.
+func (rt *Runtime) engineNotice(text string) {
+	if rt.Log != nil {
+		rt.Log.Warn(term.Clean(text))
+		return
+	}
+	rt.Notice(text)
+}
+
+// Sure asks a person whether something is to be removed. Where nobody can be
+// asked it is a fault with the command that doesn't ask.
+func (rt *Runtime) Sure(ctx context.Context, question, without string) (bool, error) {
+	key, err := rt.Streams.Ask(ctx, term.Question{
+		Text: question, Default: 'n',
+		Choices: []term.Choice{{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}},
+	})
+	switch {
+	case errors.Is(err, term.ErrNoTerminal):
+		return false, cmdline.Usagef(without, "nobody can be asked here whether to remove it")
+	case errors.Is(err, term.ErrNoAnswer):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return key == 'y', nil
+}
+
+// Hint says what can be done next, below a notice.
+func (rt *Runtime) Hint(text string) {
+	if !rt.Quiet {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(term.Clean(text)))
+	}
+}
+
+// PromptWidth is that of the terminal which questions are put on.
+func (rt *Runtime) PromptWidth() int {
+	return cmp.Or(rt.Streams.Err.Width(), rt.Streams.Out.Width(), 80)
+}
