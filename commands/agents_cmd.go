@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -102,7 +103,7 @@ func runAgentsList(ctx context.Context, rt *workbench.Runtime, output string) er
 	}
 	table := term.NewTable(out, columns...)
 	for _, a := range all {
-		row := []string{a.ID, oneLine(a.Purpose), strings.Join(a.Handoffs, ", "), oneLine(a.Source)}
+		row := []string{a.ID, show.OneLine(a.Purpose), strings.Join(a.Handoffs, ", "), show.OneLine(a.Source)}
 		table.Row(row[:len(columns)]...)
 	}
 	return table.Flush()
@@ -157,13 +158,13 @@ func runAgentsShow(ctx context.Context, rt *workbench.Runtime, id, output string
 		{"hands to", strings.Join(a.Handoffs, ", ")}, {"history", a.History}, {"from", a.Source},
 	} {
 		if f.value != "" {
-			for i, line := range term.Wrap(oneLine(f.value), max(out.Width()-agentColumn, 0)) {
+			for i, line := range term.Wrap(show.OneLine(f.value), max(out.Width()-agentColumn, 0)) {
 				out.Printf("%-*s%s\n", agentColumn, []string{f.name, ""}[min(i, 1)], line)
 			}
 		}
 	}
 	out.WriteString("\n")
-	showText(out, a.Prompt, "")
+	show.ShowText(out, a.Prompt, "")
 	return nil
 }
 

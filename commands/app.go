@@ -9,9 +9,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/settings"
+	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -96,10 +100,10 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		HideHelp: true,
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
-			newAsk(rt), newChat(rt), newDemo(rt), newServe(rt), newACP(rt), newChats(rt), newUndo(rt), newRedo(rt), newWorkspace(rt),
+			newAsk(rt), newChat(rt), newDemo(rt), newServe(rt), newACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
 			newTool(rt), newToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), newUsage(rt),
-			newConfig(rt), newKeys(rt), newTrust(rt),
-			newDoctor(rt), newStore(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
+			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
+			newDoctor(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
 			newVersion(rt), newHelp(rt),
 		},
 		Action: func(c *cli.Context) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 )
@@ -79,12 +80,12 @@ func TestFirstBlock(t *testing.T) {
 		"  ```\n  x\n  ```":                "  x\n",
 		"```\n```":                         "",
 	} {
-		if got, ok := firstBlock(text); got != want || !ok {
+		if got, ok := show.FirstBlock(text); got != want || !ok {
 			t.Errorf("%q gave %q, %v", text, got, ok)
 		}
 	}
 	for _, text := range []string{"", "no code", "`x`", "    ```\n    x", "``` a`b\nx"} {
-		if got, ok := firstBlock(text); ok {
+		if got, ok := show.FirstBlock(text); ok {
 			t.Errorf("%q gave %q", text, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/patch"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/engine"
@@ -69,14 +70,14 @@ func newCallQuestion(t *talk, ask event.ConfirmRequest) *asking {
 func wholeArg(input json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) == nil {
-		for _, name := range mainArgs() {
+		for _, name := range show.MainArgs() {
 			var s string
 			if raw, ok := fields[name]; ok && json.Unmarshal(raw, &s) == nil {
 				return strings.ReplaceAll(term.CleanText(s), "\t", "    ")
 			}
 		}
 	}
-	return argLine(input)
+	return show.ArgLine(input)
 }
 
 // approvalLine says in the transcript what was decided.

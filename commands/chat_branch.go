@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/chats"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -50,7 +52,7 @@ func questions(conv engine.Conversation) []placed {
 	var out []placed
 	for i, m := range conv.Messages {
 		if m.Role == provider.User {
-			out = append(out, placed{i + 1, oneLine(textOf(m.Parts))})
+			out = append(out, placed{i + 1, show.OneLine(textOf(m.Parts))})
 		}
 	}
 	return out
@@ -96,7 +98,7 @@ func branchTree(branches []engine.Branch, asked []placed, width int, style term.
 // do to files.
 func branchLine(mark string, b engine.Branch, width int, style term.Style) string {
 	tail := term.Count(b.Messages, "message", "messages") + ", " + term.Ago(time.Now(), b.UpdatedAt)
-	switch files := filesOf(b); {
+	switch files := chats.FilesOf(b); {
 	case b.Active:
 		tail += ", the chat goes on here"
 	case files != "":
@@ -108,7 +110,7 @@ func branchLine(mark string, b engine.Branch, width int, style term.Style) strin
 	title := ""
 	if !b.Active {
 		if room := width - term.Cells(head) - term.Cells(tail) - 8; room >= 12 {
-			title = "  " + term.CutEnd(oneLine(b.Title), room)
+			title = "  " + term.CutEnd(show.OneLine(b.Title), room)
 		}
 	}
 	line := strings.TrimRight(term.CutEnd("  "+tail, max(width-1-term.Cells(head)-term.Cells(title), 8)), " ")

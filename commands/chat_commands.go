@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -314,7 +316,7 @@ func clipboardCode(text string) string {
 func (t *talk) doCopy(_ context.Context, arg string) error {
 	text := t.log.answer.String()
 	if arg == "code" {
-		block, ok := firstBlock(text)
+		block, ok := show.FirstBlock(text)
 		if !ok {
 			return fault.New(fault.NotFound, "the last answer has no code block")
 		}
@@ -349,7 +351,7 @@ func (t *talk) doChats(ctx context.Context, arg string) error {
 	if arg == "" {
 		return t.fettle(ctx, "chats", "list", "--limit", "20")
 	}
-	ref, err := chatRef(ctx, t.eng, arg)
+	ref, err := chats.Ref(ctx, t.eng, arg)
 	if err != nil {
 		return err
 	}
@@ -412,4 +414,4 @@ func (t *talk) doHelp(context.Context, string) error {
 }
 
 // say prints a line of the chat's own.
-func (t *talk) say(text string) { showLabel(t.in.Streams.Out, "· "+text) }
+func (t *talk) say(text string) { show.ShowLabel(t.in.Streams.Out, "· "+text) }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/commands/workspace"
 )
 
 const (
@@ -34,7 +36,7 @@ func (p *page) draw(now bool) {
 			d.add(d.style.Dim(fmt.Sprintf("  … and %d more", len(p.queue)-queueRows)))
 			break
 		}
-		d.add(d.style.Dim(term.CutEnd("  next: "+oneLine(m.shown), width-1)))
+		d.add(d.style.Dim(term.CutEnd("  next: "+show.OneLine(m.shown), width-1)))
 	}
 	if p.asking != nil {
 		p.drawQuestion(&d)
@@ -73,7 +75,7 @@ func (p *page) statusLine(width int) string {
 	} else if width >= 60 {
 		tail += " · Ctrl-C stops"
 	}
-	return term.CutEnd("· "+term.CutEnd(oneLine(text), max(width-4-term.Cells(tail), 8))+tail, width-1)
+	return term.CutEnd("· "+term.CutEnd(show.OneLine(text), max(width-4-term.Cells(tail), 8))+tail, width-1)
 }
 
 // drawLine draws the line that is typed, and what stands below it.
@@ -146,7 +148,7 @@ func (p *page) drawQuestion(d *drawing) {
 		}
 	}
 	for _, line := range a.diff {
-		body = append(body, "  "+patchLine(d.style, cutLine(line, d.width-4)))
+		body = append(body, "  "+workspace.PatchLine(d.style, cutLine(line, d.width-4)))
 	}
 	if more := len(body) - room; more > 0 {
 		body = append(body[:room-1], d.style.Dim(fmt.Sprintf("  … %s more: ? shows all of it", term.Count(more+1, "line", "lines"))))

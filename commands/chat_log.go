@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
@@ -123,7 +125,7 @@ func (l *chatLog) ended(out *term.Output, b event.ToolComplete) {
 		shown = l.talk.showPlan(out, call, planLines)
 	}
 	if !shown && strings.TrimSpace(b.Result) != "" && len(b.Changes) == 0 {
-		line := "← result: " + resultNote(b.Result)
+		line := "← result: " + show.ResultNote(b.Result)
 		out.Printf("  %s\n", out.Style().Dim(term.CutEnd(line, max(out.Width()-3, 1))))
 	}
 	if b.PreManifestID != "" && b.PostManifestID != "" && len(b.Changes) > 0 {
@@ -137,7 +139,7 @@ func (t *talk) showDiff(out *term.Output, b event.ToolComplete, most int) {
 	defer cancel()
 	lines, err := t.diffOf(ctx, b)
 	if err != nil {
-		showLabel(out, "  the diff can't be shown: "+err.Error())
+		show.ShowLabel(out, "  the diff can't be shown: "+err.Error())
 		return
 	}
 	left := 0
@@ -147,7 +149,7 @@ func (t *talk) showDiff(out *term.Output, b event.ToolComplete, most int) {
 	}
 	style := out.Style()
 	for _, line := range lines {
-		out.Printf("  %s\n", patchLine(style, cutLine(line, out.Width()-3)))
+		out.Printf("  %s\n", workspace.PatchLine(style, cutLine(line, out.Width()-3)))
 	}
 	if left > 0 {
 		out.Printf("  %s\n", style.Dim(fmt.Sprintf("… %s more: /diff", term.Count(left, "line", "lines"))))
@@ -180,26 +182,26 @@ func (t *talk) now() engine.Chat {
 
 // diffOf is what a call changed, as lines of a diff without git's own.
 func (t *talk) diffOf(ctx context.Context, b event.ToolComplete) ([]string, error) {
-	d := &differ{rt: t.in, eng: t.eng}
+	d := &workspace.Differ{Rt: t.in, Eng: t.eng}
 	chat := t.now()
 	chat.ActiveManifest = b.PostManifestID // the chat's record gets it when the turn has ended
 	var err error
-	if d.from, err = t.eng.State(ctx, chat, b.PreManifestID); err != nil {
+	if d.From, err = t.eng.State(ctx, chat, b.PreManifestID); err != nil {
 		return nil, err
 	}
-	if d.to, err = t.eng.State(ctx, chat, b.PostManifestID); err != nil {
+	if d.To, err = t.eng.State(ctx, chat, b.PostManifestID); err != nil {
 		return nil, err
 	}
 	var lines []string
-	for c, err := range d.changes(ctx) {
+	for c, err := range d.Changes(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := d.compare(ctx, c)
+		p, err := d.Compare(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, changeHead(c.Path, changeWord(c), p))
+		lines = append(lines, changeHead(c.Path, workspace.ChangeWord(c), p))
 		lines = append(lines, diffBody(p.Text)...)
 	}
 	return lines, nil
@@ -227,6 +229,6 @@ func (l *chatLog) suggest(out *term.Output, p event.ResponsePayload) {
 		if i == 0 {
 			head, foot = "next  ", "   Tab"
 		}
-		out.Printf("  %s\n", out.Style().Dim(term.CutEnd(head+oneLine(s.Value)+foot, max(out.Width()-3, 8))))
+		out.Printf("  %s\n", out.Style().Dim(term.CutEnd(head+show.OneLine(s.Value)+foot, max(out.Width()-3, 8))))
 	}
 }

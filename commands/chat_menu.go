@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/engine"
@@ -41,7 +42,7 @@ func (m *menu) rows(style term.Style, width, most int) []string {
 	}
 	for i, s := range list {
 		value := term.CutMiddle(term.Clean(s.value), max(wide, 4))
-		line := "  " + value + strings.Repeat(" ", max(wide-term.Cells(value), 0)) + "  " + oneLine(s.about)
+		line := "  " + value + strings.Repeat(" ", max(wide-term.Cells(value), 0)) + "  " + show.OneLine(s.about)
 		line = term.CutEnd(strings.TrimRight(line, " "), width-1)
 		if from+i == m.at {
 			line = style.Bold("> " + strings.TrimPrefix(line, "  "))

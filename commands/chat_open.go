@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server"
@@ -36,9 +37,9 @@ func (t *talk) open() {
 	}
 	if thought != "" {
 		out.Printf("\n%s\n", style.Dim("── thought"))
-		a := &aside{out: out}
-		a.write(thought)
-		a.close()
+		a := &show.Aside{Out: out}
+		a.Write(thought)
+		a.Close()
 	}
 	for i, c := range l.calls {
 		out.Printf("\n%s\n", style.Dim(term.CutEnd(fmt.Sprintf("── call %d: %s", i+1, term.Clean(c.ToolID)), max(out.Width()-1, 20))))
@@ -57,7 +58,7 @@ func (t *talk) openCall(out *term.Output, c doneCall) {
 			if json.Unmarshal(fields[name], &s) != nil {
 				s = string(fields[name])
 			}
-			fmt.Fprintf(&b, "  %s:\n", oneLine(name))
+			fmt.Fprintf(&b, "  %s:\n", show.OneLine(name))
 			detailValue(&b, "    ", s, width)
 		}
 	}
@@ -110,7 +111,7 @@ func (t *talk) showPlan(out *term.Output, c doneCall, most int) bool {
 		if base := t.served(); base != "" {
 			line = "a page: " + base + "/api/tool-calls/" + c.CallID + "/render, with /t/TOKEN before /api"
 		}
-		showLabel(out, "  "+line)
+		show.ShowLabel(out, "  "+line)
 		return true
 	case "code", "document":
 		lines := strings.Split(strings.TrimRight(plan.Config.Content, "\n"), "\n")
@@ -143,7 +144,7 @@ func (t *talk) showLines(out *term.Output, lines []string, most int) {
 		out.Printf("  %s\n", cutLine(line, out.Width()-3))
 	}
 	if more > 0 {
-		showLabel(out, fmt.Sprintf("  … %s more: /render", term.Count(more, "line", "lines")))
+		show.ShowLabel(out, fmt.Sprintf("  … %s more: /render", term.Count(more, "line", "lines")))
 	}
 }
 
@@ -153,12 +154,12 @@ const maxColumns = 12
 
 // tableOf finds a table in what a call gave: a list of flat objects, alone or as
 // the only list of an object.
-func tableOf(data json.RawMessage) ([][]jsonField, bool) {
+func tableOf(data json.RawMessage) ([][]show.JSONField, bool) {
 	data = bytes.TrimSpace(data)
 	if len(data) > 0 && data[0] == '{' {
 		var list json.RawMessage
-		for _, f := range orderedFields(data) {
-			if v := bytes.TrimSpace(f.value); len(v) > 0 && v[0] == '[' {
+		for _, f := range show.OrderedFields(data) {
+			if v := bytes.TrimSpace(f.Value); len(v) > 0 && v[0] == '[' {
 				if list != nil {
 					return nil, false
 				}
@@ -171,18 +172,18 @@ func tableOf(data json.RawMessage) ([][]jsonField, bool) {
 	if len(data) == 0 || json.Unmarshal(data, &items) != nil || len(items) == 0 {
 		return nil, false
 	}
-	var rows [][]jsonField
+	var rows [][]show.JSONField
 	for _, item := range items {
 		item = bytes.TrimSpace(item)
 		if len(item) == 0 || item[0] != '{' {
 			return nil, false
 		}
-		fields := orderedFields(item)
+		fields := show.OrderedFields(item)
 		if len(fields) == 0 || len(fields) > maxColumns {
 			return nil, false
 		}
 		for _, f := range fields {
-			if v := bytes.TrimSpace(f.value); len(v) > 0 && (v[0] == '{' || v[0] == '[') {
+			if v := bytes.TrimSpace(f.Value); len(v) > 0 && (v[0] == '{' || v[0] == '[') {
 				return nil, false
 			}
 		}
@@ -191,12 +192,12 @@ func tableOf(data json.RawMessage) ([][]jsonField, bool) {
 	return rows, true
 }
 
-func (t *talk) showTable(out *term.Output, rows [][]jsonField, most int) bool {
+func (t *talk) showTable(out *term.Output, rows [][]show.JSONField, most int) bool {
 	var cols []term.Column
 	at := map[string]int{}
 	for _, f := range rows[0] {
-		at[f.name] = len(cols)
-		cols = append(cols, term.Column{Title: oneLine(f.name), Cut: true})
+		at[f.Name] = len(cols)
+		cols = append(cols, term.Column{Title: show.OneLine(f.Name), Cut: true})
 	}
 	table := term.NewTable(out, cols...)
 	more := 0
@@ -207,15 +208,15 @@ func (t *talk) showTable(out *term.Output, rows [][]jsonField, most int) bool {
 	for _, row := range rows {
 		cells := make([]string, len(cols))
 		for _, f := range row {
-			if i, ok := at[f.name]; ok {
-				cells[i] = oneLine(scalar(bytes.TrimSpace(f.value)))
+			if i, ok := at[f.Name]; ok {
+				cells[i] = show.OneLine(show.Scalar(bytes.TrimSpace(f.Value)))
 			}
 		}
 		table.Row(cells...)
 	}
 	_ = table.Flush() // the output keeps the error
 	if more > 0 {
-		showLabel(out, fmt.Sprintf("  … %s more: /render", term.Count(more, "row", "rows")))
+		show.ShowLabel(out, fmt.Sprintf("  … %s more: /render", term.Count(more, "row", "rows")))
 	}
 	return true
 }

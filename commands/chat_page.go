@@ -10,9 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
@@ -102,7 +104,7 @@ func (p *page) size() (int, int) {
 // close takes the live rows off, gives the terminal back and says how to return.
 func (p *page) close() error {
 	if p.chat.Number > 0 {
-		showLabel(p.in.Streams.Out, fmt.Sprintf("fettle chat %d goes on", p.chat.Number))
+		show.ShowLabel(p.in.Streams.Out, fmt.Sprintf("fettle chat %d goes on", p.chat.Number))
 	}
 	return errors.Join(p.screen.Close(), p.tty.Close())
 }
@@ -294,7 +296,7 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 			out := p.in.Streams.Out
 			out.WriteString(detailText(ask, max(out.Width(), 20)))
 			for _, line := range a.diff {
-				out.Printf("  %s\n", patchLine(out.Style(), cutLine(line, out.Width()-3)))
+				out.Printf("  %s\n", workspace.PatchLine(out.Style(), cutLine(line, out.Width()-3)))
 			}
 			continue
 		}
@@ -302,7 +304,7 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 		if l := p.showing; l != nil {
 			l.apart(p.in.Streams.Out, saidStep)
 		}
-		showLabel(p.in.Streams.Out, approvalLine(ask, answer))
+		show.ShowLabel(p.in.Streams.Out, approvalLine(ask, answer))
 		return p.eng.Confirm(ctx, id, answer)
 	}
 }

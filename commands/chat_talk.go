@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -127,7 +128,7 @@ func (t *talk) greet(ctx context.Context) error {
 	style := out.Style()
 	if t.chat.ID == "" {
 		if out.IsTerminal() {
-			showLabel(out, "fettle chat · "+t.modelName()+" · /help lists the commands")
+			show.ShowLabel(out, "fettle chat · "+t.modelName()+" · /help lists the commands")
 		}
 		return nil
 	}
@@ -144,7 +145,7 @@ func (t *talk) greet(ctx context.Context) error {
 		title = term.CutEnd(title, w-1)
 	}
 	out.Printf("%s\n", style.Bold(title))
-	showLabel(out, fmt.Sprintf("chat %d · %s · %s", t.chat.Number, t.modelName(), term.Count(len(conv.Messages), "message", "messages")))
+	show.ShowLabel(out, fmt.Sprintf("chat %d · %s · %s", t.chat.Number, t.modelName(), term.Count(len(conv.Messages), "message", "messages")))
 	from := len(conv.Messages)
 	for from > 0 {
 		from--
@@ -153,7 +154,7 @@ func (t *talk) greet(ctx context.Context) error {
 		}
 	}
 	if from > 0 {
-		showLabel(out, fmt.Sprintf("… fettle chats show %d has what was said before", t.chat.Number))
+		show.ShowLabel(out, fmt.Sprintf("… fettle chats show %d has what was said before", t.chat.Number))
 	}
 	for _, m := range conv.Messages[from:] {
 		out.WriteString("\n")
@@ -163,7 +164,7 @@ func (t *talk) greet(ctx context.Context) error {
 			continue
 		}
 		t.log.answer.WriteString(textOf(m.Parts))
-		showMessage(out, m, decided)
+		show.ShowMessage(out, m, decided)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/payloads"
 )
@@ -59,7 +60,7 @@ func (c *completer) payloads() suggestions {
 		var out suggestions
 		all, err := eng.GlancePayloads(ctx)
 		for _, p := range all {
-			out.add(strconv.Itoa(p.Number), cardName(p.Payload))
+			out.add(strconv.Itoa(p.Number), show.CardName(p.Payload))
 		}
 		return out, err
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -74,7 +75,7 @@ const askedLines = 5
 // approvalText shows the call and why it is asked about.
 func approvalText(ask event.ConfirmRequest, width int) string {
 	var b strings.Builder
-	lines := term.Wrap(term.Clean(ask.Tool)+"  "+argLine(ask.Input), width-4)
+	lines := term.Wrap(term.Clean(ask.Tool)+"  "+show.ArgLine(ask.Input), width-4)
 	if len(lines) > askedLines {
 		lines = append(lines[:askedLines-1], "… and more: ? shows all of it")
 	}
@@ -112,10 +113,10 @@ func detailText(ask event.ConfirmRequest, width int) string {
 			s = string(fields[name])
 		}
 		if !strings.Contains(s, "\n") && term.Cells(name)+term.Cells(s) < width-4 {
-			fmt.Fprintf(&b, "  %s: %s\n", oneLine(name), term.Clean(s))
+			fmt.Fprintf(&b, "  %s: %s\n", show.OneLine(name), term.Clean(s))
 			continue
 		}
-		fmt.Fprintf(&b, "  %s:\n", oneLine(name))
+		fmt.Fprintf(&b, "  %s:\n", show.OneLine(name))
 		detailValue(&b, "    ", s, width)
 	}
 	if ask.Rule != "" {
@@ -155,7 +156,7 @@ func deniedFault(p event.ResponsePayload) error {
 			continue
 		}
 		if len(f.Detail) < askedLines {
-			f.Detail = append(f.Detail, term.CutEnd(oneLine(h.ToolID)+"  "+argLine(h.Input), 76))
+			f.Detail = append(f.Detail, term.CutEnd(show.OneLine(h.ToolID)+"  "+show.ArgLine(h.Input), 76))
 		}
 		if flag := "--allow " + h.ToolID; !slices.Contains(allow, flag) {
 			allow = append(allow, flag)

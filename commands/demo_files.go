@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/commands/demodata"
+	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -42,7 +43,7 @@ func (d *demo) filesScene(ctx context.Context) error {
 func (d *demo) takeBack(ctx context.Context, chat engine.Chat) error {
 	for _, s := range []struct {
 		verb, past string
-		do         stepFunc
+		do         workspace.StepFunc
 	}{{"undo", "undid", (*engine.Engine).Undo}, {"redo", "redid", (*engine.Engine).Redo}} {
 		done, err := s.do(d.eng, ctx, engine.RestoreRequest{Chat: engine.ChatRef{ID: chat.ID}, Steps: 1, OnWait: d.rt.Waiting})
 		if err != nil {
@@ -50,7 +51,7 @@ func (d *demo) takeBack(ctx context.Context, chat engine.Chat) error {
 		}
 		out := d.rt.Streams.Err
 		out.Printf("\n%s\n", out.Style().Bold("> fettle "+s.verb))
-		d.says(fmt.Sprintf("%s %s: %s", s.past, stepsText(done.Steps), changesText(done.Changes)))
+		d.says(fmt.Sprintf("%s %s: %s", s.past, workspace.StepsText(done.Steps), workspace.ChangesText(done.Changes)))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/input"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -105,7 +106,7 @@ func runDocsList(ctx context.Context, rt *workbench.Runtime, deleted bool, outpu
 	}
 	table := term.NewTable(out, columns...)
 	for _, d := range docs {
-		row := []string{d.Name, d.MIME, sizeCell(out, d.Size), d.CreatedAt.UTC().Format(time.RFC3339)}
+		row := []string{d.Name, d.MIME, show.SizeCell(out, d.Size), d.CreatedAt.UTC().Format(time.RFC3339)}
 		if out.IsTerminal() {
 			row[3] = term.Ago(time.Now(), d.CreatedAt)
 		} else {
@@ -265,7 +266,7 @@ func runDocsShow(ctx context.Context, rt *workbench.Runtime, ref, output string)
 		rt.Notice(fmt.Sprintf("%s is an image, %s, %s", d.Name, d.MIME, term.Size(d.Size)))
 		rt.Hint("fettle docs show " + cmdline.ShellWord(d.Name) + " > FILE   writes it")
 	case out.IsTerminal():
-		showText(out, string(data), provider.User)
+		show.ShowText(out, string(data), provider.User)
 	default:
 		_, _ = out.Write(data) // Main looks at what went wrong with writing
 	}
@@ -313,7 +314,7 @@ func runDocsRm(ctx context.Context, rt *workbench.Runtime, args []string, output
 	}
 	rt.Notice("removed " + strings.Join(names, ", "))
 	until := time.Now().Add(engine.DocumentKept).Format(time.DateOnly)
-	rt.Hint(fmt.Sprintf("fettle docs restore %s   brings %s back, until %s at least", strings.Join(cmdline.ShellWords(names), " "), itOrThem(len(names)), until))
+	rt.Hint(fmt.Sprintf("fettle docs restore %s   brings %s back, until %s at least", strings.Join(cmdline.ShellWords(names), " "), show.ItOrThem(len(names)), until))
 	return nil
 }
 

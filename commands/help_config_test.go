@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/settings"
 )
 
 // topNames are the names under which a type's own fields are printed.
@@ -28,9 +29,10 @@ func topNames(t reflect.Type) []string {
 // types inside it names their fields.
 func TestTheOutputPageIsTrueOfTheConfiguration(t *testing.T) {
 	t.Parallel()
+	of := settings.Printed()
 	printed := []any{
-		configListJSON{}, settingJSON{}, config.Origin{}, configSetJSON{}, configPathJSON{}, configCheckJSON{}, problemJSON{},
-		keysListJSON{}, keySourceJSON{}, keyJSON{}, keysPathJSON{}, trustJSON{}, trustListJSON{},
+		of["config list"], of["setting"], config.Origin{}, of["config set"], of["config path"], of["config check"], of["problem"],
+		of["keys list"], of["key source"], of["keys set"], of["keys path"], of["trust"], of["trust list"],
 	}
 	shapes := configShapes()
 	if len(shapes) != len(printed) {
@@ -53,8 +55,8 @@ func TestTheOutputPageIsTrueOfTheConfiguration(t *testing.T) {
 		return shapes[shape].fields[i].meaning
 	}
 	for text, inner := range map[string]any{
-		meaning(7, "keys"): keyListJSON{}, meaning(11, "grants"): grantJSON{},
-		meaning(12, "projects"): trustedFileJSON{}, meaning(12, "commands"): trustCommandJSON{},
+		meaning(7, "keys"): of["key"], meaning(11, "grants"): of["grant"],
+		meaning(12, "projects"): of["project"], meaning(12, "commands"): of["command"],
 	} {
 		for _, name := range topNames(reflect.TypeOf(inner)) {
 			if !strings.Contains(text, name) {
@@ -62,7 +64,7 @@ func TestTheOutputPageIsTrueOfTheConfiguration(t *testing.T) {
 			}
 		}
 	}
-	if len(topNames(reflect.TypeOf(configGetJSON{}))) != 1+len(topNames(reflect.TypeOf(settingJSON{}))) {
+	if len(topNames(reflect.TypeOf(of["config get"]))) != 1+len(topNames(reflect.TypeOf(of["setting"]))) {
 		t.Error("config get prints more than a setting and the version")
 	}
 }

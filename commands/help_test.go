@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"regexp"
 	"strings"
@@ -9,8 +10,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/chats"
+	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -114,26 +118,11 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 	t.Parallel()
 	page := outputPage()
 	internal := map[string]bool{"pieces": true} // only in the store
-	for what, v := range map[string]any{
+	printed := map[string]any{
 		"ask":     answerJSON{},
 		"failure": workbench.FaultJSON{},
-		"list":    chatsJSON{},
 		"call":    callJSON{},
-		"show":    chatJSON{},
-		"search":  searchJSON{},
 		"version": workbench.Build{},
-		"log":     logJSON{},
-		"files":   filesJSON{},
-		"state":   stateShowJSON{},
-		"diff":    diffJSON{},
-		"undo":    restoredJSON{},
-		"ways":    branchesJSON{},
-		"switch":  switchedJSON{},
-		"compact": compactJSON{},
-		"stats":   statsJSON{},
-		"verify":  verifyJSON{},
-		"gc":      gcJSON{},
-		"backup":  backupJSON{},
 
 		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
 		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
@@ -147,7 +136,11 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"part":    provider.Part{},
 		"message": engine.Message{},
 		"history": event.ToolHistory{},
-	} {
+	}
+	for _, family := range []map[string]any{workspace.Printed(), chats.Printed(), store.Printed()} {
+		maps.Copy(printed, family)
+	}
+	for what, v := range printed {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(v), names)
 		for name := range names {

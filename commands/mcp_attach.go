@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -233,7 +234,7 @@ func (t *talk) listServerPrompts(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			t.in.Notice(firstLine(err.Error()))
+			t.in.Notice(show.FirstLine(err.Error()))
 			continue
 		}
 		for _, p := range report.Prompts {

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -190,9 +191,9 @@ func broughtBy(s *registry.MirrorServer) string {
 // serverWhere is a server's command or address as one line.
 func serverWhere(s *registry.MirrorServer) string {
 	if s.Config.URL != "" {
-		return oneLine(withoutSecrets(s.Config).URL)
+		return show.OneLine(withoutSecrets(s.Config).URL)
 	}
-	return oneLine(registry.CommandLine(withoutSecrets(s.Config)))
+	return show.OneLine(registry.CommandLine(withoutSecrets(s.Config)))
 }
 
 // mcpShowJSON is what `mcp show --output json` prints.

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -107,7 +108,7 @@ func (x *mcpImport) run(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			skipped[f.Config.ID] = firstLine(err.Error())
+			skipped[f.Config.ID] = show.FirstLine(err.Error())
 			x.rt.Notice("not added: " + f.Config.ID + ": " + skipped[f.Config.ID])
 			failed++
 			continue
@@ -162,7 +163,7 @@ func (x *mcpImport) show(fresh []engine.FoundMCPServer, skipped map[string]strin
 		}
 	}
 	for _, name := range sortedNames(skipped) {
-		x.rt.Notice("left out " + oneLine(name) + ": " + oneLine(skipped[name]))
+		x.rt.Notice("left out " + show.OneLine(name) + ": " + show.OneLine(skipped[name]))
 	}
 }
 

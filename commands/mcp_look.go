@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -128,7 +129,7 @@ func printReport(rt *workbench.Runtime, id string, r *mcp.Report) {
 	style := rt.Streams.Out.Style()
 	name := id
 	if r.Name != "" {
-		name += "  " + style.Dim(strings.TrimSpace(oneLine(r.Name)+" "+oneLine(r.Version))+", MCP "+oneLine(r.Protocol))
+		name += "  " + style.Dim(strings.TrimSpace(show.OneLine(r.Name)+" "+show.OneLine(r.Version))+", MCP "+show.OneLine(r.Protocol))
 	}
 	rt.Streams.Out.Printf("%s\n", style.Bold(name))
 	v := planView{rt.Streams.Out, ""}
@@ -137,10 +138,10 @@ func printReport(rt *workbench.Runtime, id string, r *mcp.Report) {
 		v.line("tool", t.ID, about)
 	}
 	for _, res := range r.Resources {
-		v.line("resource", oneLine(res.URI), oneLine(res.Name))
+		v.line("resource", show.OneLine(res.URI), show.OneLine(res.Name))
 	}
 	for _, p := range r.Prompts {
-		v.line("prompt", oneLine(p.Name), oneLine(p.Description))
+		v.line("prompt", show.OneLine(p.Name), show.OneLine(p.Description))
 	}
 	for _, n := range r.Notes {
 		v.line("note", n, "")

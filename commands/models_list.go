@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -233,7 +234,7 @@ func listModels(out *term.Output, models []engine.ListedModel) {
 	if abilities {
 		columns = append(columns, term.Column{Title: "abilities"})
 	}
-	narrow := out.IsTerminal() && out.Width() < roomForAll
+	narrow := out.IsTerminal() && out.Width() < show.RoomForAll
 	if !narrow {
 		columns = append(columns, term.Column{Title: "size", Right: true}, term.Column{Title: "details", Cut: true, Style: style.Dim})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -123,7 +124,7 @@ func runPayloadsList(ctx context.Context, rt *workbench.Runtime, ref engine.Chat
 		if p.Decision != nil {
 			decision = string(p.Decision.Decision)
 		}
-		table.Row(strconv.Itoa(p.Number), p.Type, oneLine(p.Title), p.Source, decision)
+		table.Row(strconv.Itoa(p.Number), p.Type, show.OneLine(p.Title), p.Source, decision)
 	}
 	return table.Flush()
 }
@@ -198,7 +199,7 @@ func runPayloadsShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) 
 	case !out.IsTerminal():
 		return workbench.PrintJSON(rt, p.Data)
 	}
-	card{payload: p.Payload, plan: eng.PayloadPlan(ctx, chat, p.Payload), foot: becameOf(p, chat.Number)}.print(out)
+	show.Card{Payload: p.Payload, Plan: eng.PayloadPlan(ctx, chat, p.Payload), Foot: becameOf(p, chat.Number)}.Print(out)
 	return nil
 }
 
@@ -206,13 +207,13 @@ func runPayloadsShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) 
 func becameOf(p engine.ShownPayload, chat int64) string {
 	d := p.Decision
 	if d == nil {
-		foot := decisionFoot(p.Payload, p.Number)
+		foot := show.DecisionFoot(p.Payload, p.Number)
 		if foot != "" {
 			foot += fmt.Sprintf(" · chat %d", chat)
 		}
 		return foot
 	}
-	return decisionWords(*d)
+	return show.DecisionWords(*d)
 }
 
 func newPayloadsTypes(rt *workbench.Runtime) *cli.Command {
@@ -264,7 +265,7 @@ func runPayloadsTypes(ctx context.Context, rt *workbench.Runtime, name, output s
 		if t.Style != nil {
 			label = t.Style.Label
 		}
-		table.Row(t.Type, t.Toolset, t.ParseMarker, oneLine(label))
+		table.Row(t.Type, t.Toolset, t.ParseMarker, show.OneLine(label))
 	}
 	return table.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -95,7 +96,7 @@ func decidedLine(d engine.Decided) string {
 	if d.Again {
 		did = "was " + did + " already:"
 	}
-	name := cardName(d.Payload.Payload)
+	name := show.CardName(d.Payload.Payload)
 	return fmt.Sprintf("%s payload %d of chat %d, %s", did, d.Payload.Number, d.Chat.Number, name)
 }
 

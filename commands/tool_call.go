@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -173,7 +174,7 @@ func checkArguments(data []byte, what string) (json.RawMessage, error) {
 		return nil, nil
 	}
 	if !json.Valid([]byte(text)) || text[0] != '{' {
-		return nil, cmdline.Usagef(`fettle tool call TOOL '{"path": "a.txt"}'`, "%s should be a JSON object, and is not: %s", what, oneLine(text))
+		return nil, cmdline.Usagef(`fettle tool call TOOL '{"path": "a.txt"}'`, "%s should be a JSON object, and is not: %s", what, show.OneLine(text))
 	}
 	return json.RawMessage(text), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -98,7 +99,7 @@ func runToolList(ctx context.Context, rt *workbench.Runtime, output string) erro
 // printGroup shows a group below its name.
 func printGroup(out *term.Output, g toolGroupJSON) error {
 	style := out.Style()
-	head := style.Bold(oneLine(g.Name))
+	head := style.Bold(show.OneLine(g.Name))
 	switch {
 	case g.Kind == "toolset":
 		head += style.Dim("  (" + g.ID + ")")
@@ -123,7 +124,7 @@ func printGroup(out *term.Output, g toolGroupJSON) error {
 		if state := toolState(g, t); state != "on" {
 			marks = append(marks, state)
 		}
-		about := firstLine(t.Description)
+		about := show.FirstLine(t.Description)
 		if t.Problem != "" {
 			about = t.Problem
 		}
@@ -267,7 +268,7 @@ func printArguments(v planView, raw json.RawMessage) {
 		if !slices.Contains(schema.Required, name) {
 			text += ", may be left out"
 		}
-		v.line(label, text, firstLine(p.Description))
+		v.line(label, text, show.FirstLine(p.Description))
 		label = ""
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -113,7 +114,7 @@ func (v *toolView) end() error {
 		if out.IsTerminal() {
 			text = indented(text)
 		}
-		w := newPlainWriter(out)
+		w := show.NewPlainWriter(out)
 		_, _ = w.Write([]byte(text)) // a write that fails is remembered by the output
 		_ = w.Close()
 		if text != "" && !strings.HasSuffix(text, "\n") {
@@ -134,7 +135,7 @@ func (v *toolView) remarks() {
 		errs.Printf("%s\n", errs.Style().Dim("note: "+term.Clean(note)))
 	}
 	if n := len(v.done.Changes); n > 0 {
-		errs.Printf("  %s\n", errs.Style().Dim(changedText(n)+" in "+
+		errs.Printf("  %s\n", errs.Style().Dim(show.ChangedText(n)+" in "+
 			term.Duration(time.Duration(v.done.DurationMS)*time.Millisecond)+" · fettle undo takes this back"))
 	}
 }
@@ -145,7 +146,7 @@ func (v *toolView) failure(detail []string) error {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSpace(v.done.Error), "\n")
-	f := fault.New(fault.Failed, v.done.ToolID+": "+oneLine(lines[0]))
+	f := fault.New(fault.Failed, v.done.ToolID+": "+show.OneLine(lines[0]))
 	f.Detail = append(lines[1:], detail...)
 	return f
 }
@@ -213,5 +214,5 @@ func (v *eventsOfCall) end() error {
 	if err := v.eventsView.end(); err != nil || v.done.Status != event.CallError {
 		return err
 	}
-	return fault.New(fault.Failed, v.done.ToolID+": "+oneLine(v.done.Error))
+	return fault.New(fault.Failed, v.done.ToolID+": "+show.OneLine(v.done.Error))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -303,5 +304,5 @@ func missingNames(p *registry.Plan) []string {
 
 // setWords names a toolset: "CSV tools 1.2.0 (csv-tools)".
 func setWords(set *registry.Toolset) string {
-	return fmt.Sprintf("%s %s (%s)", oneLine(set.Name), set.Version, set.ID)
+	return fmt.Sprintf("%s %s (%s)", show.OneLine(set.Name), set.Version, set.ID)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -308,7 +309,7 @@ func (s *toolsetShow) printRest(v planView, info *registry.Info) {
 	}
 	if m := info.Manifest; m != nil {
 		for _, a := range m.Agents {
-			v.line("agent", a.ID, firstLine(a.Purpose))
+			v.line("agent", a.ID, show.FirstLine(a.Purpose))
 		}
 		for _, p := range m.Pages {
 			v.line("page", p.ID, p.Name)

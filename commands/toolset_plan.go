@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/patch"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -70,7 +71,7 @@ func (v planView) print(p *registry.Plan) {
 	if strings.Contains(p.Source.Ref, "://") {
 		from = p.Source.Ref
 	}
-	v.out.Printf("%s  (%s)  from %s, sha256 %s\n", style.Bold(oneLine(p.Manifest.Name)+" "+version), p.Manifest.ID, oneLine(from), shortHash(p.BundleHash))
+	v.out.Printf("%s  (%s)  from %s, sha256 %s\n", style.Bold(show.OneLine(p.Manifest.Name)+" "+version), p.Manifest.ID, show.OneLine(from), shortHash(p.BundleHash))
 	if p.Installed != nil {
 		v.changes(p)
 	} else {
@@ -247,7 +248,7 @@ func ended(s string) string {
 func (v planView) details(items []registry.Item, width int) {
 	for _, it := range items {
 		var b strings.Builder
-		fmt.Fprintf(&b, "%s %s\n", kindWords(it.Kind), oneLine(it.Name))
+		fmt.Fprintf(&b, "%s %s\n", kindWords(it.Kind), show.OneLine(it.Name))
 		for _, f := range it.Fields {
 			if !strings.Contains(f.Value, "\n") && term.Cells(f.Name)+term.Cells(f.Value) < width-4 {
 				fmt.Fprintf(&b, "  %s: %s\n", f.Name, term.Clean(f.Value))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -23,7 +24,7 @@ func (v *textView) end() error {
 	}
 	if err == nil {
 		for _, c := range v.cards {
-			c.print(v.rt.Streams.Out)
+			c.Print(v.rt.Streams.Out)
 		}
 		v.suggestions()
 		v.remarks()
@@ -45,7 +46,7 @@ func (v *textView) endAnswer() {
 func (v *textView) printWhole() error {
 	s := v.whole.String()
 	if v.o.extract {
-		block, ok := firstBlock(s)
+		block, ok := show.FirstBlock(s)
 		if _, whole := v.last.(event.Complete); !ok && whole {
 			return noBlock(v.number())
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -25,7 +26,7 @@ func (v *eventsView) began(engine.Chat) {}
 
 func (v *eventsView) show(e event.Event) {
 	if v.buf == nil {
-		v.buf = bufio.NewWriterSize(v.rt.Streams.Out, pipeBuffer)
+		v.buf = bufio.NewWriterSize(v.rt.Streams.Out, show.PipeBuffer)
 	}
 	line, err := e.Append(nil)
 	if err != nil {
@@ -158,7 +159,7 @@ func (v *jsonView) end() error {
 		v.out.ChatID = v.chat.ID
 	}
 	if v.o.extract {
-		block, ok := firstBlock(v.out.Answer)
+		block, ok := show.FirstBlock(v.out.Answer)
 		if !ok && v.out.Status == "complete" {
 			return noBlock(v.out.Chat)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -18,14 +19,14 @@ func (v *textView) payload(b event.Payload) {
 	if !v.rendered() {
 		if v.talk {
 			v.clear()
-			v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim("· "+term.Clean(cardName(p))+": fettle payloads show"))
+			v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim("· "+term.Clean(show.CardName(p))+": fettle payloads show"))
 		}
 		return
 	}
-	c := card{payload: p, plan: b.RenderPlan, lines: cardLines}
+	c := show.Card{Payload: p, Plan: b.RenderPlan, Lines: show.CardLines}
 	if v.chat.Number > 0 {
-		foot := decisionFoot(p, 0)
-		c.foot = v.words(foot, strings.ReplaceAll(foot, "fettle ", "/"))
+		foot := show.DecisionFoot(p, 0)
+		c.Foot = v.words(foot, strings.ReplaceAll(foot, "fettle ", "/"))
 	}
 	if v.held {
 		v.cards = append(v.cards, c)
@@ -37,7 +38,7 @@ func (v *textView) payload(b event.Payload) {
 	if wrote {
 		v.rt.Streams.Out.WriteString("\n")
 	}
-	c.print(v.rt.Streams.Out)
+	c.Print(v.rt.Streams.Out)
 	v.wrote, v.tail = true, "\n" // what follows is a paragraph of its own
 }
 
@@ -57,7 +58,7 @@ func (v *textView) suggestions() {
 		if about == s.Value {
 			about = ""
 		}
-		rows = append(rows, [2]string{"fettle ask -c " + cmdline.ShellWord(oneLine(s.Value)), about})
+		rows = append(rows, [2]string{"fettle ask -c " + cmdline.ShellWord(show.OneLine(s.Value)), about})
 	}
 	for i, a := range actionsOf(done.Payload.SuggestedActions) {
 		rows = append(rows, [2]string{fmt.Sprintf("fettle ask --action %d", i+1), a.Label})
@@ -70,7 +71,7 @@ func (v *textView) suggestions() {
 		}
 		line := head + row[0]
 		if row[1] != "" {
-			line += "   " + oneLine(row[1])
+			line += "   " + show.OneLine(row[1])
 		}
 		if w := out.Width(); w > 0 {
 			line = term.CutEnd(line, w-2)

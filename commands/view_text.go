@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -36,12 +37,12 @@ type textView struct {
 	tail   string
 	// thought is where reasoning is written to, nil where none is open;
 	// thinking is the end of it, for the status.
-	thought  *aside
+	thought  *show.Aside
 	thinking string
 	inputs   map[string]string // arguments of running calls, on one line
 	changed  map[string]bool   // paths that tools have changed
 	steps    int               // calls that changed any: what undo takes
-	cards    []card            // to be shown with an answer that is held
+	cards    []show.Card       // to be shown with an answer that is held
 	notes    []string
 	flow     bool   // a workflow runs: not each of its turns has an answer
 	stop     string // why the last response stopped
@@ -87,7 +88,7 @@ func (v *textView) show(e event.Event) {
 		v.pause()
 	case event.ToolStart:
 		v.pause()
-		v.inputs[b.ToolUseID] = argLine(b.Input)
+		v.inputs[b.ToolUseID] = show.ArgLine(b.Input)
 		v.calling(b)
 	case event.ToolProgress:
 		v.status(b.Tool + ": " + b.Message)
@@ -199,7 +200,7 @@ func (v *textView) newWriter() answerWriter {
 	if v.rendered() {
 		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style(), Highlight: v.log != nil})
 	}
-	return newPlainWriter(out)
+	return show.NewPlainWriter(out)
 }
 
 // rendered tells whether the answer is shown as Markdown.
@@ -230,9 +231,9 @@ func (v *textView) reasoning(text string) {
 				v.pause()
 			}
 			v.clear()
-			v.thought = &aside{out: v.rt.Streams.Err}
+			v.thought = &show.Aside{Out: v.rt.Streams.Err}
 		}
-		v.thought.write(text)
+		v.thought.Write(text)
 		return
 	}
 	if v.log != nil {
@@ -255,7 +256,7 @@ func (v *textView) endThought() {
 		}
 	}
 	if v.thought != nil {
-		v.thought.close()
+		v.thought.Close()
 		v.thought = nil
 	}
 }
@@ -272,20 +273,20 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	mark, what := out.Style().Green("✓"), term.Duration(time.Duration(b.DurationMS)*time.Millisecond)
 	v.noteChanges(b.Changes)
 	if n := len(b.Changes); n > 0 {
-		what += ", " + changedText(n)
+		what += ", " + show.ChangedText(n)
 	}
 	if b.Status == event.CallError {
-		mark, what = out.Style().Red("✗"), reasonOf(b.Error)
+		mark, what = out.Style().Red("✗"), show.ReasonOf(b.Error)
 	}
 	if v.log != nil {
 		v.log.apart(out, saidStep)
 	}
-	out.WriteString(callLine(out, mark, b.Tool, args, what))
+	out.WriteString(show.CallLine(out, mark, b.Tool, args, what))
 	if v.log != nil {
 		v.log.ended(out, b)
 	}
 	if v.results && b.Status != event.CallError {
-		out.WriteString(resultLines(out, b.Result))
+		out.WriteString(show.ResultLines(out, b.Result))
 	}
 	v.status("asking " + v.chat.Model)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -98,7 +99,7 @@ func runWorkflowsList(ctx context.Context, rt *workbench.Runtime, output string)
 	table := term.NewTable(out, term.Column{Title: "workflow"}, term.Column{Title: "steps", Right: true},
 		term.Column{Title: "name"}, term.Column{Title: "about", Cut: true, Prose: true, Style: out.Style().Dim})
 	for _, w := range all {
-		table.Row(w.ID, fmt.Sprint(len(w.Steps)), oneLine(w.Name), term.Clean(w.Description))
+		table.Row(w.ID, fmt.Sprint(len(w.Steps)), show.OneLine(w.Name), term.Clean(w.Description))
 	}
 	return table.Flush()
 }
@@ -223,7 +224,7 @@ func showWorkflow(out *term.Output, w engine.Workflow) {
 		if s.Checkpoint {
 			then = "then waits"
 		}
-		table.Row(s.ID, does, oneLine(s.Name), then)
+		table.Row(s.ID, does, show.OneLine(s.Name), then)
 	}
 	_ = table.Flush() // Main looks at what went wrong with writing
 	if len(w.InputSchema) > 0 {
@@ -245,7 +246,7 @@ func showInstance(rt *workbench.Runtime, i engine.WorkflowInstance) {
 			out.Printf("%s\n", term.Clean(s.Error))
 		}
 		if len(s.Result) > 0 {
-			showText(out, resultText(s.Result), provider.Assistant)
+			show.ShowText(out, resultText(s.Result), provider.Assistant)
 		}
 	}
 	nextStep(rt, i)

@@ -53,8 +53,23 @@ func layers() []rule {
 			why: "a file is written the same whatever is in it",
 		},
 		{
+			rooms:  []string{"./commands/show/..."},
+			forbid: []string{"./commands", "./commands/workbench/...", "./commands/config/...", "./server/..."},
+			why:    "how a message looks doesn't depend on who shows it",
+		},
+		{
+			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/..."},
+			forbid: []string{"./commands", "./server/..."},
+			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
+		},
+		{
+			rooms:  []string{"./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/show/..."},
+			forbid: []string{"./commands/chats/..."},
+			why:    "switching to a branch brings its files back, so chats may use workspace, and nothing the other way",
+		},
+		{
 			rooms:  []string{"./commands/workbench/..."},
-			forbid: []string{"./commands", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
+			forbid: []string{"./commands", "./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/show/...", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
 			why:    "what all commands share knows none of them, nor what only one of them uses",
 		},
 		{

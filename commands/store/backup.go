@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/newfile"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// backupJSON is what `store backup` and `store restore` print with --output
+// json.
+type backupJSON struct {
+	SchemaVersion int       `json:"schema_version"`
+	File          string    `json:"file"`
+	Size          int64     `json:"size,omitempty"` // of the file that was written, in bytes
+	MadeAt        time.Time `json:"made_at"`
+	Chats         int       `json:"chats"`
+	Folders       int       `json:"folders"` // of chats' own
+	Bytes         int64     `json:"bytes"`   // of all that is in it
+	DryRun        bool      `json:"dry_run"`
+}
+
+// backupOptions are the flags of both.
+type backupOptions struct {
+	file    string
+	output  string
+	replace bool
+	check   bool
+	damaged bool
+}
+
+func newStoreBackup(rt *workbench.Runtime) *cli.Command {
+	const path = "fettle store backup"
+	return &cli.Command{
+		Name: "backup", Usage: "write all that is kept to one file", ArgsUsage: "FILE|DIR",
+		Description: `Chats, files and their states, what was allowed and trusted: all but the
+configuration, keys and caches. Other commands may go on meanwhile. A folder that
+a chat is bound to is not in it, but all its states are. In a folder the file gets
+a name with the time; - is standard output.`,
+		UsageText: "fettle store backup backup.tar.zst\nfettle store backup . -o json",
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
+		Action: func(c *cli.Context) error {
+			o := backupOptions{file: c.Args().First(), output: c.String("output")}
+			if c.NArg() != 1 || o.file == "" {
+				return cmdline.Usagef(path+" backup.tar.zst", "store backup wants the file to write, or a folder for it")
+			}
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
+				return err
+			}
+			if o.file == "-" && (o.output == "json" || rt.Streams.Out.IsTerminal()) {
+				return cmdline.Usagef(path+" backup.tar.zst", "the backup would go to standard output, which is meant for something else here")
+			}
+			return runStoreBackup(c.Context, rt, o)
+		},
+	}
+}
+
+func newStoreRestore(rt *workbench.Runtime) *cli.Command {
+	const path = "fettle store restore"
+	return &cli.Command{
+		Name: "restore", Usage: "put back what store backup has written", ArgsUsage: "FILE",
+		Description: `The backup is unpacked beside what is there and read through before anything is
+replaced; if it is damaged nothing is changed. It waits until no chat is in use.
+Put back only what you have made yourself: what a backup says you trust and allow
+holds afterwards.`,
+		UsageText: "fettle store restore --dry-run backup.tar.zst\nfettle store restore --replace backup.tar.zst",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "replace", Usage: "also where there are chats already, which are removed"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "read the backup through, and change nothing"},
+			&cli.BoolFlag{Name: "damaged", Usage: "also of a store that wasn't whole when the backup was made"},
+			cmdline.OutputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			o := backupOptions{
+				file: c.Args().First(), output: c.String("output"),
+				replace: c.Bool("replace"), check: c.Bool("dry-run"), damaged: c.Bool("damaged"),
+			}
+			if c.NArg() != 1 || o.file == "" {
+				return cmdline.Usagef(path+" backup.tar.zst", "store restore wants the file that store backup has written")
+			}
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
+				return err
+			}
+			return runStoreRestore(c.Context, rt, o)
+		},
+	}
+}
+
+// backupWork begins to show how far a backup is.
+func backupWork(rt *workbench.Runtime, what string) (*workbench.Work, engine.BackupOptions, error) {
+	dirs, err := rt.Dirs()
+	if err != nil {
+		return nil, engine.BackupOptions{}, err
+	}
+	w := rt.Work(what)
+	o := engine.BackupOptions{OnWait: rt.Waiting, Stage: w.Stage, Moved: w.Moved}
+	if rel, err := filepath.Rel(dirs.Data, dirs.State); err != nil || !filepath.IsLocal(rel) {
+		o.State = dirs.State
+	}
+	return w, o, nil
+}
+
+func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions) error {
+	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	file, err := backupFile(o.file, time.Now())
+	if err != nil {
+		return err
+	}
+	w, how, err := backupWork(rt, "backup")
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	var report *engine.BackupReport
+	var failed error
+	write := func(out io.Writer) error {
+		report, failed = eng.Backup(ctx, out, how)
+		return failed
+	}
+	if file == "-" {
+		return write(rt.Streams.Out)
+	}
+	err = newfile.WriteWhole(file, write)
+	w.Stop()
+	if failed != nil {
+		return failed
+	}
+	if err != nil {
+		return err
+	}
+	return tellBackup(rt, report, o, file)
+}
+
+// backupFile is the file to write, which must not be there.
+func backupFile(name string, now time.Time) (string, error) {
+	if name == "-" {
+		return name, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = filepath.Join(name, "fettle-"+now.UTC().Format("20060102T150405Z")+".tar.zst")
+	}
+	return name, newfile.MustBeNew(name, "rm "+cmdline.ShellWord(name))
+}
+
+// tellBackup says what a backup has.
+func tellBackup(rt *workbench.Runtime, r *engine.BackupReport, o backupOptions, file string) error {
+	size := int64(0)
+	if info, err := os.Stat(file); err == nil {
+		size = info.Size()
+	}
+	if o.output == "json" {
+		return workbench.PrintJSON(rt, backupJSON{workbench.OutputVersion, file, size, r.MadeAt, r.Chats, r.Folders, r.Bytes, o.check})
+	}
+	rt.Notice("wrote " + file + ": " + term.Count(r.Chats, "chat", "chats") + ", " + term.Size(r.Bytes) + " in " + term.Size(size))
+	return nil
+}
+
+func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions) error {
+	if !o.check {
+		if err := rt.NotBesideServe(ctx); err != nil {
+			return err
+		}
+	}
+	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	in := io.Reader(nil)
+	switch info, err := os.Stat(o.file); {
+	case o.file == "-" && rt.Streams.In.IsTerminal():
+		return cmdline.Usagef("fettle store restore backup.tar.zst", "there is nothing on standard input")
+	case o.file == "-":
+		in = rt.Streams.In.File()
+	case err != nil:
+		return fault.Wrap(fault.Usage, "read the backup", err)
+	case !info.Mode().IsRegular():
+		return cmdline.Usagef("fettle store restore backup.tar.zst", "%s is no file", o.file)
+	default:
+		f, err := os.Open(o.file)
+		if err != nil {
+			return fault.Wrap(fault.Usage, "read the backup", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	w, how, err := backupWork(rt, "restore")
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	how.Replace, how.Check, how.Damaged = o.replace, o.check, o.damaged
+	report, err := eng.RestoreBackup(ctx, in, how)
+	w.Stop()
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		return workbench.PrintJSON(rt, backupJSON{workbench.OutputVersion, o.file, 0, report.MadeAt, report.Chats, report.Folders, report.Bytes, o.check})
+	}
+	what := term.Count(report.Chats, "chat", "chats") + " of " + o.file + ", made " + report.MadeAt.Local().Format("2006-01-02 15:04") + ", " + term.Size(report.Bytes)
+	if o.check {
+		rt.Notice("all is whole: " + what)
+	} else {
+		rt.Notice("put back " + what)
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
+)
+
+// logJSON is what `workspace log --output json` prints.
+type logJSON struct {
+	SchemaVersion int         `json:"schema_version"`
+	Chat          int64       `json:"chat"`
+	States        []stateJSON `json:"states"`
+}
+
+// stateShowJSON is what `workspace show --output json` prints.
+type stateShowJSON struct {
+	SchemaVersion int          `json:"schema_version"`
+	Chat          int64        `json:"chat"`
+	State         stateJSON    `json:"state"`
+	Changes       []ChangeJSON `json:"changes"`
+}
+
+func toStateJSON(s engine.StateInfo) stateJSON {
+	return stateJSON{Manifest: s.Manifest, Tool: s.Tool, Args: s.Args, Active: s.Active, Undone: s.Undone}
+}
+
+func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) error {
+	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	chat, states, more, err := eng.States(ctx, o.chat, o.limit)
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		out := logJSON{SchemaVersion: workbench.OutputVersion, Chat: chat.Number, States: []stateJSON{}}
+		for _, s := range states {
+			out.States = append(out.States, toStateJSON(s))
+		}
+		return workbench.PrintJSON(rt, out)
+	}
+	if len(states) == 0 {
+		rt.Notice(fmt.Sprintf("chat %d has no files yet: none of its tools has run", chat.Number))
+		return nil
+	}
+	if err := listStates(ctx, rt, eng, states); err != nil {
+		return err
+	}
+	if more && rt.Streams.Err.IsTerminal() {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("there are more: -n 0 lists all"))
+	}
+	return nil
+}
+
+// idShown is how many letters of an id a person is shown: enough to name a
+// state of a chat.
+const idShown = 8
+
+// listStates prints a table for a person, and every column for a program.
+func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, states []engine.StateInfo) error {
+	out, now := rt.Streams.Out, time.Now()
+	style := out.Style()
+	table := term.NewTable(out, term.Column{Title: "state"}, term.Column{Title: "id", Style: style.Dim},
+		term.Column{Title: "what made it", Cut: true}, term.Column{Title: "paths", Right: true},
+		term.Column{Title: "when", Style: style.Dim})
+	back := 0
+	for _, s := range states {
+		name := "undone"
+		if !s.Undone {
+			name = "@"
+			if back > 0 {
+				name = "@-" + strconv.Itoa(back)
+			}
+			back++
+		}
+		changed, err := countChanges(ctx, eng, s.Manifest)
+		if err != nil {
+			return err
+		}
+		id, when := s.ID, s.CreatedAt.UTC().Format(time.RFC3339)
+		if out.IsTerminal() {
+			id, when = s.ID[max(0, len(s.ID)-idShown):], term.Ago(now, s.CreatedAt)
+		}
+		table.Row(name, id, madeBy(s), changed, when)
+	}
+	_ = table.Flush() // Main looks at what went wrong with writing
+	return nil
+}
+
+// maxCounted is how many paths are counted for a line of the log.
+const maxCounted = 1000
+
+// countChanges counts the paths that differ from the state before.
+func countChanges(ctx context.Context, eng *engine.Engine, m *cas.Manifest) (string, error) {
+	if m.ParentID == "" {
+		return strconv.Itoa(m.Files), nil
+	}
+	before, err := eng.StateBefore(ctx, m)
+	if err != nil || before == nil {
+		return "", err
+	}
+	n := 0
+	for c, err := range eng.DiffStates(ctx, before, m) {
+		if err != nil {
+			return "", err
+		}
+		if isFolder(c.Old) || isFolder(c.New) {
+			continue
+		}
+		if n++; n > maxCounted {
+			return strconv.Itoa(maxCounted) + "+", nil
+		}
+	}
+	return strconv.Itoa(n), nil
+}
+
+func isFolder(e *cas.Entry) bool { return e != nil && e.Kind == cas.Folder }
+
+// madeBy says what made a state, for a person.
+func madeBy(s engine.StateInfo) string {
+	switch s.Source {
+	case cas.ToolRun:
+		if s.Tool == "" {
+			return "a tool"
+		}
+		return s.Tool + "  " + show.ArgLine(s.Args)
+	case cas.UserUpload:
+		return "files that came with a message"
+	case cas.Branch:
+		return "another branch of the chat"
+	case cas.Edit:
+		return "workspace put"
+	case cas.External:
+		if s.ParentID == "" {
+			return "as it was found"
+		}
+		return "changed by someone else"
+	case cas.Interrupted:
+		return "found after a turn that was cut short"
+	case cas.Restored:
+		return "brought back"
+	case cas.Imported:
+		return "imported"
+	}
+	return string(s.Source)
+}
+
+func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o options) error {
+	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	chat, m, err := findState(ctx, eng, o.chat, only(o.states))
+	if err != nil {
+		return err
+	}
+	s, err := eng.DescribeState(ctx, chat, m)
+	if err != nil {
+		return err
+	}
+	before, err := eng.StateBefore(ctx, m)
+	if err != nil {
+		return err
+	}
+	d := &Differ{Rt: rt, Eng: eng, From: before, To: m}
+	changes, err := d.list(ctx)
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		return workbench.PrintJSON(rt, stateShowJSON{workbench.OutputVersion, chat.Number, toStateJSON(s), changes})
+	}
+	out := rt.Streams.Out
+	style := out.Style()
+	line := func(label, text string) {
+		out.Printf("%s  %s\n", style.Dim(fmt.Sprintf("%-8s", label)), term.Clean(text))
+	}
+	line("state", m.ID)
+	line("made by", madeBy(s))
+	line("when", show.WhenText(out, m.CreatedAt))
+	line("holds", term.Count(m.Files, "file", "files")+", "+term.Size(m.Bytes))
+	if !m.Complete {
+		line("lacks", term.Count(m.Failed, "path", "paths")+" that could not be kept; fettle workspace files lists them")
+	}
+	d.printNames(changes)
+	return nil
+}

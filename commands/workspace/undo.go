@@ -1,0 +1,323 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// restoredJSON is what undo, redo and `workspace restore` print with --output
+// json.
+type restoredJSON struct {
+	SchemaVersion int          `json:"schema_version"`
+	Chat          int64        `json:"chat"`
+	Steps         []stateJSON  `json:"steps"`
+	Before        string       `json:"before"` // manifest ids
+	After         string       `json:"after"`
+	Changes       []ChangeJSON `json:"changes"`
+	Left          []LeftJSON   `json:"left"`
+	Blocked       []LeftJSON   `json:"blocked"`
+	DryRun        bool         `json:"dry_run"`
+}
+
+// LeftJSON is a path that was left alone, and why.
+type LeftJSON struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// NewUndo makes the command undo.
+func NewUndo(rt *workbench.Runtime) *cli.Command {
+	return newSteps(rt, stepCommand{"undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
+files that were put there, and restores. Only files that these changed are
+touched. The conversation stays as it is. fettle redo takes it back.`,
+		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo})
+}
+
+// NewRedo makes the command redo.
+func NewRedo(rt *workbench.Runtime) *cli.Command {
+	return newSteps(rt, stepCommand{"redo", "bring back what undo has taken away", `Goes the next N changes forward again, as long as nothing new was done since
+fettle undo.`, "fettle redo\nfettle redo 2", (*engine.Engine).Redo})
+}
+
+// StepFunc is the engine's undo or redo.
+type StepFunc func(*engine.Engine, context.Context, engine.RestoreRequest) (*engine.Restored, error)
+
+// stepCommand is what undo and redo differ in.
+type stepCommand struct {
+	name, usage, description, examples string
+	do                                 StepFunc
+}
+
+func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
+	path := "fettle " + s.name
+	return &cli.Command{
+		Name: s.name, Usage: s.usage, ArgsUsage: "[N]", Description: s.description, UsageText: s.examples,
+		Flags: append([]cli.Flag{&cli.Int64Flag{Name: "chat", Usage: "in chat `N` instead of the last one"}}, restoreFlags()...),
+		Action: func(c *cli.Context) error {
+			o := options{chat: engine.ChatRef{Last: true}, steps: 1}
+			if c.IsSet("chat") {
+				if o.chat = (engine.ChatRef{Number: c.Int64("chat")}); o.chat.Number <= 0 {
+					return cmdline.Usagef("fettle chats list", "--chat wants the number of a chat, such as 12")
+				}
+			}
+			switch c.NArg() {
+			case 0:
+			case 1:
+				n, err := strconv.Atoi(c.Args().First())
+				if err != nil || n <= 0 {
+					return cmdline.Usagef(path+" 2", "%s is no number of steps", strconv.Quote(c.Args().First()))
+				}
+				o.steps = n
+			default:
+				return cmdline.Usagef(path+" 2", "%s takes one number of steps; --chat names a chat", s.name)
+			}
+			if err := readRestore(c, &o, path); err != nil {
+				return err
+			}
+			return runSteps(c.Context, rt, o, s)
+		},
+	}
+}
+
+func (o options) restoreRequest(rt *workbench.Runtime) engine.RestoreRequest {
+	return engine.RestoreRequest{
+		Chat: o.chat, Steps: o.steps, Keep: o.keep, Overwrite: o.overwrite, Plan: o.plan, OnWait: rt.Waiting,
+	}
+}
+
+func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepCommand) error {
+	verb := s.name
+	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	req := o.restoreRequest(rt)
+	w := rt.Work(verb)
+	w.Watch(&req)
+	done, err := s.do(eng, ctx, req)
+	w.Stop()
+	if err != nil {
+		return withWays(err, "fettle "+verb+stepsArg(o)+chatFlag(o.chat))
+	}
+	if o.output == "json" {
+		return restoredAsJSON(rt, done, o)
+	}
+	back := "fettle redo"
+	past := "undid"
+	if verb == "redo" {
+		back, past = "fettle undo", "redid"
+	}
+	if o.plan {
+		past = "would " + verb
+	}
+	out := rt.Streams.Out
+	out.Printf("%s %s in chat %d%s: %s\n", past, StepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), ChangesText(done.Changes))
+	TellLeft(rt, done)
+	switch {
+	case rt.Lent != nil && !o.plan:
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(strings.Replace(back, "fettle ", "/", 1)+stepsArg(o)+" takes this back · /diff shows it"))
+	case !o.plan && rt.Streams.Err.IsTerminal():
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim(fmt.Sprintf(
+			"%s%s%s takes this back · fettle workspace diff %d @-1 shows it", back, stepsArg(o), chatFlag(o.chat), done.Chat.Number)))
+	}
+	return nil
+}
+
+func stepsArg(o options) string {
+	if o.steps <= 1 {
+		return ""
+	}
+	return " " + strconv.Itoa(o.steps)
+}
+
+func chatFlag(ref engine.ChatRef) string {
+	if ref.Number == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" --chat %d", ref.Number)
+}
+
+// StepsText names one step, or counts several.
+func StepsText(steps []engine.StateInfo) string {
+	if len(steps) != 1 {
+		return strconv.Itoa(len(steps)) + " changes"
+	}
+	s := steps[0]
+	switch {
+	case s.Source == cas.Restored:
+		return "a restore"
+	case s.Source == cas.UserUpload:
+		return "an upload"
+	case s.Source != cas.ToolRun || s.Tool == "":
+		return madeBy(s)
+	}
+	args := show.ArgLine(s.Args)
+	if args == "" {
+		return s.Tool
+	}
+	return s.Tool + " " + strconv.Quote(term.CutEnd(args, 60))
+}
+
+func stepsAge(steps []engine.StateInfo) string {
+	if len(steps) != 1 {
+		return ""
+	}
+	return ", " + term.Ago(time.Now(), steps[0].CreatedAt)
+}
+
+// ChangesText counts what became of files.
+func ChangesText(changes []cas.Change) string {
+	back, removed := 0, 0
+	for _, c := range changes {
+		switch {
+		case c.New == nil || isFolder(c.New):
+			if c.Old != nil && !isFolder(c.Old) {
+				removed++
+			}
+		case !isFolder(c.New):
+			back++
+		}
+	}
+	if back+removed == 0 {
+		return "no file had to be changed"
+	}
+	var parts []string
+	if back > 0 {
+		parts = append(parts, term.Count(back, "file", "files")+" back")
+	}
+	if removed > 0 && back > 0 {
+		parts = append(parts, strconv.Itoa(removed)+" removed")
+	} else if removed > 0 {
+		parts = append(parts, term.Count(removed, "file", "files")+" removed")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// TellLeft lists what was left alone, or would be in the way.
+func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
+	for _, l := range done.Left {
+		rt.Notice("left alone: " + cas.EscapePath(l.Path) + ", " + l.Reason)
+	}
+	for _, b := range done.Blocked {
+		rt.Notice("in the way: " + cas.EscapePath(b.Path) + ", " + b.Reason)
+	}
+}
+
+// withWays adds to a conflict what can be done about it.
+func withWays(err error, command string) error {
+	var f *fault.Fault
+	var conflict *cas.ConflictError
+	if !errors.As(err, &f) || !errors.As(err, &conflict) {
+		return err
+	}
+	out := *f
+	out.Hints = nil
+	const named = 4 // more flags than that nobody types
+	if len(conflict.Paths) <= named {
+		keep := command
+		for _, p := range conflict.Paths {
+			keep += " --keep " + cmdline.ShellWords([]string{cas.EscapePath(p.Path)})[0]
+		}
+		out.Hints = append(out.Hints, keep)
+	}
+	out.Hints = append(out.Hints, command+" --overwrite   (can be undone too)")
+	return &out
+}
+
+// WithOverwrite adds to a conflict the command that goes on all the same.
+func WithOverwrite(err error, command string) error {
+	var f *fault.Fault
+	var conflict *cas.ConflictError
+	if !errors.As(err, &f) || !errors.As(err, &conflict) {
+		return err
+	}
+	out := *f
+	out.Hints = []string{command + "   (what is there is kept as a state)"}
+	return &out
+}
+
+func restoredAsJSON(rt *workbench.Runtime, done *engine.Restored, o options) error {
+	out := restoredJSON{
+		SchemaVersion: workbench.OutputVersion, Chat: done.Chat.Number, Steps: []stateJSON{}, Before: done.Before.ID, After: done.After.ID,
+		Changes: ChangesOf(done.Changes), Left: LeftOf(done.Left), Blocked: []LeftJSON{}, DryRun: o.plan,
+	}
+	for _, s := range done.Steps {
+		out.Steps = append(out.Steps, toStateJSON(s))
+	}
+	for _, b := range done.Blocked {
+		out.Blocked = append(out.Blocked, LeftJSON{cas.EscapePath(b.Path), b.Reason})
+	}
+	return workbench.PrintJSON(rt, out)
+}
+
+// ChangesOf are changes as JSON shows them.
+func ChangesOf(changes []cas.Change) []ChangeJSON {
+	out := []ChangeJSON{}
+	for _, c := range changes {
+		out = append(out, ChangeJSON{Path: cas.EscapePath(c.Path), Change: ChangeWord(c), Old: toSide(c.Old), New: toSide(c.New)})
+	}
+	return out
+}
+
+// LeftOf is what was left, as JSON shows it.
+func LeftOf(left []cas.Left) []LeftJSON {
+	out := []LeftJSON{}
+	for _, l := range left {
+		out = append(out, LeftJSON{cas.EscapePath(l.Path), l.Reason})
+	}
+	return out
+}
+
+func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
+	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	req := o.restoreRequest(rt)
+	for _, p := range o.paths {
+		name, err := cas.UnescapePath(p)
+		if err != nil {
+			return cmdline.Usagef("fettle workspace files", "%s", err)
+		}
+		req.Paths = append(req.Paths, name)
+	}
+	w := rt.Work("workspace restore")
+	w.Watch(&req)
+	done, err := eng.RestoreState(ctx, o.states[0], req)
+	w.Stop()
+	if err != nil {
+		words := append([]string{o.states[0]}, o.paths...)
+		command := "fettle workspace restore "
+		if o.chat.Number > 0 {
+			command += strconv.FormatInt(o.chat.Number, 10) + " "
+		}
+		return withWays(err, command+strings.Join(cmdline.ShellWords(words), " "))
+	}
+	if o.output == "json" {
+		return restoredAsJSON(rt, done, o)
+	}
+	past := "brought back"
+	if o.plan {
+		past = "would bring back"
+	}
+	rt.Streams.Out.Printf("%s %s of chat %d: %s\n", past, o.states[0], done.Chat.Number, ChangesText(done.Changes))
+	TellLeft(rt, done)
+	if !o.plan && rt.Streams.Err.IsTerminal() {
+		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("fettle undo"+chatFlag(o.chat)+" takes this back"))
+	}
+	return nil
+}
