@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bufio"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
@@ -74,9 +76,10 @@ func FuzzPath(f *testing.F) {
 		if !strings.HasPrefix(target, "/") || strings.ContainsAny(target, " \x00\r\n\t\x7f") {
 			return
 		}
-		defer func() { _ = recover() }() // httptest panics where a path is none
-		r := httptest.NewRequest("GET", target, nil)
-		r.Host = "127.0.0.1:1"
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n")))
+		if err != nil {
+			return // net/http refuses it
+		}
 		c, err := s.gate.admit(r, s.table)
 		if err == nil && !c.route.public {
 			t.Errorf("%q got in without a token, to %s", target, c.route.op)
