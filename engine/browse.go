@@ -236,7 +236,7 @@ func (e *Engine) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Locat
 func (e *Engine) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
 	entry, err := e.states.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
-		return entry, fault.Wrap(fault.NotFound, "look for "+cas.EscapePath(name), err)
+		return entry, fault.New(fault.NotFound, "there is no file "+cas.EscapePath(name)+" in that state", "fettle workspace files   lists what there is")
 	}
 	if err != nil {
 		return entry, stateFault("look for "+cas.EscapePath(name), err)
