@@ -151,7 +151,7 @@ type restore struct {
 
 // plan finds out what is to be done, and what is in the way.
 func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
-	p := &planner{bound: r.ws.Bound, paths: clean(o.Paths), keep: clean(o.Keep)}
+	p := &planner{bound: r.ws.Bound, paths: scopeOf(clean(o.Paths)), keep: scopeOf(clean(o.Keep))}
 	if o.Active != nil && r.ws.Bound && !o.Overwrite {
 		p.conflicts = make(map[string]string)
 		for c, err := range r.s.Diff(ctx, o.Active.Root, r.before) {

@@ -394,8 +394,12 @@ func covered(path string, these []string) bool {
 
 // joinBlocked adds to a list what it hasn't.
 func joinBlocked(list, more []cas.Blocked) []cas.Blocked {
+	has := make(map[string]bool, len(list))
+	for _, b := range list {
+		has[b.Path] = true
+	}
 	for _, b := range more {
-		if !slices.ContainsFunc(list, func(have cas.Blocked) bool { return have.Path == b.Path }) {
+		if !has[b.Path] {
 			list = append(list, b)
 		}
 	}
