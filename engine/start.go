@@ -446,6 +446,18 @@ func (e *Engine) TurnBegins(id TurnID) (string, bool) {
 	}
 }
 
+// TurnQuestion is what a live turn of this process was asked, which its chat has when
+// the turn has ended; false where it asks again what is there.
+func (e *Engine) TurnQuestion(id TurnID) (Message, bool) {
+	t := e.turn(id)
+	if t == nil || t.accept.Again || t.gone.Load() {
+		return Message{}, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.accept.question(), t.accept.Parts != nil
+}
+
 // lockChat takes the lock that a turn of the chat holds to its end.
 func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (func(), error) {
 	let, err := e.shareData(ctx, onWait)

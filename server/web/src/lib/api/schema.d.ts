@@ -2929,6 +2929,7 @@ export interface components {
             calls: components["schemas"]["CallView"][];
             chat: components["schemas"]["Chat"];
             messages: components["schemas"]["Message"][];
+            question?: components["schemas"]["Message"];
             siblings: {
                 [key: string]: components["schemas"]["siblings"];
             };
