@@ -38,6 +38,10 @@ func showChat(out *term.Output, conv engine.Conversation) {
 	for _, d := range conv.Decisions {
 		decided[d.PayloadID] = d
 	}
+	apps := map[string][]engine.ToolCall{}
+	for _, a := range conv.AppCalls {
+		apps[a.MessageID] = append(apps[a.MessageID], a)
+	}
 	for _, m := range conv.Messages {
 		who, when := style.Cyan("you"), ""
 		if m.Role != provider.User {
@@ -47,6 +51,9 @@ func showChat(out *term.Output, conv engine.Conversation) {
 		}
 		out.Printf("\n%s %s%s\n", style.Dim("──"), who, when)
 		showMessage(out, m, decided)
+		for _, a := range apps[m.ID] {
+			showCall(out, provider.ToolCall{Name: a.ToolID, Args: a.Args}, a.Outcome(), "page: ")
+		}
 		if m.Summary != nil {
 			out.WriteString("\n")
 			showLabel(out, summaryLine(m.Summary))
@@ -90,7 +97,7 @@ func showMessage(out *term.Output, m engine.Message, decided map[string]engine.P
 				c.print(out)
 			}
 		case provider.ToolCallPart:
-			showCall(out, *p.Call, results[p.Call.ID])
+			showCall(out, *p.Call, results[p.Call.ID], "")
 		}
 	}
 	showEnd(out, m)
@@ -104,7 +111,7 @@ func showLabel(out *term.Output, text string) {
 
 // showCall shows a call together with its result, as a turn does while it
 // runs.
-func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult) {
+func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult, by string) {
 	mark, note := out.Style().Cyan("→"), ""
 	switch {
 	case res == nil:
@@ -113,7 +120,7 @@ func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult
 	default:
 		mark, note = out.Style().Green("✓"), resultNote(res.Text)
 	}
-	out.WriteString(callLine(out, mark, call.Name, argLine(call.Args), note))
+	out.WriteString(callLine(out, mark, by+call.Name, argLine(call.Args), note))
 }
 
 // resultNote is what a result says where it is one line, else how long it is.

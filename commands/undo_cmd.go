@@ -159,11 +159,11 @@ func stepsText(steps []engine.StateInfo) string {
 	case s.Source != cas.ToolRun || s.Tool == "":
 		return madeBy(s)
 	}
-	args := argLine(s.Args)
-	if args == "" {
-		return s.Tool
+	text := s.Tool
+	if args := argLine(s.Args); args != "" {
+		text += " " + strconv.Quote(term.CutEnd(args, 60))
 	}
-	return s.Tool + " " + strconv.Quote(term.CutEnd(args, 60))
+	return text + strings.TrimPrefix(byPage(s.By), " ")
 }
 
 func stepsAge(steps []engine.StateInfo) string {

@@ -17,6 +17,9 @@ import (
 
 // loadFor reads the chat and the way to where the request's turn begins.
 func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
+	if req.app != nil {
+		return e.loadLeaf(ctx, chatID)
+	}
 	if !req.Chat.beside() {
 		return e.loadBy(ctx, chatID, req.Chat.Parent, 0)
 	}

@@ -26,6 +26,9 @@ type StateInfo struct {
 	// was called with.
 	Tool string
 	Args json.RawMessage
+	// By is the tool whose page made the call; empty for the calls of models and
+	// persons.
+	By string
 	// Active is set for the state that the chat is at, Undone for a step that
 	// redo brings back.
 	Active, Undone bool
@@ -99,6 +102,14 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				return err
 			}
 			states[i].Tool, states[i].Args = c.ToolID, c.Args
+			if c.AppOf == "" {
+				continue
+			}
+			of, err := e.tables.calls.Get(tx, kv.Str(c.AppOf))
+			if err != nil {
+				return err // records of a chat go together
+			}
+			states[i].By = of.ToolID
 		}
 		return nil
 	})

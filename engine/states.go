@@ -251,7 +251,7 @@ func manifestID(m *cas.Manifest) string {
 // goes on from, where that isn't the one the folder is at: in another branch of
 // the chat, and in a fork whose own folder isn't filled yet.
 func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
-	t.states = states{first: true, suspect: cutShort(conv.path)}
+	t.states = states{first: true, suspect: cutShort(conv.path) || conv.chat.CutShort && conv.parent == conv.chat.ActiveLeaf}
 	if conv.state == "" || !t.keepsStates() {
 		return nil
 	}

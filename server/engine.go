@@ -18,6 +18,7 @@ type turnsAPI interface {
 	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
 	TurnChat(engine.TurnID) (engine.Chat, bool)
 	TurnBegins(engine.TurnID) (string, bool)
+	TurnQuestion(engine.TurnID) (engine.Message, bool)
 	Live(engine.TurnID) bool
 	SyncTime(engine.TurnID) time.Duration
 }

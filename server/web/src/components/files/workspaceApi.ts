@@ -1,4 +1,5 @@
 import { api, request, unwrap, type Schemas } from "@/lib/api/client";
+import { send } from "@/lib/api/send";
 
 export type FileInfo = Schemas["file"];
 export type FileChange = Schemas["fileChange"];
@@ -91,6 +92,12 @@ export async function putFile(chatId: string, path: string, content: BodyInit, o
   if (only === "new") headers["If-None-Match"] = "*";
   else if (only) headers["If-Match"] = `"${only.was}"`;
   const response = await request(filePath(chatId, path), { method: "PUT", body: content, headers });
+  return (await response.json()) as Restored;
+}
+
+/** uploadFile is putFile for what may be large: it tells how far it is, and can be stopped. */
+export async function uploadFile(chatId: string, path: string, file: File, o: { signal: AbortSignal; onSent(bytes: number): void }): Promise<Restored> {
+  const response = await send(filePath(chatId, path), { method: "PUT", body: file, headers: { "Content-Type": "application/octet-stream" }, ...o });
   return (await response.json()) as Restored;
 }
 

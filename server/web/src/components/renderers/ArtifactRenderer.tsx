@@ -17,7 +17,7 @@ export function ArtifactRenderer({ call, fill }: { call: CallView; fill: boolean
   if (shown.kind === "mcp_app" && shown.app && shown.origin) {
     return (
       <Suspense fallback={<Skeleton lines={6} />}>
-        <McpApp key={shown.url} callId={call.id} app={shown.app} address={shown.url} origin={shown.origin} fill={fill} onReload={reload} />
+        <McpApp key={shown.url} callId={call.id} chatId={call.chat_id} app={shown.app} address={shown.url} origin={shown.origin} fill={fill} onReload={reload} />
       </Suspense>
     );
   }

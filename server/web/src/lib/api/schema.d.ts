@@ -1716,6 +1716,8 @@ export interface components {
             updated_at: string;
         };
         CallView: {
+            app_calls?: number;
+            app_of?: string;
             args: unknown;
             changed: number;
             changes: components["schemas"]["Change"][];
@@ -1758,6 +1760,7 @@ export interface components {
             agent_mode?: boolean;
             /** Format: date-time */
             created_at: string;
+            cut_short?: boolean;
             /** Format: date-time */
             deleted_at?: string;
             forked_from?: components["schemas"]["Origin"];
@@ -2314,6 +2317,7 @@ export interface components {
         };
         appTool: {
             approval?: components["schemas"]["appApproval"];
+            call_id?: string;
             result?: unknown;
         };
         appToolInfo: {
@@ -2857,6 +2861,7 @@ export interface components {
             agent_mode?: boolean;
             /** Format: date-time */
             created_at: string;
+            cut_short?: boolean;
             /** Format: date-time */
             deleted_at?: string;
             forked_from?: components["schemas"]["Origin"];
@@ -2924,6 +2929,7 @@ export interface components {
             calls: components["schemas"]["CallView"][];
             chat: components["schemas"]["Chat"];
             messages: components["schemas"]["Message"][];
+            question?: components["schemas"]["Message"];
             siblings: {
                 [key: string]: components["schemas"]["siblings"];
             };
@@ -3199,6 +3205,7 @@ export interface components {
             active?: boolean;
             added?: number;
             args?: unknown;
+            by?: string;
             bytes: number;
             changes?: components["schemas"]["stateChanges"];
             chat_id: string;
