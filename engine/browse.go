@@ -71,6 +71,38 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 	return chat, out, more, e.nameTools(ctx, out)
 }
 
+// StateTree lists the states of all branches of a chat, the latest first: at most
+// limit of them, all where that is 0. more tells that there are others. Each comes
+// before the one that it names as its parent.
+func (e *Engine) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
+	if chat, err = e.find(ctx, ref, nil); err != nil {
+		return Chat{}, nil, false, err
+	}
+	h, err := e.history(ctx, chat)
+	if err != nil {
+		return Chat{}, nil, false, err
+	}
+	undone, err := h.undone(ctx)
+	if err != nil {
+		return Chat{}, nil, false, err
+	}
+	skip := map[string]bool{}
+	for _, s := range undone {
+		skip[s.after.ID] = true
+	}
+	list, err := e.states.Manifests(ctx, chat.ID)
+	if err != nil {
+		return Chat{}, nil, false, stateFault("list the states", err)
+	}
+	if more = limit > 0 && len(list) > limit; more {
+		list = list[len(list)-limit:]
+	}
+	for _, m := range slices.Backward(list) {
+		out = append(out, StateInfo{Manifest: m, Active: m.ID == chat.ActiveManifest, Undone: skip[m.ID]})
+	}
+	return chat, out, more, e.nameTools(ctx, out)
+}
+
 // postManifest is the state after a call; empty where no record of the call is
 // there.
 func (e *Engine) postManifest(ctx context.Context, call string) (id string, err error) {

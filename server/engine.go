@@ -66,6 +66,7 @@ type filesAPI interface {
 // statesAPI is what handlers of a workspace's states need.
 type statesAPI interface {
 	States(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
+	StateTree(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
 	StateBefore(context.Context, *engine.Manifest) (*engine.Manifest, error)
 	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)

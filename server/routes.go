@@ -132,7 +132,7 @@ func workspaceRoutes() []route {
 		{
 			op: "list_workspace_states", method: http.MethodGet, path: "/api/chats/{chat}/workspace/states", tag: tag, do: inChat(listStates), gives: statesJSON{},
 			summary: "The states of a chat's files, the latest first",
-			query:   []param{{"limit", "how many; 100 unless it is given", "integer"}, {"changes", "tell what each changed of the one before it", "boolean"}},
+			query:   []param{{"limit", "how many; 100 unless it is given", "integer"}, {"changes", "tell what each changed of the one before it", "boolean"}, {"all", "those of all branches, not only of the way to the active one", "boolean"}},
 		},
 		{
 			op: "diff_workspace", method: http.MethodGet, path: "/api/chats/{chat}/workspace/diff", tag: tag, do: diffWorkspace, gives: diffJSON{},

@@ -189,11 +189,19 @@ func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Ch
 	if err != nil {
 		return err
 	}
-	chat, states, more, err := s.states.States(r.Context(), ref, int(limit))
+	changes, err := boolParam(r, "changes")
 	if err != nil {
 		return err
 	}
-	changes, err := boolParam(r, "changes")
+	all, err := boolParam(r, "all")
+	if err != nil {
+		return err
+	}
+	list := s.states.States
+	if all {
+		list = s.states.StateTree
+	}
+	chat, states, more, err := list(r.Context(), ref, int(limit))
 	if err != nil {
 		return err
 	}

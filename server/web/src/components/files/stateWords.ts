@@ -1,4 +1,4 @@
-import type { WorkspaceState } from "./workspaceApi";
+import type { Branch, WorkspaceState } from "./workspaceApi";
 
 /** StateWords is what made a state, in words. */
 export interface StateWords {
@@ -34,6 +34,18 @@ export function stateWords(state: WorkspaceState): StateWords {
 /** byPage says of a call that the page of a tool made it. */
 function byPage(tool: string | undefined): string {
   return tool ? `, by the page of ${tool.split(":").pop()}` : "";
+}
+
+/** said names a state in a sentence. */
+export function said(state: WorkspaceState): string {
+  const { what, detail } = stateWords(state);
+  const short = detail.length > 40 ? detail.slice(0, 39) + "…" : detail;
+  return short ? `${what} ${short}` : what.charAt(0).toLowerCase() + what.slice(1);
+}
+
+/** branchName is what a branch is called: by the question that it began with. */
+export function branchName(branch: Branch): string {
+  return branch.title ? `“${branch.title}”` : `number ${branch.number}`;
 }
 
 function argument(args: unknown): string {

@@ -2,7 +2,7 @@ import { useRef, useState } from "react";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { ApiFault } from "@/lib/api/fault";
 import { draftKey, useDrafts } from "./drafts";
-import { takeBack } from "./takeBack";
+import { stepBack, takeBack } from "./takeBack";
 import type { Upload } from "./upload";
 import { useRefresh } from "./useWorkspace";
 import { deleteFile, moveFile, putFile, redo, undo, uploadFile, type Restored, type RestoreOptions } from "./workspaceApi";
@@ -105,11 +105,11 @@ export function useFileActions(chatId: string) {
     });
 
   /** restoring runs undo, redo or restore; where others changed files since, it shows which. */
-  const restoring = (what: string, said: (done: Restored) => string, step: (options: RestoreOptions) => Promise<Restored>, back?: () => Promise<unknown>, options: RestoreOptions = {}): Promise<void> =>
+  const restoring = (what: string, said: (done: Restored) => string, step: (options: RestoreOptions) => Promise<Restored>, back?: { label: string; run(): Promise<unknown> }, options: RestoreOptions = {}): Promise<void> =>
     run(`${what} was not done`, async () => {
       try {
         const done = await step(options);
-        tell(said(done), back && { label: "Undo", run: () => void back().catch((e: unknown) => tellFault("It could not be taken back", e)).then(refresh) });
+        tell(said(done), back && { label: back.label, run: () => void stepBack(chatId, done, back.run).then(refresh) });
       } catch (error) {
         if (!(error instanceof ApiFault) || error.status !== 409) throw error;
         const plan = await step({ ...options, dry_run: true });
@@ -138,8 +138,8 @@ export function useFileActions(chatId: string) {
     upload,
     stopUpload: () => stop.current?.abort(),
     restoring,
-    undo: () => restoring("Undo", (d) => `Undone: ${counted(d)}`, (o) => undo(chatId, o), () => redo(chatId)),
-    redo: () => restoring("Redo", (d) => `Redone: ${counted(d)}`, (o) => redo(chatId, o), () => undo(chatId)),
+    undo: () => restoring("Undo", (d) => `Undone: ${counted(d)}`, (o) => undo(chatId, o), { label: "Redo", run: () => redo(chatId) }),
+    redo: () => restoring("Redo", (d) => `Redone: ${counted(d)}`, (o) => redo(chatId, o), { label: "Undo", run: () => undo(chatId) }),
   };
 }
 

@@ -9,6 +9,9 @@ export type Diff = Schemas["diff"];
 /** WorkspaceState is a state with what made it and what it changed: how many paths, and the first of them. */
 export type WorkspaceState = Schemas["workspaceState"];
 
+/** Branch is one of the chat's branches, with the state that it ended with. */
+export type Branch = Schemas["Branch"];
+
 /** FileState names a state of a file: of the chat now, of a manifest, or after a call. */
 export interface FileState {
   manifest?: string;
@@ -37,10 +40,14 @@ export async function listFiles(chatId: string, manifest?: string, signal?: Abor
 export async function listStates(chatId: string, limit: number, signal?: AbortSignal) {
   return unwrap(
     await api.GET("/api/chats/{chat}/workspace/states", {
-      params: { path: { chat: chatId }, query: { limit, changes: true } },
+      params: { path: { chat: chatId }, query: { limit, changes: true, all: true } },
       signal,
     }),
   );
+}
+
+export async function listBranches(chatId: string, signal?: AbortSignal): Promise<Branch[]> {
+  return unwrap(await api.GET("/api/chats/{chat}/branches", { params: { path: { chat: chatId } }, signal })).branches;
 }
 
 export async function diffStates(chatId: string, from?: string, to?: string, signal?: AbortSignal): Promise<Diff> {

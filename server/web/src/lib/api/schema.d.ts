@@ -4448,6 +4448,8 @@ export interface operations {
                 limit?: number;
                 /** @description tell what each changed of the one before it */
                 changes?: boolean;
+                /** @description those of all branches, not only of the way to the active one */
+                all?: boolean;
             };
             header?: never;
             path: {
