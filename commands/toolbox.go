@@ -77,6 +77,13 @@ func (b *toolbox) runner(set *registry.MirrorToolset, t *registry.MirrorTool) (t
 		Policy: limited(set.Policy(b.dirs.Home, os.LookupEnv), time.Duration(t.Tool.Timeout)),
 	}
 	id, toolID, revision, sum, dataDir := set.ID, t.Tool.ID, set.Revision, t.SHA256, b.dirs.Data
+	spec.Service, spec.ToolID, spec.Revision = t.Service, toolID, revision
+	spec.Keep = func() func() {
+		if _, letGo, err := registry.Use(dataDir, id, revision); err == nil {
+			return letGo
+		}
+		return func() {} // removed just now: the process is ended for that, too
+	}
 	return toolset.RunnerFunc(func(ctx context.Context, c toolset.Call) (toolset.Result, error) {
 		if other := b.instead[toolID]; other != nil {
 			return other.Run(ctx, c)
