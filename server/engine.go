@@ -9,7 +9,6 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // turnsAPI is what handlers of turns need.
@@ -104,7 +103,7 @@ type appsAPI interface {
 
 // servicesAPI is what handlers of tools that live on need.
 type servicesAPI interface {
-	Running(chatID string) []toolset.Service
+	Running(chatID string) []engine.Service
 	CallService(ctx context.Context, callID string) (*engine.CallService, error)
 	DialService(ctx context.Context, id string, port int) (net.Conn, error)
 	EndService(ctx context.Context, callID string) (bool, error)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // The states of a service.
@@ -136,7 +135,7 @@ func restartService(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // servicesJSON are the services that run.
 type servicesJSON struct {
-	Services []toolset.Service `json:"services"`
+	Services []engine.Service `json:"services"`
 }
 
 func listServices(s *Server, w http.ResponseWriter, r *http.Request) error {

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/engine"
 )
 
 const (
@@ -72,7 +72,7 @@ func newForwards(s *Server) *forwards {
 	return &forwards{
 		dial: s.services.DialService, isToken: s.gate.token.is, life: s.streams, known: map[string]*forward{},
 		alive: func(id string) bool {
-			return slices.ContainsFunc(s.services.Running(""), func(have toolset.Service) bool { return have.ID == id })
+			return slices.ContainsFunc(s.services.Running(""), func(have engine.Service) bool { return have.ID == id })
 		},
 	}
 }
