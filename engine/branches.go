@@ -338,6 +338,7 @@ func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreReque
 	if err != nil {
 		return nil, err
 	}
+	e.endServicesIn(s.ws, "the chat went on in another branch")
 	done, err := e.states.Materialize(ctx, casWorkspace(s.ws), to, cas.RestoreOptions{
 		About:  cas.About{ID: move.Moved, ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
 		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written,

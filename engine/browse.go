@@ -185,7 +185,7 @@ func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, 
 		return nil, err
 	}
 	t.ChatID = chat.ID
-	snap, err := e.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+	snap, err := e.takeState(ctx, ws, cas.SnapshotOptions{
 		About: t.About, Parent: active, Limits: e.o.States, Begin: t.begin, Progress: t.progress,
 	})
 	if err != nil {

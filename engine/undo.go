@@ -308,6 +308,9 @@ type restoring struct {
 
 // restore brings a state back and makes the result the chat's active one.
 func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
+	if !req.Plan {
+		e.endServicesIn(r.ws, "files of its workspace were brought back")
+	}
 	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
 		Active: r.active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"net"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
@@ -102,6 +103,15 @@ type appsAPI interface {
 	ReadApp(ctx context.Context, callID, uri string) (*engine.AppResource, error)
 }
 
+// servicesAPI is what handlers of tools that live on need.
+type servicesAPI interface {
+	Running(chatID string) []engine.Service
+	CallService(ctx context.Context, callID string) (*engine.CallService, error)
+	DialService(ctx context.Context, id string, port int) (net.Conn, error)
+	EndService(ctx context.Context, callID string) (bool, error)
+	CallAgain(ctx context.Context, callID string) (engine.TurnRequest, error)
+}
+
 // serversAPI is what handlers of MCP servers need.
 type serversAPI interface {
 	ListedServers(context.Context) ([]engine.ListedServer, error)
@@ -141,6 +151,7 @@ type Engine interface {
 	workflowsAPI
 	appsAPI
 	serversAPI
+	servicesAPI
 	storeAPI
 }
 

@@ -66,6 +66,7 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 		return errors.Join(err, s.store.Close())
 	}
 	s.artifacts.at(l.artifactOrigin)
+	s.forwards.at(l.artifactOrigin)
 	s.address = l.URL()
 	if err := s.note(l); err != nil {
 		return errors.Join(err, s.store.Close())

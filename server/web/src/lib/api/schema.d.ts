@@ -859,6 +859,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tools that live on after their calls */
+        get: operations["list_services"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/settings": {
         parameters: {
             query?: never;
@@ -1007,6 +1024,25 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-calls/{call}/service": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the service of a call runs, and why it doesn't */
+        get: operations["get_service"];
+        put?: never;
+        /** Make the call of a service anew, as a turn of the chat that asks for approvals as any */
+        post: operations["restart_service"];
+        /** End the service of a call */
+        delete: operations["stop_service"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2043,6 +2079,29 @@ export interface components {
             usage?: components["schemas"]["Usage"];
             workspace_payload?: unknown;
         };
+        Service: {
+            calls: components["schemas"]["ServiceCall"][];
+            chat_id: string;
+            ended?: components["schemas"]["ServiceEnd"];
+            id: string;
+            own_network: boolean;
+            ports: number[];
+            /** Format: date-time */
+            since: string;
+            tool_id: string;
+            toolset_id: string;
+            /** Format: date-time */
+            used: string;
+        };
+        ServiceCall: {
+            call_id: string;
+            port?: number;
+        };
+        ServiceEnd: {
+            /** Format: date-time */
+            at: string;
+            why: string;
+        };
         Setting: {
             key: string;
             origin: string[];
@@ -2361,6 +2420,7 @@ export interface components {
             origin?: string;
             problem?: string;
             sandbox?: string;
+            service?: components["schemas"]["service"];
             tool_id?: string;
             url?: string;
         };
@@ -3032,6 +3092,10 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        restart: {
+            allow?: string[];
+            confirm?: boolean;
+        };
         restore: {
             dry_run?: boolean;
             keep?: string[];
@@ -3068,6 +3132,19 @@ export interface components {
         };
         servers: {
             servers: components["schemas"]["server"][];
+        };
+        service: {
+            again: boolean;
+            call_id: string;
+            chat_id: string;
+            own_network: boolean;
+            port?: number;
+            state: string;
+            tool_id: string;
+            why?: string;
+        };
+        services: {
+            services: components["schemas"]["Service"][];
         };
         show: {
             model: string;
@@ -5154,6 +5231,38 @@ export interface operations {
             };
         };
     };
+    list_services: {
+        parameters: {
+            query?: {
+                /** @description those of one chat */
+                chat_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["services"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     get_settings: {
         parameters: {
             query?: never;
@@ -5428,6 +5537,103 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["render"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    get_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["service"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    restart_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["restart"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["turn"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    stop_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["service"];
                 };
             };
             /** @description failure */
