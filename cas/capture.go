@@ -139,7 +139,7 @@ func (c *capturer) writeGroup(ctx context.Context, b *kv.Batch, group []blob) er
 			return err
 		}
 		c.s.puts.Add(1)
-		if err := c.s.blobs.Put(b, bl.digest.key(), bl.record); err != nil {
+		if err := c.s.blobs.Give(b, bl.digest.key(), bl.record); err != nil {
 			return err
 		}
 	}

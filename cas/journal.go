@@ -86,16 +86,22 @@ func (s *Store) loadJournal(ws string) (*unfinished, error) {
 	return j, nil
 }
 
-// beginJournal makes a workspace's journal. It survives the death of the process
-// from then on, and a power cut once durable has returned nil, which may be
-// called again and must be called once: the stage is filled meanwhile. The
-// journal is written in its place, since a name that is new goes to the disk with
-// the file: syncing a rename would take as long again.
-func (s *Store) beginJournal(ws string, j *unfinished) (durable func() error, err error) {
-	text, err := json.Marshal(j)
-	if err != nil {
-		return nil, err
-	}
+// journalRoom is the size that a journal is made with: one block, which holds all
+// but those of very long paths.
+const journalRoom = 4 << 10
+
+// journalFile is a journal that is being written.
+type journalFile struct {
+	f     *os.File
+	named func() error // returns when the file, and its name, are on the disk
+}
+
+// makeJournal makes a workspace's journal without saying anything in it: zeros,
+// which count as none. Its place and its name go to the disk meanwhile, so that what
+// is written there later comes to the disk without the file system's own journal,
+// for which all that is going on there would have to wait. It ends with begin or
+// with drop.
+func (s *Store) makeJournal(ws string) (*journalFile, error) {
 	if err := s.check("journal", ""); err != nil {
 		return nil, err
 	}
@@ -112,20 +118,56 @@ func (s *Store) beginJournal(ws string, j *unfinished) (durable func() error, er
 	if err != nil {
 		return nil, err
 	}
-	if _, err = f.Write(append(text, '\n')); err != nil {
+	if _, err = f.Write(make([]byte, journalRoom)); err != nil {
 		return nil, errors.Join(fmt.Errorf("write journal of a restore: %w", err), f.Close(), ignoreMissing(os.Remove(f.Name())))
 	}
 	// Both at once: most file systems bring them to the disk by one step.
 	synced := make(chan error, 2)
-	go func() { synced <- errors.Join(f.Sync(), f.Close()) }()
+	go func() { synced <- f.Sync() }()
 	go func() { synced <- syncDir(s.journalDir()) }()
+	return &journalFile{f: f, named: sync.OnceValue(func() error { return errors.Join(<-synced, <-synced) })}, nil
+}
+
+// begin says in the journal what a restore is about to do. That survives the death
+// of the process from then on, and a power cut once durable has returned nil, which
+// may be called again and must be called once: the stage is filled meanwhile.
+func (s *Store) beginJournal(w *journalFile, j *unfinished) (durable func() error, err error) {
+	text, err := padded(j)
+	if err == nil {
+		_, err = w.f.WriteAt(text, 0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write journal of a restore: %w", err), w.drop())
+	}
+	synced := make(chan error, 1)
+	go func() { synced <- errors.Join(w.named(), syncData(w.f), w.f.Close()) }()
 	return sync.OnceValue(func() error {
-		err := errors.Join(s.check("journalsync", ""), <-synced, <-synced)
+		err := errors.Join(s.check("journalsync", ""), <-synced)
 		if err != nil {
 			err = fmt.Errorf("write journal of a restore: %w", err)
 		}
 		return err
 	}), nil
+}
+
+// drop takes back a journal in which nothing was said.
+func (w *journalFile) drop() error {
+	_ = w.named() // whoever syncs it has ended
+	return errors.Join(w.f.Close(), ignoreMissing(os.Remove(w.f.Name())))
+}
+
+// padded is a journal that fills its room, with spaces before its end: where a power
+// cut has kept a part of it from the disk there are zeros left.
+func padded(j *unfinished) ([]byte, error) {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return nil, err
+	}
+	text = text[:len(text)-1]
+	if room := journalRoom - len(journalEnd) - len(text); room > 0 {
+		text = append(text, bytes.Repeat([]byte{' '}, room)...)
+	}
+	return append(text, journalEnd...), nil
 }
 
 // unrecorded are the ids of the manifests that restores under way, or cut short,

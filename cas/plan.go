@@ -44,8 +44,8 @@ type op struct {
 // wanted.
 type planner struct {
 	bound     bool
-	paths     []string // nil takes all
-	keep      []string
+	paths     *scope // nil takes all
+	keep      *scope
 	conflicts map[string]string // path → why it must not be changed
 
 	plan
@@ -63,10 +63,10 @@ func (p *planner) take(c Change) {
 	switch {
 	case p.skipping:
 		return
-	case p.paths != nil && !slices.ContainsFunc(p.paths, func(q string) bool { return within(c.Path, q) }):
+	case p.paths != nil && !p.paths.covers(c.Path):
 		p.above(c)
 		return
-	case slices.ContainsFunc(p.keep, func(q string) bool { return within(c.Path, q) }):
+	case p.keep.covers(c.Path):
 		p.leave(c, "it is kept as it is")
 		return
 	}
@@ -97,7 +97,7 @@ func (p *planner) above(c Change) {
 	if c.New == nil || c.New.Kind != Folder {
 		return
 	}
-	if slices.ContainsFunc(p.paths, func(q string) bool { return within(q, c.Path) }) {
+	if p.paths.reaches(c.Path) {
 		p.add(c)
 	}
 }

@@ -73,25 +73,18 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	if err := s.recover(ctx, ws, f); err != nil {
 		return nil, err
 	}
-	about := About{ID: o.FoundID, ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef}
-	found, err := s.snapshot(ctx, ws, f, SnapshotOptions{
-		About: about, Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
-	})
+	r := &restore{s: s, ws: ws, f: f, target: to.Root, written: o.Written}
+	out, err := r.find(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
-	out := &Restoration{Before: found.Manifest, After: found.Manifest}
-	r := &restore{s: s, ws: ws, f: f, before: found.Manifest.Root, target: to.Root, written: o.Written}
-	if o.ParentID == "" {
-		o.ParentID = found.Manifest.ID
-	}
-	if r.before == r.target || o.Plan {
+	if r.made == nil {
 		if err := r.planned(ctx, &o, out); err != nil {
 			return nil, err
 		}
 		return out, nil
 	}
-	// The journal goes to the disk while the plan is made.
+	// What the journal says goes to the disk while the plan is made.
 	if err := r.begin(&o.About); err != nil {
 		return nil, fmt.Errorf("restore %s: %w", ws.Path, err)
 	}
@@ -110,6 +103,34 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	}
 	out.After, out.Left = m, append(out.Left, left...)
 	return out, nil
+}
+
+// find takes what is there into the store. The journal is made meanwhile, unless
+// nothing is going to be done.
+func (r *restore) find(ctx context.Context, o *RestoreOptions) (out *Restoration, err error) {
+	if !o.Plan {
+		if r.made, err = r.s.makeJournal(r.ws.key()); err != nil {
+			return nil, fmt.Errorf("restore %s: %w", r.ws.Path, err)
+		}
+	}
+	found, err := r.s.snapshot(ctx, r.ws, r.f, SnapshotOptions{
+		About:  About{ID: o.FoundID, ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef},
+		Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
+	})
+	if r.made != nil && (err != nil || found.Manifest.Root == r.target) {
+		if derr := r.made.drop(); derr != nil {
+			return nil, errors.Join(err, fmt.Errorf("restore %s: %w", r.ws.Path, derr))
+		}
+		r.made = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.before = found.Manifest.Root
+	if o.ParentID == "" {
+		o.ParentID = found.Manifest.ID
+	}
+	return &Restoration{Before: found.Manifest, After: found.Manifest}, nil
 }
 
 // planned makes the plan and tells what comes of it. A conflict is an error, but
@@ -145,13 +166,14 @@ type restore struct {
 	target  Digest
 	written func(int, int64)
 	todo    plan
+	made    *journalFile // nil where nothing is to be done
 	journal *unfinished
 	durable func() error // returns when the journal is on the disk
 }
 
 // plan finds out what is to be done, and what is in the way.
 func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
-	p := &planner{bound: r.ws.Bound, paths: clean(o.Paths), keep: clean(o.Keep)}
+	p := &planner{bound: r.ws.Bound, paths: scopeOf(clean(o.Paths)), keep: scopeOf(clean(o.Keep))}
 	if o.Active != nil && r.ws.Bound && !o.Overwrite {
 		p.conflicts = make(map[string]string)
 		for c, err := range r.s.Diff(ctx, o.Active.Root, r.before) {
@@ -201,7 +223,7 @@ func (r *restore) check(ctx context.Context) error {
 	return nil // a file system that doesn't tell refuses while the stage is filled
 }
 
-// begin writes the journal. From then on a crash is taken back.
+// begin says in the journal what is to be done. From then on a crash is taken back.
 func (r *restore) begin(about *About) (err error) {
 	now := r.s.now().UTC()
 	if about.ID == "" {
@@ -211,7 +233,7 @@ func (r *restore) begin(about *About) (err error) {
 		Version: journalVersion, Path: r.ws.Path, Before: r.before, Target: r.target,
 		Stages: []string{stagePrefix + r.s.newID(now)}, ChatID: about.ChatID, Started: now, Record: about.ID,
 	}
-	if r.durable, err = r.s.beginJournal(r.ws.key(), r.journal); err != nil {
+	if r.durable, err = r.s.beginJournal(r.made, r.journal); err != nil {
 		return err
 	}
 	r.s.pause("journal")

@@ -218,6 +218,8 @@ func (p place) suggest(c *completer, cursor string) suggestions {
 		return out
 	case len(p.below) > 0 && len(p.args) == 0:
 		return commandNames(p.below)
+	case p.path == "fettle ask" && strings.HasPrefix(cursor, "@"):
+		return c.resources(cursor)
 	}
 	return c.argument(p)
 }

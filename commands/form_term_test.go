@@ -258,7 +258,44 @@ func TestWhatServersHaveIsSentAlong(t *testing.T) {
 	if out, _ := w.run(0, "__complete", "fish", "--", "=tr", "ask", "-p"); out != "trip/\ta prompt of the MCP server\n" {
 		t.Errorf("completion of -p: %q", out)
 	}
+	for cursor, want := range map[string]string{
+		"@": "@trip:mem://notes\tnotes\n", "@tr": "@trip:mem://notes\tnotes\n", "@trip:": "@trip:mem://notes\tnotes\n",
+		"@trip:me": "@trip:mem://notes\tnotes\n", "@trip:x": "", "@nobody:": "", "tr": "",
+	} {
+		if out, errs := w.run(0, "__complete", "bash", "--", "="+cursor, "ask"); out != want || errs != "" {
+			t.Errorf("completion of %s: %q %q", cursor, out, errs)
+		}
+	}
+	w.run(0, "mcp", "add", "tea", "--url", askingServer(t))
+	if out, _ := w.run(0, "__complete", "bash", "--", "=@t", "ask"); out != "@tea:\ta resource of the MCP server\n@trip:\ta resource of the MCP server\n" {
+		t.Errorf("completion among two servers: %q", out)
+	}
+	w.run(0, "mcp", "disable", "trip")
+	if out, errs := w.run(0, "__complete", "bash", "--", "=@trip:", "ask"); out+errs != "" {
+		t.Errorf("completion for one that is off: %q %q", out, errs)
+	}
 	if _, errs := typed(2, "/prompt trip/shop what"); !strings.Contains(errs, "is no KEY=VALUE") {
 		t.Errorf("no value: %s", errs)
 	}
+}
+
+// The page of chat completes the servers and then what one of them has; the server is
+// asked only where a person asks for the list.
+func TestChatCompletesResources(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{seen: "buy \\[2Jmilk", text: Milk it is.}, {when: "", text: Nothing there.}]}`)
+	w.run(0, "mcp", "add", "trip", "--url", askingServer(t))
+	s := w.chatOn(80, 24, nil)
+	s.idle()
+	s.typed("what do I need, by @tr")
+	s.shows("> @trip:  a resource of the MCP server")
+	s.typed("\t")
+	s.shows("› what do I need, by @trip:")
+	s.typed("\t")
+	s.shows("@trip:mem://notes  notes")
+	s.typed("\t")
+	s.shows("› what do I need, by @trip:mem://notes")
+	s.typed("\r")
+	s.shows("Milk it is.")
+	s.idle()
 }

@@ -126,6 +126,7 @@ func storeShapes() []shape {
 			{"schema_version", "1"},
 			{"chat", "a chat as above"},
 			{"messages", "on the way to the last one, each a message as below"},
+			{"app_calls", "the last calls that pages of MCP servers made, of the calls in these messages: tool calls as in an export"},
 			{"payload_decisions", "what was accepted or rejected of them: payload_id, message_id, payload_type, decision, remark, decided_at, reaction, turn_id"},
 		}},
 		{"a message", []field{
@@ -206,6 +207,7 @@ func exportShapes() []shape {
 			{"status, error", "success or error, and why"},
 			{"started_at, finished_at", "when it ran"},
 			{"index", "its place among the calls of its turn"},
+			{"app_of", "of a call that the page of an MCP server made: the call that the page is of"},
 			{"render_plan", "how a page shows it"},
 			{"pre_manifest_id", "and post_manifest_id: the workspace before and after it"},
 		}},

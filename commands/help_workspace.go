@@ -15,6 +15,7 @@ func stateShapes() []shape {
 			{"id, chat_id, parent_id, ground_id", "its own id, the chat's, the state before it, and the first of those before it"},
 			{"source, source_ref", "user_upload, tool_run, branch, edit, external, interrupted, restore or import; the message or tool call"},
 			{"tool, args", "of a tool_run: the tool and what it was called with"},
+			{"by", "of a call that the page of an MCP server made: the tool that the page is of"},
 			{"active, undone", "whether the chat is at it; whether redo brings it back"},
 			{"root, file_count, bytes", "the digest of all of it, and what it holds"},
 			{"complete, failed", "false where content could not be kept, and of how many paths"},

@@ -264,17 +264,14 @@ func argumentsOf(p mcp.Prompt) string {
 
 // serversToName are the servers whose resources may be named, as @SERVER:.
 func (p *page) serversToName(ctx context.Context) []suggestion {
+	if strings.Contains(p.menu.word, ":") {
+		return nil // the server is named already
+	}
 	servers, err := p.eng.MCPServers(ctx)
 	if err != nil {
 		return nil // completion never fails
 	}
-	var out []suggestion
-	for i := range servers {
-		if servers[i].Enabled && servers[i].Unusable == "" {
-			out = append(out, suggestion{"@" + servers[i].ID + ":", "a resource of the MCP server"})
-		}
-	}
-	return out
+	return serversToName(servers)
 }
 
 // resourcesToName are the resources of the server that a word begins with. The
@@ -287,16 +284,6 @@ func (p *page) resourcesToName(ctx context.Context, word string, asked bool) []s
 	return p.cached("@"+server, func() []suggestion {
 		ctx, cancel := context.WithTimeout(ctx, completeResources)
 		defer cancel()
-		report, err := p.eng.MCPReport(ctx, server)
-		if err != nil {
-			return nil // completion never fails
-		}
-		var out []suggestion
-		for _, r := range report.Resources {
-			if !r.Template {
-				out = append(out, suggestion{"@" + server + ":" + r.URI, r.Name})
-			}
-		}
-		return out
+		return resourcesOf(ctx, p.eng, server)
 	})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -35,6 +36,8 @@ type (
 	ExportedSet = registry.Exported
 	// SetChange is one thing that differs from what was approved.
 	SetChange = registry.Change
+	// Service is a tool's process that lives on after its call.
+	Service = toolset.Service
 	// ListedRenderer is one renderer of a tool.
 	ListedRenderer = registry.RenderConfig
 	// RemovedSet is what an uninstalled toolset took with it.

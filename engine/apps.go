@@ -4,13 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
-	"time"
 
-	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -23,8 +19,8 @@ type Apps interface {
 	App(ctx context.Context, s mcp.Server, ws *toolset.Workspace, toolID string) (*mcp.App, error)
 	// AppTool gives a tool that a page of the server may call.
 	AppTool(ctx context.Context, s mcp.Server, ws *toolset.Workspace, name string) (toolset.Tool, error)
-	// CallForApp calls it, and gives the CallToolResult in JSON.
-	CallForApp(ctx context.Context, s mcp.Server, ws *toolset.Workspace, name string, args json.RawMessage) (json.RawMessage, error)
+	// CallForApp calls it.
+	CallForApp(ctx context.Context, s mcp.Server, name string, call toolset.Call) (*mcp.AppResult, error)
 	// ReadForApp reads a resource, and gives the ReadResourceResult in JSON.
 	ReadForApp(ctx context.Context, s mcp.Server, ws *toolset.Workspace, uri string) (json.RawMessage, error)
 }
@@ -141,123 +137,6 @@ func callResult(c *ToolCall) json.RawMessage {
 	}
 	return raw
 }
-
-// AppCall is a call that the page of an MCP server wants.
-type AppCall struct {
-	Name string
-	Args json.RawMessage
-	// Allowed is the Shown of an ask that a person has allowed, once. Where the tool
-	// says something else of itself by now, it is asked about anew.
-	Allowed string
-	// OnWait is told whom it waits for. It may be nil.
-	OnWait func(string)
-}
-
-// AppAnswer is what came of it: the server's CallToolResult, or what a person has to
-// be asked first.
-type AppAnswer struct {
-	Result json.RawMessage
-	Ask    *AppAsk
-}
-
-// AppAsk is a call that waits for a person.
-type AppAsk struct {
-	Tool   string `json:"tool"`
-	ToolID string `json:"tool_id"`
-	Reason string `json:"reason"`
-	Rule   string `json:"rule"`
-	// Shown stands for what the tool says of itself; see AppCall.Allowed.
-	Shown string `json:"-"`
-}
-
-// CallApp calls a tool for the page of a call, of the same server. The policy decides
-// as about a model's call; what the call changes in the chat's folder is a step that
-// Undo takes back.
-func (e *Engine) CallApp(ctx context.Context, callID string, want AppCall) (*AppAnswer, error) {
-	ctx, cancel := context.WithTimeout(ctx, defaultToolTimeout)
-	defer cancel()
-	a, err := e.appOf(ctx, callID)
-	if err != nil {
-		return nil, err
-	}
-	if len(want.Args) == 0 || string(want.Args) == "null" {
-		want.Args = json.RawMessage("{}")
-	}
-	if !isObject(want.Args) {
-		return nil, fault.New(fault.Usage, "the arguments are no JSON object")
-	}
-	var ask *AppAsk
-	err = e.inWorkspace(a, func(ws *toolset.Workspace) error {
-		tool, err := e.o.MCP.AppTool(ctx, a.server, ws, want.Name)
-		if err != nil {
-			return appFault(a, err)
-		}
-		ask, err = e.judgeApp(a, tool, ws, want)
-		return err
-	})
-	if err != nil || ask != nil {
-		return &AppAnswer{Ask: ask}, err
-	}
-	out := &AppAnswer{}
-	out.Result, err = e.runForApp(ctx, a, want)
-	return out, err
-}
-
-// judgeApp decides about a call, after its arguments are checked.
-func (e *Engine) judgeApp(a *appCall, tool toolset.Tool, ws *toolset.Workspace, want AppCall) (*AppAsk, error) {
-	s, err := e.schemas.compile(tool.InputSchema)
-	if err != nil {
-		return nil, fault.Wrap(fault.Failed, "the input_schema of "+tool.ID, err)
-	}
-	if problems := s.Validate(want.Args); len(problems) > 0 {
-		return nil, fault.New(fault.Usage, "the arguments don't fit the input_schema of "+tool.ID+": "+oneLineOf(schema.Explain(problems)))
-	}
-	policy, shown := e.o.Policy, mcp.Fingerprint(tool)
-	// What was allowed for later was allowed for a tool that was seen. One that is for
-	// pages alone is never pinned, and may be another one each time.
-	if slices.ContainsFunc(a.server.Pinned, func(t toolset.Tool) bool { return t.ID == tool.ID && mcp.Fingerprint(t) == shown }) {
-		policy = policy.With(e.granted(a.chat.ID))
-	}
-	switch v, why := policy.decide(tool, want.Args, ws); {
-	case v == refuse:
-		return nil, fault.New(fault.Approval, "denied: "+why)
-	case v == askFirst && want.Allowed != shown:
-		return &AppAsk{Tool: tool.BareID(), ToolID: tool.ID, Reason: why, Rule: RuleFor(tool, want.Args), Shown: shown}, nil
-	}
-	return nil, nil
-}
-
-func oneLineOf(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// runForApp runs a call that may run. One of a process holds the chat's folder, with a
-// state on both sides.
-func (e *Engine) runForApp(ctx context.Context, a *appCall, want AppCall) (out json.RawMessage, err error) {
-	run := func(ws *toolset.Workspace) (err error) {
-		out, err = e.o.MCP.CallForApp(ctx, a.server, ws, want.Name, want.Args)
-		if err != nil && ctx.Err() == nil {
-			err = appFault(a, err)
-		}
-		return err
-	}
-	if a.server.URL != "" {
-		return out, run(nil)
-	}
-	_, err = e.withFolder(ctx, RestoreRequest{Chat: ChatRef{ID: a.chat.ID}, OnWait: want.OnWait}, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
-		before, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}})
-		if err != nil {
-			return nil, err
-		}
-		failed := run(ws)
-		keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
-		defer cancel()
-		after, err := e.takeIn(keep, &chat, ws, taking{About: cas.About{Source: cas.Edit}})
-		return &Restored{Chat: chat, Before: before, After: after}, errors.Join(failed, err)
-	})
-	return out, err
-}
-
-// keepTime bounds the snapshot after a call that was cancelled.
-const keepTime = time.Minute
 
 // AppResource is a ReadResourceResult in JSON.
 type AppResource struct{ Result json.RawMessage }

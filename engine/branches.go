@@ -17,6 +17,9 @@ import (
 
 // loadFor reads the chat and the way to where the request's turn begins.
 func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*conversation, error) {
+	if req.app != nil {
+		return e.loadLeaf(ctx, chatID)
+	}
 	if !req.Chat.beside() {
 		return e.loadBy(ctx, chatID, req.Chat.Parent, 0)
 	}
@@ -335,6 +338,7 @@ func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreReque
 	if err != nil {
 		return nil, err
 	}
+	e.endServicesIn(s.ws, "the chat went on in another branch")
 	done, err := e.states.Materialize(ctx, casWorkspace(s.ws), to, cas.RestoreOptions{
 		About:  cas.About{ID: move.Moved, ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
 		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written,

@@ -138,6 +138,56 @@ func TestABranchBeginsWhereItWasAsked(t *testing.T) {
 	}
 }
 
+// The states of all branches are one tree: each is told after what came out of it.
+func TestTheStatesOfAllBranches(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	left := b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`).PostManifestID
+	b.did(ChatRef{Number: 1, Instead: b.chat(1).Messages[2].ID}, `{"put":{"b.txt":"b"}}`)
+	b.undo(1)
+	chat, all, more, err := b.StateTree(t.Context(), lastChat, 0)
+	if err != nil || more {
+		t.Fatalf("more is %t, %v", more, err)
+	}
+	_, way, _, err := b.States(t.Context(), lastChat, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, active, undone := map[string]int{}, 0, 0
+	for i, s := range all {
+		place[s.ID] = i
+		if s.Active {
+			active++
+		}
+		if s.Undone {
+			undone++
+		}
+		if s.Active != (s.ID == chat.ActiveManifest) {
+			t.Errorf("state %d is active: %t", i, s.Active)
+		}
+	}
+	for i, s := range all {
+		if at, ok := place[s.ParentID]; s.ParentID != "" && (!ok || at <= i) {
+			t.Errorf("state %d comes out of %q, which is listed at %d", i, s.ParentID, at)
+		}
+	}
+	for _, s := range way {
+		if _, ok := place[s.ID]; !ok {
+			t.Errorf("%s is on the way to the active state, and not among all", s.ID)
+		}
+	}
+	if _, ok := place[left]; !ok || len(all) <= len(way) || active != 1 || undone != 1 {
+		t.Errorf("%d states, %d on the way, the other branch among them: %t, %d active, %d undone", len(all), len(way), ok, active, undone)
+	}
+	if all[place[left]].Tool == "" {
+		t.Error("the tool of a state on another branch isn't told")
+	}
+	if _, few, more, err := b.StateTree(t.Context(), lastChat, 2); err != nil || len(few) != 2 || !more || few[0].ID != all[0].ID {
+		t.Errorf("the latest 2 are %d, more is %t, %v", len(few), more, err)
+	}
+}
+
 func TestASwitchSparesOthersWork(t *testing.T) {
 	t.Parallel()
 	dir := realPath(t, t.TempDir())

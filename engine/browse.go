@@ -26,6 +26,9 @@ type StateInfo struct {
 	// was called with.
 	Tool string
 	Args json.RawMessage
+	// By is the tool whose page made the call; empty for the calls of models and
+	// persons.
+	By string
 	// Active is set for the state that the chat is at, Undone for a step that
 	// redo brings back.
 	Active, Undone bool
@@ -68,6 +71,38 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 	return chat, out, more, e.nameTools(ctx, out)
 }
 
+// StateTree lists the states of all branches of a chat, the latest first: at most
+// limit of them, all where that is 0. more tells that there are others. Each comes
+// before the one that it names as its parent.
+func (e *Engine) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
+	if chat, err = e.find(ctx, ref, nil); err != nil {
+		return Chat{}, nil, false, err
+	}
+	h, err := e.history(ctx, chat)
+	if err != nil {
+		return Chat{}, nil, false, err
+	}
+	undone, err := h.undone(ctx)
+	if err != nil {
+		return Chat{}, nil, false, err
+	}
+	skip := map[string]bool{}
+	for _, s := range undone {
+		skip[s.after.ID] = true
+	}
+	list, err := e.states.Manifests(ctx, chat.ID)
+	if err != nil {
+		return Chat{}, nil, false, stateFault("list the states", err)
+	}
+	if more = limit > 0 && len(list) > limit; more {
+		list = list[len(list)-limit:]
+	}
+	for _, m := range slices.Backward(list) {
+		out = append(out, StateInfo{Manifest: m, Active: m.ID == chat.ActiveManifest, Undone: skip[m.ID]})
+	}
+	return chat, out, more, e.nameTools(ctx, out)
+}
+
 // postManifest is the state after a call; empty where no record of the call is
 // there.
 func (e *Engine) postManifest(ctx context.Context, call string) (id string, err error) {
@@ -99,6 +134,14 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				return err
 			}
 			states[i].Tool, states[i].Args = c.ToolID, c.Args
+			if c.AppOf == "" {
+				continue
+			}
+			of, err := e.tables.calls.Get(tx, kv.Str(c.AppOf))
+			if err != nil {
+				return err // records of a chat go together
+			}
+			states[i].By = of.ToolID
 		}
 		return nil
 	})
@@ -142,7 +185,7 @@ func (e *Engine) takeIn(ctx context.Context, chat *Chat, ws *toolset.Workspace, 
 		return nil, err
 	}
 	t.ChatID = chat.ID
-	snap, err := e.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+	snap, err := e.takeState(ctx, ws, cas.SnapshotOptions{
 		About: t.About, Parent: active, Limits: e.o.States, Begin: t.begin, Progress: t.progress,
 	})
 	if err != nil {
@@ -236,7 +279,7 @@ func (e *Engine) Files(ctx context.Context, m *cas.Manifest) iter.Seq2[cas.Locat
 func (e *Engine) FileEntry(ctx context.Context, m *cas.Manifest, name string) (cas.Entry, error) {
 	entry, err := e.states.Lookup(ctx, m.Root, name)
 	if errors.Is(err, cas.ErrNotFound) {
-		return entry, fault.Wrap(fault.NotFound, "look for "+cas.EscapePath(name), err)
+		return entry, fault.New(fault.NotFound, "there is no file "+cas.EscapePath(name)+" in that state", "fettle workspace files   lists what there is")
 	}
 	if err != nil {
 		return entry, stateFault("look for "+cas.EscapePath(name), err)

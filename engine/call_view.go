@@ -38,6 +38,9 @@ type CallView struct {
 	DurationMS  *int64         `json:"duration_ms,omitempty"`
 	Changes     []event.Change `json:"changes"`
 	Changed     int            `json:"changed"` // how many, also where not all are listed; 10,000 stands for more
+	// AppCalls is how many calls the page of this one has made, of which a list has
+	// the last ones behind this one.
+	AppCalls int `json:"app_calls,omitempty"`
 }
 
 // ViewCall gives a call that has ended, whole.
@@ -72,12 +75,17 @@ func (e *Engine) ViewCalls(ctx context.Context, chatID string, messages []Messag
 	slices.SortStableFunc(calls, func(a, b ToolCall) int {
 		return cmp.Or(cmp.Compare(of[a.MessageID], of[b.MessageID]), cmp.Compare(a.Index, b.Index))
 	})
+	calls, made, err := e.withApps(ctx, chatID, calls)
+	if err != nil {
+		return nil, err
+	}
 	out, room := make([]CallView, 0, len(calls)), viewedPlans
 	for _, c := range calls {
 		v, err := e.view1(ctx, c)
 		if err != nil {
 			return nil, err
 		}
+		v.AppCalls = made[c.ID]
 		if v.PlanOmitted = len(v.RenderPlan) > min(viewedPlan, room); v.PlanOmitted {
 			v.RenderPlan = nil
 		}

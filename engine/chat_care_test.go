@@ -210,7 +210,7 @@ func (b *bench) traces(chatID string) []string {
 	err := b.view(context.Background(), func(tx *kv.Tx) error {
 		for name, keys := range map[string]keyed{
 			"messages": b.tables.messages, "parts": b.tables.parts, "grants": b.tables.grants,
-			"chats": b.tables.chats, "deleted": b.tables.deleted,
+			"chats": b.tables.chats, "deleted": b.tables.deleted, "apps": b.tables.apps,
 		} {
 			for _, err := range keys.Keys(tx, kv.Range{Prefix: kv.Str(chatID)}) {
 				if err != nil {

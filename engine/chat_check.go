@@ -238,12 +238,18 @@ func (d *ChatDocument) checkCalls() error {
 	for _, m := range d.Messages {
 		ids[m.ID] = true
 	}
+	calls := make(map[string]string, len(d.ToolCalls))
+	for _, c := range d.ToolCalls {
+		calls[c.ID] = c.MessageID
+	}
 	for i, c := range d.ToolCalls {
 		err := oneOf(errors.Join(checkID("turn_id", orDash(c.TurnID)), checkCall(c.ToolUseID, c.ToolID, c.Args)))
 		switch {
 		case err != nil:
 		case !ids[c.MessageID]:
 			err = fmt.Errorf("its message %q isn't there", short(c.MessageID))
+		case c.AppOf != "" && (c.AppOf == c.ID || calls[c.AppOf] != c.MessageID):
+			err = fmt.Errorf("the call %q, whose page made it, isn't there", short(c.AppOf))
 		case c.Status == event.CallPending && isClientTool(c.ToolID):
 		case c.Status != event.CallSuccess && c.Status != event.CallError:
 			err = fmt.Errorf("its status %q is none of a call that has ended", short(string(c.Status)))

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/toolset"
 )
 
 const (
@@ -113,6 +114,9 @@ func (e *Engine) DeleteChats(ctx context.Context, chats ...Chat) error {
 	if err != nil {
 		return e.storeTrouble(err)
 	}
+	e.endServices("its chat was deleted", func(s toolset.Service) bool {
+		return slices.ContainsFunc(chats, func(c Chat) bool { return c.ID == s.ChatID })
+	})
 	return e.remirror(ctx)
 }
 

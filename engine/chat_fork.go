@@ -61,13 +61,29 @@ func (e *Engine) copiedCalls(ctx context.Context, from *conversation, chatID str
 				return err
 			}
 			if of[c.MessageID] {
-				c.ID, c.ChatID = e.newID(), chatID
+				c.ChatID = chatID
 				calls = append(calls, *c)
 			}
 		}
 		return nil
 	})
+	renamed(calls, e.newID)
 	return calls, err
+}
+
+// renamed gives calls ids of their own, and the calls of pages with them.
+func renamed(calls []ToolCall, name func() string) {
+	ids := make(map[string]string, len(calls))
+	for i := range calls {
+		was := calls[i].ID
+		calls[i].ID = name()
+		ids[was] = calls[i].ID
+	}
+	for i := range calls {
+		if c := &calls[i]; c.AppOf != "" {
+			c.AppOf = ids[c.AppOf]
+		}
+	}
 }
 
 // cut ends the way at a place. What is gone on from is an answer: after a

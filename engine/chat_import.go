@@ -119,9 +119,10 @@ func (e *Engine) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*
 		c.chat.ForkedFrom = &origin
 	}
 	for _, call := range d.ToolCalls {
-		call.ID, call.ChatID = e.newID(), c.chat.ID
+		call.ChatID = c.chat.ID
 		c.calls = append(c.calls, call)
 	}
+	renamed(c.calls, e.newID)
 	c.decided = d.Payloads
 	return c, nil
 }

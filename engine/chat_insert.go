@@ -159,10 +159,8 @@ func (e *Engine) putIncoming(b *kv.Batch, c *incoming) error {
 			return err
 		}
 	}
-	for i := range c.calls {
-		if err := e.tables.calls.Put(b, c.calls[i].bounded()); err != nil {
-			return err
-		}
+	if err := e.putCalls(b, c.calls); err != nil {
+		return err
 	}
 	return e.putDecisions(b, c.chat.ID, c.decided)
 }

@@ -237,7 +237,7 @@ func (e *Engine) clearChat(ctx context.Context, chatID string) (messages int, er
 		e.pause("purge:messages")
 	}
 	prefix := kv.Range{Prefix: kv.Str(chatID), Limit: purgeGroup}
-	for _, table := range []keyed{e.tables.parts, e.tables.grants, e.tables.payloads, e.tables.workflows} {
+	for _, table := range []keyed{e.tables.parts, e.tables.grants, e.tables.payloads, e.tables.workflows, e.tables.apps} {
 		if err := e.clearKeys(ctx, table, prefix); err != nil {
 			return messages, err
 		}
@@ -360,12 +360,34 @@ func (e *Engine) clearKeys(ctx context.Context, table keyed, r kv.Range) error {
 	}
 }
 
+// clearTurns removes the events and the records of turns.
+func (e *Engine) clearTurns(ctx context.Context, turns []string) error {
+	for _, turn := range turns {
+		if err := e.clearKeys(ctx, e.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
+			return err
+		}
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	return e.store.Batch(ctx, func(b *kv.Batch) error {
+		for _, turn := range turns {
+			if err := e.tables.turns.Delete(b, kv.Str(turn)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // clearCalls removes the records of a chat's tool calls. One that is damaged
 // can't be told to be the chat's and stays.
 func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
 	for {
 		var keys []kv.Key
+		var turns []string // of pages' calls, which no message names
 		err := e.store.View(ctx, func(tx *kv.Tx) error {
+			keys, turns = nil, nil
 			for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Limit: purgeGroup}) {
 				var damaged *kv.CorruptError
 				if errors.As(err, &damaged) {
@@ -375,10 +397,18 @@ func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
 					return err
 				}
 				keys = append(keys, e.tables.calls.KeyOf(c))
+				if own, err := e.ownTurn(tx, chatID, c.TurnID); err != nil {
+					return err
+				} else if own && c.AppOf != "" {
+					turns = append(turns, c.TurnID)
+				}
 			}
 			return nil
 		})
 		if err != nil || len(keys) == 0 {
+			return err
+		}
+		if err := e.clearTurns(ctx, turns); err != nil {
 			return err
 		}
 		err = e.store.Batch(ctx, func(b *kv.Batch) error {

@@ -117,6 +117,8 @@ type Conversation struct {
 	Messages []Message `json:"messages"`
 	// Decisions are what the person decided about payloads in the messages.
 	Decisions []PayloadDecision `json:"payload_decisions,omitempty"`
+	// AppCalls are the last calls that pages of calls in the messages have made.
+	AppCalls []ToolCall `json:"app_calls,omitempty"`
 }
 
 // Chat gives a chat and the messages from its root to its active leaf. It waits
@@ -140,5 +142,6 @@ func (e *Engine) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
 			out.Decisions = append(out.Decisions, *p.Decision)
 		}
 	}
-	return out, nil
+	out.AppCalls, err = e.appCallsIn(ctx, conv)
+	return out, err
 }

@@ -11,6 +11,9 @@ import (
 // approve asks the policy, and a person where the policy says so. A call that
 // may not run gets the reason in refused.
 func (t *turn) approve(c *call, ws *toolset.Workspace) error {
+	if t.req.app != nil {
+		return nil // it was judged before there was a turn
+	}
 	v, why := t.decide(c, ws)
 	switch {
 	case v == runIt:

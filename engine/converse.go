@@ -193,7 +193,7 @@ func (e *Engine) pickLast(ctx context.Context, live []*acceptance) (Chat, *accep
 	}
 	var first *acceptance
 	for _, a := range live {
-		if a.Order > newest.LastTurn && (first == nil || a.Order > first.Order) {
+		if a.App == "" && a.Order > newest.LastTurn && (first == nil || a.Order > first.Order) {
 			first = a
 		}
 	}

@@ -48,6 +48,8 @@ type Options struct {
 	// MCP reaches MCP servers; nil leaves them out. Whoever made it ends it,
 	// after the Engine was closed.
 	MCP MCP
+	// Services are the tools that live on after their calls; nil has none.
+	Services Services
 	// Policy holds for every turn.
 	Policy Policy
 	// Retry is how often and how long a failed request is tried again.
@@ -103,6 +105,7 @@ type Engine struct {
 	// keeping is set once the goroutine runs that looks after the store, and
 	// collecting stops what it is at; nil where it is at nothing.
 	keeping    bool
+	minding    bool // the goroutine runs that looks after services
 	collecting context.CancelFunc
 	base       context.Context
 	stop       context.CancelCauseFunc
@@ -128,6 +131,9 @@ func New(o Options) *Engine {
 	}
 	if o.Tracer == nil {
 		o.Tracer = noTracer{}
+	}
+	if o.Services == nil {
+		o.Services = noServices{}
 	}
 	if o.Tools == nil {
 		o.Tools, _ = toolset.NewSet() // no entries, nothing to refuse

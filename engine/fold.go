@@ -237,9 +237,9 @@ func (e *Engine) readFolding(claim *journal.Claimed) (*folding, error) {
 	if f.accept.Version == 0 || f.accept.TurnID != claim.Turn {
 		return nil, fmt.Errorf("%w: its first line is no acceptance of the turn", journal.ErrDamaged)
 	}
-	if f.accept.Version != journalVersion {
+	if f.accept.Version > appVersion {
 		return nil, fmt.Errorf("journal %s has version %d, and this fettle reads %d: use the newer fettle",
-			claim.Turn, f.accept.Version, journalVersion)
+			claim.Turn, f.accept.Version, appVersion)
 	}
 	red := newReducer(f.accept)
 	for line, err := range r.Events() {

@@ -103,10 +103,8 @@ func (e *Engine) putParts(b *kv.Batch, f *folding) error {
 			return err
 		}
 	}
-	for i := range f.calls {
-		if err := e.tables.calls.Put(b, f.calls[i].bounded()); err != nil {
-			return err
-		}
+	if err := e.putCalls(b, f.calls); err != nil {
+		return err
 	}
 	return e.putDecisions(b, f.accept.Chat.ID, f.decided)
 }
@@ -175,11 +173,17 @@ func (e *Engine) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
 // where it was when the turn began; else the turn is a branch.
 func (c *Chat) advance(f *folding) {
 	a, at := f.accept, f.finished
-	if c.ActiveLeaf == a.leaf() {
+	there := c.ActiveLeaf == a.leaf()
+	if there && f.answer.ManifestID != "" {
+		c.CutShort = c.CutShort && c.ActiveManifest == f.answer.ManifestID
+		c.ActiveManifest = f.answer.ManifestID
+	}
+	if a.App != "" { // nothing is said, and `-c` goes on where something was
+		c.CutShort = c.CutShort || f.answer.Status == CutShort
+		return
+	}
+	if there {
 		c.ActiveLeaf = a.MessageID
-		if f.answer.ManifestID != "" {
-			c.ActiveManifest = f.answer.ManifestID
-		}
 	}
 	c.Messages++
 	if !a.Again {

@@ -34,6 +34,9 @@ type Chat struct {
 	// Messages counts the messages of all branches.
 	Messages   int     `json:"messages"`
 	ForkedFrom *Origin `json:"forked_from,omitempty"`
+	// CutShort tells that a call of a page was cut off by a crash, and no state
+	// of the files was taken since.
+	CutShort bool `json:"cut_short,omitempty"`
 	// DeletedAt is when the chat was deleted; nil in all that can be used.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
@@ -157,6 +160,9 @@ type ToolCall struct {
 	PreManifestID  string           `json:"pre_manifest_id,omitempty"`
 	PostManifestID string           `json:"post_manifest_id,omitempty"`
 	Index          int              `json:"index"`
+	// AppOf is the call whose page made this one, of the same message; empty for
+	// the calls of models and persons.
+	AppOf string `json:"app_of,omitempty"`
 }
 
 // acceptance is the first line of a journal: all that a fold needs besides
@@ -182,12 +188,20 @@ type acceptance struct {
 	Leaf           string `json:"leaf,omitempty"`
 	LeftManifestID string `json:"left_manifest_id,omitempty"`
 	// ManifestID is the state of the workspace that the turn begins at.
-	ManifestID string    `json:"manifest_id,omitempty"`
-	Time       time.Time `json:"time"`
-	PID        int       `json:"pid"`
+	ManifestID string `json:"manifest_id,omitempty"`
+	// App is the call whose page made the turn's call; empty for all other turns.
+	// Such a turn adds no messages: MessageID is the message of that call.
+	App  string    `json:"app,omitempty"`
+	Time time.Time `json:"time"`
+	PID  int       `json:"pid"`
 }
 
-const journalVersion = 1
+// journalVersion is that of most journals, appVersion that of a page's call: a
+// fettle that doesn't know these would make messages of them.
+const (
+	journalVersion = 1
+	appVersion     = 2
+)
 
 // leaf is the message that was the chat's active one when the turn began.
 func (a *acceptance) leaf() string { return cmp.Or(a.Leaf, a.ParentID) }
@@ -197,6 +211,9 @@ func (a *acceptance) branches() bool { return a.leaf() != a.ParentID }
 
 // added are the messages that the turn adds to its chat.
 func (f *folding) added() []Message {
+	if f.accept.App != "" {
+		return nil
+	}
 	out := slices.Clone(f.brought)
 	if !f.accept.Again {
 		out = append(out, f.accept.question())

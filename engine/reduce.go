@@ -166,7 +166,7 @@ func (r *reducer) startCall(at time.Time, b event.ToolStart) {
 	r.calls = append(r.calls, ToolCall{
 		ID: b.CallID, ChatID: r.accept.Chat.ID, MessageID: r.accept.MessageID, TurnID: r.accept.TurnID,
 		ToolUseID: b.ToolUseID, ToolID: b.ToolID, Args: b.Input, Status: event.CallRunning,
-		StartedAt: at, Index: b.Index,
+		StartedAt: at, Index: b.Index, AppOf: r.accept.App,
 	})
 	r.parts = append(r.parts, provider.Part{
 		Kind: provider.ToolCallPart, Step: r.callStep(), Agent: b.Agent,

@@ -126,6 +126,8 @@ type TurnRequest struct {
 	// workflow is what the turn runs of one, instead of asking the model; see
 	// StartWorkflow.
 	workflow *workflowRun
+	// app is what the call of a page is, which is all that the turn runs; see CallApp.
+	app *appRun
 	// OnWait is called when Start has to wait for another turn of the chat or
 	// for the store; what is a short clause such as "chat 12 is busy, pid 34".
 	OnWait func(what string) `json:"-"`

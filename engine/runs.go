@@ -166,6 +166,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 		},
 		Asker: asker,
 	})
+	t.eng.mindServices()
 	if err == nil {
 		err = t.eng.schemas.checkResult(c.entry.Tool, res)
 	}

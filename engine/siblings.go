@@ -72,7 +72,7 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 			if m == nil {
 				continue
 			}
-			if p := previewOf(m); p != "" {
+			if p := PreviewOf(m); p != "" {
 				out[c.ID] = p
 			}
 		}
@@ -97,8 +97,8 @@ func (e *Engine) rootOf(tx *kv.Tx, c Chat) (*Message, error) {
 	return nil, nil
 }
 
-// previewOf is the beginning of a message, on one line.
-func previewOf(m *Message) string {
+// PreviewOf is the beginning of a message, on one line.
+func PreviewOf(m *Message) string {
 	for _, p := range m.Parts {
 		if p.Kind != provider.TextPart {
 			continue

@@ -187,6 +187,11 @@ func (t *turn) checkChat() error {
 }
 
 func (t *turn) chooseTools() error {
+	if t.req.app != nil {
+		t.offer = t.req.app.offer
+		t.names = t.offer.Names()
+		return t.checkCalls()
+	}
 	t.offer = t.offered()
 	if t.req.Tools != nil {
 		t.offer = t.box.tools.Offered()
@@ -270,6 +275,9 @@ func (e *Engine) acceptanceOf(t *turn, conv *conversation) *acceptance {
 		UserMessageID: e.newID(), MessageID: e.newID(), Parts: t.req.Parts, Model: t.model.ref,
 		InteractionType: t.req.InteractionType, ActionMetadata: t.req.ActionMetadata,
 		Time: now, PID: os.Getpid(),
+	}
+	if t.req.app != nil {
+		a.Version, a.App, a.MessageID, a.UserMessageID, a.Parts = appVersion, t.req.app.of.ID, t.req.app.of.MessageID, "", nil
 	}
 	if conv.again != nil {
 		a.UserMessageID, a.Again = conv.again.ID, true
@@ -436,6 +444,18 @@ func (e *Engine) TurnBegins(id TurnID) (string, bool) {
 	default:
 		return t.accept.ParentID, true
 	}
+}
+
+// TurnQuestion is what a live turn of this process was asked, which its chat has when
+// the turn has ended; false where it asks again what is there.
+func (e *Engine) TurnQuestion(id TurnID) (Message, bool) {
+	t := e.turn(id)
+	if t == nil || t.accept.Again || t.gone.Load() {
+		return Message{}, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.accept.question(), t.accept.Parts != nil
 }
 
 // lockChat takes the lock that a turn of the chat holds to its end.

@@ -111,7 +111,7 @@ func (t *turn) snapshot(ctx context.Context, ws *toolset.Workspace, about cas.Ab
 	}
 	done := make(chan result, 1)
 	go func() {
-		snap, err := t.eng.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+		snap, err := t.eng.takeState(ctx, ws, cas.SnapshotOptions{
 			About: about, Parent: t.states.at, Limits: t.eng.o.States,
 			Begin:    func(e cas.Estimate) error { begun <- e; return nil },
 			Progress: func(n int, size int64) { files.Add(int64(n)); bytes.Add(size) },
@@ -251,7 +251,7 @@ func manifestID(m *cas.Manifest) string {
 // goes on from, where that isn't the one the folder is at: in another branch of
 // the chat, and in a fork whose own folder isn't filled yet.
 func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
-	t.states = states{first: true, suspect: cutShort(conv.path)}
+	t.states = states{first: true, suspect: cutShort(conv.path) || conv.chat.CutShort && conv.parent == conv.chat.ActiveLeaf}
 	if conv.state == "" || !t.keepsStates() {
 		return nil
 	}
@@ -336,6 +336,7 @@ func (e *Engine) branchTo(ctx context.Context, b branching) (*cas.Restoration, e
 	if b.move != nil {
 		o.ID, o.FoundID = b.move.Moved, b.move.Found
 	}
+	e.endServicesIn(b.ws, "the chat went on from another message")
 	done, err := e.states.Materialize(ctx, casWorkspace(b.ws), b.to, o)
 	if err != nil {
 		return nil, stateFault("bring back the files of that message", err)

@@ -20,6 +20,7 @@ type tables struct {
 	links    *kv.Table[messageLink] // the same records; nothing is written by it
 	turns    *kv.Table[Turn]
 	calls    *kv.Table[ToolCall]
+	apps     *kv.Table[appLink]
 	payloads *kv.Table[PayloadDecision]
 	grants   *kv.Table[Grant]
 	deleted  *kv.Table[deletion]
@@ -46,6 +47,7 @@ func newTables() *tables {
 			kv.On("order", func(t *Turn) kv.Key { return kv.Int(t.Order) })),
 		calls: kv.NewTable("tool_calls", func(c *ToolCall) kv.Key { return kv.Str(c.ID) },
 			kv.On("chat", func(c *ToolCall) kv.Key { return kv.Str(c.ChatID) })),
+		apps:     kv.NewTable("app_calls", func(l *appLink) kv.Key { return kv.Str(l.ChatID).Str(l.Of).Str(l.CallID) }),
 		payloads: kv.NewTable("payloads", func(p *PayloadDecision) kv.Key { return kv.Str(p.ChatID).Str(p.PayloadID) }),
 		grants:   kv.NewTable("grants", func(g *Grant) kv.Key { return kv.Str(g.Scope).Str(g.Pattern) }),
 		events:   kv.NewRawTable("events"),

@@ -65,6 +65,7 @@ func (e *Engine) ImportToolset(ctx context.Context, p *registry.Plan, o registry
 	set, err := e.installed().Apply(ctx, p, o)
 	if err == nil {
 		e.lookAtNew(ctx, set.ID)
+		e.endOrphans(ctx)
 	}
 	return set, e.toolsetFault("import "+p.Manifest.ID, err)
 }
@@ -103,6 +104,7 @@ func (e *Engine) RemoveToolset(ctx context.Context, id string) (*registry.Remove
 			e.o.MCP.Forget(server)
 		}
 	}
+	e.endOrphans(ctx)
 	return out, e.toolsetFault("remove "+id, err)
 }
 
@@ -117,6 +119,7 @@ func (e *Engine) VerifyToolset(ctx context.Context, id string) ([]registry.Damag
 // otherwise before.
 func (e *Engine) SwitchToolset(ctx context.Context, id string, on bool) (bool, error) {
 	changed, err := e.installed().SetEnabled(ctx, id, on)
+	e.endOrphans(ctx)
 	return changed, e.toolsetFault("switch toolset "+id, err)
 }
 
@@ -127,13 +130,16 @@ func (e *Engine) TrustToolset(ctx context.Context, id string, t registry.Trusted
 
 // RevokeToolset takes the approval of a toolset back.
 func (e *Engine) RevokeToolset(ctx context.Context, id string) error {
-	return e.toolsetFault("revoke "+id, e.installed().Revoke(ctx, id))
+	err := e.installed().Revoke(ctx, id)
+	e.endOrphans(ctx)
+	return e.toolsetFault("revoke "+id, err)
 }
 
 // SwitchTool switches one tool on or off, and tells whether it was otherwise
 // before.
 func (e *Engine) SwitchTool(ctx context.Context, toolID string, on bool) (bool, error) {
 	changed, err := e.installed().SetToolEnabled(ctx, toolID, on)
+	e.endOrphans(ctx)
 	return changed, e.toolsetFault("switch tool "+toolID, err)
 }
 

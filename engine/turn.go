@@ -373,7 +373,10 @@ func (t *turn) letGo(discard bool) {
 // forget drops what an ended turn no longer needs while it is kept for late
 // followers: a history with its images may be far larger than the answer.
 func (t *turn) forget() {
-	t.path, t.red, t.accept.Parts, t.useIDs = nil, nil, nil, nil
+	t.path, t.red, t.useIDs = nil, nil, nil
+	t.mu.Lock()
+	t.accept.Parts = nil // which TurnQuestion reads
+	t.mu.Unlock()
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
 	t.unshown, t.model, t.allTools, t.box, t.cards = nil, nil, nil, nil, nil
 	t.clients, t.chosen = nil, nil

@@ -308,6 +308,9 @@ type restoring struct {
 
 // restore brings a state back and makes the result the chat's active one.
 func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (*Restored, error) {
+	if !req.Plan {
+		e.endServicesIn(r.ws, "files of its workspace were brought back")
+	}
 	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
 		Active: r.active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
@@ -394,8 +397,12 @@ func covered(path string, these []string) bool {
 
 // joinBlocked adds to a list what it hasn't.
 func joinBlocked(list, more []cas.Blocked) []cas.Blocked {
+	has := make(map[string]bool, len(list))
+	for _, b := range list {
+		has[b.Path] = true
+	}
 	for _, b := range more {
-		if !slices.ContainsFunc(list, func(have cas.Blocked) bool { return have.Path == b.Path }) {
+		if !has[b.Path] {
 			list = append(list, b)
 		}
 	}

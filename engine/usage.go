@@ -97,6 +97,9 @@ func addSpent(tx *kv.Tx, t *kv.Table[Spent], row Spent) error {
 
 // countTurn counts a turn that is being recorded.
 func (e *Engine) countTurn(tx *kv.Tx, f *folding, chat *Chat) error {
+	if f.accept.App != "" && len(f.tokens) == 0 {
+		return nil // no model was asked
+	}
 	return e.tables.usage.count(tx, spentBy(f.answer, f.tokens), chat.Number)
 }
 

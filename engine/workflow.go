@@ -268,6 +268,36 @@ func (e *Engine) WorkflowInstance(ctx context.Context, ref string) (WorkflowInst
 	return all[0], nil
 }
 
+// ChatWorkflow gives the workflow that was begun last in a chat, as it stands; nil
+// where none was.
+func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInstance, error) {
+	for {
+		var last []WorkflowInstance
+		err := e.view(ctx, func(tx *kv.Tx) error {
+			last = nil
+			for i, err := range e.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1}) {
+				if err != nil {
+					return err
+				}
+				last = append(last, *i)
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+			return nil, err
+		}
+		if len(last) == 0 {
+			return nil, nil
+		}
+		if last, err = e.settleWorkflows(ctx, last); err != nil {
+			return nil, err
+		}
+		if len(last) == 1 {
+			return &last[0], nil
+		} // else its start came to nothing, and it is there no more
+	}
+}
+
 // instanceID is the id that is meant by what a person calls an instance.
 func (e *Engine) instanceID(ctx context.Context, ref string) (string, error) {
 	number, err := strconv.ParseInt(ref, 10, 64)

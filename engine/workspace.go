@@ -72,7 +72,7 @@ func (t *turn) upload(ctx context.Context) error {
 	}
 	about := cas.About{ChatID: t.accept.Chat.ID, Source: cas.UserUpload, SourceRef: t.accept.UserMessageID}
 	endSpan := t.spanOfSnapshot(about)
-	snap, err := t.eng.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+	snap, err := t.eng.takeState(ctx, ws, cas.SnapshotOptions{
 		About: about, Parent: t.states.at, Limits: t.eng.o.States,
 	})
 	endSpan(snap, err)
@@ -95,7 +95,7 @@ func (t *turn) stateBeforeUpload(ctx context.Context, ws *toolset.Workspace) err
 	}
 	about := cas.About{ChatID: t.accept.Chat.ID, Source: source}
 	endSpan := t.spanOfSnapshot(about)
-	snap, err := t.eng.states.Snapshot(ctx, casWorkspace(ws), cas.SnapshotOptions{
+	snap, err := t.eng.takeState(ctx, ws, cas.SnapshotOptions{
 		About: about, Parent: t.states.at, Limits: t.eng.o.States,
 	})
 	endSpan(snap, err)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -82,12 +83,30 @@ func (a *appAsks) answer(nonce string, key [sha256.Size]byte, d event.Decision) 
 	return open.shown, nil
 }
 
-// callApp calls for an app, and tells at once where somebody else is at the chat.
-func (s *Server) callApp(r *http.Request, id string, call engine.AppCall) (answer *engine.AppAnswer, err error) {
-	err = atOnce(r.Context(), func(ctx context.Context, onWait func(string)) (err error) {
-		call.OnWait = onWait
-		answer, err = s.apps.CallApp(ctx, id, call)
-		return err
-	})
+// appPatience is how long a call of an app waits for what else runs in its chat, an
+// answer or another call of the app: less than the minute that apps themselves wait.
+const appPatience = 45 * time.Second
+
+// callApp calls for an app. It is the only one of these that waits for the chat: an
+// app calls when it is shown, which may be amid the answer that shows it.
+func (s *Server) callApp(r *http.Request, id string, call engine.AppCall) (*engine.AppAnswer, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	var patience *time.Timer
+	call.OnWait = func(what string) {
+		if patience == nil {
+			patience = time.AfterFunc(appPatience, func() { cancel(fault.New(fault.Busy, clean(what), "try again when it has ended")) })
+		}
+	}
+	call.OnBegin = func() {
+		if patience != nil {
+			patience.Stop()
+		}
+	}
+	answer, err := s.apps.CallApp(ctx, id, call)
+	var busy *fault.Fault
+	if err != nil && errors.As(context.Cause(ctx), &busy) { // rather than that its context ended
+		return nil, busy
+	}
 	return answer, err
 }

@@ -157,7 +157,8 @@ type appToolBody struct {
 // appToolJSON is the result of a call, or what a person is to be asked first. Nothing
 // has run then; the same call, with the nonce and their decision, runs once.
 type appToolJSON struct {
-	Result   json.RawMessage  `json:"result,omitempty"` // a CallToolResult
+	Result   json.RawMessage  `json:"result,omitempty"`  // a CallToolResult
+	CallID   string           `json:"call_id,omitempty"` // of the record of the call that ran
 	Approval *appApprovalJSON `json:"approval,omitempty"`
 }
 
@@ -188,7 +189,7 @@ func callAppTool(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := appToolJSON{Result: answer.Result}
+	out := appToolJSON{Result: answer.Result, CallID: answer.CallID}
 	if answer.Ask != nil {
 		out.Approval = s.asks.ask(key, answer.Ask, call.Args)
 	}

@@ -41,6 +41,8 @@ type artifactJSON struct {
 	// External is the address that the plan of a frame has, on this machine.
 	External string   `json:"external_url,omitempty"`
 	App      *appJSON `json:"app,omitempty"`
+	// Service is set where the tool of a frame lives on, running or not.
+	Service *serviceJSON `json:"service,omitempty"`
 }
 
 // appJSON is what the host of an MCP App tells its page.
@@ -111,8 +113,12 @@ func openArtifact(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, err := s.artifactOf(shown)
-	if err == nil && out.Kind == artifactApp {
+	switch {
+	case err != nil:
+	case out.Kind == artifactApp:
 		err = s.openApp(r, id, out)
+	case out.Kind == artifactFrame:
+		err = s.openService(r, id, out)
 	}
 	if err != nil {
 		return err
@@ -157,7 +163,7 @@ func (s *Server) artifactOf(shown *engine.RenderedCall) (*artifactJSON, error) {
 		s.show(out, shown.Document, artifactPolicy, sandboxArtifact)
 	case artifactFrame:
 		out.External = plan.Config.URL
-		out.Problem = "services are shown in a tab of their own"
+		out.Problem = "its tool is no service of fettle's, so it is shown in a tab of its own"
 		if out.External == "" {
 			out.Problem = "the plan of this call names no address"
 		}

@@ -32,6 +32,8 @@ type artifacts struct {
 	pages  map[string]*artifact
 	order  []string // by age
 	size   int
+
+	services *forwards // the other thing that the listener has
 }
 
 // artifact is one page, with the policy that it is shown under.
@@ -123,6 +125,10 @@ const artifactPermissions = "camera=(), microphone=(), geolocation=(), display-c
 
 // ServeHTTP is the listener of artifacts.
 func (a *artifacts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if a.services != nil && a.services.owns(r) {
+		a.services.ServeHTTP(w, r)
+		return
+	}
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")

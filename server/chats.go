@@ -63,6 +63,9 @@ type messagesJSON struct {
 	// or its answer comes after that one, which need not be in the active branch.
 	// leaf lists the way to it. A turn that begins the chat has none.
 	TurnParentID string `json:"turn_parent_id,omitempty"`
+	// Question is what the running turn was asked, which is among the messages when it
+	// has ended. It has none where it answers anew what is there.
+	Question *engine.Message `json:"question,omitempty"`
 	// Calls are the tool calls of these messages. Their arguments and results are
 	// in the messages' parts; get_tool_call has all of one.
 	Calls []engine.CallView `json:"calls"`
@@ -110,8 +113,29 @@ func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if after == nil && since.IsZero() && before.IsZero() {
+		chats = append(s.begun(chats, r.URL.Query().Get("model")), chats...)
+	}
 	writeJSON(w, http.StatusOK, chatsJSON{Chats: chats, Next: base64.RawURLEncoding.EncodeToString(page.Next)})
 	return nil
+}
+
+// begun are the chats whose first turn runs here, the latest first: the store lists
+// them when it has ended.
+func (s *Server) begun(listed []listedChatJSON, model string) []listedChatJSON {
+	var out []listedChatJSON
+	for _, t := range s.live.firsts() {
+		there := slices.ContainsFunc(listed, func(c listedChatJSON) bool { return c.ID == t.chat.ID })
+		if there || model != "" && model != t.chat.Model {
+			continue
+		}
+		one := listedChatJSON{Chat: t.chat, TurnID: string(t.id)}
+		if q := s.question(t.id); q != nil {
+			one.Preview = engine.PreviewOf(q)
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // orEmpty makes a list of none out of nil: clients iterate.
@@ -161,6 +185,14 @@ func (s *Server) turnIn(ref engine.ChatRef) string {
 	return string(id)
 }
 
+// question is what a running turn was asked; nil where that is in its chat.
+func (s *Server) question(turn engine.TurnID) *engine.Message {
+	if q, ok := s.turns.TurnQuestion(turn); ok {
+		return &q
+	}
+	return nil
+}
+
 func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
 	limit, err := pageParam(r)
 	if err != nil {
@@ -170,7 +202,8 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	conv, err := s.chats.Chat(r.Context(), ref)
 	if begun, turn, ok := s.live.first(ref, err); ok {
 		writeJSON(w, http.StatusOK, messagesJSON{
-			Chat: begun, TurnID: string(turn), Messages: []engine.Message{}, Calls: []engine.CallView{}, Siblings: map[string]siblingsJSON{},
+			Chat: begun, TurnID: string(turn), Question: s.question(turn),
+			Messages: []engine.Message{}, Calls: []engine.CallView{}, Siblings: map[string]siblingsJSON{},
 		})
 		return nil
 	}
@@ -184,7 +217,7 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 		if !ok { // it ended a moment ago
 			parent = conv.Chat.ActiveLeaf
 		}
-		out.TurnParentID = parent
+		out.TurnParentID, out.Question = parent, s.question(engine.TurnID(out.TurnID))
 	}
 	list := conv.Messages
 	if before := r.URL.Query().Get("before"); before != "" {

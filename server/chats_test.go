@@ -64,3 +64,33 @@ func TestAChatIsThereWhileItsFirstTurnRuns(t *testing.T) {
 		return a.status == 200 && json.Unmarshal(a.body, &page) == nil && len(page.Messages) == 2
 	})
 }
+
+// A client that comes back to a turn of a chat gets the rest of it, also where the
+// chat has gone on in another branch; one of another chat's is not found.
+func TestAChatIsFollowedWhereAClientWas(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{})
+	events, number := h.finish(doc{"message": "hello"})
+	first := fmt.Sprint(events[0]["turn_id"])
+	path := fmt.Sprintf("/api/chats/%d", number)
+	var page messagesDoc
+	h.call("GET", path+"/messages", nil).is(200, &page)
+	var again struct {
+		TurnID string `json:"turn_id"`
+	}
+	h.call("POST", path+"/retry", doc{"message_id": page.Messages[0].ID}).is(202, &again)
+	h.follow("GET", "/api/turns/"+again.TurnID+"/events", nil).until("complete")
+	for _, turn := range []string{first, again.TurnID} {
+		rest := h.follow("GET", path+"/events", nil, "Last-Event-ID", turn+".1")
+		if got := rest.all(); rest.res.StatusCode != 200 || len(got) != len(events)-1 || got[0]["turn_id"] != turn {
+			t.Errorf("%s: status %d, %d events of %d", turn, rest.res.StatusCode, len(got), len(events)-1)
+		}
+	}
+	_, other := h.finish(doc{"message": "hello"})
+	live, _ := h.start(doc{"message": "slow", "conversation_id": other})
+	for _, turn := range []string{live, "01ARZ3NDEKTSV4RRFFQ69G5FAV"} {
+		h.call("GET", path+"/events", nil, "Last-Event-ID", turn+".1").is(404, nil)
+	}
+	h.call("GET", fmt.Sprintf("/api/chats/%d/events", other), nil, "Last-Event-ID", first+".1").is(404, nil)
+	h.call("POST", "/api/turns/"+live+"/cancel", nil).is(204, nil)
+}

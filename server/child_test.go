@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -127,6 +129,11 @@ func TestKilledAmongTurns(t *testing.T) {
 		}
 		if end != "complete" && end != "error" {
 			t.Errorf("turn %d ends with %q after %d events", i, end, len(seen[i]))
+		}
+		// What was shown before the crash is what is kept.
+		whole := h.follow("GET", "/api/turns/"+id+"/events", nil).all()
+		if diff := cmp.Diff(seen[i], whole); diff != "" {
+			t.Errorf("turn %d is kept otherwise than it was shown (-shown +kept):\n%s", i, diff)
 		}
 	}
 }

@@ -31,13 +31,10 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return decodeJSON(raw, v)
 }
 
-// readBody reads a body whole, within jsonTime. The gate has bounded its size.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(jsonTime)) // a server that can't has none to set
+// readBody reads a body whole, within jsonTime (see timely). The gate has bounded its
+// size.
+func readBody(_ http.ResponseWriter, r *http.Request) ([]byte, error) {
 	raw, err := io.ReadAll(r.Body)
-	// A deadline that passed while a stream is written would end the stream.
-	_ = rc.SetReadDeadline(time.Time{})
 	if err == nil {
 		return raw, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"net"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
@@ -18,6 +19,7 @@ type turnsAPI interface {
 	Confirm(context.Context, engine.TurnID, engine.Confirmation) error
 	TurnChat(engine.TurnID) (engine.Chat, bool)
 	TurnBegins(engine.TurnID) (string, bool)
+	TurnQuestion(engine.TurnID) (engine.Message, bool)
 	Live(engine.TurnID) bool
 	SyncTime(engine.TurnID) time.Duration
 }
@@ -65,6 +67,7 @@ type filesAPI interface {
 // statesAPI is what handlers of a workspace's states need.
 type statesAPI interface {
 	States(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
+	StateTree(ctx context.Context, ref engine.ChatRef, limit int) (engine.Chat, []engine.StateInfo, bool, error)
 	StateBefore(context.Context, *engine.Manifest) (*engine.Manifest, error)
 	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
@@ -98,6 +101,15 @@ type appsAPI interface {
 	OpenApp(ctx context.Context, callID string) (*engine.OpenedApp, error)
 	CallApp(ctx context.Context, callID string, call engine.AppCall) (*engine.AppAnswer, error)
 	ReadApp(ctx context.Context, callID, uri string) (*engine.AppResource, error)
+}
+
+// servicesAPI is what handlers of tools that live on need.
+type servicesAPI interface {
+	Running(chatID string) []engine.Service
+	CallService(ctx context.Context, callID string) (*engine.CallService, error)
+	DialService(ctx context.Context, id string, port int) (net.Conn, error)
+	EndService(ctx context.Context, callID string) (bool, error)
+	CallAgain(ctx context.Context, callID string) (engine.TurnRequest, error)
 }
 
 // serversAPI is what handlers of MCP servers need.
@@ -139,6 +151,7 @@ type Engine interface {
 	workflowsAPI
 	appsAPI
 	serversAPI
+	servicesAPI
 	storeAPI
 }
 

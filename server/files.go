@@ -216,9 +216,7 @@ func putWorkspaceFile(s *Server, w http.ResponseWriter, r *http.Request, ref eng
 			return fault.New(fault.Usage, "If-Match has to be the ETag of the file, not "+quoted(match))
 		}
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
-	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
 	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
 		q.Chat = ref
 		return s.files.PutFile(ctx, q, put)

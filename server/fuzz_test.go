@@ -1,11 +1,16 @@
 package server
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
 
@@ -15,6 +20,8 @@ func FuzzBodies(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `null`, `[]`, `{"message":"hi","conversation_id":1,"context":{"page":"a","x":[1]},"tools":null}`,
 		`{"message":"x","interaction_type":"value_selected","action_metadata":{"a":1},"files":[{"name":"a","data":"eA=="}]}`,
+		`{"message_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","message":"again","images":[{"name":"p","data":"iVBORw0KGgo="}],"tools":[]}`,
+		`{"Chat":{"Number":1},"Parts":[{"type":"text","text":"x"},{"type":"image","data":"eA=="}],"Schema":{"a":1},"Context":null,"Timeout":5}`,
 		`{"enabled":true}`, `{"tool_use_id":"a","nonce":"b","decision":"allow"}`, `{"steps":1,"paths":["a"]}`, strings.Repeat("[", 100), `{"a":"\"["}`, `{} {}`,
 	} {
 		f.Add([]byte(seed))
@@ -34,10 +41,23 @@ func FuzzBodies(f *testing.F) {
 				}
 				continue
 			}
-			if b, ok := v.Interface().(*turnBody); ok {
+			switch b := v.Interface().(type) {
+			case *turnBody:
 				if req, err := b.request(); err == nil && len(req.Parts) == 0 {
 					t.Error("a turn without a question")
 				}
+			case *againBody:
+				asked := turnBody{Message: b.Message, Files: b.Files, Images: b.Images}
+				var req engine.TurnRequest
+				if err := errors.Join(asked.parts(&req), b.choose(&req)); err == nil && len(req.Parts) == 0 {
+					t.Error("a question in no words")
+				}
+			}
+		}
+		var req engine.TurnRequest // that a command sends by the socket
+		if json.Unmarshal(raw, &req) == nil {
+			if _, err := json.Marshal(req); err != nil {
+				t.Errorf("what was read can't be sent on: %v", err)
 			}
 		}
 	})
@@ -74,9 +94,10 @@ func FuzzPath(f *testing.F) {
 		if !strings.HasPrefix(target, "/") || strings.ContainsAny(target, " \x00\r\n\t\x7f") {
 			return
 		}
-		defer func() { _ = recover() }() // httptest panics where a path is none
-		r := httptest.NewRequest("GET", target, nil)
-		r.Host = "127.0.0.1:1"
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n")))
+		if err != nil {
+			return // net/http refuses it
+		}
 		c, err := s.gate.admit(r, s.table)
 		if err == nil && !c.route.public {
 			t.Errorf("%q got in without a token, to %s", target, c.route.op)

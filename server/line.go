@@ -163,7 +163,7 @@ func (l *line) run(f following, from *relay) {
 
 func (l *line) finish() {
 	if p := recover(); p != nil {
-		l.st.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		l.st.err = &panicked{p, debug.Stack()}
 	}
 	l.close()
 	l.s.lines.remove(l)

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -158,6 +160,20 @@ func (l *liveTurns) first(ref engine.ChatRef, err error) (chat engine.Chat, id e
 		return chat, "", false
 	}
 	return t.chat, id, true
+}
+
+// firsts are the turns that begin a chat that is kept, the latest first.
+func (l *liveTurns) firsts() []*liveTurn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []*liveTurn
+	for _, t := range l.turns {
+		if t.chat.Number != 0 && t.chat.Messages == 0 {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b *liveTurn) int { return strings.Compare(string(b.id), string(a.id)) })
+	return out
 }
 
 // relay is where followers of a live turn hear of it; nil for one that has ended.

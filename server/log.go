@@ -17,7 +17,7 @@ import (
 // only which route has it.
 func (s *Server) finish(w *recorder, r *http.Request, st *state) {
 	if p := recover(); p != nil {
-		s.failed(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		s.failed(w, r, &panicked{p, debug.Stack()})
 	}
 	if st.taken {
 		return // its line tells of it
@@ -25,6 +25,17 @@ func (s *Server) finish(w *recorder, r *http.Request, st *state) {
 	st.method = r.Method
 	s.tell(r.Context(), st, w.status, w.bytes)
 }
+
+// panicked is what a handler that panicked ended with, and where.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// maxStack bounds what the log has of a stack: its begin, where the mistake is.
+const maxStack = 8 << 10
 
 // tell has log and counters hear of a request that has ended.
 func (s *Server) tell(ctx context.Context, st *state, status int, size int64) {
@@ -65,6 +76,9 @@ func requestAttrs(st *state) []slog.Attr {
 	}
 	var f *fault.Fault
 	attrs = append(attrs, slog.String("error", clean(err.Error())))
+	if p := (*panicked)(nil); errors.As(err, &p) { // of this program's own words
+		attrs = append(attrs, slog.String("stack", string(p.stack[:min(len(p.stack), maxStack)])))
+	}
 	if errors.As(err, &f) && f.Err != nil {
 		attrs = append(attrs, slog.String("cause", clean(f.Err.Error())))
 	}

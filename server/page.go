@@ -25,7 +25,7 @@ func pageRoutes() []route {
 // getFrontPage gives the page at each of its own addresses. What they mean is told
 // by its scripts.
 func getFrontPage(s *Server, w http.ResponseWriter, r *http.Request) error {
-	s.page.ServeIndex(w, r, []string{s.artifacts.where()})
+	s.page.ServeIndex(w, r, []string{s.artifacts.where(), s.forwards.pattern()})
 	return nil
 }
 

@@ -132,7 +132,7 @@ func workspaceRoutes() []route {
 		{
 			op: "list_workspace_states", method: http.MethodGet, path: "/api/chats/{chat}/workspace/states", tag: tag, do: inChat(listStates), gives: statesJSON{},
 			summary: "The states of a chat's files, the latest first",
-			query:   []param{{"limit", "how many; 100 unless it is given", "integer"}, {"changes", "tell what each changed of the one before it", "boolean"}},
+			query:   []param{{"limit", "how many; 100 unless it is given", "integer"}, {"changes", "tell what each changed of the one before it", "boolean"}, {"all", "those of all branches, not only of the way to the active one", "boolean"}},
 		},
 		{
 			op: "diff_workspace", method: http.MethodGet, path: "/api/chats/{chat}/workspace/diff", tag: tag, do: diffWorkspace, gives: diffJSON{},
@@ -169,6 +169,10 @@ func toolRoutes() []route {
 		{op: "enable_tool", method: http.MethodPost, path: "/api/tools/{tool}/enable", tag: "tools", do: enableTool, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a tool on or off"},
 		{op: "get_tool_call", method: http.MethodGet, path: "/api/tool-calls/{call}", tag: "tools", do: getToolCall, gives: engine.CallView{}, summary: "A tool call that has ended, whole"},
 		{op: "open_artifact", method: http.MethodPost, path: "/api/tool-calls/{call}/artifact", tag: "tools", do: openArtifact, slow: true, gives: artifactJSON{}, summary: "The page of a call at an address of its own, on another origin, for some minutes"},
+		{op: "get_service", method: http.MethodGet, path: "/api/tool-calls/{call}/service", tag: "tools", do: getService, gives: serviceJSON{}, summary: "Whether the service of a call runs, and why it doesn't"},
+		{op: "restart_service", method: http.MethodPost, path: "/api/tool-calls/{call}/service", tag: "tools", do: restartService, body: restartBody{}, takes: jsonBody(), gives: turnJSON{}, summary: "Make the call of a service anew, as a turn of the chat that asks for approvals as any"},
+		{op: "stop_service", method: http.MethodDelete, path: "/api/tool-calls/{call}/service", tag: "tools", do: stopService, gives: serviceJSON{}, summary: "End the service of a call"},
+		{op: "list_services", method: http.MethodGet, path: "/api/services", tag: "tools", do: listServices, query: []param{{"chat_id", "those of one chat", ""}}, gives: servicesJSON{}, summary: "The tools that live on after their calls"},
 		{op: "call_app_tool", method: http.MethodPost, path: "/api/tool-calls/{call}/app/tools", tag: "tools", do: callAppTool, slow: true, body: appToolBody{}, takes: jsonBody(), gives: appToolJSON{}, summary: "Call a tool for the page that an MCP server has for a call; of that server alone"},
 		{op: "read_app_resource", method: http.MethodPost, path: "/api/tool-calls/{call}/app/resources", tag: "tools", do: readAppResource, slow: true, body: appResourceBody{}, takes: jsonBody(), gives: json.RawMessage{}, summary: "Read a resource for the page that an MCP server has for a call; of that server alone"},
 		{op: "get_render_document", method: http.MethodGet, path: "/api/tool-calls/{call}/render", tag: "tools", do: getRenderDocument, gives: renderJSON{}, summary: "How a call is shown; a page of its own, where it has one"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -65,6 +66,7 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 		return errors.Join(err, s.store.Close())
 	}
 	s.artifacts.at(l.artifactOrigin)
+	s.forwards.at(l.artifactOrigin)
 	s.address = l.URL()
 	if err := s.note(l); err != nil {
 		return errors.Join(err, s.store.Close())
@@ -200,7 +202,7 @@ func (s *Server) note(l *Listening) error {
 // httpServer is net/http's with our limits. Bodies and answers have their own.
 func (s *Server) httpServer(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: timely{h, jsonTime}, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(quietHandler{s.log.Handler()}, slog.LevelDebug),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			ctx = withConn(ctx, c)
@@ -210,6 +212,40 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 			return ctx
 		},
 	}
+}
+
+// timely bounds the time in which a body has to come, whoever reads it: one that is
+// refused, or that nobody asked for, net/http waits for before it answers, and for
+// ever. Handlers of files give theirs more.
+type timely struct {
+	http.Handler
+	most time.Duration
+}
+
+// ServeHTTP passes a request on.
+func (t timely) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 { // without one, the connection is listened to while it is answered
+		rc := http.NewResponseController(w)
+		_ = rc.SetReadDeadline(time.Now().Add(t.most)) // a server that can't has none to set
+		r.Body = &timelyBody{r.Body, rc}
+	}
+	t.Handler.ServeHTTP(w, r)
+}
+
+// timelyBody takes the time limit away at its end: one that passed while the answer
+// is written would end that.
+type timelyBody struct {
+	io.ReadCloser
+	rc *http.ResponseController
+}
+
+// Read reads on.
+func (b *timelyBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF { //nolint:errorlint // a reader's end is io.EOF itself
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 // quietHandler keeps net/http's own words at the level that they are given: they

@@ -100,6 +100,8 @@ type Server struct {
 	workflows workflowsAPI
 	apps      appsAPI
 	servers   serversAPI
+	services  servicesAPI
+	forwards  *forwards
 	asks      *appAsks
 	address   string // that browsers have, once it runs
 	naming    naming
@@ -135,7 +137,7 @@ func New(o Options) (*Server, error) {
 		o:    o, log: o.Log, now: o.Now,
 		turns: o.Engine, chats: o.Engine, bin: o.Engine, branches: o.Engine, files: o.Engine, states: o.Engine,
 		toolsets: o.Engine, tools: o.Engine, store: o.Engine, models: o.Models,
-		payloads: o.Engine, documents: o.Engine, workflows: o.Engine, apps: o.Engine, servers: o.Engine,
+		payloads: o.Engine, documents: o.Engine, workflows: o.Engine, apps: o.Engine, servers: o.Engine, services: o.Engine,
 		threads: o.Engine, naming: naming{names: map[string]bool{}},
 	}
 	if s.log == nil {
@@ -166,6 +168,8 @@ func New(o Options) (*Server, error) {
 	s.live, s.artifacts, s.beat = newLiveTurns(s.now), newArtifacts(s.now), newBeat()
 	s.asks = newAppAsks(s.now)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
+	s.forwards = newForwards(s)
+	s.artifacts.services = s.forwards
 	if o.MCP != nil {
 		s.mcp = o.MCP(s.startMCP)
 	}

@@ -160,10 +160,8 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) (name string, e
 	if err != nil {
 		return "", err
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
 	n, err := io.Copy(f, r.Body)
-	_ = rc.SetReadDeadline(time.Time{})
 	if err != nil {
 		var large *http.MaxBytesError
 		if !errors.As(err, &large) {

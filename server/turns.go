@@ -322,21 +322,21 @@ func followChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Ch
 	return s.follow(w, r, chatStream(id, 0, true))
 }
 
-// belongs refuses the turn of another chat.
+// belongs refuses the turn of another chat. One of a branch that the chat isn't at
+// any more belongs to it: its client may have been away meanwhile.
 func (s *Server) belongs(r *http.Request, turn engine.TurnID, ref engine.ChatRef) error {
 	if id, ok := s.live.of(ref); ok && id == turn {
 		return nil
 	}
-	conv, err := s.chats.Chat(r.Context(), ref)
+	chat, err := s.chats.FindChat(r.Context(), ref)
 	if err != nil {
 		return err
 	}
-	for _, m := range conv.Messages {
-		if m.TurnID == string(turn) {
-			return nil
-		}
+	of, _, err := s.threads.TurnAnswer(r.Context(), turn)
+	if code := fault.CodeOf(err); code == fault.NotFound || code == fault.Busy || err == nil && of != chat.ID { // busy is another chat's that lives
+		return fault.New(fault.NotFound, "no turn "+string(turn)+" in this chat")
 	}
-	return fault.New(fault.NotFound, "no turn "+string(turn)+" in this chat")
+	return err
 }
 
 func cancelTurn(s *Server, w http.ResponseWriter, r *http.Request) error {

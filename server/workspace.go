@@ -157,6 +157,7 @@ type workspaceStateJSON struct {
 	*engine.Manifest
 	Tool   string          `json:"tool,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"`
+	By     string          `json:"by,omitempty"` // the tool whose page made the call
 	Active bool            `json:"active,omitempty"`
 	Undone bool            `json:"undone,omitempty"`
 	// Changes are what it changed of the state before it, where that is asked for.
@@ -173,7 +174,7 @@ type stateChangesJSON struct {
 const statePaths = 20
 
 func toState(i engine.StateInfo) workspaceStateJSON {
-	return workspaceStateJSON{Manifest: i.Manifest, Tool: i.Tool, Args: i.Args, Active: i.Active, Undone: i.Undone}
+	return workspaceStateJSON{Manifest: i.Manifest, Tool: i.Tool, Args: i.Args, By: i.By, Active: i.Active, Undone: i.Undone}
 }
 
 // statesJSON are the states of a chat, the latest first.
@@ -188,11 +189,19 @@ func listStates(s *Server, w http.ResponseWriter, r *http.Request, ref engine.Ch
 	if err != nil {
 		return err
 	}
-	chat, states, more, err := s.states.States(r.Context(), ref, int(limit))
+	changes, err := boolParam(r, "changes")
 	if err != nil {
 		return err
 	}
-	changes, err := boolParam(r, "changes")
+	all, err := boolParam(r, "all")
+	if err != nil {
+		return err
+	}
+	list := s.states.States
+	if all {
+		list = s.states.StateTree
+	}
+	chat, states, more, err := list(r.Context(), ref, int(limit))
 	if err != nil {
 		return err
 	}

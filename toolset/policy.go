@@ -37,6 +37,11 @@ type Policy struct {
 	// "api.example.com", "*.example.com", each with a port or without one.
 	Network Network  `json:"network,omitempty"`
 	Hosts   []string `json:"hosts,omitempty"`
+	// Serves lets a process listen on the loopback of its network, and reach what
+	// listens there. Where Network is all that is the machine's own, else one that
+	// nobody else is in, which only [LevelFull] has; at [LevelNone] nothing keeps
+	// the process from it in any case. [Reacher] has what listens there reached.
+	Serves bool `json:"serves,omitempty"`
 	// UnixSockets allows Unix sockets between processes of one sandbox, where
 	// that can be done without opening those of the machine: always at full. A
 	// pair of connected ones is always allowed.

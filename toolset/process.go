@@ -2,8 +2,10 @@ package toolset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 )
 
@@ -61,6 +63,23 @@ type Process interface {
 	// is ctx's alone.
 	Wait(ctx context.Context) (Exit, error)
 }
+
+// Reacher is a [Process] whose ports can be reached from outside of its sandbox.
+type Reacher interface {
+	// OwnNetwork tells whether the process is alone in its network: its ports are
+	// then reached by DialPort and in no other way.
+	OwnNetwork() bool
+	// DialPort connects to a port that the process listens on. ErrNotListening is
+	// that nobody does, as yet.
+	DialPort(ctx context.Context, port int) (net.Conn, error)
+	// Hold stops all of the process's processes, so that nothing is written
+	// meanwhile, until release is called, which may be called twice. It does
+	// nothing where the process has ended.
+	Hold(ctx context.Context) (release func())
+}
+
+// ErrNotListening says that nobody listens on a port.
+var ErrNotListening = errors.New("nobody listens on the port")
 
 // Exit is how a process ended.
 type Exit struct {

@@ -25,9 +25,9 @@ _fettle() {
         if ((over >= ${#cur})); then cur=; else cur=${cur:0:${#cur}-over}; fi
         if ((over >= ${#part})); then part=; else part=${part:0:${#part}-over}; fi
     fi
-    # bash replaces no more than the part behind the last : or =.
+    # bash replaces no more than the part behind the last :, = or @.
     case $part in
-    : | = | ::) part= ;;
+    : | = | :: | @) part= ;;
     esac
     local kept=${cur%"$part"}
 

@@ -38,6 +38,10 @@ func ShowChat(out *term.Output, conv engine.Conversation) {
 	for _, d := range conv.Decisions {
 		decided[d.PayloadID] = d
 	}
+	apps := map[string][]engine.ToolCall{}
+	for _, a := range conv.AppCalls {
+		apps[a.MessageID] = append(apps[a.MessageID], a)
+	}
 	for _, m := range conv.Messages {
 		who, when := style.Cyan("you"), ""
 		if m.Role != provider.User {
@@ -47,6 +51,9 @@ func ShowChat(out *term.Output, conv engine.Conversation) {
 		}
 		out.Printf("\n%s %s%s\n", style.Dim("──"), who, when)
 		ShowMessage(out, m, decided)
+		for _, a := range apps[m.ID] {
+			showCall(out, provider.ToolCall{Name: a.ToolID, Args: a.Args}, a.Outcome(), "page: ")
+		}
 		if m.Summary != nil {
 			out.WriteString("\n")
 			ShowLabel(out, summaryLine(m.Summary))
@@ -91,7 +98,7 @@ func ShowMessage(out *term.Output, m engine.Message, decided map[string]engine.P
 				c.Print(out)
 			}
 		case provider.ToolCallPart:
-			showCall(out, *p.Call, results[p.Call.ID])
+			showCall(out, *p.Call, results[p.Call.ID], "")
 		}
 	}
 	showEnd(out, m)
@@ -106,7 +113,7 @@ func ShowLabel(out *term.Output, text string) {
 
 // showCall shows a call together with its result, as a turn does while it
 // runs.
-func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult) {
+func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult, by string) {
 	mark, note := out.Style().Cyan("→"), ""
 	switch {
 	case res == nil:
@@ -115,7 +122,7 @@ func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult
 	default:
 		mark, note = out.Style().Green("✓"), ResultNote(res.Text)
 	}
-	out.WriteString(CallLine(out, mark, call.Name, ArgLine(call.Args), note))
+	out.WriteString(CallLine(out, mark, by+call.Name, ArgLine(call.Args), note))
 }
 
 // ResultNote is what a result says where it is one line, else how long it is.

@@ -117,6 +117,9 @@ func (p *pageWriter) message(x *exchange) {
 	for i := range x.Parts {
 		p.part(x, &x.Parts[i])
 	}
+	for i := range x.apps {
+		p.call(appCall(&x.apps[i]), x.apps[i].Outcome())
+	}
 	for _, note := range x.Notes {
 		p.raw("<p class=\"note\">Note: %s</p>\n", esc(note))
 	}

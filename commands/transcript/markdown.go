@@ -62,6 +62,9 @@ func (m *mdWriter) message(x *exchange) {
 	for i := range x.Parts {
 		m.part(x, &x.Parts[i])
 	}
+	for i := range x.apps {
+		m.call(appCall(&x.apps[i]), x.apps[i].Outcome())
+	}
 	for _, note := range x.Notes {
 		m.line("*Note: " + mdLine(note) + "*")
 	}

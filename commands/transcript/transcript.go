@@ -27,6 +27,7 @@ type exchange struct {
 	number  int
 	results map[string]*provider.ToolResult // by the call's id
 	decided map[string]engine.PayloadDecision
+	apps    []engine.ToolCall // that pages of the message's calls have made
 }
 
 func exchanges(doc *engine.ChatDocument) []exchange {
@@ -35,9 +36,15 @@ func exchanges(doc *engine.ChatDocument) []exchange {
 	for _, d := range doc.Payloads {
 		decided[d.PayloadID] = d
 	}
+	apps := map[string][]engine.ToolCall{}
+	for _, c := range doc.ToolCalls {
+		if c.AppOf != "" {
+			apps[c.MessageID] = append(apps[c.MessageID], c)
+		}
+	}
 	out := make([]exchange, len(path))
 	for i, m := range path {
-		out[i] = exchange{Message: m, number: i + 1, results: map[string]*provider.ToolResult{}, decided: decided}
+		out[i] = exchange{Message: m, number: i + 1, results: map[string]*provider.ToolResult{}, decided: decided, apps: apps[m.ID]}
 		for _, p := range m.Parts {
 			if p.Result != nil {
 				out[i].results[p.Result.ID] = p.Result
@@ -136,6 +143,11 @@ func remarks(doc *engine.ChatDocument, o Options) []string {
 
 // stamp is a time that reads the same everywhere.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// appCall is a call of a page, which no message has among its parts.
+func appCall(c *engine.ToolCall) *provider.ToolCall {
+	return &provider.ToolCall{ID: c.ToolUseID, Name: "page: " + c.ToolID, Args: c.Args}
+}
 
 // callMark tells how a call ended, in a sign and in words.
 func callMark(res *provider.ToolResult) (sign, word string) {

@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -91,6 +92,13 @@ func (b *toolbox) runner(set *registry.MirrorToolset, t *registry.MirrorTool) (t
 		Policy: limited(set.Policy(b.dirs.Home, os.LookupEnv), time.Duration(t.Tool.Timeout)),
 	}
 	id, toolID, revision, sum, dataDir := set.ID, t.Tool.ID, set.Revision, t.SHA256, b.dirs.Data
+	spec.Service, spec.ToolID, spec.Revision = t.Service, toolID, revision
+	spec.Keep = func() func() {
+		if _, letGo, err := registry.Use(dataDir, id, revision); err == nil {
+			return letGo
+		}
+		return func() {} // removed just now: the process is ended for that, too
+	}
 	return toolset.RunnerFunc(func(ctx context.Context, c toolset.Call) (toolset.Result, error) {
 		if other := b.instead[toolID]; other != nil {
 			return other.Run(ctx, c)
@@ -125,7 +133,8 @@ func (b *toolbox) Authored(m *manifest.Manifest, t manifest.Tool, dir string) (t
 	}
 	spec := python.Spec{
 		ToolsetID: m.ID, Dir: dir, Function: entry.Function, Requirements: m.Requirements, Streaming: t.Streaming,
-		Policy: limited(permitted(m, b.dirs.Home), time.Duration(t.Timeout)),
+		Policy:  limited(permitted(m, b.dirs.Home), time.Duration(t.Timeout)),
+		Service: t.Service, ToolID: m.ID + ":" + t.ID,
 	}
 	for _, file := range entry.Files() {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(file))); err == nil {
@@ -136,7 +145,19 @@ func (b *toolbox) Authored(m *manifest.Manifest, t manifest.Tool, dir string) (t
 	if spec.Module == "" {
 		return nil, fmt.Errorf("there is no module %s", entry.Module)
 	}
+	if spec.Service {
+		return b.forOneCall(spec), nil
+	}
 	return b.python.Runner(spec), nil
+}
+
+// forOneCall runs a service that ends with its call: a test has nothing to come after.
+func (b *toolbox) forOneCall(spec python.Spec) toolset.Runner {
+	return toolset.RunnerFunc(func(ctx context.Context, c toolset.Call) (toolset.Result, error) {
+		c.ChatID = rand.Text() // tests run side by side, and none shares its process
+		defer b.python.EndServices("its test is over", func(s toolset.Service) bool { return s.ChatID == c.ChatID })
+		return b.python.Runner(spec).Run(ctx, c)
+	})
 }
 
 // Close ends what was started.

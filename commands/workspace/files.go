@@ -24,6 +24,7 @@ type stateJSON struct {
 	*cas.Manifest
 	Tool   string          `json:"tool,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"`
+	By     string          `json:"by,omitempty"`
 	Active bool            `json:"active,omitempty"`
 	Undone bool            `json:"undone,omitempty"`
 }

@@ -29,7 +29,7 @@ type stateShowJSON struct {
 }
 
 func toStateJSON(s engine.StateInfo) stateJSON {
-	return stateJSON{Manifest: s.Manifest, Tool: s.Tool, Args: s.Args, Active: s.Active, Undone: s.Undone}
+	return stateJSON{Manifest: s.Manifest, Tool: s.Tool, Args: s.Args, By: s.By, Active: s.Active, Undone: s.Undone}
 }
 
 func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) error {
@@ -125,6 +125,14 @@ func countChanges(ctx context.Context, eng *engine.Engine, m *cas.Manifest) (str
 
 func isFolder(e *cas.Entry) bool { return e != nil && e.Kind == cas.Folder }
 
+// byPage says of a call that the page of a tool has made it.
+func byPage(tool string) string {
+	if tool == "" {
+		return ""
+	}
+	return "  by the page of " + tool
+}
+
 // madeBy says what made a state, for a person.
 func madeBy(s engine.StateInfo) string {
 	switch s.Source {
@@ -132,7 +140,7 @@ func madeBy(s engine.StateInfo) string {
 		if s.Tool == "" {
 			return "a tool"
 		}
-		return s.Tool + "  " + show.ArgLine(s.Args)
+		return s.Tool + "  " + show.ArgLine(s.Args) + byPage(s.By)
 	case cas.UserUpload:
 		return "files that came with a message"
 	case cas.Branch:

@@ -165,11 +165,11 @@ func StepsText(steps []engine.StateInfo) string {
 	case s.Source != cas.ToolRun || s.Tool == "":
 		return madeBy(s)
 	}
-	args := show.ArgLine(s.Args)
-	if args == "" {
-		return s.Tool
+	text := s.Tool
+	if args := show.ArgLine(s.Args); args != "" {
+		text += " " + strconv.Quote(term.CutEnd(args, 60))
 	}
-	return s.Tool + " " + strconv.Quote(term.CutEnd(args, 60))
+	return text + strings.TrimPrefix(byPage(s.By), " ")
 }
 
 func stepsAge(steps []engine.StateInfo) string {

@@ -59,7 +59,9 @@ func (b *Batch) apply(o op) error {
 	if len(o.content) > MaxValue {
 		return &TooBigError{What: "value", Size: int64(len(o.content)), Limit: MaxValue}
 	}
-	o.content = bytes.Clone(o.content)
+	if !o.given {
+		o.content = bytes.Clone(o.content)
+	}
 	values, keys, entries := o.cost()
 	over := b.values+values > flushValues || b.keys+keys > flushKeys || b.entries+entries > flushEntries
 	if over {

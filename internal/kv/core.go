@@ -78,6 +78,7 @@ type op struct {
 	primary Key
 	remove  bool
 	content []byte
+	given   bool    // content is the op's own
 	keys    [][]Key // one list an index
 	expires uint64  // in seconds of Unix time, 0 for never
 }

@@ -167,23 +167,37 @@ func TestNoFlippedBitIsBelieved(t *testing.T) {
 	}
 }
 
+// unmerged is a store that the next session merges. Where a session takes a second
+// Badger merges by itself: then another one is made.
+func unmerged(t *testing.T, table *Table[chat]) string {
+	t.Helper()
+	for range 20 {
+		dir := filepath.Join(t.TempDir(), "store")
+		for i := range mergeTables {
+			s := Open(dir, Options{})
+			var records []chat
+			for j := range 100 {
+				records = append(records, chat{ID: fmt.Sprintf("%d-%03d", i, j)})
+			}
+			put(t, s, table, records...)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(files(t, dir, ".sst")) == mergeTables {
+			return dir
+		}
+	}
+	t.Fatal("Badger merged each time")
+	return ""
+}
+
 // A merge would carry damage on, or drop what it can't read, so it looks at
 // everything first.
 func TestMergeRefusesDamagedBlocks(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "store")
 	table := chatTable()
-	for i := range mergeTables {
-		s := Open(dir, Options{})
-		var records []chat
-		for j := range 100 {
-			records = append(records, chat{ID: fmt.Sprintf("%d-%03d", i, j)})
-		}
-		put(t, s, table, records...)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := unmerged(t, table)
 	path := files(t, dir, ".sst")[3]
 	flip(t, path, 200) // in the first block
 	s := openAt(t, dir, Options{})

@@ -75,7 +75,9 @@
 // power cut once [Store.Sync] has returned, or any close of the session, or the
 // Update itself if it was an UpdateSync. A sync brings the memtable's log to the
 // disk, and the value log beside it if anything went there since; what filled up
-// before is waited for. "Write, Sync, then unlink" is
+// before is waited for. On Linux the logs have blocks in front of their ends, so that
+// a small sync needs no commit of the file system's journal, see ahead_linux.go.
+// "Write, Sync, then unlink" is
 // therefore UpdateSync or BatchSync, then unlink. An Update is atomic with its
 // index entries. A Batch is not atomic as a whole, each of its writes is.
 //

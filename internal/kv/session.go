@@ -40,7 +40,14 @@ type session struct {
 
 	mu     sync.Mutex
 	tables map[string]tableMeta // as committed; a table without records has version 0
+
+	aheadMu   sync.Mutex
+	ahead     map[string]ahead // by log, see makeAhead
+	preparing sync.WaitGroup   // who makes blocks for the first sync
 }
+
+// ahead is how far a log has blocks, and how many of them were made at last.
+type ahead struct{ to, made int64 }
 
 // A stamp is what a writing session leaves: one more than the last one's
 // number, and random bytes, so that a store put back from a copy is not taken
@@ -75,7 +82,7 @@ const layout = 1
 func (s *Store) openSession(release func(), need access) (*session, error) {
 	sess := &session{
 		store: s, access: need, log: &dbLog{}, release: release,
-		gone: make(chan struct{}), tables: map[string]tableMeta{},
+		gone: make(chan struct{}), tables: map[string]tableMeta{}, ahead: map[string]ahead{},
 	}
 	sess.bigWrites.Store(1) // what the log's own header is
 	if err := sess.openDB(); err != nil {
@@ -87,6 +94,9 @@ func (s *Store) openSession(release func(), need access) (*session, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(err, sess.closeDB())
+	}
+	if s.opts.Hold {
+		sess.prepare()
 	}
 	return sess, nil
 }
@@ -274,6 +284,7 @@ func (sess *session) close() error {
 func (sess *session) closeDB() error {
 	done := make(chan error, 1)
 	go func() {
+		sess.preparing.Wait()
 		err := sess.db.Close()
 		if err == nil {
 			err = sess.removeDead()

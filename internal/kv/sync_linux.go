@@ -34,13 +34,14 @@ func (sess *session) syncLogs(memtable, values string, written int64) error {
 // syncMapped brings a file to the disk that is written to through a mapping. One
 // that has gone meanwhile is a table by now, or was merged: both are synced by then.
 func (sess *session) syncMapped(path string) error {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	sess.makeAhead(f)
 	err = errors.Join(unix.Fdatasync(int(f.Fd())), f.Close())
 	if err == nil && sess.store.synced != nil {
 		sess.store.synced(path)

@@ -101,7 +101,7 @@ func (t *Table[T]) Put(w Writer, rec *T, opts ...PutOption) error {
 	if err != nil {
 		return fmt.Errorf("encode record of table %q: %w", t.name, err)
 	}
-	o := op{table: &t.core, primary: t.key(rec), keys: t.keys(rec)}
+	o := op{table: &t.core, primary: t.key(rec), keys: t.keys(rec), given: true}
 	o.content = append(binary.AppendUvarint(nil, uint64(t.version)), text...)
 	for _, opt := range opts {
 		opt(&o)

@@ -49,8 +49,15 @@ type filesAPI interface {
 type toolsAPI interface {
 	AllAgents(context.Context) (*engine.Agents, error)
 	ToolGroups(context.Context) ([]engine.ToolGroup, error)
+}
+
+// workflowsAPI is what running a workflow and going on with it needs.
+type workflowsAPI interface {
 	AllWorkflows(context.Context) ([]engine.Workflow, error)
 	StartWorkflow(ctx context.Context, name string, input json.RawMessage, req engine.TurnRequest) (string, engine.TurnID, error)
+	ActWorkflow(ctx context.Context, id, action string, req engine.TurnRequest) (engine.TurnID, error)
+	CancelWorkflow(ctx context.Context, id string) (engine.WorkflowInstance, error)
+	ChatWorkflow(ctx context.Context, chatID string) (*engine.WorkflowInstance, error)
 }
 
 // Engine is all of it.
@@ -59,6 +66,7 @@ type Engine interface {
 	chatsAPI
 	filesAPI
 	toolsAPI
+	workflowsAPI
 }
 
 // Models lists what models there are.

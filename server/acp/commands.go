@@ -1,9 +1,7 @@
 package acp
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -31,7 +29,7 @@ func (a *agent) own() []ownCommand {
 		{"compact", "sum up the conversation for the model; nothing is lost", "", a.compactChat},
 		{"model", "show or choose the model", "provider/name, or auto", a.modelCommand},
 		{"agent", "show or choose the agent", "an agent, or none", a.agentCommand},
-		{"workflow", "show the workflows of toolsets, or run one", "name, then its input as JSON", a.workflowCommand},
+		{"workflow", "show the workflows of toolsets, run one, or go on with it", "name, then its input as JSON; or continue, retry, cancel", a.workflowCommand},
 	}
 }
 
@@ -269,55 +267,6 @@ func (a *agent) agentCommand(r *request, s *session, args string) (string, error
 		}
 	}
 	return a.reply(r, s, text)
-}
-
-// workflowCommand runs a workflow, whose steps are the prompt's plan.
-func (a *agent) workflowCommand(r *request, s *session, args string) (string, error) {
-	all, err := a.eng.AllWorkflows(r.ctx)
-	if err != nil {
-		return "", err
-	}
-	name, input, _ := strings.Cut(args, " ")
-	if name == "" {
-		return a.reply(r, s, workflowsText(all))
-	}
-	var found *engine.Workflow
-	for i := range all {
-		if all[i].ID == name || bareTool(all[i].ID) == name {
-			found = &all[i]
-		}
-	}
-	if found == nil {
-		return a.reply(r, s, "There is no workflow "+harmless.Cut(harmless.Line(name), maxShownName)+".\n"+workflowsText(all))
-	}
-	if input = strings.TrimSpace(input); input != "" && !json.Valid([]byte(input)) {
-		return a.reply(r, s, "What follows the workflow's name has to be JSON, such as {\"topic\": \"tea\"}.")
-	}
-	var steps []planStep
-	for _, st := range found.Steps {
-		name := harmless.Line(st.Name)
-		if name == "" {
-			name = harmless.Line(st.ID)
-		}
-		steps = append(steps, planStep{st.ID, name})
-	}
-	return a.run(r, s, func(ctx context.Context) (engine.TurnID, error) {
-		req := engine.TurnRequest{OnWait: a.waits(s)}
-		a.complete(s, &req)
-		_, id, err := a.eng.StartWorkflow(ctx, found.ID, bytes.TrimSpace([]byte(input)), req)
-		return id, err
-	}, steps...)
-}
-
-func workflowsText(all []engine.Workflow) string {
-	if len(all) == 0 {
-		return "No installed toolset brings a workflow."
-	}
-	text := "The workflows are:"
-	for _, w := range all {
-		text += "\n- `/workflow " + harmless.Line(w.ID) + "`  " + harmless.Cut(harmless.Line(w.Description), maxShownName)
-	}
-	return text
 }
 
 // reply says what a command did.

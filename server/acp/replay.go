@@ -47,8 +47,21 @@ func (a *agent) replay(ctx context.Context, s *session) error {
 			a.update(s, u)
 		}
 	}
+	a.replayWorkflow(ctx, s, conv.Messages)
 	a.update(s, update{Kind: "session_info_update", Title: harmless.Line(conv.Chat.Title), UpdatedAt: stamp(conv.Chat.UpdatedAt)})
 	return nil
+}
+
+// replayWorkflow says again how to go on with a workflow, where nothing was said
+// since it stopped.
+func (a *agent) replayWorkflow(ctx context.Context, s *session, messages []engine.Message) {
+	i, err := a.eng.ChatWorkflow(ctx, s.id)
+	if err != nil || i == nil || len(messages) == 0 || messages[len(messages)-1].TurnID != string(i.TurnID) {
+		return // the conversation is what counts
+	}
+	if text := workflowStands(i); text != "" {
+		a.say(s, "fettle.workflow."+i.ID, text)
+	}
 }
 
 // lastCalls are the last calls of a conversation, which are shown with what they

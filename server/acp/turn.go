@@ -249,13 +249,20 @@ func permissionOptions(rule string) []permissionOption {
 }
 
 // planStep is a step of a workflow that a prompt runs.
-type planStep struct{ id, name string }
+type planStep struct {
+	id, name string
+	done     bool // by an earlier prompt
+}
 
 // withSteps makes the plan of a workflow's steps.
 func (t *teller) withSteps(steps []planStep) {
 	t.stepAt = map[string]int{}
 	for _, s := range steps {
 		t.stepAt[s.id] = len(t.steps)
-		t.steps = append(t.steps, planEntry{Content: s.name, Priority: "medium", Status: "pending"})
+		entry := planEntry{Content: s.name, Priority: "medium", Status: "pending"}
+		if s.done {
+			entry.Status = "completed"
+		}
+		t.steps = append(t.steps, entry)
 	}
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,4 +42,18 @@ func TestShowRequests(t *testing.T) {
 			t.Errorf("%s: %q %v", body, got, err)
 		}
 	}
+}
+
+// FuzzShowRequest reads anything as the question what a model is: it names one, or
+// is refused with the field that is wrong.
+func FuzzShowRequest(f *testing.F) {
+	for _, seed := range []string{`{"model":"a/b"}`, `{"name":"a:latest","verbose":true}`, `{"model":1}`, `[]`, ``, `{"model":"` + strings.Repeat("x", 3000) + `"}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		name, bad := ShowRequest(raw)
+		if bad == nil && name == "" || bad != nil && bad.Error() == "" {
+			t.Errorf("%q and %v", name, bad)
+		}
+	})
 }

@@ -114,6 +114,7 @@ func Policy(nonce string, frames []string) string {
 		"script-src 'self'",
 		"style-src 'self' 'nonce-" + nonce + "'",
 		"img-src 'self' data: blob:",
+		"media-src 'self'",
 		"font-src 'self'",
 		"connect-src 'self'",
 		"worker-src 'self'",

@@ -75,7 +75,7 @@ func TestTheIndexHasANonceOfItsOwn(t *testing.T) {
 			t.Fatalf("the index is %s", text)
 		}
 		seen[nonce[1]] = true
-		want := "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce[1] + "'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; " +
+		want := "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce[1] + "'; img-src 'self' data: blob:; media-src 'self'; font-src 'self'; connect-src 'self'; " +
 			"worker-src 'self'; manifest-src 'self'; frame-src http://127.0.0.1:9; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 		if got := res.Header.Get("Content-Security-Policy"); got != want {
 			t.Errorf("policy %s\nwant   %s", got, want)

@@ -1,9 +1,14 @@
 package bundle
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -375,4 +380,69 @@ func FuzzOpenZIP(f *testing.F) {
 			}
 		}
 	})
+}
+
+// FuzzOpenTarGz packs any bytes as a tar and opens that: it is refused by an error
+// of ours, or all of its files are there, each under a name of its own within it.
+func FuzzOpenTarGz(f *testing.F) {
+	regular := func(name string) tar.Header { return tar.Header{Name: name, Typeflag: tar.TypeReg} }
+	good := []tar.Header{regular("toolset.yaml"), regular("tools/hello.py"), {Name: "assets/", Typeflag: tar.TypeDir}}
+	data := map[string]string{"toolset.yaml": demoManifest, "tools/hello.py": "def run(workspace):\n    return {}\n"}
+	for _, more := range [][]tar.Header{
+		nil, {regular("../x")}, {regular("/x")}, {regular("tools/hello.py")}, {regular("./tools/b.py")},
+		{{Name: "l", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}}, {{Name: "assets/" + strings.Repeat("é", 90), Typeflag: tar.TypeReg}},
+	} {
+		f.Add(untarred(f, tarred(f, append(good[:3:3], more...), data, nil)))
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, plain []byte) {
+		var packed bytes.Buffer
+		gz := gzip.NewWriter(&packed)
+		if _, err := gz.Write(plain); err != nil {
+			t.Fatal(err)
+		}
+		if err := gz.Close(); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		b, err := openTarGz(t.Context(), &packed, int64(packed.Len()), Options{TempDir: dir})
+		if err != nil {
+			if CodeOf(err) == "" || err.Error() == "" {
+				t.Errorf("an error without a code: %v", err)
+			}
+		} else {
+			seen := map[string]bool{}
+			for _, file := range b.Files {
+				got, err := b.ReadFile(file.Path)
+				if err != nil || int64(len(got)) != file.Size {
+					t.Errorf("%s: %v", file.Path, err)
+				}
+				if key := strings.ToLower(file.Path); seen[key] || !filepath.IsLocal(file.Path) {
+					t.Errorf("%q is there twice, or leads out", file.Path)
+				} else {
+					seen[key] = true
+				}
+			}
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+}
+
+// untarred is the tar in a tar.gz.
+func untarred(t testing.TB, raw []byte) []byte {
+	t.Helper()
+	gz, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(gz)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
 }

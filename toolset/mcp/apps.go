@@ -257,20 +257,34 @@ func (m *Manager) AppTool(ctx context.Context, s Server, ws *toolset.Workspace, 
 	return out, err
 }
 
-// CallForApp calls a tool for an app, and gives the server's CallToolResult as it
-// came, in JSON: the page is the server's own.
-func (m *Manager) CallForApp(ctx context.Context, s Server, ws *toolset.Workspace, name string, args json.RawMessage) (json.RawMessage, error) {
-	var out json.RawMessage
-	err := m.on(ctx, s, ws, func(c *conn) error {
-		res, err := c.call(ctx, remote{name: name}, toolset.Call{Args: args, Workspace: ws})
+// AppResult is what a tool gave that was called for an app.
+type AppResult struct {
+	// Raw is the server's CallToolResult as it came, in JSON: the page is the
+	// server's own.
+	Raw json.RawMessage
+	// Result is the same as calls have it, and Failed why it has none.
+	Result toolset.Result
+	Failed error
+}
+
+// CallForApp calls a tool for an app.
+func (m *Manager) CallForApp(ctx context.Context, s Server, name string, call toolset.Call) (*AppResult, error) {
+	var out *AppResult
+	err := m.on(ctx, s, call.Workspace, func(c *conn) error {
+		res, err := c.call(ctx, remote{name: name}, call)
 		if err != nil {
 			return err
 		}
 		if res.NeedsInput() {
 			return errors.New("it wants to know something of a person, who can't be asked here")
 		}
-		out = marshal(res)
-		return tooLong(out)
+		got := &AppResult{Raw: marshal(res)}
+		if err := tooLong(got.Raw); err != nil {
+			return err
+		}
+		got.Result, got.Failed = c.result(toolset.Tool{}, res)
+		out = got
+		return nil
 	})
 	return out, err
 }

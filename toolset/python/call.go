@@ -1,7 +1,6 @@
 package python
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +29,9 @@ func (t *tool) Run(ctx context.Context, call toolset.Call) (toolset.Result, erro
 		return toolset.Result{}, err
 	}
 	defer t.r.work.Done()
+	if t.spec.Service && !t.spec.Parser {
+		return t.runService(ctx, call)
+	}
 	t.r.count(1)
 	p, out, err := t.serve(ctx, call)
 	t.r.count(-1)
@@ -68,10 +70,6 @@ func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, er
 	if call.Workspace != nil {
 		workspace = call.Workspace.Path
 	}
-	args := call.Args
-	if len(bytes.TrimSpace(args)) == 0 {
-		args = json.RawMessage("{}")
-	}
 	p, err := t.r.plan(ctx, t.spec, workspace, call.Report)
 	if err != nil {
 		return nil, outcome{}, err
@@ -92,11 +90,7 @@ func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, er
 				return nil, outcome{}, err
 			}
 		}
-		out := conduct(ctx, proc, request{
-			Root: p.root, File: p.file,
-			Name: filepath.ToSlash(t.spec.Module), Module: p.module, Function: t.spec.Function, Args: args,
-			Workspace: workspace, ChatID: call.ChatID, Page: call.Page, Tab: call.Tab, Parser: t.spec.Parser,
-		}, report)
+		out := conduct(ctx, proc, t.requestOf(p, call), report)
 		// A spare that ended before it reached the tool did nothing of the call.
 		if !warm || out.started || out.fault != nil || ctx.Err() != nil {
 			out.root = p.root

@@ -34,6 +34,12 @@ type Options struct {
 	// Least is a containment below which no tool is run, whatever its policy
 	// says. The zero value leaves that to the policy.
 	Least toolset.Level
+	// ServiceIdle is how long a service lives that nobody uses; zero is the
+	// constant of that name.
+	ServiceIdle time.Duration
+	// ServiceEnded is told of each service that has ended; it may be nil, and is
+	// called from several goroutines.
+	ServiceEnded func(toolset.Service)
 	// NoSpares is for a program that ends after one call.
 	NoSpares bool
 	// SpareIdle is how long a spare waits; zero is a minute.
@@ -70,6 +76,12 @@ type Spec struct {
 	// Parser says that the function is a payload's parser: it is called with one
 	// text, the argument text, and gives {type, data}.
 	Parser bool
+	// Service says that the process lives on after the call, for the next calls
+	// of the tool in the chat; ToolID and Revision are what is told of it. Keep
+	// keeps the toolset's files for it until it is let go; it may be nil.
+	Service          bool
+	ToolID, Revision string
+	Keep             func() (letGo func())
 	// Policy is what the tool may reach beside its own files, the interpreter
 	// and the workspace of each call.
 	Policy toolset.Policy
@@ -118,7 +130,10 @@ type Runtime struct {
 	failed map[string]failure   // environments that couldn't be made, by key
 	code   map[string]*bytecode // by a toolset folder
 	temp   string               // the cache, where none was given
-	work   sync.WaitGroup       // calls, spares and what starts them
+	work   sync.WaitGroup       // calls, spares, services and what starts them
+
+	services services
+	starting sync.Mutex // one service is started at a time
 }
 
 // New makes a runtime. Nothing is looked for or started before it is asked.
@@ -126,7 +141,11 @@ func New(o Options) *Runtime {
 	if o.SpareIdle == 0 {
 		o.SpareIdle = defaultIdle
 	}
+	if o.ServiceIdle == 0 {
+		o.ServiceIdle = ServiceIdle
+	}
 	r := &Runtime{o: o, spares: map[string]*spare{}, warm: map[string]loaded{}, code: map[string]*bytecode{}, told: map[string]bool{}, failed: map[string]failure{}}
+	r.services.live = map[string]*service{}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }
@@ -145,7 +164,7 @@ func (r *Runtime) enter() error {
 	return nil
 }
 
-// Close ends the spares, lets no new call begin, and waits for those that are
+// Close ends the spares and the services, lets no new call begin, and waits for those that are
 // running, but not longer than ctx.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()

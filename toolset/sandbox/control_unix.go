@@ -14,6 +14,9 @@ import (
 	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
 
+// canHold tells whether processes can be stopped for a while.
+const canHold = true
+
 // control is the launcher's end of the socket to a keeper.
 type control struct {
 	*net.UnixConn

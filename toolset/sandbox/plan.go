@@ -67,7 +67,7 @@ func resolve(p toolset.Policy, c toolset.Command) (*plan, error) {
 	}
 	pl.Spec = keeper.Spec{
 		Args: c.Args, Path: slices.Concat(c.Path, standardPath()), Dir: c.Dir, Grants: grants,
-		Harden: p.Most != toolset.LevelNone, Network: string(p.Network), UnixSockets: p.UnixSockets, Limits: keeperLimits(pl.limits),
+		Harden: p.Most != toolset.LevelNone, Network: string(p.Network), Serves: p.Serves, UnixSockets: p.UnixSockets, Limits: keeperLimits(pl.limits),
 	}
 	if pl.Dir == "" {
 		pl.Dir = p.Workspace

@@ -58,6 +58,8 @@ type process struct {
 	ending bool      // work takes on nothing more
 	birth  time.Time // of the process, or of its call
 	base   chan size // the workspace at that time, once it is measured
+
+	ports ports // connections into it
 }
 
 var _ toolset.Process = (*process)(nil)
@@ -226,6 +228,10 @@ func (p *process) hear() (group int, end *keeper.Ending, err error) {
 			case p.answer <- nil:
 			default: // a keeper says it once
 			}
+		case n.Dialed != nil:
+			p.dialed(*n.Dialed)
+		case n.Held:
+			p.held()
 		case n.Ended != nil:
 			end = n.Ended
 			p.mu.Lock()

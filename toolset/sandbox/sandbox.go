@@ -82,6 +82,9 @@ func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Comman
 		if p.Network == toolset.NetworkHosts && level < toolset.LevelFull {
 			return nil, l.uncontained(toolset.LevelReduced, toolset.LevelFull, "only some hosts of the network can be given at level full, so that a tool gets all or none here")
 		}
+		if p.Serves && p.Network == toolset.NetworkNone && level == toolset.LevelReduced {
+			return nil, l.uncontained(toolset.LevelReduced, toolset.LevelFull, "a service gets a network that it is alone in, and only level full has one")
+		}
 		proc, err := l.startAt(ctx, level, plan)
 		f, lacks := keeper.IsLack(err)
 		if lacks && level > toolset.LevelNone {

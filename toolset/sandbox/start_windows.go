@@ -17,6 +17,9 @@ import (
 // highestLevel is what this system could do at best.
 const highestLevel = toolset.LevelNone
 
+// canHold tells whether processes can be stopped for a while.
+const canHold = false
+
 // control is the launcher's end of the two pipes to a keeper.
 type control struct {
 	in, out *os.File

@@ -17,7 +17,8 @@ class Channel:
     a tool prints goes to standard error then, which fettle keeps, and reading
     standard input finds its end."""
 
-    def __init__(self):
+    def __init__(self, stays):
+        self.stays = stays  # for more than one request
         self.source, self.sink = os.dup(0), os.dup(1)
         self.owner = os.getpid()
         null = os.open(os.devnull, os.O_RDONLY)
@@ -46,7 +47,8 @@ class Channel:
             data += part
         size = int.from_bytes(data[:4], "big")
         text = data[36:] + self.read(size + 36 - len(data))
-        os.close(self.source)
+        if not self.stays:
+            os.close(self.source)
         return data[4:20], data[20:36], text.decode("utf-8")
 
     def send(self, token, text):
@@ -663,6 +665,7 @@ class Finder:
 
 
 def perform(call):
+    """Do what is asked for, and tell whether there may be more after it."""
     kind = "load"
     try:
         call.channel.send(call.key, '{"t":"start"}')
@@ -676,6 +679,8 @@ def perform(call):
     except BaseException as e:
         flush()
         call.error("cancelled" if isinstance(e, KeyboardInterrupt) else kind, e)
+        return not isinstance(e, KeyboardInterrupt)
+    return True
 
 
 def warm(sources, names):
@@ -699,7 +704,7 @@ def flush():
 
 
 def main():
-    channel = Channel()
+    channel = Channel(os.environ.pop("FETTLE_SERVICE", "") != "")
     import builtins
 
     builtins.exit = builtins.quit = sys.exit  # as site would have them
@@ -716,9 +721,9 @@ def main():
     sources.find()
     if wanted:
         warm(sources, [name[1:] for name in wanted if name[:1] == "="])
-    call = Call(channel)
     try:
-        perform(call)
+        while perform(Call(channel)) and channel.stays:
+            pass  # what the tool began goes on meanwhile
     finally:
         os._exit(0)  # threads and exit handlers of the tool's end with its call
 

@@ -15,7 +15,8 @@ import (
 
 // local is what the keeper remembers on Linux.
 type local struct {
-	lower bool // the process's memory is bounded once it is there
+	lower bool      // the process's memory is bounded once it is there
+	dials chan Dial // to the goroutine that makes connections; nil before the first
 }
 
 func dup(from, to int) { unix.Dup3(from, to, 0) } // both are open: it can't fail
@@ -49,9 +50,14 @@ func (k *keeper) start() error {
 		if err := k.buildRoot(); err != nil {
 			return err
 		}
-		if k.Network == NetworkHosts {
+		switch {
+		case k.Network == NetworkHosts:
 			if err := k.openProxy(); err != nil {
 				return err
+			}
+		case k.Network == NetworkNone && k.Serves:
+			if err := raiseLoopback(); err != nil {
+				return Lack("start the loopback network", err)
 			}
 		}
 	} else {

@@ -79,7 +79,7 @@ func (k *keeper) handled(version int) (rulesetAttr, uintptr) {
 	}
 	if version >= 4 {
 		size = 2 * unsafe.Sizeof(uint64(0))
-		if k.Network == NetworkNone {
+		if k.Network == NetworkNone && !k.Serves { // what serves has a network with nobody else in it
 			attr.net = netTCP
 			if version >= 10 {
 				attr.net |= netUDP

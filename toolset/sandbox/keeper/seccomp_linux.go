@@ -104,7 +104,7 @@ func (k *keeper) families() []uint32 {
 	if k.UnixSockets && k.keepsUnixSockets() {
 		out = append(out, unix.AF_UNIX)
 	}
-	if k.Network != NetworkNone {
+	if k.Network != NetworkNone || k.Serves {
 		out = append(out, unix.AF_INET, unix.AF_INET6)
 	}
 	if k.Network == NetworkAll {

@@ -62,8 +62,10 @@ type Spec struct {
 	// Files are made in the new root.
 	Files []Stub `json:"files,omitempty"`
 	// Temp is the folder for temporary files where there is no private /tmp.
-	Temp        string `json:"temp,omitempty"`
-	Network     string `json:"network,omitempty"`
+	Temp    string `json:"temp,omitempty"`
+	Network string `json:"network,omitempty"`
+	// Serves gives the process the loopback of its network, to listen on.
+	Serves      bool   `json:"serves,omitempty"`
 	UnixSockets bool   `json:"unix_sockets,omitempty"`
 	Limits      Limits `json:"limits"`
 }
@@ -87,6 +89,20 @@ type Stub struct {
 // says the same.
 type Order struct {
 	Signal string `json:"signal,omitempty"` // "INT" or "TERM", for the process and its group
+	// Dial wants a connection to a port of the sandbox's own loopback.
+	Dial *Dial `json:"dial,omitempty"`
+	// Hold stops all processes until it is taken back; the answer is Held.
+	Hold *bool `json:"hold,omitempty"`
+}
+
+// Dial is one connection that is wanted, and in a [Notice] what came of it: the
+// socket comes with it, unless there is an error.
+type Dial struct {
+	ID    uint64 `json:"id"`
+	Port  int    `json:"port"`
+	Error string `json:"error,omitempty"`
+	// Refused tells that nobody listens there, as yet.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Notice is what a keeper says.
@@ -98,7 +114,10 @@ type Notice struct {
 	Facts
 	// Failed says why nothing was started.
 	Failed *Failure `json:"failed,omitempty"`
-	Ended  *Ending  `json:"ended,omitempty"`
+	// Dialed answers a Dial, Held a Hold.
+	Dialed *Dial   `json:"dialed,omitempty"`
+	Held   bool    `json:"held,omitempty"`
+	Ended  *Ending `json:"ended,omitempty"`
 }
 
 // Facts are what a keeper found out about the machine.

@@ -109,7 +109,7 @@ func (k *keeper) supervise() {
 				k.sayEnded(Ending{Code: -1})
 				return
 			}
-			k.signal(o.Signal)
+			k.obey(o)
 		}
 	}
 }
@@ -133,6 +133,19 @@ func (k *keeper) listen(orders chan<- Order, done <-chan struct{}) {
 		case <-done:
 			return
 		}
+	}
+}
+
+// obey does what the launcher says.
+func (k *keeper) obey(o Order) {
+	switch {
+	case o.Dial != nil:
+		k.dial(*o.Dial)
+	case o.Hold != nil:
+		k.hold(*o.Hold)
+		Send(k.control, Notice{Held: true}) // a launcher that is gone needs no word
+	default:
+		k.signal(o.Signal)
 	}
 }
 

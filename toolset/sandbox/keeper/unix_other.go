@@ -54,6 +54,23 @@ func (k *keeper) start() error {
 	return k.launch()
 }
 
+// dial is the launcher's own to do here: the process has the machine's network.
+func (k *keeper) dial(d Dial) {
+	d.Error = "the process has no network of its own"
+	Send(k.control, Notice{Dialed: &d})
+}
+
+// hold stops the process's group, or lets it go on.
+func (k *keeper) hold(on bool) {
+	sig := unix.SIGCONT
+	if on {
+		sig = unix.SIGSTOP
+	}
+	if pid := int(k.pid.Load()); pid > 0 {
+		unix.Kill(-pid, sig) // it may have ended by now
+	}
+}
+
 // lower brings a limit down; systems disagree about its type.
 func lower[T int64 | uint64](limit *T, value int64) {
 	if uint64(*limit) > uint64(value) {

@@ -7,20 +7,38 @@ import { textOf, type LiveTurn } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage, ShownPayload, SuggestedAction, SuggestedValue, ThoughtStep, ToldOfCall, ToolCall, WorkspacePayload } from "@/types/chat";
 
 /** CallOfPage is what list_messages tells of a call beyond its message's parts. */
-type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & ToldOfCall;
+type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & Partial<Pick<Schemas["CallView"], "app_of" | "app_calls" | "args">> & ToldOfCall;
 
 /** messagesOf gives a page's messages. */
 export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblings: Record<string, Schemas["siblings"]> = {}): GeneralChatMessage[] {
   const byMessage = new Map<string, Map<string, CallOfPage>>();
+  const apps = new Map<string, ToolCall[]>();
   for (const call of calls) {
+    if (call.app_of) {
+      apps.set(call.app_of, [...(apps.get(call.app_of) ?? []), appCall(call)]);
+      continue;
+    }
     const map = byMessage.get(call.message_id) ?? new Map<string, CallOfPage>();
     byMessage.set(call.message_id, map.set(call.tool_use_id, call));
   }
-  return messages.map((m) => messageOf(m, byMessage.get(m.id), siblings[m.id]));
+  return messages.map((m) => messageOf(m, byMessage.get(m.id), apps, siblings[m.id]));
 }
 
-function messageOf(message: Message, calls?: Map<string, CallOfPage>, siblings?: Schemas["siblings"]): GeneralChatMessage {
-  const read = new Reader(calls);
+/** appCall is a call that a page made, which no message has among its parts. */
+function appCall(call: CallOfPage): ToolCall {
+  return { tool_name: bare(call.tool_id), tool_id: call.tool_id, input: record(call.args), output: "", tool_use_id: call.tool_use_id, status: call.status as ToolCall["status"], ...told(call) };
+}
+
+/** told is what a call's record tells of it. */
+function told(call: CallOfPage) {
+  return {
+    call_id: call.id, error: call.error, duration_ms: call.duration_ms, render_plan: call.render_plan,
+    pre_manifest_id: call.pre_manifest_id, post_manifest_id: call.post_manifest_id, changes: call.changes, changed: call.changed,
+  };
+}
+
+function messageOf(message: Message, calls?: Map<string, CallOfPage>, apps?: Map<string, ToolCall[]>, siblings?: Schemas["siblings"]): GeneralChatMessage {
+  const read = new Reader(calls, apps);
   // An answer that failed before its first word has none, which the server writes as null.
   for (const part of message.parts ?? []) read.part(part);
   return {
@@ -101,9 +119,11 @@ class Reader {
   payloads: ShownPayload[] = [];
   private step = 0;
   private readonly calls;
+  private readonly apps;
 
-  constructor(calls: Map<string, CallOfPage> | undefined) {
+  constructor(calls: Map<string, CallOfPage> | undefined, apps: Map<string, ToolCall[]> | undefined) {
     this.calls = calls;
+    this.apps = apps;
   }
 
   part(part: Part) {
@@ -154,12 +174,7 @@ class Reader {
     this.tools[index] = {
       tool_name: tool, tool_id: known?.tool_id ?? name, input, output: "", tool_use_id: id,
       status: known ? (known.status as ToolCall["status"]) : "pending",
-      ...(known
-        ? {
-            call_id: known.id, error: known.error, duration_ms: known.duration_ms, render_plan: known.render_plan,
-            pre_manifest_id: known.pre_manifest_id, post_manifest_id: known.post_manifest_id, changes: known.changes, changed: known.changed,
-          }
-        : {}),
+      ...(known ? { ...told(known), apps: this.apps?.get(known.id), app_calls: known.app_calls } : {}),
     };
     this.thoughts.push({ type: "tool_call", agent, tool, query: argument(input), tool_use_id: id });
     this.segments.push({ kind: "tool", index });

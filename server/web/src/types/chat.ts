@@ -72,6 +72,9 @@ export interface ToolCall extends ToldOfCall {
   call_id?: string;
   tool_use_id?: string;
   status?: "pending" | "running" | "success" | "error";
+  /** the last calls that the page of this one made, and how many there were in all */
+  apps?: ToolCall[];
+  app_calls?: number;
 }
 
 export interface ToolProgressEvent {

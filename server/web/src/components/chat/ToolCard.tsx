@@ -28,6 +28,7 @@ export const ToolCard = memo(function ToolCard({ call, chatId, progress, childre
         <ToolIcon tool={call.tool_name} className="size-4 shrink-0 text-muted" />
         <span className="shrink-0 font-medium">{call.tool_name}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted" dir="auto">{about}</span>
+        {call.app_calls !== undefined && call.app_calls > 0 && <span className="shrink-0 text-muted">{call.app_calls === 1 ? "1 call by its page" : `${call.app_calls} calls by its page`}</span>}
         {files > 0 && <span className="shrink-0 text-muted">{files === 1 ? "1 file changed" : `${files} files changed`}</span>}
         {call.duration_ms !== undefined && <span className="shrink-0 text-muted tabular-nums">{duration(call.duration_ms)}</span>}
         <Status call={call} />

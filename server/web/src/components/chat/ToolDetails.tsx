@@ -10,6 +10,7 @@ import { api, unwrap } from "@/lib/api/client";
 import { cn } from "@/lib/cn";
 import { useUI } from "@/lib/ui";
 import type { ToolCall } from "@/types/chat";
+import { ToolCard } from "./ToolCard";
 
 const View = lazy(() => import("@/components/renderers/ToolCallView").then((m) => ({ default: m.ToolCallView })));
 
@@ -47,6 +48,7 @@ export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string |
       ) : (
         <Plain text={part === "input" ? inputText(call.input) : call.output || call.error || (call.status === "running" ? "It runs." : "It gave no text.")} />
       )}
+      {call.apps && <AppCalls calls={call.apps} all={call.app_calls ?? call.apps.length} chatId={chatId} />}
       {changed > 0 && (
         <ul aria-label="Files changed" className="border-t border-border px-3 py-2 font-mono text-xs">
           {call.changes?.map((c) => (
@@ -65,6 +67,18 @@ export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string |
         </ul>
       )}
     </div>
+  );
+}
+
+/** AppCalls are the calls that the page of a call made, each a card. */
+function AppCalls({ calls, all, chatId }: { calls: ToolCall[]; all: number; chatId: string | null }) {
+  return (
+    <section aria-label="Calls by its page" className="border-t border-border px-3 py-1">
+      {all > calls.length && <p className="pt-1 text-xs text-muted">{`The last ${calls.length} of ${all.toLocaleString("en")} calls by its page`}</p>}
+      {calls.map((c) => (
+        <ToolCard key={c.call_id} call={c} chatId={chatId} />
+      ))}
+    </section>
   );
 }
 

@@ -1,6 +1,6 @@
 import { FilePlus, FolderUp, Redo2, Undo2, Upload as UploadIcon } from "lucide-react";
 import { useRef } from "react";
-import { IconButton } from "@/components/ui/Button";
+import { Button, IconButton } from "@/components/ui/Button";
 import { SearchField } from "@/components/ui/SearchField";
 import { bytes } from "@/lib/time";
 import { chosen, type Upload } from "./upload";
@@ -49,9 +49,15 @@ export function FilesToolbar({ filter, onFilter, edit }: FilesToolbarProps) {
       </div>
       {progress && (
         <div className="px-3 pb-2 text-xs text-muted">
-          <p role="status">
-            Uploading {progress.done + 1} of {progress.of}, {bytes(progress.bytes)} of {bytes(progress.all)}
-          </p>
+          <div className="flex items-center gap-2">
+            <p className="min-w-0 flex-1">
+              <span role="status">{`Uploading ${progress.done + 1} of ${progress.of}`}</span>
+              <span className="tabular-nums" aria-hidden="true">{`, ${bytes(progress.bytes)} of ${bytes(progress.all)}`}</span>
+            </p>
+            <Button size="small" look="quiet" onClick={edit?.actions.stopUpload}>
+              Stop
+            </Button>
+          </div>
           <progress className="mt-1 h-1 w-full accent-accent" aria-label="Upload" value={progress.bytes} max={Math.max(1, progress.all)} />
         </div>
       )}

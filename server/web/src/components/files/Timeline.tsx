@@ -2,28 +2,36 @@ import { ArrowLeft, GitCommitVertical, Redo2, Undo2, X } from "lucide-react";
 import { useMemo, useState, type KeyboardEvent } from "react";
 import { Button, IconButton } from "@/components/ui/Button";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
+import { useChat } from "@/hooks/useGeneralChat";
 import { BlockedDialog } from "./Dialogs";
 import DiffView from "./DiffView";
 import FilesBrowser from "./FilesBrowser";
-import { lanesOf } from "./lanes";
-import { stateWords } from "./stateWords";
-import { TimelineRow } from "./TimelineRow";
-import { OtherBranches } from "./OtherBranches";
+import { said } from "./stateWords";
+import { TimelineList } from "./TimelineList";
 import { counted, useFileActions } from "./useFileActions";
-import { useStates } from "./useWorkspace";
+import { useKeptFocus } from "./useKeptFocus";
+import { useBranches, useStates } from "./useWorkspace";
 import { restoreState, undo, type WorkspaceState } from "./workspaceApi";
 
 type View = { kind: "list" } | { kind: "tree"; manifestId?: string } | { kind: "diff"; title: string; from?: string; to?: string };
 
+// A first look needs a screen of them; the server lists so many at once.
+const firstStates = 200;
+const mostStates = 1000;
+
 /** Timeline is every state that a chat's files were in, what made it, and the way back to it. */
 export default function Timeline({ chatId }: { chatId: string }) {
-  const [limit, setLimit] = useState(100);
+  const [limit, setLimit] = useState(firstStates);
   const states = useStates(chatId, limit);
   const actions = useFileActions(chatId);
   const [view, setView] = useState<View>({ kind: "list" });
+  const [reached, setReached] = useState<string | null>(null);
   const [comparing, setComparing] = useState<WorkspaceState | null>(null);
+  const box = useKeptFocus(view.kind + (comparing?.id ?? ""));
   const list = useMemo(() => states.data?.states ?? [], [states.data]);
-  const placed = useMemo(() => lanesOf(list), [list]);
+  const branches = useBranches(chatId);
+  const ends = useMemo(() => new Map((branches.data ?? []).flatMap((b) => (b.manifest_id && !b.active ? [[b.manifest_id, b] as const] : []))), [branches.data]);
+  const { switchTo } = useChat((s) => ({ switchTo: s.switchTo }));
 
   if (states.isError && !states.data) return <Failed what="The timeline could not be read" error={states.error} onRetry={() => void states.refetch()} />;
   if (!states.data) return <Skeleton lines={8} />;
@@ -40,7 +48,7 @@ export default function Timeline({ chatId }: { chatId: string }) {
       "Bring back",
       (done) => `Brought back: ${counted(done)}`,
       (options) => restoreState(chatId, id, options),
-      () => undo(chatId),
+      { label: "Undo", run: () => undo(chatId) },
     );
   const choose = (state: WorkspaceState) => {
     if (!comparing) return setView({ kind: "tree", manifestId: state.active ? undefined : state.id });
@@ -70,7 +78,7 @@ export default function Timeline({ chatId }: { chatId: string }) {
   return (
     // The keys are shortcuts of the buttons in it.
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions
-    <div className="@container flex h-full min-h-0 flex-col" onKeyDown={keys}>
+    <div ref={box} tabIndex={-1} className="@container flex h-full min-h-0 flex-col outline-none" onKeyDown={keys}>
       {view.kind === "tree" && (
         <FilesBrowser chatId={chatId} manifestId={view.manifestId} onLeave={() => setView({ kind: "list" })} />
       )}
@@ -117,51 +125,33 @@ export default function Timeline({ chatId }: { chatId: string }) {
               </>
             )}
           </div>
-          <div className="scroll-y min-h-0 flex-1">
-            <ol aria-label="States, the latest first">
-              {list.map((state, i) => {
-                const place = placed[i];
-                return place ? (
-                  <TimelineRow
-                    key={state.id}
-                    state={state}
-                    place={place}
-                    lanes={Math.max(1, ...placed.map((p) => p.lane + 1))}
-                    compared={comparing?.id === state.id}
-                    comparing={comparing !== null}
-                    onChoose={() => choose(state)}
-                    onRestore={() => restore(state.id)}
-                    onDiff={() => setView({ kind: "diff", title: `What ${said(state)} changed`, to: state.id })}
-                    onCompare={() => setComparing(state)}
-                  />
-                ) : null;
-              })}
-            </ol>
-            <OtherBranches
-              chatId={chatId}
-              known={list}
-              onTree={(manifestId) => setView({ kind: "tree", manifestId })}
-              onDiff={(branch, from) => setView({ kind: "diff", title: `From ${branch} to the files as they are`, from })}
-              onRestore={restore}
-            />
+          <TimelineList
+            states={list}
+            ends={ends}
+            comparing={comparing}
+            reached={reached}
+            onReach={setReached}
+            onChoose={choose}
+            onRestore={(state) => restore(state.id)}
+            onDiff={(state) => setView({ kind: "diff", title: `What ${said(state)} changed`, to: state.id })}
+            onCompare={setComparing}
+            onSwitch={(branch) => void switchTo(branch.leaf_message_id)}
+          >
             {states.data.more && (
-              <div className="p-3">
-                <Button size="small" disabled={states.isFetching} onClick={() => setLimit(limit * 3)}>
-                  {states.isFetching ? "Loading" : "Show older states"}
-                </Button>
+              <div className="p-3 text-[13px] text-muted">
+                {limit < mostStates ? (
+                  <Button size="small" disabled={states.isFetching} onClick={() => setLimit(mostStates)}>
+                    {states.isFetching ? "Loading" : "Show older states"}
+                  </Button>
+                ) : (
+                  "Older ones are kept, and not listed here."
+                )}
               </div>
             )}
-          </div>
+          </TimelineList>
         </>
       )}
       {actions.blocked && <BlockedDialog blocked={actions.blocked} onClose={actions.closeBlocked} />}
     </div>
   );
-}
-
-/** said names a state in a sentence. */
-function said(state: WorkspaceState): string {
-  const { what, detail } = stateWords(state);
-  const short = detail.length > 40 ? detail.slice(0, 39) + "…" : detail;
-  return short ? `${what} ${short}` : what.charAt(0).toLowerCase() + what.slice(1);
 }

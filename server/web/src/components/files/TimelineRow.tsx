@@ -1,68 +1,72 @@
-import { EllipsisVertical, FolderOpen, GitCompare, Diff, RotateCcw } from "lucide-react";
+import { Diff, EllipsisVertical, FolderOpen, GitBranch, GitCompare, RotateCcw } from "lucide-react";
 import { IconButton } from "@/components/ui/Button";
 import { Menu } from "@/components/ui/Menu";
 import { RelativeTime } from "@/components/ui/RelativeTime";
 import { Tooltip } from "@/components/ui/Tooltip";
 import { cn } from "@/lib/cn";
 import { letters } from "./FileTree";
+import { Lanes } from "./Lanes";
 import type { Placed } from "./lanes";
-import { counts, stateWords } from "./stateWords";
+import { branchName, counts, stateWords } from "./stateWords";
 import type { Mark } from "./tree";
-import type { WorkspaceState } from "./workspaceApi";
+import type { Branch, WorkspaceState } from "./workspaceApi";
 
 const signs = { "+": "text-good", "~": "text-warn", "−": "text-bad", "": "text-warn" };
 
 export interface TimelineRowProps {
   state: WorkspaceState;
   place: Placed;
-  lanes: number;
+  /** lanes that all rows have room for */
+  width: number;
+  index: number;
+  top: number;
+  /** Tab leads to this row */
+  reached: boolean;
+  /** the state that it came from, where that isn't the one below */
+  from?: string;
+  /** another branch of the chat, which ended with it */
+  branch?: Branch;
   compared: boolean;
   comparing: boolean;
   onChoose(): void;
   onRestore(): void;
   onDiff(): void;
   onCompare(): void;
+  onSwitch?: () => void;
 }
 
-export function TimelineRow({ state, place, lanes, compared, comparing, onChoose, onRestore, onDiff, onCompare }: TimelineRowProps) {
+export function TimelineRow({ state, place, width, index, top, reached, from, branch, compared, comparing, onChoose, onRestore, onDiff, onCompare, onSwitch }: TimelineRowProps) {
   const { what, detail } = stateWords(state);
+  const restore = !state.active && !comparing;
+  const cell = (column: number) => ({ tabIndex: reached && column === 0 ? 0 : -1, "data-row": index, "data-column": column });
   return (
-    <li className={cn("flex h-12 items-stretch pr-1", compared ? "bg-raised" : "hover:bg-surface", state.undone && "text-muted")} aria-current={state.active ? "true" : undefined}>
-      <Lanes place={place} lanes={lanes} state={state} />
-      <Tooltip text={<Changes state={state} detail={detail} />}>
-        <button type="button" onClick={onChoose} aria-pressed={comparing ? compared : undefined} className="flex min-w-0 flex-1 flex-col justify-center px-1 text-left outline-offset-[-2px]">
-          <span className="flex w-full min-w-0 items-baseline gap-1.5 text-[13px]">
-            <span className={cn("shrink-0", state.active && "font-semibold")}>{what}</span>
-            {detail && (
-              <span className={cn("min-w-0 truncate font-mono text-xs", !state.undone && "text-muted")}>
-                <bdi>{detail}</bdi>
-              </span>
-            )}
-          </span>
-          <span className="flex w-full min-w-0 items-baseline gap-2 text-xs text-muted">
-            <RelativeTime at={state.created_at} className="truncate" />
-            {counts(state.changes).map(({ sign, n, word }) => (
-              <span key={sign} className={cn("shrink-0 tabular-nums", signs[sign])}>
-                <span aria-hidden="true">
-                  {sign}
-                  {n.toLocaleString("en")}
-                  {sign ? "" : ` ${word}`}
+    <div
+      role="row"
+      aria-rowindex={index + 1}
+      aria-current={state.active ? "true" : undefined}
+      style={{ transform: `translateY(${top}px)` }}
+      className={cn("absolute top-0 left-0 flex h-12 w-full items-stretch pr-1", compared ? "bg-raised" : "hover:bg-surface", state.undone && "text-muted")}
+    >
+      <Lanes place={place} width={width} state={state} />
+      <div role="gridcell" className="flex min-w-0 flex-1">
+        <Tooltip text={<Changes state={state} detail={detail} from={from} branch={branch} />}>
+          <button type="button" {...cell(0)} onClick={onChoose} aria-pressed={comparing ? compared : undefined} className="flex min-w-0 flex-1 flex-col justify-center px-1 text-left outline-offset-[-2px]">
+            <span className="flex w-full min-w-0 items-baseline gap-1.5 text-[13px]">
+              <span className={cn("shrink-0", state.active && "font-semibold")}>{what}</span>
+              {detail && (
+                <span className={cn("min-w-0 truncate font-mono text-xs", !state.undone && "text-muted")}>
+                  <bdi>{detail}</bdi>
                 </span>
-                <span className="sr-only">
-                  {n} {word}
-                </span>
-              </span>
-            ))}
-            {state.active && <span className="shrink-0 text-accent-ink">now</span>}
-            {state.undone && <span className="shrink-0">undone</span>}
-            {!state.complete && <span className="shrink-0 text-warn">not all of it is kept</span>}
-          </span>
-        </button>
-      </Tooltip>
+              )}
+            </span>
+            <Facts state={state} branch={branch} from={from} aside={place.lane > 0 && !state.undone} />
+          </button>
+        </Tooltip>
+      </div>
       {!comparing && (
-        <div className="flex shrink-0 items-center">
-          {!state.active && (
-            <IconButton label="Bring this state back" onClick={onRestore}>
+        <div role="gridcell" className="flex shrink-0 items-center">
+          {restore && (
+            <IconButton label="Bring this state back" {...cell(1)} onClick={onRestore}>
               <RotateCcw />
             </IconButton>
           )}
@@ -71,28 +75,65 @@ export function TimelineRow({ state, place, lanes, compared, comparing, onChoose
               { label: "What it changed", icon: <Diff />, onSelect: onDiff },
               { label: "Compare with another state", icon: <GitCompare />, onSelect: onCompare },
               { label: "The files as they were", icon: <FolderOpen />, onSelect: onChoose },
-              ...(state.active ? [] : [{ label: "Bring this state back", icon: <RotateCcw />, onSelect: onRestore }]),
+              ...(onSwitch ? [{ label: "Go on in this branch", icon: <GitBranch />, onSelect: onSwitch }] : []),
+              ...(restore ? [{ label: "Bring this state back", icon: <RotateCcw />, onSelect: onRestore }] : []),
             ]}
           >
             {/* A trigger of two kinds, so the name is its own and no tooltip. */}
-            <button type="button" aria-label={`More about ${what} ${detail}`.trim()} className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-raised hover:text-ink">
+            <button type="button" {...cell(restore ? 2 : 1)} aria-label={`More about ${what} ${detail}`.trim()} className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-raised hover:text-ink">
               <EllipsisVertical className="size-4" />
             </button>
           </Menu>
         </div>
       )}
-    </li>
+    </div>
+  );
+}
+
+/** Facts is the second line of a state: when, how much, and where it stands. */
+function Facts({ state, branch, from, aside }: { state: WorkspaceState; branch?: Branch; from?: string; aside: boolean }) {
+  return (
+    <span className="flex w-full min-w-0 items-baseline gap-2 text-xs text-muted">
+      <RelativeTime at={state.created_at} className="shrink-0" />
+      {counts(state.changes).map(({ sign, n, word }) => (
+        <span key={sign} className={cn("shrink-0 tabular-nums", signs[sign])}>
+          <span aria-hidden="true">
+            {sign}
+            {n.toLocaleString("en")}
+            {sign ? "" : ` ${word}`}
+          </span>
+          <span className="sr-only">
+            {n} {word}
+          </span>
+        </span>
+      ))}
+      {state.active && <span className="shrink-0 text-accent-ink">now</span>}
+      {state.undone && <span className="shrink-0">undone</span>}
+      {!state.complete && <span className="shrink-0 text-warn">not all of it is kept</span>}
+      {branch && (
+        <span className="flex min-w-0 items-baseline gap-1">
+          <GitBranch className="size-3 shrink-0 self-center" aria-hidden="true" />
+          <span className="sr-only">end of the branch </span>
+          <bdi className="truncate">{branchName(branch)}</bdi>
+        </span>
+      )}
+      {/* What the lines say. */}
+      {aside && !branch && <span className="sr-only">on another branch</span>}
+      {from && <span className="sr-only">after {from}</span>}
+    </span>
   );
 }
 
 /** Changes is what is seen of a state where it is hovered or has the focus. */
-function Changes({ state, detail }: { state: WorkspaceState; detail: string }) {
+function Changes({ state, detail, from, branch }: { state: WorkspaceState; detail: string; from?: string; branch?: Branch }) {
   const { changes } = state;
   const all = changes?.changed ?? 0;
   const paths = changes?.paths.slice(0, 12) ?? [];
   return (
     <div className="flex flex-col gap-0.5">
       {detail.length > 30 && <p className="mb-1 line-clamp-4 font-mono text-xs break-all">{detail}</p>}
+      {branch && <p className="line-clamp-3">The branch {branchName(branch)} ended here</p>}
+      {from && <p className="line-clamp-2 text-muted">After {from}</p>}
       {changes && all === 0 && <p className="text-muted">No file changed</p>}
       {paths.map(({ path, kind }) => {
         const mark = letters[kind as Mark];
@@ -108,34 +149,5 @@ function Changes({ state, detail }: { state: WorkspaceState; detail: string }) {
         {state.file_count.toLocaleString("en")} {state.file_count === 1 ? "file" : "files"}
       </p>
     </div>
-  );
-}
-
-const laneWidth = 14;
-const height = 48;
-
-/** Lanes draws the dot of a state, and the lines of the branches that pass it. */
-function Lanes({ place, lanes, state }: { place: Placed; lanes: number; state: WorkspaceState }) {
-  const x = (lane: number) => 14 + lane * laneWidth;
-  const dot = x(place.lane);
-  const mid = height / 2;
-  const line = "stroke-muted opacity-60";
-  return (
-    <svg width={20 + lanes * laneWidth} height={height} aria-hidden="true" className="shrink-0 fill-none" strokeWidth="2">
-      {place.through.map((lane) => (
-        <path key={lane} className={line} d={`M${x(lane)} 0V${height}`} strokeDasharray={lane > 0 ? "3 3" : undefined} />
-      ))}
-      {place.up && <path className={line} d={`M${dot} 0V${mid}`} strokeDasharray={place.lane > 0 ? "3 3" : undefined} />}
-      {place.down && <path className={line} d={`M${dot} ${mid}V${height}`} strokeDasharray={place.lane > 0 ? "3 3" : undefined} />}
-      {place.joins.map((lane) => (
-        <path key={lane} className={line} d={`M${x(lane)} 0C${x(lane)} ${mid} ${x(lane)} ${mid} ${dot} ${mid}`} strokeDasharray="3 3" />
-      ))}
-      <circle
-        cx={dot}
-        cy={mid}
-        r={state.active ? 6 : 4.5}
-        className={state.active ? "fill-accent stroke-accent" : state.undone ? "fill-bg stroke-muted" : "fill-muted stroke-muted"}
-      />
-    </svg>
   );
 }

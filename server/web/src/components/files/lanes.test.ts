@@ -1,28 +1,32 @@
 import { expect, it } from "vitest";
-import { lanesOf } from "./lanes";
+import { lanesOf, widthOf } from "./lanes";
 import { counts, stateWords } from "./stateWords";
 import type { WorkspaceState } from "./workspaceApi";
 
+const solid = (lane: number) => ({ lane, dashed: false });
+const dashed = (lane: number) => ({ lane, dashed: true });
+
 it("draws one line where nothing was undone", () => {
   expect(lanesOf([{ id: "c", parent_id: "b", active: true }, { id: "b", parent_id: "a" }, { id: "a" }])).toEqual([
-    { lane: 0, up: false, down: true, through: [], joins: [] },
-    { lane: 0, up: true, down: true, through: [], joins: [] },
-    { lane: 0, up: true, down: false, through: [], joins: [] },
+    { lane: 0, up: undefined, down: solid(0), through: [], joins: [], from: undefined },
+    { lane: 0, up: solid(0), down: solid(0), through: [], joins: [], from: undefined },
+    { lane: 0, up: solid(0), down: undefined, through: [], joins: [], from: undefined },
   ]);
 });
 
-// As the server lists them after write, write, write, undo: the undone one first,
-// and the restore as a child of what it went back from.
+// As the server lists them after write, write, write, undo: the restore is a child of
+// what it went back from.
 it("puts what was undone beside the way to the active state", () => {
   const placed = lanesOf([
-    { id: "undone", parent_id: "two", undone: true },
     { id: "restore", parent_id: "undone", active: true },
+    { id: "undone", parent_id: "two", undone: true },
     { id: "two", parent_id: "one" },
     { id: "one" },
   ]);
-  expect(placed.map((p) => p.lane)).toEqual([1, 0, 0, 0]);
-  expect(placed[1]?.through).toEqual([1]);
-  expect(placed[2]).toEqual({ lane: 0, up: true, down: true, through: [], joins: [1] });
+  expect(placed.map((p) => p.lane)).toEqual([0, 1, 0, 0]);
+  expect(placed[1]).toEqual({ lane: 1, up: undefined, down: dashed(1), through: [solid(0)], joins: [], from: undefined });
+  expect(placed[2]).toEqual({ lane: 0, up: solid(0), down: solid(0), through: [], joins: [dashed(1)], from: undefined });
+  expect(placed[0]?.from).toBe(2);
 });
 
 it("keeps two other branches apart, and uses a lane again that has ended", () => {
@@ -35,7 +39,23 @@ it("keeps two other branches apart, and uses a lane again that has ended", () =>
     { id: "a" },
   ]);
   expect(placed.map((p) => p.lane)).toEqual([1, 2, 0, 0, 1, 0]);
-  expect(placed[3]?.joins).toEqual([1, 2]);
+  expect(placed[3]?.joins).toEqual([solid(1), solid(2)]);
+  expect(placed.map((p) => p.from)).toEqual([3, 3, undefined, 5, undefined, undefined]);
+  expect(widthOf(placed)).toBe(3);
+});
+
+it("lets no line run on to a state that isn't listed, or is listed above", () => {
+  const placed = lanesOf([{ id: "old", parent_id: "gone" }, { id: "b", parent_id: "c", active: true }, { id: "c", parent_id: "b" }]);
+  expect(placed.map((p) => p.through)).toEqual([[], [], []]);
+  expect(placed[0]?.down).toEqual(solid(1));
+  expect(placed[0]?.from).toBeUndefined();
+});
+
+it("draws the lanes of very many branches on the last one", () => {
+  const many = Array.from({ length: 1000 }, (_, i) => ({ id: String(i), parent_id: i === 999 ? undefined : String(i % 4 === 0 ? 999 : i + 1), active: i === 1 }));
+  const placed = lanesOf(many);
+  expect(placed).toHaveLength(1000);
+  expect(widthOf(placed)).toBe(6);
 });
 
 it("says what made a state", () => {

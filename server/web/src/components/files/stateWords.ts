@@ -1,4 +1,4 @@
-import type { WorkspaceState } from "./workspaceApi";
+import type { Branch, WorkspaceState } from "./workspaceApi";
 
 /** StateWords is what made a state, in words. */
 export interface StateWords {
@@ -21,7 +21,7 @@ const sources: Record<string, string> = {
 const telling = ["path", "file", "filename", "command", "query", "url", "name", "title"];
 
 export function stateWords(state: WorkspaceState): StateWords {
-  if (state.source === "tool_run") return { what: state.tool?.split(":").pop() ?? "A tool", detail: argument(state.args) };
+  if (state.source === "tool_run") return { what: (state.tool?.split(":").pop() ?? "A tool") + byPage(state.by), detail: argument(state.args) };
   if (!state.parent_id && state.source === "external") return { what: "As it was found", detail: "" };
   const paths = state.changes?.paths ?? [];
   const one = paths.length === 1 ? paths[0] : undefined;
@@ -29,6 +29,23 @@ export function stateWords(state: WorkspaceState): StateWords {
   const isRename = paths.length === 2 && paths.some((p) => p.kind === "added") && paths.some((p) => p.kind === "removed");
   if (state.source === "edit" && isRename) return { what: "Renamed", detail: paths.map((p) => p.path).join(", ") };
   return { what: sources[state.source] ?? state.source, detail: "" };
+}
+
+/** byPage says of a call that the page of a tool made it. */
+function byPage(tool: string | undefined): string {
+  return tool ? `, by the page of ${tool.split(":").pop()}` : "";
+}
+
+/** said names a state in a sentence. */
+export function said(state: WorkspaceState): string {
+  const { what, detail } = stateWords(state);
+  const short = detail.length > 40 ? detail.slice(0, 39) + "…" : detail;
+  return short ? `${what} ${short}` : what.charAt(0).toLowerCase() + what.slice(1);
+}
+
+/** branchName is what a branch is called: by the question that it began with. */
+export function branchName(branch: Branch): string {
+  return branch.title ? `“${branch.title}”` : `number ${branch.number}`;
 }
 
 function argument(args: unknown): string {

@@ -17,3 +17,14 @@ export async function takeBack(chatId: string, done: Restored, paths: string[]):
     tellFault("It could not be taken back", error);
   }
 }
+
+/** stepBack takes a step back where it is still the last one: what came after it isn't what was meant. */
+export async function stepBack(chatId: string, done: Restored, back: () => Promise<unknown>): Promise<void> {
+  try {
+    const { states } = await listStates(chatId, 20);
+    if (states.some((s) => s.active && s.id === done.after)) await back();
+    else tell("Other steps came after it; the timeline has the way back to each state.");
+  } catch (error) {
+    tellFault("It could not be taken back", error);
+  }
+}

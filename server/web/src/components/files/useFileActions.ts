@@ -1,11 +1,11 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { tell, tellFault } from "@/components/ui/Toasts";
 import { ApiFault } from "@/lib/api/fault";
 import { draftKey, useDrafts } from "./drafts";
-import { takeBack } from "./takeBack";
+import { stepBack, takeBack } from "./takeBack";
 import type { Upload } from "./upload";
 import { useRefresh } from "./useWorkspace";
-import { deleteFile, moveFile, putFile, redo, undo, type Restored, type RestoreOptions } from "./workspaceApi";
+import { deleteFile, moveFile, putFile, redo, undo, uploadFile, type Restored, type RestoreOptions } from "./workspaceApi";
 
 export interface Progress {
   done: number;
@@ -27,6 +27,7 @@ export function useFileActions(chatId: string) {
   const refresh = useRefresh(chatId);
   const keepDraft = useDrafts((s) => s.keep);
   const [progress, setProgress] = useState<Progress | null>(null);
+  const stop = useRef<AbortController | null>(null);
   const [blocked, setBlocked] = useState<Blocked | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -77,29 +78,38 @@ export function useFileActions(chatId: string) {
       let first: Restored | null = null;
       let last: Restored | null = null;
       let sent = 0;
+      const paths: string[] = []; // that are there
+      const { signal } = (stop.current = new AbortController());
       try {
         for (const [i, { path, file }] of uploads.entries()) {
-          setProgress({ done: i, of: uploads.length, bytes: sent, all });
-          last = await putFile(chatId, path, file);
+          const show = (bytes: number) => setProgress({ done: i, of: uploads.length, bytes: sent + Math.min(bytes, file.size), all });
+          show(0);
+          last = await uploadFile(chatId, path, file, { signal, onSent: show });
           first ??= last;
           sent += file.size;
+          paths.push(path);
         }
+      } catch (error) {
+        if (!signal.aborted) throw error;
       } finally {
         setProgress(null);
+        stop.current = null;
       }
-      if (!first || !last) return;
-      const paths = uploads.map((u) => u.path);
-      const name = uploads.length === 1 ? (paths[0] ?? "") : `${uploads.length} files`;
+      if (!first || !last) {
+        tell("The upload was stopped: no file has changed");
+        return;
+      }
+      const name = paths.length === 1 ? (paths[0] ?? "") : `${paths.length} files`;
       // One file's step can be undone as one; those of several are brought back from before the first.
-      tell(`Uploaded ${name}`, offerUndo(uploads.length === 1 ? first : { ...first, after: undefined }, paths));
+      tell(`Uploaded ${name}${signal.aborted ? ` of ${uploads.length}, then it was stopped` : ""}`, offerUndo(paths.length === 1 ? first : { ...first, after: undefined }, paths));
     });
 
   /** restoring runs undo, redo or restore; where others changed files since, it shows which. */
-  const restoring = (what: string, said: (done: Restored) => string, step: (options: RestoreOptions) => Promise<Restored>, back?: () => Promise<unknown>, options: RestoreOptions = {}): Promise<void> =>
+  const restoring = (what: string, said: (done: Restored) => string, step: (options: RestoreOptions) => Promise<Restored>, back?: { label: string; run(): Promise<unknown> }, options: RestoreOptions = {}): Promise<void> =>
     run(`${what} was not done`, async () => {
       try {
         const done = await step(options);
-        tell(said(done), back && { label: "Undo", run: () => void back().catch((e: unknown) => tellFault("It could not be taken back", e)).then(refresh) });
+        tell(said(done), back && { label: back.label, run: () => void stepBack(chatId, done, back.run).then(refresh) });
       } catch (error) {
         if (!(error instanceof ApiFault) || error.status !== 409) throw error;
         const plan = await step({ ...options, dry_run: true });
@@ -126,9 +136,10 @@ export function useFileActions(chatId: string) {
     rename,
     create,
     upload,
+    stopUpload: () => stop.current?.abort(),
     restoring,
-    undo: () => restoring("Undo", (d) => `Undone: ${counted(d)}`, (o) => undo(chatId, o), () => redo(chatId)),
-    redo: () => restoring("Redo", (d) => `Redone: ${counted(d)}`, (o) => redo(chatId, o), () => undo(chatId)),
+    undo: () => restoring("Undo", (d) => `Undone: ${counted(d)}`, (o) => undo(chatId, o), { label: "Redo", run: () => redo(chatId) }),
+    redo: () => restoring("Redo", (d) => `Redone: ${counted(d)}`, (o) => redo(chatId, o), { label: "Undo", run: () => undo(chatId) }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import { diffStates, listFiles, listStates, readPart, type FileState } from "./workspaceApi";
+import { diffStates, listBranches, listFiles, listStates, readPart, type FileState } from "./workspaceApi";
 
 // All keys begin with ["workspace", chatId], which the chat invalidates when a
 // call or a turn ends.
@@ -21,6 +21,14 @@ export function useStates(chatId: string, limit = 100) {
     queryKey: ["workspace", chatId, "states", limit],
     queryFn: ({ signal }) => listStates(chatId, limit, signal),
     placeholderData: keepPreviousData,
+  });
+}
+
+/** useBranches are the chat's branches; what ended them changes with the chat. */
+export function useBranches(chatId: string) {
+  return useQuery({
+    queryKey: ["workspace", chatId, "branches"],
+    queryFn: ({ signal }) => listBranches(chatId, signal),
   });
 }
 

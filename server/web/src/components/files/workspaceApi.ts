@@ -1,4 +1,5 @@
 import { api, request, unwrap, type Schemas } from "@/lib/api/client";
+import { send } from "@/lib/api/send";
 
 export type FileInfo = Schemas["file"];
 export type FileChange = Schemas["fileChange"];
@@ -7,6 +8,9 @@ export type Diff = Schemas["diff"];
 
 /** WorkspaceState is a state with what made it and what it changed: how many paths, and the first of them. */
 export type WorkspaceState = Schemas["workspaceState"];
+
+/** Branch is one of the chat's branches, with the state that it ended with. */
+export type Branch = Schemas["Branch"];
 
 /** FileState names a state of a file: of the chat now, of a manifest, or after a call. */
 export interface FileState {
@@ -36,10 +40,14 @@ export async function listFiles(chatId: string, manifest?: string, signal?: Abor
 export async function listStates(chatId: string, limit: number, signal?: AbortSignal) {
   return unwrap(
     await api.GET("/api/chats/{chat}/workspace/states", {
-      params: { path: { chat: chatId }, query: { limit, changes: true } },
+      params: { path: { chat: chatId }, query: { limit, changes: true, all: true } },
       signal,
     }),
   );
+}
+
+export async function listBranches(chatId: string, signal?: AbortSignal): Promise<Branch[]> {
+  return unwrap(await api.GET("/api/chats/{chat}/branches", { params: { path: { chat: chatId } }, signal })).branches;
 }
 
 export async function diffStates(chatId: string, from?: string, to?: string, signal?: AbortSignal): Promise<Diff> {
@@ -91,6 +99,12 @@ export async function putFile(chatId: string, path: string, content: BodyInit, o
   if (only === "new") headers["If-None-Match"] = "*";
   else if (only) headers["If-Match"] = `"${only.was}"`;
   const response = await request(filePath(chatId, path), { method: "PUT", body: content, headers });
+  return (await response.json()) as Restored;
+}
+
+/** uploadFile is putFile for what may be large: it tells how far it is, and can be stopped. */
+export async function uploadFile(chatId: string, path: string, file: File, o: { signal: AbortSignal; onSent(bytes: number): void }): Promise<Restored> {
+  const response = await send(filePath(chatId, path), { method: "PUT", body: file, headers: { "Content-Type": "application/octet-stream" }, ...o });
   return (await response.json()) as Restored;
 }
 

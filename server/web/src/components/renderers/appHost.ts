@@ -11,6 +11,8 @@ export interface AppPlace {
   origin: string;
   callId: string;
   app: App;
+  /** a tool that the app called has ended */
+  onCalled(): void;
   onHeight(height: number): void;
   /** shows a question, or none any more */
   onQuestion(question: AppQuestion | null): void;
@@ -22,7 +24,7 @@ export interface AppPlace {
  * hostApp carries out what the bridge says, for one frame. It hears the frame alone,
  * and posts to its origin alone. What it gives ends it.
  */
-export function hostApp({ frame, origin, callId, app, onHeight, onQuestion, onClose }: AppPlace): () => void {
+export function hostApp({ frame, origin, callId, app, onCalled, onHeight, onQuestion, onClose }: AppPlace): () => void {
   let bridge = newBridge;
   let questions = Promise.resolve();
   const host = () => ({ html: app.html, csp: app.csp, context: hostContext(app.tool), toolInput: app.tool_input, toolResult: app.tool_result });
@@ -78,7 +80,7 @@ export function hostApp({ frame, origin, callId, app, onHeight, onQuestion, onCl
         settle(effect.id, ask<boolean>((done) => ({ kind: "message", text: effect.text, done }), false).then((yes) => (yes ? {} : { isError: true })));
         return;
       case "callTool":
-        settle(effect.id, callTool(effect.name, effect.arguments));
+        settle(effect.id, callTool(effect.name, effect.arguments).finally(onCalled));
         return;
       case "readResource":
         settle(effect.id, readAppResource(callId, effect.uri));

@@ -27,7 +27,7 @@ export function Tabs<T extends string>({
           <Base.Trigger
             key={tab.id}
             value={tab.id}
-            className="-mb-px flex items-center gap-1.5 border-b-2 border-transparent px-2 py-2 text-[13px] text-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+            className="-mb-px flex items-center gap-1.5 border-b-2 border-transparent px-2 py-2 text-[13px] text-muted outline-offset-[-2px] hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
           >
             {tab.label}
             {tab.badge ? <span className="rounded-full bg-raised px-1.5 text-xs">{tab.badge}</span> : null}

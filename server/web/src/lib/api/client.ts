@@ -18,11 +18,14 @@ export function useServer(url: string) {
   base = url.replace(/\/$/, "");
 }
 
+/** addressOf is where a path of the API is. */
+export const addressOf = (path: string) => base + path;
+
 /** request fetches an address of the API with the token. It throws ApiFault, or Unreachable. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token()) headers.set("Authorization", "Bearer " + token());
-  const response = await fetch(base + path, { ...init, headers, credentials: "omit" }).catch((error: unknown) => {
+  const response = await fetch(addressOf(path), { ...init, headers, credentials: "omit" }).catch((error: unknown) => {
     // fetch says TypeError where there is no network; who stopped it hears that.
     throw error instanceof TypeError ? new Unreachable(error) : error;
   });

@@ -859,6 +859,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tools that live on after their calls */
+        get: operations["list_services"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/settings": {
         parameters: {
             query?: never;
@@ -1007,6 +1024,25 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tool-calls/{call}/service": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the service of a call runs, and why it doesn't */
+        get: operations["get_service"];
+        put?: never;
+        /** Make the call of a service anew, as a turn of the chat that asks for approvals as any */
+        post: operations["restart_service"];
+        /** End the service of a call */
+        delete: operations["stop_service"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1716,6 +1752,8 @@ export interface components {
             updated_at: string;
         };
         CallView: {
+            app_calls?: number;
+            app_of?: string;
             args: unknown;
             changed: number;
             changes: components["schemas"]["Change"][];
@@ -1758,6 +1796,7 @@ export interface components {
             agent_mode?: boolean;
             /** Format: date-time */
             created_at: string;
+            cut_short?: boolean;
             /** Format: date-time */
             deleted_at?: string;
             forked_from?: components["schemas"]["Origin"];
@@ -2040,6 +2079,29 @@ export interface components {
             usage?: components["schemas"]["Usage"];
             workspace_payload?: unknown;
         };
+        Service: {
+            calls: components["schemas"]["ServiceCall"][];
+            chat_id: string;
+            ended?: components["schemas"]["ServiceEnd"];
+            id: string;
+            own_network: boolean;
+            ports: number[];
+            /** Format: date-time */
+            since: string;
+            tool_id: string;
+            toolset_id: string;
+            /** Format: date-time */
+            used: string;
+        };
+        ServiceCall: {
+            call_id: string;
+            port?: number;
+        };
+        ServiceEnd: {
+            /** Format: date-time */
+            at: string;
+            why: string;
+        };
         Setting: {
             key: string;
             origin: string[];
@@ -2314,6 +2376,7 @@ export interface components {
         };
         appTool: {
             approval?: components["schemas"]["appApproval"];
+            call_id?: string;
             result?: unknown;
         };
         appToolInfo: {
@@ -2357,6 +2420,7 @@ export interface components {
             origin?: string;
             problem?: string;
             sandbox?: string;
+            service?: components["schemas"]["service"];
             tool_id?: string;
             url?: string;
         };
@@ -2857,6 +2921,7 @@ export interface components {
             agent_mode?: boolean;
             /** Format: date-time */
             created_at: string;
+            cut_short?: boolean;
             /** Format: date-time */
             deleted_at?: string;
             forked_from?: components["schemas"]["Origin"];
@@ -2924,6 +2989,7 @@ export interface components {
             calls: components["schemas"]["CallView"][];
             chat: components["schemas"]["Chat"];
             messages: components["schemas"]["Message"][];
+            question?: components["schemas"]["Message"];
             siblings: {
                 [key: string]: components["schemas"]["siblings"];
             };
@@ -3026,6 +3092,10 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        restart: {
+            allow?: string[];
+            confirm?: boolean;
+        };
         restore: {
             dry_run?: boolean;
             keep?: string[];
@@ -3062,6 +3132,19 @@ export interface components {
         };
         servers: {
             servers: components["schemas"]["server"][];
+        };
+        service: {
+            again: boolean;
+            call_id: string;
+            chat_id: string;
+            own_network: boolean;
+            port?: number;
+            state: string;
+            tool_id: string;
+            why?: string;
+        };
+        services: {
+            services: components["schemas"]["Service"][];
         };
         show: {
             model: string;
@@ -3199,6 +3282,7 @@ export interface components {
             active?: boolean;
             added?: number;
             args?: unknown;
+            by?: string;
             bytes: number;
             changes?: components["schemas"]["stateChanges"];
             chat_id: string;
@@ -4441,6 +4525,8 @@ export interface operations {
                 limit?: number;
                 /** @description tell what each changed of the one before it */
                 changes?: boolean;
+                /** @description those of all branches, not only of the way to the active one */
+                all?: boolean;
             };
             header?: never;
             path: {
@@ -5145,6 +5231,38 @@ export interface operations {
             };
         };
     };
+    list_services: {
+        parameters: {
+            query?: {
+                /** @description those of one chat */
+                chat_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["services"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
     get_settings: {
         parameters: {
             query?: never;
@@ -5419,6 +5537,103 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["render"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    get_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["service"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    restart_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["restart"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["turn"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    stop_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["service"];
                 };
             };
             /** @description failure */

@@ -16,19 +16,22 @@ export async function pageOfMessages(chat: string, o: { limit: number; before?: 
       signal: o.signal,
     }),
   );
-  return { ...page, messages: messagesOf(page.messages, page.calls, page.siblings) };
+  return { ...page, messages: messagesOf(page.messages, page.calls, page.siblings), asked: page.question ? messagesOf([page.question]) : [] };
 }
+
+/** ShownPage is a page, and the end of its way where that isn't the active branch. */
+type ShownPage = Awaited<ReturnType<typeof pageOfMessages>> & { leaf?: string };
 
 /**
  * lastPage is the last page of what is read in a chat: of the active branch, or, while
  * a turn runs beside it, of the way to where that turn's answer will stand.
  */
-export async function lastPage(chat: string, o: { limit: number; signal: AbortSignal }) {
+export async function lastPage(chat: string, o: { limit: number; signal: AbortSignal }): Promise<ShownPage> {
   const page = await pageOfMessages(chat, o);
   if (!page.turn_id || (page.turn_parent_id ?? "") === (page.messages.at(-1)?.id ?? "")) return page;
   if (!page.turn_parent_id) return { ...page, messages: [], before: undefined };
   const way = await pageOfMessages(chat, { ...o, leaf: page.turn_parent_id });
-  return { ...way, turn_id: page.turn_id };
+  return { ...way, turn_id: page.turn_id, asked: page.asked, leaf: page.turn_parent_id };
 }
 
 /** runningTurn is the turn that runs in a chat, from the first frame of the chat's stream. */

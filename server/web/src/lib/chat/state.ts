@@ -19,6 +19,8 @@ export interface ChatState {
   messages: GeneralChatMessage[];
   /** the message before which older ones are; null where there are none */
   before: string | null;
+  /** the end of the way that the messages are of; null is the chat's active branch */
+  leaf: string | null;
   loadingOlder: boolean;
   loading: boolean; // the chat's messages
   loadFault: unknown; // why they can't be had
@@ -58,6 +60,6 @@ export interface ChatActions {
 export type Decision = "allow" | "deny" | "allow_chat" | "allow_always";
 
 export const empty: ChatState = {
-  chat: null, chatId: null, messages: [], before: null, loadingOlder: false, loading: false, loadFault: null, starting: false, stopping: false,
+  chat: null, chatId: null, messages: [], before: null, leaf: null, loadingOlder: false, loading: false, loadFault: null, starting: false, stopping: false,
   turn: null, broken: false, unanswerable: false, fault: null, locked: false, context: {}, opened: 0,
 };

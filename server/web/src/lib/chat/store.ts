@@ -126,8 +126,8 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
       const seen = get().messages;
       const running = page.turn_id && !get().turn ? page.turn_id : null;
       set((s) => ({
-        chat: page.chat, chatId: page.chat.id, before: page.before ?? null, loading: false, loadFault: null, locked: false,
-        messages: [...withSeen(page.messages, s.messages), ...questions(page.turn_id, page.messages, s.messages, page.chat.id)],
+        chat: page.chat, chatId: page.chat.id, before: page.before ?? null, leaf: page.leaf ?? null, loading: false, loadFault: null, locked: false,
+        messages: [...withSeen(page.messages, s.messages), ...questions(page, s.messages)],
       }));
       letGo(seen, get().messages);
       client.setQueryData(["messages", page.chat.id], page.total);
@@ -220,12 +220,12 @@ export function createChatStore(client: QueryClient, onStarted: (chatId: string)
       },
 
       async loadOlder() {
-        const { chatId, before, loadingOlder, loading } = get();
+        const { chatId, before, leaf, loadingOlder, loading } = get();
         if (!chatId || !before || loadingOlder || loading) return;
         const { signal } = opened;
         set({ loadingOlder: true });
         try {
-          const page = await pageOfMessages(chatId, { limit: 100, before, signal });
+          const page = await pageOfMessages(chatId, { limit: 100, before, ...(leaf ? { leaf } : {}), signal });
           if (!signal.aborted) set((s) => ({ messages: [...page.messages, ...s.messages], before: page.before ?? null, loadingOlder: false }));
         } catch (error) {
           if (signal.aborted) return;
@@ -329,10 +329,11 @@ function provisional(id: string, number: number, title: string): Chat {
   return { id, number, title: previewOf(title) || "New chat", model: "", messages: 0, last_turn: 0, active_leaf_message_id: "", created_at: now, updated_at: now };
 }
 
-/** questions is the question of a turn that still runs, which the server lists at the turn's end. */
-function questions(turnId: string | undefined, listed: GeneralChatMessage[], shown: GeneralChatMessage[], chatId: string): GeneralChatMessage[] {
-  if (!turnId || listed.some((m) => m.turn_id === turnId)) return [];
+/** questions is the question of a turn that still runs, which the server lists among the messages at the turn's end. */
+function questions(page: { turn_id?: string; messages: GeneralChatMessage[]; asked: GeneralChatMessage[] }, shown: GeneralChatMessage[]): GeneralChatMessage[] {
+  const { turn_id } = page;
+  if (!turn_id || page.messages.some((m) => m.turn_id === turn_id)) return [];
   const pending = shown.filter((m) => m.pending);
-  if (pending.length > 0) return pending;
-  return cachedMessages(chatId).filter((m) => m.id === questionOf(turnId)).map((m) => ({ ...m, pending: true, turn_id: turnId }));
+  // This page's own has the pictures that were chosen.
+  return pending.length > 0 ? pending : page.asked.map((m) => ({ ...m, pending: true }));
 }

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// viewedApps is how many calls of one page are shown, the last ones: a page may ask
+// every second.
+const viewedApps = 20
+
+// appLink leads from a call to one that its page has made.
+type appLink struct {
+	ChatID string `json:"chat_id"`
+	Of     string `json:"of"`
+	CallID string `json:"call_id"`
+}
+
+// putCalls writes records of calls, and what leads to those of pages.
+func (e *Engine) putCalls(b *kv.Batch, calls []ToolCall) error {
+	for i := range calls {
+		c := calls[i].bounded()
+		if err := e.tables.calls.Put(b, c); err != nil {
+			return err
+		}
+		if c.AppOf == "" {
+			continue
+		}
+		if err := e.tables.apps.Put(b, &appLink{c.ChatID, c.AppOf, c.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appsOf reads the last calls that the page of a call has made, the first of them
+// first, and counts all.
+func (e *Engine) appsOf(tx *kv.Tx, chatID, callID string) (out []ToolCall, n int, err error) {
+	all := kv.Range{Prefix: kv.Str(chatID).Str(callID)}
+	if n, err = e.tables.apps.Count(tx, all); n == 0 || err != nil {
+		return nil, n, err
+	}
+	all.Reverse, all.Limit = true, viewedApps
+	for l, err := range e.tables.apps.Scan(tx, all) {
+		if err != nil {
+			return nil, n, err
+		}
+		c, err := e.tables.calls.Get(tx, kv.Str(l.CallID))
+		if errors.Is(err, kv.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, n, err
+		}
+		out = append(out, *c)
+	}
+	slices.Reverse(out)
+	return out, n, nil
+}
+
+// Outcome is what a record says of the end of its call; nil where it has none.
+func (c *ToolCall) Outcome() *provider.ToolResult {
+	if c.FinishedAt == nil {
+		return nil
+	}
+	var kept struct {
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(c.Result, &kept) // a result that is too long is not kept
+	return &provider.ToolResult{ID: c.ToolUseID, Name: c.ToolID, Text: cmp.Or(kept.Text, c.Error), Error: c.Status == event.CallError}
+}
+
+// withApps puts behind each call those that its page has made, with their arguments,
+// which no message has. made tells how many there are of each.
+func (e *Engine) withApps(ctx context.Context, chatID string, calls []ToolCall) (out []ToolCall, made map[string]int, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		out, made = nil, map[string]int{}
+		for _, c := range calls {
+			apps, n, err := e.appsOf(tx, chatID, c.ID)
+			if err != nil {
+				return err
+			}
+			out = append(out, c)
+			for _, a := range apps {
+				a.Result = nil
+				out = append(out, a)
+			}
+			if n > 0 {
+				made[c.ID] = n
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return calls, nil, nil
+	}
+	return out, made, err
+}
+
+// appCallsIn gives the last calls that pages have made of calls in a conversation's
+// messages, in the order of their pages' calls.
+func (e *Engine) appCallsIn(ctx context.Context, conv *conversation) (out []ToolCall, err error) {
+	in := make(map[string]bool, len(conv.path))
+	for _, m := range conv.path {
+		in[m.ID] = true
+	}
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		out = nil
+		last := ""
+		for l, err := range e.tables.apps.Scan(tx, kv.Range{Prefix: kv.Str(conv.chat.ID)}) {
+			if err != nil {
+				return err
+			}
+			if l.Of == last {
+				continue
+			}
+			last = l.Of
+			apps, _, err := e.appsOf(tx, conv.chat.ID, l.Of)
+			if err != nil {
+				return err
+			}
+			out = append(out, slices.DeleteFunc(apps, func(c ToolCall) bool { return !in[c.MessageID] })...)
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		err = nil
+	}
+	return out, err
+}

@@ -1,0 +1,95 @@
+package kv
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// firstAhead is how much of a log is made real on the disk before anything is
+	// written there, and mostAhead how much it is in a session that goes on: a
+	// command writes little, and what lies ahead is written once more than needed.
+	firstAhead = 64 << 10
+	mostAhead  = 512 << 10
+	// pageSize is what is looked at to see whether a part of a log is in use.
+	pageSize = 4 << 10
+)
+
+// prepare gives the logs of a session that stays their first blocks, so that even
+// its first sync is a short one. It goes on beside the session's first operations.
+func (sess *session) prepare() {
+	logs, err := sess.files(".mem", ".vlog")
+	if err != nil {
+		return
+	}
+	for _, list := range logs {
+		if len(list) == 0 {
+			continue
+		}
+		path := list[len(list)-1]
+		sess.preparing.Go(func() {
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				return
+			}
+			defer func() { _ = f.Close() }()
+			sess.makeAhead(f)
+			_ = unix.Fdatasync(int(f.Fd())) // a fault of the disk is met by the next sync, too
+		})
+	}
+}
+
+// makeAhead gives a log blocks before it needs them. Badger makes a log as one
+// hole, and a sync that finds new blocks in a file has the file system's journal
+// brought to the disk, with all that other programs have in it; one that finds
+// only bytes doesn't, and takes a quarter of the time. The blocks come to the disk
+// with the sync that follows. It is worth no error: without it a sync is only slow.
+func (sess *session) makeAhead(f *os.File) {
+	sess.aheadMu.Lock()
+	defer sess.aheadMu.Unlock()
+	a, fd := sess.ahead[f.Name()], int(f.Fd())
+	if a.made > 0 && empty(f, a.to-a.made/2) && empty(f, a.to-pageSize) {
+		return // it isn't half used
+	}
+	hole, err := unix.Seek(fd, a.to, unix.SEEK_HOLE)
+	if err != nil {
+		return
+	}
+	more := min(max(2*a.made, firstAhead), mostAhead)
+	if sess.store.opts.Hold {
+		more = mostAhead
+	}
+	if err := populate(fd, hole, more); err != nil {
+		return
+	}
+	sess.ahead[f.Name()] = ahead{hole + more, more}
+}
+
+// empty tells whether a page of a file is zeros. A log is filled from its beginning
+// on, so what lies behind an empty page isn't used either; where the page is a part
+// of somebody's zeros, the next sync is a slow one.
+func empty(f *os.File, at int64) bool {
+	var buf, zeros [pageSize]byte
+	_, err := f.ReadAt(buf[:], at)
+	return err == nil && buf == zeros
+}
+
+// populate has the system do what a write to each page of a hole does, but for the
+// writing: whoever writes there at this moment loses nothing. A file that is cut
+// off meanwhile, a full disk, and a kernel before 5.14 are errors.
+func populate(fd int, at, n int64) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if page := int64(os.Getpagesize()); at%page != 0 || at+n > st.Size {
+		return unix.EINVAL // the end of the log
+	}
+	m, err := unix.Mmap(fd, at, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Madvise(m, unix.MADV_POPULATE_WRITE), unix.Munmap(m))
+}
