@@ -309,7 +309,7 @@ func (c *conn) askForLogs() {
 	if c.logs == "" || info.ProtocolVersion >= modern || info.Capabilities == nil || info.Capabilities.Logging == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(c.life, listTime)
+	ctx, cancel := context.WithTimeout(c.life, c.m.o.Probe) // some never answer what they don't know
 	defer cancel()
 	if err := c.session.SetLoggingLevel(ctx, &sdk.SetLoggingLevelParams{Level: sdk.LoggingLevel(c.logs)}); err != nil {
 		c.m.log(c.server.ID, "it doesn't log as it was asked to: "+explain(err).Error())

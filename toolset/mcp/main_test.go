@@ -204,6 +204,20 @@ func newServer(kind string) *sdk.Server {
 		return text(string(raw)), nil
 	})
 	addKinds(s, kind)
+	if kind == "slow-list" {
+		s.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+			return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+				for method == "tools/list" && ctx.Err() == nil {
+					note("listing")
+					if _, err := os.Stat("go-on"); err == nil {
+						break
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				return next(ctx, method, r)
+			}
+		})
+	}
 	return s
 }
 
