@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -52,6 +53,7 @@ files, its own folder, and each folder that is an argument by its full path;
 			&cli.BoolFlag{Name: "offline", Usage: "give the command no network"},
 			&cli.BoolFlag{Name: "no-sandbox", Usage: "run the command as you would, with your home and all that you can reach"},
 			&cli.BoolFlag{Name: "sampling", Usage: "let it ask for answers of your model; each is asked about, with all that it asks"},
+			&cli.DurationFlag{Name: "timeout", Usage: "stop a call of its tools after `TIME`, such as 90s; without it after 10m"},
 			&cli.StringFlag{Name: "client-id", Usage: "sign in as the client `ID`, registered with the server beforehand"},
 			&cli.StringFlag{Name: "client-secret", Usage: "of that client: `${NAME}`, a variable or kept key"},
 			&cli.BoolFlag{Name: "replace", Usage: "change a server that is there"},
@@ -100,6 +102,11 @@ func readMCPAdd(c *cli.Context) (mcpAddOptions, error) {
 	o.set = registry.ServerSettings{
 		SSE: c.Bool("sse"), Uncontained: c.Bool("no-sandbox"), Offline: c.Bool("offline"), Sampling: c.Bool("sampling"),
 		ClientID: c.String("client-id"), ClientSecret: c.String("client-secret"),
+	}
+	if c.IsSet("timeout") {
+		if o.set.Timeout = toolset.Duration(c.Duration("timeout")); o.set.Timeout <= 0 {
+			return o, usagef("fettle mcp add --timeout 90s …", "--timeout wants a time above 0")
+		}
 	}
 	if s := o.set.ClientSecret; s != "" && !isVariable(s) {
 		return o, usagef("fettle keys set NAME, and --client-secret '${NAME}'", "a secret is no argument, since the shell's history would keep it")
@@ -188,10 +195,13 @@ func runMCPAdd(ctx context.Context, rt *runtime, eng *engine.Engine, o mcpAddOpt
 	if o.noTest {
 		return rt.mcpAdded(ctx, eng, id, o.output, "added the MCP server "+id+"; fettle mcp test "+id+" lists its tools")
 	}
-	_, err = rt.lookAt(ctx, eng, id, true)
+	looked, err := rt.lookAt(ctx, eng, id, true)
 	if err != nil {
 		rt.notice("added the MCP server " + id + ", which can't be used yet")
 		return err
+	}
+	for _, note := range looked.Report.Notes {
+		rt.notice("the MCP server " + id + ": " + oneLine(note))
 	}
 	return rt.mcpAdded(ctx, eng, id, o.output, "")
 }
