@@ -111,12 +111,12 @@ func (v *validator) renderer(r *toolset.Renderer, at string, wantsData map[strin
 // nothing listens any more where it leads.
 func (v *validator) service(lives bool, r *toolset.Renderer, at string) {
 	switch {
-	case r == nil || r.Type != toolset.RenderFrame:
+	case r == nil || r.Type != toolset.RenderFrame || !ownMachine().MatchString(r.URL): // which was told already
 	case !lives:
 		v.at(at+"/renderer", Warning, CodeRenderer, "the frame shows what the tool serves, and the tool's process ends with its call; service: true lets it live on until the chat closes")
 	case strings.HasPrefix(r.URL, "https:"):
 		v.at(at+"/renderer/url", Error, CodeRenderer, "a service is reached by http, in its sandbox; the address has to begin with http://localhost, as in http://localhost:$return.port")
-	case !strings.Contains(r.URL, "$return") && ownMachine().MatchString(r.URL):
+	case !strings.Contains(r.URL, "$return"):
 		v.at(at+"/renderer/url", Warning, CodeRenderer, "only a port that the tool's result names, as port or url, is shown; take it from there, as in http://localhost:$return.port")
 	}
 }
