@@ -233,6 +233,7 @@ func (rt *runtime) engineFor(cfg *config.Config, wrap func(provider.Provider) pr
 func (rt *runtime) finish() {
 	defer rt.letServersGo()
 	if rt.engine == nil {
+		rt.sayServices()
 		if rt.toolbox != nil {
 			_ = rt.toolbox.close() // nothing of a test is kept, so nothing can be lost
 		}
@@ -240,6 +241,7 @@ func (rt *runtime) finish() {
 		return
 	}
 	_ = rt.streams.Out.Close() // every write was looked at already
+	rt.sayServices()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
 	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.close(), rt.removeScratch())
