@@ -16,6 +16,9 @@ import (
 // every second.
 const viewedApps = 20
 
+// viewedResult bounds the result of one of them in a list; its own address has it whole.
+const viewedResult = 16 << 10
+
 // appLink leads from a call to one that its page has made.
 type appLink struct {
 	ChatID string `json:"chat_id"`
@@ -89,7 +92,9 @@ func (e *Engine) withApps(ctx context.Context, chatID string, calls []ToolCall) 
 			}
 			out = append(out, c)
 			for _, a := range apps {
-				a.Result = nil
+				if len(a.Result) > viewedResult {
+					a.Result = nil
+				}
 				out = append(out, a)
 			}
 			if n > 0 {
