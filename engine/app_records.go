@@ -140,3 +140,23 @@ func (e *Engine) appCallsIn(ctx context.Context, conv *conversation) (out []Tool
 	}
 	return out, err
 }
+
+// clearTurns removes the events and the records of turns.
+func (e *Engine) clearTurns(ctx context.Context, turns []string) error {
+	for _, turn := range turns {
+		if err := e.clearKeys(ctx, e.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
+			return err
+		}
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	return e.store.Batch(ctx, func(b *kv.Batch) error {
+		for _, turn := range turns {
+			if err := e.tables.turns.Delete(b, kv.Str(turn)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

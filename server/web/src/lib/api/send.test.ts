@@ -6,7 +6,7 @@ import { ApiFault, Unreachable } from "./fault";
 import { send } from "./send";
 
 // A real server, which gives the length of what it was sent. jsdom tells no progress and
-// cuts nothing off, so what is held here is the rest.
+// cuts nothing off: e2e/scenarios/upload.mjs tries both in a browser.
 let server: Server;
 let got = 0;
 
