@@ -94,11 +94,11 @@
 // on the disk before the manifest that needs them, and the manifest before it is
 // returned. A failed or killed one leaves contents that no state reaches.
 //
-// A restore writes everything new into a stage first, then exchanges names while
-// the result is recorded, and then the stage goes. Its journal is written before
-// the plan is made, and on the disk before the first name is moved and before the
-// manifest is recorded, which it names: until all is done nobody is shown that
-// manifest. An error takes all back, the manifest too; after a crash the next
+// A restore writes everything new into a stage first, then exchanges names, while
+// the result is recorded, and then the stage goes. Its journal is made while it
+// looks at the folder, written before the plan is made, and on the disk before the
+// first name is moved and before the manifest is recorded, which it names: until
+// all is done nobody is shown that manifest. An error takes all back, the manifest too; after a crash the next
 // operation on the folder does, from what is in the stage and the store. Whatever
 // is found then is taken into a state of its own first (source "interrupted"), and
 // a path that someone has changed since stays as it is. Workspace files are not

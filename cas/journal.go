@@ -140,7 +140,10 @@ func (s *Store) beginJournal(w *journalFile, j *unfinished) (durable func() erro
 		return nil, errors.Join(fmt.Errorf("write journal of a restore: %w", err), w.drop())
 	}
 	synced := make(chan error, 1)
-	go func() { synced <- errors.Join(w.named(), syncData(w.f), w.f.Close()) }()
+	go func() {
+		err := syncData(w.f) // beside the making, where that still goes on
+		synced <- errors.Join(err, w.named(), w.f.Close())
+	}()
 	return sync.OnceValue(func() error {
 		err := errors.Join(s.check("journalsync", ""), <-synced)
 		if err != nil {

@@ -9,13 +9,15 @@ import (
 )
 
 // recording is the making of the manifest of a restore, and of the index as it
-// will be. It goes on beside the moving of names: a sync of the records would
-// bring all that has been moved to the disk with it, and take as long as that.
+// will be. It goes on beside the filling of the stage and the moving of names, so
+// that nothing waits for the disk.
 // The journal names the manifest and is on the disk before it, so that a restore
 // which is taken back, now or after a crash, leaves none.
 type recording struct {
-	r     *restore
-	about *About
+	r        *restore
+	about    *About
+	early    bool // it has begun before all was staged
+	building bool
 
 	kept  chan struct{} // closed when built and lost are set
 	built *builder      // what there is once all is done
@@ -26,28 +28,94 @@ type recording struct {
 	err   error
 }
 
-// startRecording begins; the names may only be moved as long as ended is waited
-// for. The journal is on the disk.
-func (r *restore) startRecording(ctx context.Context, m *mover, about *About) *recording {
+// startRecording begins as soon as the journal is on the disk, where the folder is
+// to be just as a manifest of the store has it, which says all that is recorded;
+// otherwise once it is known how all will be, by build. Whatever becomes of the
+// restore, over must be waited for.
+func (r *restore) startRecording(ctx context.Context, about *About) *recording {
 	rec := &recording{r: r, about: about, kept: make(chan struct{}), ended: make(chan struct{})}
+	rec.early = about != nil && r.to != nil && r.todo.whole
+	if rec.early {
+		go func() {
+			defer close(rec.ended)
+			if rec.err = r.durable(); rec.err == nil {
+				rec.record(ctx, r.s.manifestAs(r.to, about))
+			}
+		}()
+	}
+	return rec
+}
+
+// build makes the index beside the moving of names, and records it where that has
+// not begun. All is staged, and the journal on the disk.
+func (rec *recording) build(ctx context.Context, m *mover) {
+	rec.building = true
+	go func() {
+		defer close(rec.kept)
+		rec.built = rec.r.build(m, nil)
+		rec.lost = rec.keepTrees(ctx)
+	}()
+	if rec.early {
+		return
+	}
 	go func() {
 		defer close(rec.ended)
-		rec.built = r.build(m, nil)
-		rec.lost = rec.keepTrees(ctx)
-		close(rec.kept)
-		if rec.lost != nil || about == nil {
-			return
+		if <-rec.kept; rec.lost == nil && rec.about != nil {
+			rec.record(ctx, rec.r.s.newManifest(rec.built.ix, *rec.about, nil))
 		}
-		man := r.s.newManifest(rec.built.ix, *about, nil)
-		if rec.err = r.s.check("record", man.ID); rec.err == nil {
-			rec.err = r.s.commit(ctx, man, nil)
-		}
-		if rec.err == nil {
-			rec.man = man
-		}
-		r.s.pause("recorded")
 	}()
-	return rec
+}
+
+// build makes the index as it is when ops have taken effect, all of them or those
+// that are done, but for what carrying them out adds to their stats. It reads
+// nothing that carry writes, so it can run beside it.
+func (r *restore) build(m *mover, done []bool) *builder {
+	e := newEditor(r.f.index)
+	for i := range m.ops {
+		if done != nil && !done[i] {
+			continue
+		}
+		if o := &m.ops[i]; o.New == nil {
+			e.remove(o.Path)
+		} else {
+			e.set(o.Path, m.made[i])
+		}
+	}
+	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
+	b.build()
+	return b
+}
+
+// record puts the manifest into the store.
+func (rec *recording) record(ctx context.Context, man *Manifest) {
+	s := rec.r.s
+	if rec.err = s.check("record", man.ID); rec.err == nil {
+		rec.err = s.commit(ctx, man, nil)
+	}
+	if rec.err == nil {
+		rec.man = man
+	}
+	s.pause("recorded")
+}
+
+// over waits until nothing is built or recorded any more.
+func (rec *recording) over() {
+	if rec.building {
+		<-rec.kept
+	}
+	if rec.building || rec.early {
+		<-rec.ended
+	}
+}
+
+// true tells whether what is recorded is what there is.
+func (rec *recording) true() bool {
+	if rec.man == nil {
+		return true
+	}
+	files, bytes, failed := rec.built.ix.totals()
+	return rec.man.Root == rec.built.ix.dirs[""].tree &&
+		rec.man.Files == files && rec.man.Bytes == bytes && rec.man.Failed == failed
 }
 
 // keepTrees brings the trees that the store doesn't have to the disk.
@@ -59,8 +127,8 @@ func (rec *recording) keepTrees(ctx context.Context) error {
 // drop ends the recording of a restore that err has ended, and takes its manifest
 // out again.
 func (rec *recording) drop(ctx context.Context, err error) error {
-	<-rec.ended
-	if rec.about == nil {
+	rec.over()
+	if rec.about == nil || !rec.building && !rec.early {
 		return err
 	}
 	if uerr := rec.r.s.unrecord(ctx, rec.about.ID); uerr != nil {
@@ -71,7 +139,7 @@ func (rec *recording) drop(ctx context.Context, err error) error {
 
 // amend records what has come of a restore that couldn't do all.
 func (rec *recording) amend(ctx context.Context, b *builder) error {
-	<-rec.ended
+	rec.over()
 	if err := errors.Join(rec.lost, rec.err); err != nil {
 		return err
 	}
@@ -95,6 +163,7 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, rec *recording) e
 			return err
 		}
 	} else if <-rec.kept; rec.lost != nil {
+		<-rec.ended
 		return rec.lost
 	}
 	old, ix := r.f.index, rec.built.ix
@@ -104,8 +173,10 @@ func (r *restore) keep(ctx context.Context, t *tree, m *mover, rec *recording) e
 	if err == nil {
 		r.f.index = ix
 	}
-	<-rec.ended
-	return errors.Join(err, rec.err)
+	if <-rec.ended; err != nil || rec.err != nil || rec.true() {
+		return errors.Join(err, rec.err)
+	}
+	return rec.amend(ctx, rec.built)
 }
 
 // unrecord removes the manifest of a restore that was taken back, if it is there.

@@ -73,7 +73,7 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	if err := s.recover(ctx, ws, f); err != nil {
 		return nil, err
 	}
-	r := &restore{s: s, ws: ws, f: f, target: to.Root, written: o.Written}
+	r := &restore{s: s, ws: ws, f: f, to: to, target: to.Root, written: o.Written}
 	out, err := r.find(ctx, &o)
 	if err != nil {
 		return nil, err
@@ -163,6 +163,7 @@ type restore struct {
 	ws      *Workspace
 	f       *folderState
 	before  Digest
+	to      *Manifest // what has the target; nil where something is taken back
 	target  Digest
 	written func(int, int64)
 	todo    plan
@@ -190,6 +191,7 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 		p.take(c)
 	}
 	r.todo = p.plan
+	r.todo.whole = o.Paths == nil && len(p.left) == 0
 	if o.Plan || len(r.todo.ops) == 0 {
 		return nil
 	}
@@ -337,57 +339,45 @@ func (r *restore) move(ctx context.Context, t *tree, about *About) (*Manifest, [
 	if m.wrote == nil {
 		m.wrote = func(int, int64) {}
 	}
-	if err := m.makeFolder(m.stage); err != nil {
-		return nil, nil, err
-	}
-	d, err := t.dir(m.stage)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer d.close()
-	m.dir = d
-	// What was private must not be open to others while it is here.
-	if err := d.chmod(0o700); err != nil {
-		return nil, nil, err
-	}
-	if err := m.fill(ctx); err != nil {
-		return nil, nil, err
-	}
-	r.s.pause("staged")
-	if err := errors.Join(ctx.Err(), r.durable()); err != nil {
-		return nil, nil, err
+	defer m.close()
+	// What is recorded, and taken out again, doesn't depend on who still waits.
+	whatever := context.WithoutCancel(ctx)
+	rec := r.startRecording(whatever, about)
+	if err := r.prepare(ctx, t, m); err != nil {
+		if rec.early { // on a full disk its room is needed for that; nothing else is in it
+			_ = removeStage(t, m.stage) // giveUp tries again
+		}
+		return nil, nil, rec.drop(whatever, err)
 	}
 	// From here on it is done; a caller that has gone doesn't undo it.
-	ctx = context.WithoutCancel(ctx)
-	rec := r.startRecording(ctx, m, about)
+	rec.build(whatever, m)
 	left, err := m.carry()
 	if err != nil {
-		return nil, nil, rec.drop(ctx, err)
+		return nil, nil, rec.drop(whatever, err)
 	}
 	r.s.pause("carried")
-	man, err := r.finish(ctx, t, m, rec)
+	man, err := r.finish(whatever, t, m, rec)
 	if err != nil {
 		return nil, nil, &UnfinishedError{Err: err}
 	}
 	return man, left, nil
 }
 
-// build makes the index as it is when ops have taken effect, all of them or those
-// that are done, but for what carrying them out adds to their stats. It reads
-// nothing that carry writes, so it can run beside it.
-func (r *restore) build(m *mover, done []bool) *builder {
-	e := newEditor(r.f.index)
-	for i := range m.ops {
-		if done != nil && !done[i] {
-			continue
-		}
-		if o := &m.ops[i]; o.New == nil {
-			e.remove(o.Path)
-		} else {
-			e.set(o.Path, m.made[i])
-		}
+// prepare makes the stage and fills it, and returns when the journal is on the disk.
+func (r *restore) prepare(ctx context.Context, t *tree, m *mover) (err error) {
+	if err := m.makeFolder(m.stage); err != nil {
+		return err
 	}
-	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
-	b.build()
-	return b
+	if m.dir, err = t.dir(m.stage); err != nil {
+		return err
+	}
+	// What was private must not be open to others while it is here.
+	if err := m.dir.chmod(0o700); err != nil {
+		return err
+	}
+	if err := m.fill(ctx); err != nil {
+		return err
+	}
+	r.s.pause("staged")
+	return errors.Join(ctx.Err(), r.durable())
 }

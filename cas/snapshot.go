@@ -387,19 +387,26 @@ func (s *Store) record(ctx context.Context, ix *index, out *Snapshot, o Snapshot
 
 // newManifest makes the record of an index.
 func (s *Store) newManifest(ix *index, about About, parent *Manifest) *Manifest {
+	state := Manifest{Root: ix.dirs[""].tree}
+	state.Files, state.Bytes, state.Failed = ix.totals()
+	m := s.manifestAs(&state, &about)
+	if m.ParentID == "" && parent != nil {
+		m.ParentID = parent.ID
+	}
+	return m
+}
+
+// manifestAs makes another record of a state.
+func (s *Store) manifestAs(state *Manifest, about *About) *Manifest {
 	now := s.now().UTC()
 	m := &Manifest{
-		ID: about.ID, ChatID: about.ChatID, ParentID: about.ParentID, Root: ix.dirs[""].tree,
+		ID: about.ID, ChatID: about.ChatID, ParentID: about.ParentID, Root: state.Root,
 		CreatedAt: now, Source: about.Source, SourceRef: about.SourceRef,
+		Files: state.Files, Bytes: state.Bytes, Failed: state.Failed, Complete: state.Failed == 0,
 	}
 	if m.ID == "" {
 		m.ID = s.newID(now)
 	}
-	if m.ParentID == "" && parent != nil {
-		m.ParentID = parent.ID
-	}
-	m.Files, m.Bytes, m.Failed = ix.totals()
-	m.Complete = m.Failed == 0
 	return m
 }
 

@@ -34,6 +34,13 @@ type mover struct {
 	start int64  // when the first effect was about to begin
 }
 
+// close gives the stage back.
+func (m *mover) close() {
+	if m.dir != nil {
+		m.dir.close()
+	}
+}
+
 // heldName is where the stage has what belongs to a path: "n" for what is to
 // be there, "o" for what was. It depends on the path alone, so that it is found
 // again after a crash.
@@ -99,12 +106,12 @@ type fileJob struct {
 
 // writeAll writes files with several workers, in groups of one View each.
 func (m *mover) writeAll(ctx context.Context, files []fileJob) error {
-	const atOnce = 64
+	const atOnce = 16 // few enough that all workers are done at about the same time
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	groups := make(chan []fileJob)
 	var workers sync.WaitGroup
-	for range min(m.s.workers, len(files)/atOnce+1) {
+	for range min(m.s.workers, len(files)/(4*atOnce)+1) {
 		workers.Go(func() {
 			for g := range groups {
 				if err := m.writeGroup(ctx, g); err != nil {

@@ -103,6 +103,9 @@ func TestACPXRunsAPrompt(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(project, "notes", "a.txt")); err == nil {
 		t.Error("fettle undo left the file")
 	}
+	if n := newACPDefs(t).hold(t, out); n < 10 {
+		t.Errorf("the transcript has %d messages:\n%s", n, out)
+	}
 }
 
 // realDir is a folder by the name that the system has for it.

@@ -145,7 +145,7 @@ func runAgentsShow(ctx context.Context, rt *workbench.Runtime, id, output string
 	if err != nil {
 		return err
 	}
-	if err := emptyGlobs(rt, ctx, eng, a); err != nil {
+	if err := emptyGlobs(ctx, rt, eng, a); err != nil {
 		return err
 	}
 	if output == "json" {
@@ -170,7 +170,7 @@ func runAgentsShow(ctx context.Context, rt *workbench.Runtime, id, output string
 
 // emptyGlobs says which of an agent's tools mean none that there is, as a slip
 // of the pen does.
-func emptyGlobs(rt *workbench.Runtime, ctx context.Context, eng *engine.Engine, a *engine.Agent) error {
+func emptyGlobs(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, a *engine.Agent) error {
 	tools, _, err := eng.AllTools(ctx)
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func toolShapes() []shape {
 			{"command, args, env", "what is started; a value that may be a secret is ${NAME}"},
 			{"url, headers", "or its address, and what is sent along"},
 			{"own, declared_by", "whether you added it; the toolsets that brought it"},
-			{"settings", "sse, uncontained, read, write, offline, sampling, client_id, client_secret (a ${NAME})"},
+			{"settings", "sse, uncontained, read, write, offline, sampling, timeout (as 1m30s), client_id, client_secret (a ${NAME})"},
 			{"tools, waiting", "how many tools it had, and how many of them are held back"},
 			{"pinned_at", "when its tools were pinned last; null where nobody has seen any"},
 			{"problem", "why it can't be used"},

@@ -12,9 +12,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -54,6 +56,7 @@ files, its own folder, and each folder that is an argument by its full path;
 			&cli.BoolFlag{Name: "offline", Usage: "give the command no network"},
 			&cli.BoolFlag{Name: "no-sandbox", Usage: "run the command as you would, with your home and all that you can reach"},
 			&cli.BoolFlag{Name: "sampling", Usage: "let it ask for answers of your model; each is asked about, with all that it asks"},
+			&cli.DurationFlag{Name: "timeout", Usage: "stop a call of its tools after `TIME`, such as 90s; without it after 10m"},
 			&cli.StringFlag{Name: "client-id", Usage: "sign in as the client `ID`, registered with the server beforehand"},
 			&cli.StringFlag{Name: "client-secret", Usage: "of that client: `${NAME}`, a variable or kept key"},
 			&cli.BoolFlag{Name: "replace", Usage: "change a server that is there"},
@@ -102,6 +105,11 @@ func readMCPAdd(c *cli.Context) (mcpAddOptions, error) {
 	o.set = registry.ServerSettings{
 		SSE: c.Bool("sse"), Uncontained: c.Bool("no-sandbox"), Offline: c.Bool("offline"), Sampling: c.Bool("sampling"),
 		ClientID: c.String("client-id"), ClientSecret: c.String("client-secret"),
+	}
+	if c.IsSet("timeout") {
+		if o.set.Timeout = toolset.Duration(c.Duration("timeout")); o.set.Timeout <= 0 {
+			return o, cmdline.Usagef("fettle mcp add --timeout 90s …", "--timeout wants a time above 0")
+		}
 	}
 	if s := o.set.ClientSecret; s != "" && !isVariable(s) {
 		return o, cmdline.Usagef("fettle keys set NAME, and --client-secret '${NAME}'", "a secret is no argument, since the shell's history would keep it")
@@ -188,14 +196,17 @@ func runMCPAdd(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o
 		rt.Notice(fmt.Sprintf("the value of %s is kept in plain text; '%s=${%s}' takes it from the environment or from fettle keys set %s", name, name, name, name))
 	}
 	if o.noTest {
-		return mcpAdded(rt, ctx, eng, id, o.output, "added the MCP server "+id+"; fettle mcp test "+id+" lists its tools")
+		return mcpAdded(ctx, rt, eng, id, o.output, "added the MCP server "+id+"; fettle mcp test "+id+" lists its tools")
 	}
-	_, err = lookAt(rt, ctx, eng, id, true)
+	looked, err := lookAt(ctx, rt, eng, id, true)
 	if err != nil {
 		rt.Notice("added the MCP server " + id + ", which can't be used yet")
 		return err
 	}
-	return mcpAdded(rt, ctx, eng, id, o.output, "")
+	for _, note := range looked.Report.Notes {
+		rt.Notice("the MCP server " + id + ": " + show.OneLine(note))
+	}
+	return mcpAdded(ctx, rt, eng, id, o.output, "")
 }
 
 // plainSecrets are the variables and headers whose values look like secrets.
@@ -216,7 +227,7 @@ func plainSecrets(c manifest.MCPServer) []string {
 }
 
 // mcpAdded tells what was added.
-func mcpAdded(rt *workbench.Runtime, ctx context.Context, eng *engine.Engine, id, output, line string) error {
+func mcpAdded(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output, line string) error {
 	s, err := eng.MCPServer(ctx, id)
 	if err != nil {
 		return err
@@ -291,7 +302,7 @@ func runMCPRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id
 	if err := eng.RemoveMCPServer(ctx, id); err != nil {
 		return err
 	}
-	out, err := signOut(rt, ctx, eng.ReachedAs(s))
+	out, err := signOut(ctx, rt, eng.ReachedAs(s))
 	if err != nil {
 		rt.Notice("what its sign-in gave is still kept: " + err.Error())
 	}

@@ -112,7 +112,7 @@ func newMCPLogout(rt *workbench.Runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			done, err := signOut(rt, c.Context, eng.ReachedAs(s))
+			done, err := signOut(c.Context, rt, eng.ReachedAs(s))
 			switch {
 			case err != nil:
 				return err
@@ -132,7 +132,7 @@ func newMCPLogout(rt *workbench.Runtime) *cli.Command {
 
 // signOut forgets what a sign-in gave, and has the server end it. Where that fails it
 // is told: what was given may be good for a while.
-func signOut(rt *workbench.Runtime, ctx context.Context, s mcp.Server) (mcp.SignedOut, error) {
+func signOut(ctx context.Context, rt *workbench.Runtime, s mcp.Server) (mcp.SignedOut, error) {
 	out, err := rt.Servers().SignOut(ctx, s)
 	if out.Failed != nil {
 		rt.Notice("the tokens of " + s.ID + " are gone from here, but the server did not end them: " + out.Failed.Error())

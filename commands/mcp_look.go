@@ -65,7 +65,7 @@ in scripts. It exits with 8 where an approval is missing.`,
 }
 
 // lookAt looks at a server, and shows that it takes a while.
-func lookAt(rt *workbench.Runtime, ctx context.Context, eng mcpServers, id string, approved bool) (*engine.Looked, error) {
+func lookAt(ctx context.Context, rt *workbench.Runtime, eng mcpServers, id string, approved bool) (*engine.Looked, error) {
 	status := rt.Streams.Status()
 	status.Set("connecting to the MCP server " + id)
 	defer status.Clear()
@@ -73,7 +73,7 @@ func lookAt(rt *workbench.Runtime, ctx context.Context, eng mcpServers, id strin
 }
 
 func runMCPTest(ctx context.Context, rt *workbench.Runtime, eng mcpServers, o mcpTestOptions) error {
-	looked, err := lookAt(rt, ctx, eng, o.id, o.yes)
+	looked, err := lookAt(ctx, rt, eng, o.id, o.yes)
 	if err != nil {
 		return err
 	}

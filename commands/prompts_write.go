@@ -37,7 +37,7 @@ func runPromptsNew(ctx context.Context, rt *workbench.Runtime, o promptOptions) 
 	if err != nil {
 		return err
 	}
-	text, given, err := givenText(rt, ctx, o.text)
+	text, given, err := givenText(ctx, rt, o.text)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func runPromptsNew(ctx context.Context, rt *workbench.Runtime, o promptOptions) 
 
 // givenText is the text of a new prompt: that of the arguments, of standard
 // input, or the example.
-func givenText(rt *workbench.Runtime, ctx context.Context, arg string) (text string, given bool, err error) {
+func givenText(ctx context.Context, rt *workbench.Runtime, arg string) (text string, given bool, err error) {
 	if arg != "" {
 		return arg + "\n", true, nil
 	}

@@ -153,7 +153,7 @@ func runServe(ctx context.Context, rt *workbench.Runtime, o serveOptions) error 
 		return err
 	}
 	rt.Log, rt.Answering = logger(rt, o.logs), true
-	eng, err := servedEngine(rt, ctx, cfg, &o)
+	eng, err := servedEngine(ctx, rt, cfg, &o)
 	if err != nil {
 		return err
 	}
@@ -177,12 +177,12 @@ func runServe(ctx context.Context, rt *workbench.Runtime, o serveOptions) error 
 	}
 	told := context.AfterFunc(ctx, func() { tellSystemd(rt, "STOPPING=1") })
 	defer told()
-	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { serving(rt, ctx, s, l, o) }})
+	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { serving(ctx, rt, s, l, o) }})
 }
 
 // servedEngine is the engine of the configuration, or that of the demo, which goes
 // away with the program.
-func servedEngine(rt *workbench.Runtime, ctx context.Context, cfg *config.Config, o *serveOptions) (*engine.Engine, error) {
+func servedEngine(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, o *serveOptions) (*engine.Engine, error) {
 	rt.Hold = true
 	if !o.demo {
 		if o.model != "" {
@@ -294,7 +294,7 @@ func (o serveOptions) certificate() (*tls.Certificate, error) {
 }
 
 // serving says where, once requests are answered.
-func serving(rt *workbench.Runtime, ctx context.Context, s *server.Server, l *server.Listening, o serveOptions) {
+func serving(ctx context.Context, rt *workbench.Runtime, s *server.Server, l *server.Listening, o serveOptions) {
 	tellSystemd(rt, "READY=1")
 	if o.trustOrigin != "" {
 		rt.Notice("every page at " + o.trustOrigin + " can ask here without a token; end fettle serve when you don't need that")
@@ -315,7 +315,7 @@ func serving(rt *workbench.Runtime, ctx context.Context, s *server.Server, l *se
 		return
 	}
 	// What a browser is started with, other users can see: a code that is good once.
-	if err := openBrowser(rt, ctx, l.URL()+"/#open="+s.OpenCode()); err != nil {
+	if err := openBrowser(ctx, rt, l.URL()+"/#open="+s.OpenCode()); err != nil {
 		rt.Notice(err.Error())
 		rt.Notice("fettle serve --print-url prints the address with its token")
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // openBrowser opens an address in the person's browser, and leaves it to itself.
-func openBrowser(rt *workbench.Runtime, ctx context.Context, address string) error {
+func openBrowser(ctx context.Context, rt *workbench.Runtime, address string) error {
 	words, why := browser(rt, goruntime.GOOS)
 	if why != "" {
 		return errors.New(why)

@@ -159,7 +159,7 @@ func (o toolCallOptions) arguments(ctx context.Context, rt *workbench.Runtime, t
 	case len(o.named) > 0:
 		return namedArguments(o.named, inputTypes(tools, o.tool))
 	case o.args == "-":
-		data, err := readAll(rt, ctx, maxArguments)
+		data, err := readAll(ctx, rt, maxArguments)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func checkArguments(data []byte, what string) (json.RawMessage, error) {
 }
 
 // readAll reads standard input to its end.
-func readAll(rt *workbench.Runtime, ctx context.Context, most int64) ([]byte, error) {
+func readAll(ctx context.Context, rt *workbench.Runtime, most int64) ([]byte, error) {
 	type read struct {
 		data []byte
 		err  error

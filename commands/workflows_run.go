@@ -218,7 +218,7 @@ func (o workflowOptions) readInput(ctx context.Context, rt *workbench.Runtime, e
 		}
 		return namedArguments(o.named, schemaTypes(w.InputSchema))
 	case o.input == "-":
-		data, err := readAll(rt, ctx, maxArguments)
+		data, err := readAll(ctx, rt, maxArguments)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,9 @@ import (
 // every second.
 const viewedApps = 20
 
+// viewedResult bounds the result of one of them in a list; its own address has it whole.
+const viewedResult = 16 << 10
+
 // appLink leads from a call to one that its page has made.
 type appLink struct {
 	ChatID string `json:"chat_id"`
@@ -89,7 +92,9 @@ func (e *Engine) withApps(ctx context.Context, chatID string, calls []ToolCall) 
 			}
 			out = append(out, c)
 			for _, a := range apps {
-				a.Result = nil
+				if len(a.Result) > viewedResult {
+					a.Result = nil
+				}
 				out = append(out, a)
 			}
 			if n > 0 {
@@ -134,4 +139,24 @@ func (e *Engine) appCallsIn(ctx context.Context, conv *conversation) (out []Tool
 		err = nil
 	}
 	return out, err
+}
+
+// clearTurns removes the events and the records of turns.
+func (e *Engine) clearTurns(ctx context.Context, turns []string) error {
+	for _, turn := range turns {
+		if err := e.clearKeys(ctx, e.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
+			return err
+		}
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	return e.store.Batch(ctx, func(b *kv.Batch) error {
+		for _, turn := range turns {
+			if err := e.tables.turns.Delete(b, kv.Str(turn)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -50,6 +51,42 @@ func TestAForkHasItsCalls(t *testing.T) {
 		if err != nil || len(got) != calls || got[0].MessageID != from.Messages[1].ID || got[0].Changed != 1 || got[0].ChatID != conv.Chat.ID {
 			t.Errorf("chat %d has the calls %+v, %v", chat, got, err)
 		}
+	}
+}
+
+// So has a fork that begins with a question, however often it is folded.
+func TestAForkThatAsksHasItsCalls(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	from := b.chat(1)
+	req := ask(`{"put":{"b.txt":"2"}}`)
+	req.Chat, req.Policy.AllowAll = ChatRef{Number: 1, Fork: true}, true
+	b.run(req)
+	ctx, cut := context.WithCancel(t.Context())
+	b.pause = func(step string) { // as a crash would be before the turn's record
+		if step == "fold:parts" {
+			cut()
+		}
+	}
+	if n, err := b.Fold(ctx, FoldAll); err == nil {
+		t.Errorf("%d were folded", n)
+	}
+	b.pause = func(string) {}
+	conv := b.chat(2)
+	got, err := b.ViewCalls(t.Context(), conv.Chat.ID, conv.Messages)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	first, err := b.ViewCalls(t.Context(), from.Chat.ID, from.Messages)
+	if err != nil || len(first) != 1 || got[0].ID == first[0].ID || got[0].MessageID != first[0].MessageID || got[0].Changed != 1 {
+		t.Errorf("the copy is %+v of %+v, %v", got[0], first, err)
+	}
+	if all, err := b.ToolCalls(t.Context(), conv.Chat.ID); err != nil || len(all) != 2 {
+		t.Errorf("%d records, %v", len(all), err)
+	}
+	if whole, err := b.ViewCall(t.Context(), got[0].ID); err != nil || len(whole.Result) == 0 {
+		t.Errorf("its page has %+v, %v", whole, err)
 	}
 }
 

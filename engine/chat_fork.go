@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base32"
 	"fmt"
 	"slices"
 
@@ -50,33 +52,46 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 // copiedCalls are the calls of a conversation's messages for another chat that has
 // these messages, too. They get ids of their own, which are keys.
 func (e *Engine) copiedCalls(ctx context.Context, from *conversation, chatID string) (calls []ToolCall, err error) {
-	of := make(map[string]bool, len(from.path))
-	for _, m := range from.path {
-		of[m.ID] = true
-	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		calls = nil
-		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(from.chat.ID), kv.Range{}) {
-			if err != nil {
-				return err
-			}
-			if of[c.MessageID] {
-				c.ChatID = chatID
-				calls = append(calls, *c)
-			}
-		}
-		return nil
+	err = e.view(ctx, func(tx *kv.Tx) (err error) {
+		calls, err = e.callsFor(tx, from.chat.ID, from.path, chatID)
+		return err
 	})
-	renamed(calls, e.newID)
 	return calls, err
 }
 
+// callsFor reads the calls of messages of a chat for another one. The same call gets
+// the same id there each time: a fold may be done twice.
+func (e *Engine) callsFor(tx *kv.Tx, fromID string, path []Message, chatID string) (calls []ToolCall, err error) {
+	of := make(map[string]bool, len(path))
+	for _, m := range path {
+		of[m.ID] = true
+	}
+	for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(fromID), kv.Range{}) {
+		if err != nil {
+			return nil, err
+		}
+		if of[c.MessageID] {
+			c.ChatID = chatID
+			calls = append(calls, *c)
+		}
+	}
+	renamed(calls, func(was string) string { return copyOfID(chatID, was) })
+	return calls, nil
+}
+
+// copyOfID is an id for a chat's copy of something, of the same time.
+func copyOfID(chatID, id string) string {
+	sum := sha256.Sum256([]byte(chatID + " " + id))
+	const letters = 16 // of a ULID's 26, behind its time
+	return timeOfID(id) + base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").EncodeToString(sum[:])[:letters]
+}
+
 // renamed gives calls ids of their own, and the calls of pages with them.
-func renamed(calls []ToolCall, name func() string) {
+func renamed(calls []ToolCall, name func(was string) string) {
 	ids := make(map[string]string, len(calls))
 	for i := range calls {
 		was := calls[i].ID
-		calls[i].ID = name()
+		calls[i].ID = name(was)
 		ids[was] = calls[i].ID
 	}
 	for i := range calls {

@@ -122,7 +122,7 @@ func (e *Engine) incomingOf(ctx context.Context, d *ChatDocument, fresh bool) (*
 		call.ChatID = c.chat.ID
 		c.calls = append(c.calls, call)
 	}
-	renamed(c.calls, e.newID)
+	renamed(c.calls, func(string) string { return e.newID() })
 	c.decided = d.Payloads
 	return c, nil
 }

@@ -360,26 +360,6 @@ func (e *Engine) clearKeys(ctx context.Context, table keyed, r kv.Range) error {
 	}
 }
 
-// clearTurns removes the events and the records of turns.
-func (e *Engine) clearTurns(ctx context.Context, turns []string) error {
-	for _, turn := range turns {
-		if err := e.clearKeys(ctx, e.tables.events, kv.Range{Prefix: kv.Str(turn), Limit: purgeGroup}); err != nil {
-			return err
-		}
-	}
-	if len(turns) == 0 {
-		return nil
-	}
-	return e.store.Batch(ctx, func(b *kv.Batch) error {
-		for _, turn := range turns {
-			if err := e.tables.turns.Delete(b, kv.Str(turn)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // clearCalls removes the records of a chat's tool calls. One that is damaged
 // can't be told to be the chat's and stays.
 func (e *Engine) clearCalls(ctx context.Context, chatID string) error {

@@ -137,10 +137,8 @@ func (e *Engine) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
 	if err != nil {
 		return Conversation{}, err
 	}
-	for _, p := range shownIn(conv.path, decided) {
-		if p.Decision != nil {
-			out.Decisions = append(out.Decisions, *p.Decision)
-		}
+	for _, m := range conv.path {
+		out.Decisions = append(out.Decisions, m.decidedIn(decided)...)
 	}
 	out.AppCalls, err = e.appCallsIn(ctx, conv)
 	return out, err

@@ -217,7 +217,8 @@ type folding struct {
 	damage   error // why the journal was not read to its end
 	recorded bool  // its turn is in the store already
 	// brought are the messages that a fork brings along.
-	brought []Message
+	brought      []Message
+	broughtCalls []ToolCall // of these, as records of the fork
 	// decided are the decisions about their payloads.
 	decided []PayloadDecision
 	// summaries are those that the turn has made of older messages.

@@ -57,8 +57,10 @@ func (e *Engine) untold(ctx context.Context, o older, decided map[string]Payload
 			late[id] = d
 		}
 	}
-	for _, p := range shownIn(path, nil) {
-		delete(late, p.ID)
+	for _, m := range path {
+		for _, id := range m.payloadIDs() {
+			delete(late, id)
+		}
 	}
 	if len(late) == 0 {
 		return nil, nil
@@ -74,11 +76,7 @@ func (e *Engine) untold(ctx context.Context, o older, decided map[string]Payload
 			if err != nil {
 				return fmt.Errorf("read message %s: %w", id, err)
 			}
-			for _, p := range shownIn([]Message{*m}, late) {
-				if p.Decision != nil {
-					out = append(out, *p.Decision)
-				}
-			}
+			out = append(out, m.decidedIn(late)...)
 			id = m.ParentID
 		}
 		return nil

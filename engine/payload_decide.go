@@ -72,7 +72,11 @@ func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayloa
 	if err != nil {
 		return found, nil, err
 	}
-	return conv.chat, shownIn(conv.path, decided), nil
+	given, err := e.workspacePayloads(ctx, found.ID, conv.path)
+	if err != nil {
+		return found, nil, err
+	}
+	return conv.chat, shownIn(conv.path, decided, given), nil
 }
 
 // GlancePayloads lists those of the chat that was used last, as far as the store
@@ -86,7 +90,7 @@ func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err er
 		chat := page.Records[0]
 		path, err := e.pathTo(tx, chat.ID, chat.ActiveLeaf)
 		if err == nil {
-			out = shownIn(path, nil)
+			out = shownIn(path, nil, nil)
 		}
 		return err
 	})
@@ -96,16 +100,24 @@ func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err er
 	return out, err
 }
 
-// shownIn are the payloads of messages, in their order.
-func shownIn(path []Message, decided map[string]PayloadDecision) []ShownPayload {
+// shownIn are the payloads of messages, in their order. given are those that calls
+// gave for the workspace panel.
+func shownIn(path []Message, decided map[string]PayloadDecision, given map[use]provider.Payload) []ShownPayload {
 	var out []ShownPayload
 	for _, m := range path {
 		for _, p := range m.Parts {
-			if p.Kind != provider.PayloadPart || p.Payload == nil {
+			payload, ok := provider.Payload{}, false
+			switch {
+			case p.Kind == provider.PayloadPart && p.Payload != nil:
+				payload, ok = *p.Payload, true
+			case p.Kind == provider.ToolCallPart && p.Call != nil:
+				payload, ok = given[use{m.ID, p.Call.ID}]
+			}
+			if !ok {
 				continue
 			}
-			shown := ShownPayload{Number: len(out) + 1, Payload: *p.Payload, MessageID: m.ID, ShownAt: m.CreatedAt}
-			if d, ok := decided[p.Payload.ID]; ok {
+			shown := ShownPayload{Number: len(out) + 1, Payload: payload, MessageID: m.ID, ShownAt: m.CreatedAt}
+			if d, ok := decided[payload.ID]; ok {
 				shown.Decision = &d
 			}
 			out = append(out, shown)

@@ -20,14 +20,7 @@ func (e *Engine) decisionsAt(ctx context.Context, c *conversation) ([]PayloadDec
 	}
 	var out []PayloadDecision
 	for _, m := range c.path {
-		for _, p := range m.Parts {
-			if p.Payload == nil {
-				continue
-			}
-			if d, ok := all[p.Payload.ID]; ok {
-				out = append(out, d)
-			}
-		}
+		out = append(out, m.decidedIn(all)...)
 	}
 	return out, nil
 }
@@ -54,10 +47,8 @@ func (d *ChatDocument) checkPayloads() error {
 	}
 	shown := map[string]bool{}
 	for _, m := range d.Messages {
-		for _, p := range m.Parts {
-			if p.Payload != nil {
-				shown[p.Payload.ID] = true
-			}
+		for _, id := range m.payloadIDs() {
+			shown[id] = true
 		}
 	}
 	for i, p := range d.Payloads {

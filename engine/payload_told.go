@@ -47,14 +47,7 @@ func (c *cardsTold) place(decided map[string]PayloadDecision, untold []PayloadDe
 			waiting = later
 			continue
 		}
-		for _, p := range m.Parts {
-			if p.Kind != provider.PayloadPart || p.Payload == nil {
-				continue
-			}
-			if d, ok := decided[p.Payload.ID]; ok {
-				waiting = append(waiting, d)
-			}
-		}
+		waiting = append(waiting, m.decidedIn(decided)...)
 	}
 }
 

@@ -83,6 +83,9 @@ func (e *Engine) lookBefore(tx *kv.Tx, f *folding) (err error) {
 	if err == nil && len(f.brought) > 0 {
 		f.decided, err = e.decisionsIn(tx, from.ChatID)
 	}
+	if err == nil && len(f.brought) > 0 {
+		f.broughtCalls, err = e.callsFor(tx, from.ChatID, f.brought, a.Chat.ID)
+	}
 	return err
 }
 
@@ -103,7 +106,7 @@ func (e *Engine) putParts(b *kv.Batch, f *folding) error {
 			return err
 		}
 	}
-	if err := e.putCalls(b, f.calls); err != nil {
+	if err := e.putCalls(b, slices.Concat(f.broughtCalls, f.calls)); err != nil {
 		return err
 	}
 	return e.putDecisions(b, f.accept.Chat.ID, f.decided)

@@ -171,9 +171,17 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 		err = t.eng.schemas.checkResult(c.entry.Tool, res)
 	}
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) && t.ctx.Err() == nil {
-		err = toolset.Errorf("the tool took longer than %s and was stopped", c.limit())
+		err = toolset.Errorf("%s took longer than %s and was stopped", t.runs(c), c.limit())
 	}
 	return res, err
+}
+
+// runs says what runs a call, in a message for the model: an MCP server has its name.
+func (t *turn) runs(c *call) string {
+	if tool := c.entry.Tool; t.box.remote[tool.ID] {
+		return "the MCP server " + tool.ToolsetID + ": the tool " + bareID(tool.ID)
+	}
+	return "the tool"
 }
 
 // limit is how long the call may take.

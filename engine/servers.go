@@ -87,6 +87,7 @@ func (e *Engine) gatherServers(box *toolbox, servers []registry.MirrorServer, en
 			entry := toolset.Entry{Tool: tool}
 			if why == "" {
 				tool.Enabled = true
+				tool.Timeout = cmp.Or(m.Settings.Timeout, tool.Timeout)
 				entry.Tool, entry.Runner = tool, e.o.MCP.Runner(server, tool)
 				if _, err := toolset.NewSet(entry); err != nil {
 					why = err.Error()

@@ -17,6 +17,10 @@ func TestTheMessagesTellWhatTheRunningTurnGoesOnFrom(t *testing.T) {
 		messagesDoc
 		TurnID       string `json:"turn_id"`
 		TurnParentID string `json:"turn_parent_id"`
+		Question     *struct {
+			ID    string
+			Parts []struct{ Text string }
+		}
 	}
 	list := func(query string) (p page) {
 		t.Helper()
@@ -48,13 +52,58 @@ func TestTheMessagesTellWhatTheRunningTurnGoesOnFrom(t *testing.T) {
 	if now.TurnParentID != first.Messages[1].ID || len(now.Messages) != 4 || len(way.Messages) != 2 || way.Messages[1].ID != first.Messages[1].ID {
 		t.Errorf("while the second question is edited: %+v, and the way there %+v", now, way)
 	}
+	if q := now.Question; q == nil || len(q.Parts) != 1 || q.Parts[0].Text != "twice" {
+		t.Errorf("its question is %+v", q)
+	}
 	asked := list("").Messages
+	if end := asked[2]; end.ID != now.Question.ID {
+		t.Errorf("its question is in the chat as %s, and was told as %s", end.ID, now.Question.ID)
+	}
 	now, way = running("/retry", doc{"message_id": asked[3].ID})
-	if now.TurnParentID != asked[2].ID || len(way.Messages) != 3 {
+	if now.TurnParentID != asked[2].ID || len(way.Messages) != 3 || now.Question != nil {
 		t.Errorf("while it is asked again: %+v, and the way there %+v", now, way)
 	}
 	now, _ = running("/edit", doc{"message_id": asked[0].ID, "message": "twice"})
 	if now.TurnID == "" || now.TurnParentID != "" {
 		t.Errorf("while the first question is edited: %+v", now)
+	}
+}
+
+// A chat whose first answer is being made is found by others, with its question.
+func TestAChatIsListedWhileItsFirstTurnRuns(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: askScript, tools: removeTool()})
+	var turn struct {
+		Events string
+		ChatID string `json:"chat_id"`
+	}
+	h.call("POST", "/api/turns", doc{"message": "twice", "confirm": true}).is(202, &turn)
+	s := h.follow("GET", turn.Events, nil)
+	a := s.until("approval")
+	type listed struct {
+		ID, Preview string
+		TurnID      string `json:"turn_id"`
+	}
+	list := func() []listed {
+		t.Helper()
+		var page struct{ Chats []listed }
+		h.call("GET", "/api/chats", nil).is(200, &page)
+		return page.Chats
+	}
+	now := list()
+	if len(now) != 1 || now[0].ID != turn.ChatID || now[0].Preview != "twice" || now[0].TurnID == "" {
+		t.Fatalf("while its first turn runs: %+v", now)
+	}
+	var page struct {
+		Question *struct{ Parts []struct{ Text string } }
+	}
+	h.call("GET", "/api/chats/"+turn.ChatID+"/messages", nil).is(200, &page)
+	if page.Question == nil || page.Question.Parts[0].Text != "twice" {
+		t.Errorf("its question is %+v", page.Question)
+	}
+	h.call("POST", "/api/turns/"+now[0].TurnID+"/confirm", doc{"tool_use_id": a["tool_use_id"], "nonce": a["nonce"], "decision": "deny"}).is(204, nil)
+	s.until("complete")
+	if after := list(); len(after) != 1 || after[0].ID != turn.ChatID {
+		t.Errorf("after it: %+v", after)
 	}
 }

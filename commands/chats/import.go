@@ -60,7 +60,7 @@ func runChatsImport(ctx context.Context, rt *workbench.Runtime, o importOptions)
 	var docs []*engine.ChatDocument
 	left := int64(engine.MaxDocument)
 	for _, file := range o.files {
-		data, err := readChats(rt, ctx, file, left)
+		data, err := readChats(ctx, rt, file, left)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func fileWords(file string) string {
 }
 
 // readChats reads a file of chats, up to what is left of the limit.
-func readChats(rt *workbench.Runtime, ctx context.Context, file string, left int64) ([]byte, error) {
+func readChats(ctx context.Context, rt *workbench.Runtime, file string, left int64) ([]byte, error) {
 	if file == "-" {
 		if rt.Streams.In.IsTerminal() {
 			return nil, cmdline.Usagef("fettle chats import FILE", "there is no file to import, and standard input is the terminal")

@@ -149,7 +149,7 @@ func runKeysSet(ctx context.Context, rt *workbench.Runtime, o keysOptions) error
 	if err != nil {
 		return err
 	}
-	key, err := givenKey(rt, ctx, o.name)
+	key, err := givenKey(ctx, rt, o.name)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func runKeysSet(ctx context.Context, rt *workbench.Runtime, o keysOptions) error
 const maxKey = 64 << 10
 
 // givenKey is the key that a person types, or that standard input has.
-func givenKey(rt *workbench.Runtime, ctx context.Context, name string) (string, error) {
+func givenKey(ctx context.Context, rt *workbench.Runtime, name string) (string, error) {
 	switch rt.Streams.In.Kind() {
 	case term.InputPipe, term.InputFile:
 		text, err := readStdin(ctx, rt, maxKey)

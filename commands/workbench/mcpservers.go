@@ -40,6 +40,12 @@ func newServers(rt *Runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 				rt.Notice(server + ": " + text)
 			}
 		},
+		LogLevel: func() string {
+			if rt.Verbose {
+				return "info"
+			}
+			return ""
+		},
 		Changed: func(ctx context.Context, serverID string, now []toolset.Tool) {
 			if rt.engine != nil {
 				rt.engine.NoteServerTools(ctx, serverID, now)

@@ -118,6 +118,8 @@ type through struct {
 	own   func() (*engine.Engine, error)
 	mu    sync.Mutex
 	here  *engine.Engine // once this process goes on by itself
+	// frames are the calls whose tools may live on in the server.
+	frames []frameCall
 }
 
 func (t *through) now() client.Turns {
@@ -171,6 +173,7 @@ func (t *through) Follow(ctx context.Context, id engine.TurnID, after event.Seq)
 				t.rest(ctx, id, after, yield)
 				return
 			}
+			t.framed(e)
 			if !yield(e, err) {
 				return
 			}

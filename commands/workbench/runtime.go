@@ -215,6 +215,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 func (rt *Runtime) Finish() {
 	defer rt.letServersGo()
 	if rt.engine == nil {
+		rt.sayServices()
 		if rt.toolbox != nil {
 			_ = rt.toolbox.Close() // nothing of a test is kept, so nothing can be lost
 		}
@@ -222,6 +223,7 @@ func (rt *Runtime) Finish() {
 		return
 	}
 	_ = rt.Streams.Out.Close() // every write was looked at already
+	rt.sayServices()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
 	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.Close(), rt.removeScratch())

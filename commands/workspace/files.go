@@ -183,7 +183,7 @@ func runWorkspacePut(ctx context.Context, rt *workbench.Runtime, o options) erro
 	if err != nil {
 		return err
 	}
-	content, err := toPut(rt, ctx, o)
+	content, err := toPut(ctx, rt, o)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func runWorkspacePut(ctx context.Context, rt *workbench.Runtime, o options) erro
 const maxPiped = 256 << 20
 
 // toPut opens what is to be put: a file, or standard input.
-func toPut(rt *workbench.Runtime, ctx context.Context, o options) (io.ReadCloser, error) {
+func toPut(ctx context.Context, rt *workbench.Runtime, o options) (io.ReadCloser, error) {
 	if o.file != "" {
 		// To open a named pipe could wait for ever; what is piped in can be stopped.
 		if info, err := os.Stat(o.file); err == nil && !info.Mode().IsRegular() {

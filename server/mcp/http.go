@@ -168,8 +168,11 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveLegacy answers a client of the legacy era. What began no session leaves none
-// behind. A call ends with the request that made it: the SDK doesn't tell a call of
-// that, and without a log of events nobody could fetch its result later.
+// behind. A call ends with the request that made it. The revisions of that era would
+// rather not have a lost connection taken for a cancel, since streams with event ids
+// can be come back to; these have none, so nobody could fetch what the call gives, and
+// a tool of somebody who has left would go on changing files. The SDK doesn't tell a
+// call of its request's end.
 func (h *Host) serveLegacy(w http.ResponseWriter, r *http.Request, to *requested) {
 	id := rand.Text()
 	r.Header = r.Header.Clone()

@@ -22,6 +22,8 @@ const (
 	maxScenario = 5 * time.Minute
 	// alone is the scenario of a short run: it goes through most of the page.
 	alone = "demo"
+	// withPeer is the scenario with a server of others.
+	withPeer = "app"
 	// scenariosEnv names those that are wanted, by commas; without it all are.
 	scenariosEnv = "FETTLE_TEST_SCENARIOS"
 )
@@ -45,6 +47,11 @@ func TestThePageInABrowser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), node, "e2e/run.mjs", name)
 			cmd.Env = append(os.Environ(), "FETTLE_PROGRAM="+program, "FETTLE_PAGE="+filepath.Dir(modules), "CHROMIUM="+browser)
+			if name == withPeer {
+				peers, newer := nodetest.Find(t, nodetest.Peers())
+				cmd.Path = newer // which runs the server, too
+				cmd.Env = append(cmd.Env, "FETTLE_MCP_PEERS="+filepath.Dir(peers))
+			}
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			cmd.WaitDelay = time.Minute // a browser that was left holds the pipes

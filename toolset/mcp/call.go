@@ -124,7 +124,7 @@ func (c *conn) call(ctx context.Context, r remote, call toolset.Call) (*sdk.Call
 	}
 	done := make(chan answer, 1)
 	if !c.m.begin(func() {
-		p := &sdk.CallToolParams{Name: r.name, Arguments: call.Args}
+		p := &sdk.CallToolParams{Meta: c.meta(), Name: r.name, Arguments: call.Args}
 		if len(call.Args) == 0 {
 			p.Arguments = json.RawMessage("{}")
 		}

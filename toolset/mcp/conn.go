@@ -34,6 +34,7 @@ type conn struct {
 	gone chan struct{} // closed when nothing of it is left
 	up   chan struct{} // closed when it can be used: a server may speak before
 
+	logs     string // the level that it is asked to log at; empty asks for nothing
 	tokens   atomic.Int64
 	mu       sync.Mutex
 	list     []remote          // as it was last listed
@@ -64,6 +65,7 @@ func (l *link) connect(life context.Context) (*conn, error) {
 	}
 	defer context.AfterFunc(life, func() { c.end(ErrClosed) })() // Close waits for no list
 	m.learnEra(s, c.session.InitializeResult().ProtocolVersion)
+	c.askForLogs()
 	c.hold(l.pins())
 	if err := c.refresh(c.life); err != nil {
 		c.close()
@@ -82,7 +84,7 @@ func (l *link) connectAs(life context.Context, era string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{m: m, link: l, server: filled, idle: func() {}, born: m.o.Now(), gone: make(chan struct{}), up: make(chan struct{}), progress: map[string]chan toolset.Progress{}}
+	c := &conn{m: m, link: l, server: filled, idle: func() {}, born: m.o.Now(), gone: make(chan struct{}), up: make(chan struct{}), progress: map[string]chan toolset.Progress{}, logs: m.logLevel()}
 	c.life, c.end = context.WithCancelCause(m.force)
 	starting := context.AfterFunc(life, func() { c.end(ErrClosed) })
 	defer starting() // what is ready is ended by whoever has it, with a moment to end by itself
@@ -298,6 +300,28 @@ func (c *conn) ended() error {
 		return err
 	}
 	return errors.New("it closed the connection")
+}
+
+// askForLogs tells a server of the legacy era once what it should log. One of the
+// modern era is told with each request, see [conn.meta].
+func (c *conn) askForLogs() {
+	info := c.session.InitializeResult()
+	if c.logs == "" || info.ProtocolVersion >= modern || info.Capabilities == nil || info.Capabilities.Logging == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.life, c.m.o.Probe) // some never answer what they don't know
+	defer cancel()
+	if err := c.session.SetLoggingLevel(ctx, &sdk.SetLoggingLevelParams{Level: sdk.LoggingLevel(c.logs)}); err != nil {
+		c.m.log(c.server.ID, "it doesn't log as it was asked to: "+explain(err).Error())
+	}
+}
+
+// meta is what a request to a server says besides itself.
+func (c *conn) meta() sdk.Meta {
+	if c.logs == "" || c.session.InitializeResult().ProtocolVersion < modern {
+		return nil
+	}
+	return sdk.Meta{sdk.MetaKeyLogLevel: c.logs}
 }
 
 // logText is a log message as one line.

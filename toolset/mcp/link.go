@@ -43,11 +43,10 @@ func (l *link) pin(pinned []toolset.Tool) {
 	}
 	known := pinsOf(pinned) // hashes each tool, so nobody waits for it
 	l.mu.Lock()
+	defer l.mu.Unlock() // until the connection has them: two callers may bring two lists
 	l.pinned, l.known = pinned, known
-	c := l.conn
-	l.mu.Unlock()
-	if c != nil {
-		c.hold(known)
+	if l.conn != nil {
+		l.conn.hold(known)
 	}
 }
 
@@ -190,6 +189,9 @@ func (l *link) begin(over chan struct{}) {
 			c, err = nil, ErrClosed
 		}
 		l.conn, l.last = c, err
+		if c != nil {
+			c.hold(l.known) // which may be others than when it was started
+		}
 		if err != nil && !errors.Is(err, ErrClosed) {
 			l.failed()
 		}

@@ -160,6 +160,14 @@ func newServer(kind string) *sdk.Server {
 		}
 		return text("done"), nil
 	})
+	add("log", "logs", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		for _, level := range []sdk.LoggingLevel{"debug", "info"} {
+			if err := r.Session.Log(ctx, &sdk.LoggingMessageParams{Level: level, Data: string(level) + " of its\x1b[31m own"}); err != nil {
+				return nil, err
+			}
+		}
+		return text("logged"), nil
+	})
 	add("die", "ends the server", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		fmt.Fprintln(os.Stderr, "out of cheese")
 		os.Exit(7)
@@ -196,6 +204,20 @@ func newServer(kind string) *sdk.Server {
 		return text(string(raw)), nil
 	})
 	addKinds(s, kind)
+	if kind == "slow-list" {
+		s.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+			return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+				for method == "tools/list" && ctx.Err() == nil {
+					note("listing")
+					if _, err := os.Stat("go-on"); err == nil {
+						break
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				return next(ctx, method, r)
+			}
+		})
+	}
 	return s
 }
 

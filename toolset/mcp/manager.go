@@ -48,6 +48,10 @@ type Options struct {
 	// Log hears what servers say of themselves; nil hears nothing. It may be
 	// called from several goroutines at once.
 	Log func(server, text string)
+	// LogLevel gives the least level of what servers are asked to log, such as info,
+	// when they are connected; nil or empty asks for nothing, and one of the legacy
+	// era may log all the same.
+	LogLevel func() string
 	// Changed hears that a server has other tools than those that are pinned,
 	// which it has now; nil isn't told. It is called before the calls that the
 	// change holds back are refused.
@@ -284,6 +288,14 @@ func (m *Manager) Running() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// logLevel is what servers are asked to log.
+func (m *Manager) logLevel() string {
+	if m.o.LogLevel == nil {
+		return ""
+	}
+	return m.o.LogLevel()
 }
 
 func (m *Manager) log(server, text string) {

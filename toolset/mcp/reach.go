@@ -167,7 +167,7 @@ func cutShort(what string, err error) string {
 func (m *Manager) Read(ctx context.Context, s Server, ws *toolset.Workspace, uri string) ([]Content, error) {
 	var out []Content
 	err := m.on(ctx, s, ws, func(c *conn) error {
-		res, err := c.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+		res, err := c.session.ReadResource(ctx, &sdk.ReadResourceParams{Meta: c.meta(), URI: uri})
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (m *Manager) Read(ctx context.Context, s Server, ws *toolset.Workspace, uri
 func (m *Manager) Fill(ctx context.Context, s Server, ws *toolset.Workspace, name string, args map[string]string) ([]Content, error) {
 	var out []Content
 	err := m.on(ctx, s, ws, func(c *conn) error {
-		res, err := c.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: args})
+		res, err := c.session.GetPrompt(ctx, &sdk.GetPromptParams{Meta: c.meta(), Name: name, Arguments: args})
 		if err != nil {
 			return err
 		}

@@ -95,7 +95,7 @@ func (c *conn) listTools(ctx context.Context) ([]remote, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if goesOn {
+	if goesOn || l.more {
 		l.notes = append(l.notes, "its list goes on; the first "+fmt.Sprint(len(l.out))+" tools are taken")
 	}
 	return l.out, l.notes, nil
@@ -108,6 +108,7 @@ type lister struct {
 	notes  []string
 	ids    map[string]bool
 	size   int
+	more   bool // there was no room for all
 }
 
 // maxNotes bounds what is said about a list.
@@ -122,6 +123,7 @@ func (l *lister) note(name, why string) {
 func (l *lister) add(t *sdk.Tool) {
 	switch {
 	case len(l.out) >= MaxTools:
+		l.more = true
 		return
 	case appOnly(t.Meta):
 		return // it is for pages, and a model is not told of it

@@ -32,6 +32,18 @@
 // the result is there, the process is ended: threads, other processes and exit
 // handlers of the tool end with the call.
 //
+// # Services
+//
+// A tool whose [Spec] says Service has one process in each chat, which lives on after
+// the call: what the tool began, such as a server in a thread, goes on, and the next
+// call comes to the same process, one after the other. Each has tokens of its own. The
+// process is alone in its network where the sandbox is full; its results name the
+// ports that may be reached ([Runtime.DialService]), by port or url in their data. It
+// ends with the runtime, when it is told to, when nobody has used it for
+// [ServiceIdle], when another needs its place ([MaxServices], [MaxChatServices]), when
+// a call of it is cancelled or takes too long, and when its first call fails. A call
+// that has to start it anew says so in its text.
+//
 // # What becomes of values that JSON doesn't have
 //
 // NaN and infinities become null, integers of more than 53 bits become strings,
@@ -51,7 +63,8 @@
 // random, one for what goes before the end and one for the end. What a tool
 // writes into the channel without them ends the call with an error. A tool that
 // searches the interpreter's memory for them can lie about its own result alone,
-// which it could have given as well: a process never serves a second call.
+// which it could have given as well: a process never serves a second call, but for
+// a service, whose calls are one tool's in one chat.
 //
 // # Spares
 //

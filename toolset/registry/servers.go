@@ -33,6 +33,8 @@ type ServerSettings struct {
 	ClientSecret string `json:"client_secret,omitempty"`
 	// Sampling lets it ask for answers of a model, each of which is asked about.
 	Sampling bool `json:"sampling,omitempty"`
+	// Timeout bounds one call of its tools; zero leaves it to the engine.
+	Timeout toolset.Duration `json:"timeout,omitzero"`
 }
 
 // PutServer adds an MCP server of the user's own, or changes one. What it was

@@ -38,6 +38,13 @@
 // below the policy's Least, and remembers what was refused. Nothing is tried
 // before the first process needs it, [Launcher.Report] aside.
 //
+// # Ports
+//
+// A process whose policy says Serves has the loopback of its network, where it may
+// listen. At full nobody else is in that network; [toolset.Reacher] connects to it from
+// outside: the keeper makes the connection and hands the socket over. The same has all
+// processes of a sandbox stand still for a while.
+//
 // # Limits
 //
 // By the kernel: data of a process, open files, size of a file, number of

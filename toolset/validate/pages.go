@@ -35,6 +35,7 @@ func (v *validator) pages() error {
 	if v.m != nil {
 		for i, t := range v.m.Tools {
 			v.renderer(t.Renderer, fmt.Sprintf("/tools/%d/renderer", i), wantsData)
+			v.service(t.Service, t.Renderer, fmt.Sprintf("/tools/%d", i))
 		}
 		for i, p := range v.m.Payloads {
 			v.renderer(p.Renderer, fmt.Sprintf("/payloads/%d/renderer", i), wantsData)
@@ -103,6 +104,20 @@ func (v *validator) renderer(r *toolset.Renderer, at string, wantsData map[strin
 	}
 	if f := r.File; f != "" && !strings.Contains(f, "$") && manifest.BundlePath(f) == "" {
 		v.at(at+"/file", Error, CodeRenderer, "expected a path in the workspace, such as $args.path, found %s", show(f))
+	}
+}
+
+// service judges a frame beside whether its tool lives on after the call: without that
+// nothing listens any more where it leads.
+func (v *validator) service(lives bool, r *toolset.Renderer, at string) {
+	switch {
+	case r == nil || r.Type != toolset.RenderFrame || !ownMachine().MatchString(r.URL): // which was told already
+	case !lives:
+		v.at(at+"/renderer", Warning, CodeRenderer, "the frame shows what the tool serves, and the tool's process ends with its call; service: true lets it live on until the chat closes")
+	case strings.HasPrefix(r.URL, "https:"):
+		v.at(at+"/renderer/url", Error, CodeRenderer, "a service is reached by http, in its sandbox; the address has to begin with http://localhost, as in http://localhost:$return.port")
+	case !strings.Contains(r.URL, "$return"):
+		v.at(at+"/renderer/url", Warning, CodeRenderer, "only a port that the tool's result names, as port or url, is shown; take it from there, as in http://localhost:$return.port")
 	}
 }
 

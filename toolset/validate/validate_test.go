@@ -201,8 +201,8 @@ func TestImportsAndPermissions(t *testing.T) {
 func TestRenderers(t *testing.T) {
 	t.Parallel()
 	for renderer, expect := range map[string]string{
-		"{type: frame, url: 'http://localhost:$return.port'}":          "",
-		"{type: frame, url: 'http://127.0.0.1:$return.port/x'}":        "",
+		"{type: frame, url: 'http://localhost:$return.port'}":          "toolset.yaml:11:15 warning renderer: the frame shows what the tool serves, and the tool's process ends with its call",
+		"{type: frame, url: 'http://127.0.0.1:$return.port/x'}":        "toolset.yaml:11:15 warning renderer: the frame shows what the tool serves",
 		"{type: frame, url: 'http://localhost.example.com'}":           "toolset.yaml:11:34 error renderer: a frame shows what this machine serves",
 		"{type: frame, url: '$return.url'}":                            "toolset.yaml:11:34 error renderer: a frame shows what this machine serves",
 		"{type: code, file: $args.path}":                               "toolset.yaml:11:34 warning reference: ",
@@ -220,6 +220,26 @@ func TestRenderers(t *testing.T) {
 			"assets/other.html": "<img src=//example.com/x.png>",
 		})
 		r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return f.Code == CodeUnused })
+		if expect == "" {
+			want(t, r)
+		} else {
+			want(t, r, expect)
+		}
+	}
+}
+
+func TestFramesOfServices(t *testing.T) {
+	t.Parallel()
+	for url, expect := range map[string]string{
+		"http://localhost:$return.port":          "",
+		"http://localhost:$return.port/$args.id": "",
+		"https://localhost:$return.port":         "toolset.yaml:12:34 error renderer: a service is reached by http",
+		"http://localhost:8000":                  "toolset.yaml:12:34 warning renderer: only a port that the tool's result names",
+	} {
+		r := judge(t, map[string]string{
+			"toolset.yaml": tool("tools.a:run", ", additionalProperties: false", "service: true", "renderer: {type: frame, url: '"+url+"'}"), "tools/a.py": good,
+		})
+		r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return f.Code == CodeUnused || f.Level == Note || f.Code == "reference" })
 		if expect == "" {
 			want(t, r)
 		} else {

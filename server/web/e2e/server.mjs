@@ -33,9 +33,10 @@ function program() {
 /**
  * serve starts a server. models are files of the script provider by name, written
  * where "script/NAME" finds them; config is the text of the configuration; toolsets
- * are folders or bundles to import before it starts.
+ * are folders or bundles to import before it starts; before does what else is to be
+ * done then.
  */
-export async function serve({ args = [], models = {}, config = "{}\n", toolsets = [], env = {} } = {}) {
+export async function serve({ args = [], models = {}, config = "{}\n", toolsets = [], env = {}, before } = {}) {
   const dir = mkdtempSync(join(tmpdir(), "fettle-page-"));
   const own = environment(dir, env);
   writeFileSync(own.FETTLE_CONFIG, config, { mode: 0o600 });
@@ -47,6 +48,7 @@ export async function serve({ args = [], models = {}, config = "{}\n", toolsets 
   const server = new Server(dir, own, work);
   try {
     for (const toolset of toolsets) server.run("toolset", "import", toolset, "--yes");
+    before?.(server);
     await server.start(args);
   } catch (error) {
     await server.end();

@@ -54,6 +54,7 @@ export default async function phone(t) {
     await t.shot(page, name.toLowerCase());
     await t.axe(page, `the panel ${name} on a phone`);
   }
+  t.ok((await ui.message.boundingBox()).height >= 24, "the field for a message has room for a line once its panel is shown again");
   await panels.getByRole("button", { name: "Workspace" }).click();
   await ui.tab("Files").click();
   await page.getByText("keys.txt").first().waitFor();

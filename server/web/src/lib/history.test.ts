@@ -17,6 +17,16 @@ describe("messages of the API", () => {
     expect(message?.tool_history[0]?.call_id).toBeUndefined();
   });
 
+  it("have the calls that the page of a call made with that call", () => {
+    const call = { id: "01CALL", message_id: answer?.id ?? "", tool_use_id: "call_0_1", tool_id: "x:write_file", index: 1, status: "success", app_calls: 30 };
+    const made = { ...call, id: "01APP", app_of: "01CALL", tool_use_id: "call_9", tool_id: "x:refresh", args: { n: 1 }, result: { text: "fresh" }, changed: 2, app_calls: undefined };
+    const large = { ...made, id: "01LARGE", result: undefined };
+    const message = messagesOf(listed, [call, made, large]).at(-1);
+    expect(message?.tool_history[1]).toMatchObject({ call_id: "01CALL", app_calls: 30, apps: [{ call_id: "01APP", tool_name: "refresh", input: { n: 1 }, output: "fresh", changed: 2 }, { call_id: "01LARGE" }] });
+    expect(message?.tool_history[1]?.apps?.[1]?.output).toContain("too long");
+    expect(message?.tool_history.filter(Boolean)).toHaveLength(messagesOf(listed).at(-1)?.tool_history.length ?? 0);
+  });
+
   it("keep of calls what was seen while they ran", () => {
     const live = messageOfTurn(turns.reviews.events.reduce(reduce, newTurn("t")), "2026-11-28T17:00:00Z");
     const after = messagesOf(turns.reviews.messages.messages);

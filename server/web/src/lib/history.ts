@@ -7,7 +7,7 @@ import { textOf, type LiveTurn } from "@/lib/turn";
 import type { Attachment, GeneralChatMessage, ShownPayload, SuggestedAction, SuggestedValue, ThoughtStep, ToldOfCall, ToolCall, WorkspacePayload } from "@/types/chat";
 
 /** CallOfPage is what list_messages tells of a call beyond its message's parts. */
-type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & Partial<Pick<Schemas["CallView"], "app_of" | "app_calls" | "args">> & ToldOfCall;
+type CallOfPage = Pick<Schemas["CallView"], "id" | "message_id" | "tool_use_id" | "tool_id" | "index" | "status"> & Partial<Pick<Schemas["CallView"], "app_of" | "app_calls" | "args" | "result">> & ToldOfCall;
 
 /** messagesOf gives a page's messages. */
 export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblings: Record<string, Schemas["siblings"]> = {}): GeneralChatMessage[] {
@@ -26,7 +26,13 @@ export function messagesOf(messages: Message[], calls: CallOfPage[] = [], siblin
 
 /** appCall is a call that a page made, which no message has among its parts. */
 function appCall(call: CallOfPage): ToolCall {
-  return { tool_name: bare(call.tool_id), tool_id: call.tool_id, input: record(call.args), output: "", tool_use_id: call.tool_use_id, status: call.status as ToolCall["status"], ...told(call) };
+  return { tool_name: bare(call.tool_id), tool_id: call.tool_id, input: record(call.args), output: outputOf(call), tool_use_id: call.tool_use_id, status: call.status as ToolCall["status"], ...told(call) };
+}
+
+function outputOf(call: CallOfPage): string {
+  const { text } = record(call.result);
+  if (typeof text === "string") return text;
+  return call.error ?? "The output is too long for a list; the workspace shows it.";
 }
 
 /** told is what a call's record tells of it. */

@@ -59,12 +59,21 @@ function Field({ chatId }: { chatId: string | null }) {
   );
 
   useLayoutEffect(() => {
+    if (field.current) fit(field.current);
+  }, [text]);
+  useEffect(() => {
     const el = field.current;
     if (!el) return;
-    el.style.height = "auto";
-    const line = parseFloat(getComputedStyle(el).lineHeight) || 24;
-    el.style.height = `${Math.min(el.scrollHeight, Math.ceil(line * rows) + 4)}px`;
-  }, [text]);
+    // Its lines break elsewhere in another width, and it has none while its panel is hidden.
+    let width = el.clientWidth;
+    const look = new ResizeObserver(() => {
+      if (el.clientWidth === width) return;
+      width = el.clientWidth;
+      fit(el);
+    });
+    look.observe(el);
+    return () => look.disconnect();
+  }, []);
 
   // Bodies are base64, which is a third longer.
   const most = ((limits?.turn_bytes ?? turnBytes) * 3) / 4 - 64_000;
@@ -186,4 +195,12 @@ function Field({ chatId }: { chatId: string | null }) {
       </div>
     </div>
   );
+}
+
+/** fit makes a field as high as its text, up to so many rows. */
+function fit(el: HTMLTextAreaElement) {
+  el.style.height = "auto";
+  if (el.scrollHeight === 0) return; // it isn't seen
+  const line = parseFloat(getComputedStyle(el).lineHeight) || 24;
+  el.style.height = `${Math.min(el.scrollHeight, Math.ceil(line * rows) + 4)}px`;
 }

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { cn } from "@/lib/cn";
 import { bytes } from "@/lib/time";
 import { draftKey, useDrafts } from "./drafts";
-import { imageType, isMarkdown } from "./kinds";
+import { isMarkdown, looksLikeImage } from "./kinds";
 import type { Mark, Row, TreeNode } from "./tree";
 
 export const letters: Record<Mark, { letter: string; word: string; look: string }> = {
@@ -220,7 +220,7 @@ function Icon({ node, open }: { node: TreeNode; open: boolean }) {
   const kind = node.file?.kind;
   if (kind === "link") return <Link2 className={look} aria-hidden="true" />;
   if (kind !== "file" && kind !== "executable") return <FileWarning className="size-4 shrink-0 text-warn" aria-hidden="true" />;
-  if (imageType(node.path)) return <FileImage className={look} aria-hidden="true" />;
+  if (looksLikeImage(node.path)) return <FileImage className={look} aria-hidden="true" />;
   if (isMarkdown(node.path)) return <FileText className={look} aria-hidden="true" />;
   return <File className={look} aria-hidden="true" />;
 }

@@ -1,14 +1,16 @@
 import { Download, FileQuestion } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { Button } from "@/components/ui/Button";
+import { Choice } from "@/components/ui/Choice";
 import { Empty, Failed, Skeleton } from "@/components/ui/States";
 import { bytes } from "@/lib/time";
 import { download } from "./download";
-import { baseName, hexLines, imageType, isMarkdown, textOf } from "./kinds";
+import { ImageFile, MediaFile, Picture } from "./Media";
+import { baseName, hexLines, isMarkdown, isSvg, sniff, textOf } from "./kinds";
 import { TextFile } from "./TextFile";
 import type { TreeFile } from "./tree";
 import { useFilePart } from "./useWorkspace";
-import { firstPart, readBlob, type FileState } from "./workspaceApi";
+import { firstPart, type FilePart, type FileState } from "./workspaceApi";
 
 export interface FileViewProps {
   chatId: string;
@@ -22,13 +24,10 @@ export interface FileViewProps {
   markdown?: "source" | "preview";
 }
 
-const maxImage = 32 << 20;
-
 /** FileView shows a file in the way its content can be shown. */
 export function FileView(props: FileViewProps) {
-  const { file, path } = props;
+  const { file } = props;
   if (file && file.kind !== "file" && file.kind !== "executable") return <Other file={file} />;
-  if (imageType(path) && (file?.size ?? 0) <= maxImage) return <ImageFile {...props} />;
   return <Content {...props} />;
 }
 
@@ -49,13 +48,14 @@ function Other({ file }: { file: TreeFile }) {
 
 function Content({ chatId, path, state, readOnly, file, language, markdown = isMarkdown(path) ? "preview" : undefined }: FileViewProps) {
   const [limit, setLimit] = useState(firstPart);
-  const part = useFilePart(chatId, path, state, limit, file?.sha256);
+  const part = useFilePart(chatId, path, state, file?.size === 0 ? 0 : limit, file?.sha256);
   const { data } = part;
   const whole = data ? data.bytes.length >= data.size : false;
   const text = useMemo(() => (data ? textOf(data.bytes, whole) : null), [data, whole]);
   if (part.isError) return <Failed what={`${baseName(path)} could not be read`} error={part.error} onRetry={() => void part.refetch()} />;
   if (!data) return <Skeleton lines={8} />;
-  if (text === null) return <Binary chatId={chatId} path={path} state={state} size={data.size} content={data.bytes} />;
+  if (text === null || sniff(data.bytes, path)) return <BinaryFile chatId={chatId} path={path} state={state} part={data} />;
+  if (isSvg(path) && whole) return <SvgFile chatId={chatId} path={path} text={text} sha256={data.sha256} readOnly={readOnly} bytes={data.bytes} />;
   return (
     <TextFile
       chatId={chatId}
@@ -70,12 +70,70 @@ function Content({ chatId, path, state, readOnly, file, language, markdown = isM
   );
 }
 
-function Binary({ chatId, path, state, size, content }: { chatId: string; path: string; state: FileState; size: number; content: Uint8Array }) {
+const maxImage = 32 << 20;
+
+/** BinaryFile shows what a browser can show of a binary, else its first bytes. */
+function BinaryFile({ chatId, path, state, part }: { chatId: string; path: string; state: FileState; part: FilePart }) {
+  const [broken, setBroken] = useState(false);
+  const found = sniff(part.bytes, path);
+  const own = { chatId, path, state };
+  const size = bytes(part.size);
+  if (found && broken) return <Note {...own} title="It can't be shown">It begins as {found.type} does, {size}, but this browser can make nothing of the rest.</Note>;
+  switch (found?.kind) {
+    case "image":
+      if (part.size > maxImage) return <Note {...own} title="Too large to be shown">An image of {size}. Downloaded, it can be opened by another program.</Note>;
+      return <ImageFile {...own} part={part} type={found.type} onBroken={() => setBroken(true)} />;
+    case "audio":
+    case "video":
+      return <MediaFile {...own} part={part} kind={found.kind} onBroken={() => setBroken(true)} />;
+    case "pdf":
+      return (
+        <Note {...own} title={`A PDF, ${size}`}>
+          Browsers show PDFs only outside of the sandbox that this chat’s files are kept in, so it isn’t opened here. Download it to read it.
+        </Note>
+      );
+  }
+  return <Bytes {...own} size={part.size} content={part.bytes} />;
+}
+
+function Note({ chatId, path, state, title, children }: { chatId: string; path: string; state: FileState; title: string; children: ReactNode }) {
+  return (
+    <Empty
+      icon={<FileQuestion />}
+      title={title}
+      action={
+        <Button onClick={() => void download(chatId, path, state)}>
+          <Download className="size-4" aria-hidden="true" />
+          Download
+        </Button>
+      }
+    >
+      {children}
+    </Empty>
+  );
+}
+
+/** SvgFile is a picture and the text that it is written as. */
+function SvgFile({ bytes: content, ...text }: { chatId: string; path: string; text: string; sha256: string; readOnly: boolean; bytes: Uint8Array<ArrayBuffer> }) {
+  const [view, setView] = useState<"Picture" | "Source">("Picture");
+  const [broken, setBroken] = useState(false);
+  const shown = broken ? "Source" : view;
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      {!broken && <Choice label="View" className="shrink-0 border-b border-border px-2 py-1" options={[{ id: "Picture", label: "Picture" }, { id: "Source", label: "Source" }]} value={view} onChange={setView} />}
+      <div className="min-h-0 flex-1">
+        {shown === "Picture" ? <Picture name={baseName(text.path)} content={content} type="image/svg+xml" size={content.length} onBroken={() => setBroken(true)} /> : <TextFile {...text} />}
+      </div>
+    </div>
+  );
+}
+
+function Bytes({ chatId, path, state, size, content }: { chatId: string; path: string; state: FileState; size: number; content: Uint8Array }) {
   const lines = hexLines(content);
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex shrink-0 flex-wrap items-center gap-2 border-b border-border bg-surface px-3 py-1.5 text-[13px]">
-        <p className="min-w-0 flex-1">Binary, {bytes(size)}</p>
+        <p className="min-w-0 flex-1">Binary, {bytes(size)}{size > 512 ? "; its first 512 bytes" : ""}</p>
         <Button size="small" onClick={() => void download(chatId, path, state)}>
           <Download className="size-4" aria-hidden="true" />
           Download
@@ -87,50 +145,5 @@ function Binary({ chatId, path, state, size, content }: { chatId: string; path: 
         {size > 512 ? "\n…" : ""}
       </pre>
     </div>
-  );
-}
-
-function ImageFile(props: FileViewProps) {
-  const { chatId, path, state, file } = props;
-  const [shown, setShown] = useState<{ address: string; failed?: unknown } | null>(null);
-  const [broken, setBroken] = useState(false);
-  const [size, setSize] = useState("");
-  const key = `${state.manifest ?? ""} ${state.tool_call_id ?? ""} ${file?.sha256 ?? ""}`;
-  useEffect(() => {
-    const stop = new AbortController();
-    let address = "";
-    readBlob(chatId, path, state, stop.signal).then(
-      (blob) => {
-        if (stop.signal.aborted) return;
-        address = URL.createObjectURL(new Blob([blob], { type: imageType(path) }));
-        setShown({ address });
-      },
-      (failed: unknown) => !stop.signal.aborted && setShown({ address: "", failed }),
-    );
-    return () => {
-      stop.abort();
-      if (address) URL.revokeObjectURL(address);
-    };
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- state is a new object each time; key says what is in it
-  }, [chatId, path, key]);
-  // What calls itself an image and isn't is shown as what it is.
-  if (broken) return <Content {...props} />;
-  if (shown?.failed) return <Failed what={`${baseName(path)} could not be read`} error={shown.failed} />;
-  if (!shown) return <Skeleton lines={6} />;
-  return (
-    <figure className="flex h-full min-h-0 flex-col">
-      <div className="flex min-h-0 flex-1 items-center justify-center bg-[repeating-conic-gradient(var(--fettle-surface)_0_25%,var(--fettle-bg)_0_50%)] bg-size-[16px_16px] p-3">
-        <img
-          src={shown.address}
-          alt={baseName(path)}
-          className="max-h-full max-w-full object-contain"
-          onError={() => setBroken(true)}
-          onLoad={(e) => setSize(`${e.currentTarget.naturalWidth} × ${e.currentTarget.naturalHeight}`)}
-        />
-      </div>
-      <figcaption className="shrink-0 border-t border-border bg-surface px-3 py-1.5 text-[13px] text-muted">
-        {[size, file ? bytes(file.size) : ""].filter(Boolean).join(", ")}
-      </figcaption>
-    </figure>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hasLongLine, separatorOf } from "@/components/renderers/code/language";
 import { draftKey, useDrafts } from "./drafts";
-import { extension, hexLines, textOf } from "./kinds";
+import { extension, hexLines, sniff, textOf } from "./kinds";
 import { problemOf } from "./upload";
 import { filePath } from "./workspaceApi";
 
@@ -24,6 +24,17 @@ describe("what a file is", () => {
   it("is shown in hexadecimal digits otherwise", () => {
     expect(hexLines(new Uint8Array([0x89, 0x50, 0x4e, 0x47]))).toEqual(["00000000  89 50 4e 47" + " ".repeat(36) + "  .PNG"]);
     expect(hexLines(new Uint8Array(5_000))).toHaveLength(32);
+  });
+  it("is an image, a sound, a film or a PDF by its first bytes, whatever it is called", () => {
+    const of = (text: string, path = "x.bin") => sniff(Uint8Array.from(text, (c) => c.charCodeAt(0)), path)?.type ?? null;
+    expect(of("\x89PNG\r\n\x1a\n...", "a.txt")).toBe("image/png");
+    expect(of("\xff\xd8\xff\xe0")).toBe("image/jpeg");
+    expect([of("RIFF....WEBPVP8 "), of("RIFF....WAVEfmt "), of("RIFF....AVI LIST")]).toEqual(["image/webp", "audio/wav", null]);
+    expect([of("....ftypisom"), of("....ftypM4A "), of("....ftypavif")]).toEqual(["video/mp4", "audio/mp4", "image/avif"]);
+    expect([of("OggS"), of("OggS", "a.ogv"), of("\x1aE\xdf\xa3"), of("fLaC"), of("ID3\x04")]).toEqual(["audio/ogg", "video/ogg", "video/webm", "audio/flac", "audio/mpeg"]);
+    expect(of("%PDF-1.7")).toBe("application/pdf");
+    // Two bytes alone prove nothing, and a name without them neither.
+    expect([of("BMxx"), of("BMxx", "a.bmp"), of("\xff\xfb", "a.mp3"), of("\xff\xfb"), of("<html>", "a.png"), of("", "a.png")]).toEqual([null, "image/bmp", "audio/mpeg", null, null, null]);
   });
   it("has an extension, unless its name begins with the dot", () => {
     expect([extension("a/b.TAR.GZ"), extension(".gitignore"), extension("Makefile")]).toEqual(["gz", "", ""]);

@@ -1,16 +1,6 @@
 // What can be done with a file, by its name and its first bytes.
 
-const images: Record<string, string> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  gif: "image/gif",
-  webp: "image/webp",
-  avif: "image/avif",
-  bmp: "image/bmp",
-  ico: "image/x-icon",
-  svg: "image/svg+xml",
-};
+const images = ["png", "jpg", "jpeg", "gif", "webp", "avif", "bmp", "ico", "svg"];
 
 export function extension(path: string): string {
   const name = baseName(path);
@@ -27,9 +17,14 @@ export function folderOf(path: string): string {
   return slash < 0 ? "" : path.slice(0, slash);
 }
 
-/** imageType is the type to show a file by as an image; an <img> runs no script of an SVG. */
-export function imageType(path: string): string | undefined {
-  return images[extension(path)];
+/** looksLikeImage is what a name says; what the content is, `sniff` tells. */
+export function looksLikeImage(path: string): boolean {
+  return images.includes(extension(path));
+}
+
+/** isSvg is for texts: an image that is written by hand, too. An <img> runs no script of it. */
+export function isSvg(path: string): boolean {
+  return extension(path) === "svg";
 }
 
 export function isMarkdown(path: string): boolean {
@@ -60,4 +55,47 @@ export function hexLines(bytes: Uint8Array, most = 512): string[] {
     lines.push(`${at.toString(16).padStart(8, "0")}  ${hex.padEnd(47)}  ${text}`);
   }
   return lines;
+}
+
+/** Found is what a browser can make of a content, and the type to give it. */
+export interface Found {
+  kind: "image" | "audio" | "video" | "pdf";
+  type: string;
+}
+
+/** sniff tells by its first bytes what a binary is; its name decides only where they leave two. */
+export function sniff(bytes: Uint8Array, path: string): Found | null {
+  const head = Array.from(bytes.subarray(0, 16), (b) => String.fromCharCode(b)).join("");
+  const named = (...names: string[]) => names.includes(extension(path));
+  for (const [begins, found] of signatures) if (head.startsWith(begins)) return found;
+  if (head.startsWith("RIFF")) return { WEBP: image("webp"), WAVE: audio("wav") }[head.slice(8, 12)] ?? null;
+  if (head.slice(4, 8) === "ftyp") return container(head.slice(8, 12));
+  if (head.startsWith("OggS")) return named("ogv") ? video("ogg") : audio("ogg");
+  // Two bytes are no proof, so the name has to say it too.
+  if (head.startsWith("BM") && named("bmp")) return image("bmp");
+  if (head.startsWith("\0\0\u0001\0") && named("ico")) return image("x-icon");
+  if (/^\u00ff[\u00e0-\u00ff]/.test(head) && named("mp3")) return audio("mpeg");
+  return null;
+}
+
+const image = (type: string): Found => ({ kind: "image", type: `image/${type}` });
+const audio = (type: string): Found => ({ kind: "audio", type: `audio/${type}` });
+const video = (type: string): Found => ({ kind: "video", type: `video/${type}` });
+
+const signatures: [string, Found][] = [
+  ["\u0089PNG\r\n\u001a\n", image("png")],
+  ["\u00ff\u00d8\u00ff", image("jpeg")],
+  ["GIF87a", image("gif")],
+  ["GIF89a", image("gif")],
+  ["%PDF-", { kind: "pdf", type: "application/pdf" }],
+  ["ID3", audio("mpeg")],
+  ["fLaC", audio("flac")],
+  ["\u001aE\u00df\u00a3", video("webm")],
+];
+
+/** container is what the brand of an ISO file says. */
+function container(brand: string): Found {
+  if (brand === "avif" || brand === "avis") return image("avif");
+  if (brand.startsWith("M4A") || brand.startsWith("M4B")) return audio("mp4");
+  return video("mp4");
 }

@@ -36,18 +36,6 @@ function byPage(tool: string | undefined): string {
   return tool ? `, by the page of ${tool.split(":").pop()}` : "";
 }
 
-/** said names a state in a sentence. */
-export function said(state: WorkspaceState): string {
-  const { what, detail } = stateWords(state);
-  const short = detail.length > 40 ? detail.slice(0, 39) + "…" : detail;
-  return short ? `${what} ${short}` : what.charAt(0).toLowerCase() + what.slice(1);
-}
-
-/** branchName is what a branch is called: by the question that it began with. */
-export function branchName(branch: Branch): string {
-  return branch.title ? `“${branch.title}”` : `number ${branch.number}`;
-}
-
 function argument(args: unknown): string {
   if (typeof args !== "object" || args === null) return "";
   const all = new Map(Object.entries(args));
@@ -76,4 +64,16 @@ export function counts(changes: WorkspaceState["changes"]): Count[] {
     { sign: "−", n: of("removed"), word: "removed" },
   ];
   return all.filter((c) => c.n > 0);
+}
+
+/** said names a state in a sentence. */
+export function said(state: WorkspaceState): string {
+  const { what, detail } = stateWords(state);
+  const short = detail.length > 40 ? detail.slice(0, 39) + "…" : detail;
+  return short ? `${what} ${short}` : what.charAt(0).toLowerCase() + what.slice(1);
+}
+
+/** branchName is what a branch is called: by the question that it began with. */
+export function branchName(branch: Branch): string {
+  return branch.title ? `“${branch.title}”` : `number ${branch.number}`;
 }

@@ -68,9 +68,9 @@ export interface FilePart {
   sha256: string;
 }
 
-/** readPart reads a file from its beginning, at most `limit` bytes of it. */
+/** readPart reads a file from its beginning, at most `limit` bytes of it; with 0 what is known to be empty. */
 export async function readPart(chatId: string, path: string, state: FileState, limit = firstPart, signal?: AbortSignal): Promise<FilePart> {
-  const response = await request(filePath(chatId, path, state), { headers: { Range: `bytes=0-${limit - 1}` }, signal }).catch(
+  const response = await request(filePath(chatId, path, state), { headers: limit > 0 ? { Range: `bytes=0-${limit - 1}` } : {}, signal }).catch(
     (error: unknown) => {
       // An empty file has no first byte.
       if (isStatus(error, 416)) return request(filePath(chatId, path, state), { signal });

@@ -34,6 +34,15 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 }
 
 /**
+ * tokenAddress is an address of the API for what can't send headers: the parts of a
+ * film that its element asks for. It holds the token, so it stands in the page alone,
+ * and is nothing to go to or to copy.
+ */
+export function tokenAddress(path: string): string {
+  return `${base}${token() ? `/t/${encodeURIComponent(token())}` : ""}${path}`;
+}
+
+/**
  * api is the typed client of /openapi.json. A failure throws ApiFault, so that
  * `data` is there whenever a call returns: use `unwrap`.
  */

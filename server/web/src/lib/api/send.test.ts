@@ -5,8 +5,8 @@ import { useServer } from "./client";
 import { ApiFault, Unreachable } from "./fault";
 import { send } from "./send";
 
-// A real server, which gives the length of what it was sent. Progress and stopping are
-// tried in a browser, by e2e/scenarios/upload.mjs: the one here has neither.
+// A real server, which gives the length of what it was sent. jsdom tells no progress and
+// cuts nothing off: e2e/scenarios/upload.mjs tries both in a browser.
 let server: Server;
 let got = 0;
 

@@ -55,6 +55,30 @@ describe("a chat", () => {
     expect(store.getState().messages[1]?.tool_history[1]).toMatchObject({ tool_name: "write_file", changed: 1 });
   });
 
+  it("has the question of an answer that another browser asked for", async () => {
+    const question = { ...(messages as { messages: { role: string }[] }).messages[0], id: "01QUESTION", turn_id: turnId };
+    answers[`GET /api/chats/${chatId}/messages`] = () => json({ ...messages, messages: [], calls: [], siblings: {}, total: 0, turn_id: turnId, question });
+    answers[`GET /api/turns/${turnId}/events`] = () => new Response(new ReadableStream()); // it goes on
+    const store = make();
+    void store.getState().open(chatId);
+    await vi.waitFor(() => expect(store.getState().turn?.turnId).toBe(turnId));
+    expect(store.getState().messages).toMatchObject([{ id: "01QUESTION", role: "user", pending: true, turn_id: turnId }]);
+    store.getState().close();
+  });
+
+  it("pages through the way to a running answer, which need not be the active branch", async () => {
+    const list = (messages as { messages: { id: string }[] }).messages;
+    const beside = { ...messages, messages: list.slice(0, 1), before: "older", turn_id: turnId, turn_parent_id: "fork" };
+    answers[`GET /api/chats/${chatId}/messages`] = () => json(beside);
+    answers[`GET /api/turns/${turnId}/events`] = () => new Response(new ReadableStream());
+    const store = make();
+    void store.getState().open(chatId);
+    await vi.waitFor(() => expect(store.getState().turn?.turnId).toBe(turnId));
+    await store.getState().loadOlder();
+    expect(Object.fromEntries(new URLSearchParams(query))).toMatchObject({ before: "older", leaf: "fork" });
+    store.getState().close();
+  });
+
   it("sends what a suggestion brings along, and shows it with the question", async () => {
     const store = make();
     const sending = store.getState().send("what is odd?", "text_input", undefined, { uploads: [{ name: "orders.csv", text: "order,date" }] });

@@ -20,6 +20,12 @@ test("the newest result shows, and one of an earlier answer where the last has n
   expect(follow([answer({ role: "user", workspace_payload: recorded.review_collection })], null, known)).toBeNull();
 });
 
+test("a call's payload is known by its message and its call there, once the answer is kept", () => {
+  const given = call({ tool_use_id: "u1", workspace_payload: recorded.review_analysis });
+  expect(follow([answer({ id: "01MESSAGE", tool_history: [given] })], null, known)).toMatchObject({ kind: "payload", payloadId: "01MESSAGE.u1" });
+  expect(follow([], { tools: [given], payloads: [], workflow: null }, known)).toMatchObject({ kind: "payload", payloadId: undefined });
+});
+
 test("a running answer comes before those that ended, once it has something", () => {
   const done = answer({ workspace_payload: recorded.review_collection });
   expect(follow([done], { tools: [call({ status: "running" })], payloads: [], workflow: null }, known)).toMatchObject({ payload: { type: "review_collection" } });

@@ -12,6 +12,8 @@ export type Followed =
 export type Running = Pick<LiveTurn, "tools" | "payloads" | "workflow">;
 
 interface Answer {
+  /** of the message, once the turn has ended */
+  id?: string;
   tools: ToolCall[];
   payloads: ShownPayload[];
   workspace_payload?: WorkspacePayload;
@@ -25,7 +27,7 @@ export function follow(messages: GeneralChatMessage[], turn: Running | null, kno
   for (let i = messages.length - 1; i >= 0; i--) {
     const m = messages[i];
     if (m?.role !== "assistant") continue;
-    const found = ofAnswer({ tools: m.tool_history.filter(Boolean), payloads: m.payloads, workspace_payload: m.workspace_payload }, known);
+    const found = ofAnswer({ id: m.id, tools: m.tool_history.filter(Boolean), payloads: m.payloads, workspace_payload: m.workspace_payload }, known);
     if (found) return found;
   }
   return null;
@@ -43,12 +45,17 @@ function ofAnswer(answer: Answer, known: (type: string) => boolean): Followed | 
   if (payload) {
     // A type that only its toolset knows is shown as the toolset shows it.
     if (call && !known(payload.type) && isPage(call)) return { kind: "call", call };
-    return { kind: "payload", payload, call };
+    return { kind: "payload", payload, call, payloadId: callPayloadId(answer.id, call) };
   }
   const shown = last(answer.payloads, () => true);
   if (shown) return { kind: "payload", payload: shownAsWorkspace(shown), payloadId: shown.payload_id };
   const page = last(answer.tools, isPage);
   return page ? { kind: "call", call: page } : null;
+}
+
+/** callPayloadId is what the server knows a call's workspace payload by: its message, and its call there. */
+function callPayloadId(message: string | undefined, call: ToolCall | undefined): string | undefined {
+  return message && call?.tool_use_id ? `${message}.${call.tool_use_id}` : undefined;
 }
 
 function last<T>(all: T[], is: (entry: T) => boolean): T | undefined {

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// A call's workspace_payload (document 000) has no id of its own. It is known by its
+// message and its call there, which forks, exports and imports keep as they are.
+func callPayloadID(message, useID string) string { return message + "." + useID }
+
+// payloadIDs are the ids under which a person may have decided about what a message
+// shows, in its order.
+func (m Message) payloadIDs() (ids []string) {
+	for _, p := range m.Parts {
+		switch {
+		case p.Kind == provider.PayloadPart && p.Payload != nil:
+			ids = append(ids, p.Payload.ID)
+		case p.Kind == provider.ToolCallPart && p.Call != nil:
+			ids = append(ids, callPayloadID(m.ID, p.Call.ID))
+		}
+	}
+	return ids
+}
+
+// decidedIn are the decisions about what a message shows.
+func (m Message) decidedIn(all map[string]PayloadDecision) (out []PayloadDecision) {
+	if len(all) == 0 {
+		return nil
+	}
+	for _, id := range m.payloadIDs() {
+		if d, ok := all[id]; ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// workspacePayloads reads what the calls of messages gave for the workspace panel.
+func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Message) (map[use]provider.Payload, error) {
+	of, from := map[use]bool{}, ""
+	for _, m := range path {
+		for _, p := range m.Parts {
+			if p.Kind == provider.ToolCallPart && p.Call != nil && toolsetOf(p.Call.Name) != "" { // no builtin gives one
+				of[use{m.ID, p.Call.ID}] = true
+				if from == "" {
+					from = timeOfID(m.ID)
+				}
+			}
+		}
+	}
+	out := map[use]provider.Payload{}
+	if len(of) == 0 {
+		return out, nil
+	}
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		clear(out)
+		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))}) {
+			if err != nil {
+				return err
+			}
+			if u := (use{c.MessageID, c.ToolUseID}); of[u] {
+				if p, ok := c.workspacePayload(); ok {
+					out[u] = p
+				}
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		err = nil
+	}
+	return out, err
+}
+
+// workspacePayload is what a call gave for the workspace panel, if anything, in the
+// form of document 001.
+func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
+	var result struct {
+		Given struct {
+			Type     string          `json:"type"`
+			Title    string          `json:"title"`
+			Content  string          `json:"content"`
+			Data     json.RawMessage `json:"data"`
+			Agent    json.RawMessage `json:"agent_data"`
+			Table    json.RawMessage `json:"table_data"`
+			Research json.RawMessage `json:"research_data"`
+		} `json:"workspace_payload"`
+	}
+	if json.Unmarshal(c.Result, &result) != nil || !payloads.IsType(result.Given.Type) {
+		return provider.Payload{}, false
+	}
+	g := result.Given
+	p := provider.Payload{
+		ID: callPayloadID(c.MessageID, c.ToolUseID), Type: g.Type, Source: payloads.FromTool, Toolset: toolsetOf(c.ToolID),
+		Title: cutRunes(cleanLine(strings.TrimSpace(g.Title)), maxName),
+	}
+	for _, raw := range []json.RawMessage{g.Data, g.Agent, g.Table, g.Research} { // the type's own field counts as data
+		if p.Data = notNull(raw); len(p.Data) > 0 {
+			return p, true
+		}
+	}
+	p.Data, _ = json.Marshal(map[string]string{"content": g.Content}) // a string can't fail
+	return p, true
+}
