@@ -24,7 +24,7 @@ func outputPage() string {
 added in time. schema_version rises when one goes or changes its meaning. Times
 are RFC 3339; what is empty is left out where that tells nothing.
 `)
-	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), payloadShapes(), toolsetShapes(), toolShapes(), agentShapes(), modelShapes(), configShapes(), roundShapes(), docsShapes(), workflowShapes(), authorShapes()) {
+	for _, s := range slices.Concat(askShapes(), storeShapes(), searchShapes(), exportShapes(), workspaceShapes(), payloadShapes(), toolsetShapes(), toolShapes(), serviceShapes(), agentShapes(), modelShapes(), configShapes(), roundShapes(), docsShapes(), workflowShapes(), authorShapes()) {
 		fmt.Fprintf(&b, "\n%s\n", s.title)
 		for _, f := range s.fields {
 			fmt.Fprintf(&b, "  %-*s%s\n", column, f.name, wrapAt(f.name, f.meaning, column))
@@ -119,6 +119,7 @@ func storeShapes() []shape {
 			{"active_manifest_id", "the state of its workspace"},
 			{"created_at, updated_at", "when it began, and when it was last used"},
 			{"last_turn", "the place of its last turn among all turns"},
+			{"cut_short", "whether a crash cut off a call of an app's page, and no state was taken since"},
 			{"forked_from", "where a fork took it from: chat_id, number (left out where that isn't here), message_id"},
 			{"deleted_at", "when it was deleted; only with --deleted"},
 		}},

@@ -127,7 +127,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
 		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
 		"mcp list": mcpListJSON{}, "mcp show": mcpShowJSON{}, "mcp test": mcpTestJSON{}, "mcp add": mcpOneJSON{}, "mcp import": mcpImportJSON{}, "mcp rm": mcpRemovedJSON{}, "mcp login": mcpSignedJSON{},
-		"agents list": agentsJSON{}, "agents show": agentJSON{}, "tool list": toolsJSON{}, "tool show": toolShowJSON{}, "switched": toolSwitchedJSON{}, "renderer": rendererJSON{},
+		"agents list": agentsJSON{}, "agents show": agentJSON{}, "tool list": toolsJSON{}, "tool show": toolShowJSON{}, "tool services": servicesJSON{}, "switched": toolSwitchedJSON{}, "renderer": rendererJSON{},
 		"payloads list": payloadsJSON{}, "payloads show": payloadJSON{}, "payloads accept": decidedJSON{}, "payloads types": payloadTypesJSON{},
 		"export":  engine.ChatDocument{},
 		"flows":   workflowsJSON{},

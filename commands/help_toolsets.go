@@ -98,6 +98,7 @@ func toolShapes() []shape {
 			{"streaming, timeout", "whether it tells progress; the time it has"},
 			{"requires_confirmation", "whether it asks before each call"},
 			{"enabled, problem", "whether it is on; why it can't be used"},
+			{"service", "whether its process lives on after a call"},
 			{"entrypoint", "module:function of a Python tool"},
 			{"annotations", "read_only, destructive, idempotent, open_world"},
 			{"app", "the address of the page that an MCP server has for the tool's calls"},
@@ -137,6 +138,24 @@ func toolShapes() []shape {
 			version,
 			{"tool_id, priority", "of the tool, and of the renderer"},
 			{"renderer", "as of a tool; null where it was removed"},
+		}},
+	}
+}
+
+// serviceShapes are the JSON of tools that live on.
+func serviceShapes() []shape {
+	return []shape{
+		{"fettle tool services, stop -o json", []field{
+			{"schema_version", "1"},
+			{"services", "those that run, or were stopped, the oldest first, each as below"},
+		}},
+		{"a service", []field{
+			{"id, tool_id, toolset_id", "its own id, another one when it is started again; whose it is"},
+			{"chat_id, chat", "whose calls it serves, and that chat's number"},
+			{"ports", "those that its results named, the latest first"},
+			{"calls", "what it served, the latest first: call_id, port"},
+			{"since, used", "when it was started, and last called or looked at"},
+			{"own_network", "whether no other program of this machine reaches its ports"},
 		}},
 	}
 }

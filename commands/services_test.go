@@ -223,6 +223,16 @@ func TestNoServiceOutlivesItsFettle(t *testing.T) {
 	if _, errs := w.run(0, "ask", "--no-stdin", "two"); !strings.Contains(errs, "pad:run runs in fettle serve, at http://s-") {
 		t.Errorf("ask through the server says %q", errs)
 	}
+	out, _ := w.run(0, "tool", "services")
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "pad:run\t") {
+		t.Errorf("tool services prints %q", out)
+	}
+	if _, errs := w.run(0, "tool", "stop", "pad:run", "--chat", "99"); !strings.Contains(errs, "no service of pad:run runs") {
+		t.Errorf("of a chat without one tool stop says %q", errs)
+	}
+	if out, _ = w.run(0, "tool", "stop", "pad:run", "--chat", "3", "-o", "json"); !strings.Contains(out, `"chat": 3`) || len(s.services().Services) != 1 {
+		t.Errorf("tool stop --chat prints %s, and %d services run", out, len(s.services().Services))
+	}
 	w.run(0, "toolset", "disable", "pad") // another process: the server looks for that
 	for end := time.Now().Add(time.Minute); len(s.services().Services) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -14,6 +14,7 @@ func newTool(rt *workbench.Runtime) *cli.Command {
 		Subcommands: []*cli.Command{
 			newToolCall(rt),
 			newToolList(rt), newToolShow(rt), newToolSwitch(rt, false), newToolSwitch(rt, true), newToolRenderer(rt),
+			newToolServices(rt), newToolStop(rt),
 		},
 	}
 }

@@ -38,7 +38,7 @@ type toolShowJSON struct {
 }
 
 func toToolJSON(t registry.ToolInfo) toolJSON {
-	return toolJSON{Tool: t.Tool, Problem: t.Problem, Renderers: workbench.OrEmpty(t.Renderers)}
+	return toolJSON{Tool: t.Tool, Problem: t.Problem, Service: t.Service, Renderers: workbench.OrEmpty(t.Renderers)}
 }
 
 func newToolList(rt *workbench.Runtime) *cli.Command {
@@ -121,6 +121,9 @@ func printGroup(out *term.Output, g toolGroupJSON) error {
 		term.Column{Title: "", Style: style.Yellow}, term.Column{Title: "about", Cut: true, Style: style.Dim})
 	for _, t := range g.Tools {
 		marks := []string{asksWord(t)}
+		if t.Service {
+			marks = append(marks, "lives on")
+		}
 		if state := toolState(g, t); state != "on" {
 			marks = append(marks, state)
 		}
@@ -169,6 +172,9 @@ func toolAbout(t registry.ToolInfo) string {
 	}
 	if t.Tool.RequiresConfirmation {
 		parts = append(parts, "asks before each call")
+	}
+	if t.Service {
+		parts = append(parts, "lives on as a service")
 	}
 	if t.Tool.Renderer != nil {
 		parts = append(parts, "shown as "+t.Tool.Renderer.Type)

@@ -281,7 +281,7 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	if v.log != nil {
 		v.log.apart(out, saidStep)
 	}
-	out.WriteString(show.CallLine(out, mark, b.Tool, args, what))
+	out.WriteString(show.Call{Mark: mark, Tool: b.Tool, Args: args, Note: what}.Line(out))
 	if v.log != nil {
 		v.log.ended(out, b)
 	}

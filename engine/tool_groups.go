@@ -13,6 +13,8 @@ import (
 type ListedTool struct {
 	toolset.Tool
 	Problem string `json:"problem,omitempty"`
+	// Service says that its process lives on after a call, until the chat ends.
+	Service bool `json:"service,omitempty"`
 	// Renderers are all there are for it, the one that counts first.
 	Renderers []registry.RenderConfig `json:"renderers"`
 }
@@ -49,7 +51,7 @@ func (e *Engine) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
 			if renderers == nil {
 				renderers = []registry.RenderConfig{}
 			}
-			g.Tools = append(g.Tools, ListedTool{Tool: t.Tool, Problem: t.Problem, Renderers: renderers})
+			g.Tools = append(g.Tools, ListedTool{Tool: t.Tool, Problem: t.Problem, Service: t.Service, Renderers: renderers})
 		}
 		if len(g.Tools) > 0 || len(info.Servers) == 0 {
 			groups = append(groups, g)

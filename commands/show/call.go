@@ -55,13 +55,20 @@ func OneLine(s string) string {
 	return term.CutEnd(term.Clean(s), shownArgs)
 }
 
-// CallLine is one call of a tool: a mark, its name, the argument that matters
-// and a short note. It fits the width of out; what doesn't is cut out of the
-// argument. A note that is too long for that, such as an error, stands below.
-func CallLine(out *term.Output, mark, tool, args, note string) string {
+// Call is what a line says of one call of a tool.
+type Call struct {
+	Mark string // how it went, with its colour
+	Tool string // its name
+	Args string // the argument that matters, by ArgLine
+	Note string // what came of it, in short
+}
+
+// Line fits the width of out; what doesn't is cut out of the argument. A note that is
+// too long for that, such as an error, stands below.
+func (c Call) Line(out *term.Output) string {
 	const gap = "  "
 	style, width := out.Style(), out.Width()
-	tool = term.Clean(tool)
+	mark, tool, args, note := c.Mark, term.Clean(c.Tool), c.Args, c.Note
 	head := 2 + term.Cells(tool)
 	below := false
 	if width > 0 {

@@ -122,7 +122,7 @@ func showCall(out *term.Output, call provider.ToolCall, res *provider.ToolResult
 	default:
 		mark, note = out.Style().Green("✓"), ResultNote(res.Text)
 	}
-	out.WriteString(CallLine(out, mark, by+call.Name, ArgLine(call.Args), note))
+	out.WriteString(Call{mark, by + call.Name, ArgLine(call.Args), note}.Line(out))
 }
 
 // ResultNote is what a result says where it is one line, else how long it is.

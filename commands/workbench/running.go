@@ -56,17 +56,23 @@ func (rt *Runtime) StoreTaken(dirs paths.Dirs) func(context.Context) error {
 
 // NotBesideServe refuses what would take the data away from under a running server.
 func (rt *Runtime) NotBesideServe(ctx context.Context) error {
-	dirs, err := rt.Dirs()
-	if err != nil {
-		return err
-	}
-	local, err := client.Find(ctx, rt.clientOptions(dirs))
+	local, err := rt.RunningServer(ctx)
 	if local == nil || err != nil {
 		return err
 	}
 	defer local.Close()
 	return fault.New(fault.Busy, fmt.Sprintf("fettle serve, pid %d, works with these data", local.Info.PID),
 		fmt.Sprintf("kill %d   and do it again", local.Info.PID))
+}
+
+// RunningServer finds the server that works with these data, which is the caller's to
+// close; nil says that there is none.
+func (rt *Runtime) RunningServer(ctx context.Context) (*client.Local, error) {
+	dirs, err := rt.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	return client.Find(ctx, rt.clientOptions(dirs))
 }
 
 // TurnsFor gives who begins the turns of a command: a running server where the
@@ -89,11 +95,7 @@ func (rt *Runtime) TurnsFor(ctx context.Context, cfg *config.Config, allow []str
 // likeUs finds a running server that answers as this process would; nil where
 // there is none, or what it would do is in doubt.
 func (rt *Runtime) likeUs(ctx context.Context, cfg *config.Config, allow []string) *client.Local {
-	dirs, err := rt.Dirs()
-	if err != nil {
-		return nil
-	}
-	local, err := client.Find(ctx, rt.clientOptions(dirs))
+	local, err := rt.RunningServer(ctx)
 	if err != nil || local == nil {
 		return nil // it says itself what is wrong, if the store is wanted
 	}
@@ -226,7 +228,9 @@ func (rt *Runtime) settings(cfg *config.Config, allow []string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	mirror, err := engine.New(engine.Options{DataDir: dirs.Data}).ToolsetMirror(context.Background())
+	// It is missing while somebody changes the toolsets, who waits for this server's
+	// answer to go on: so it is never made anew here.
+	mirror, err := registry.ReadMirror(dirs.Data)
 	if err != nil {
 		return "", err
 	}

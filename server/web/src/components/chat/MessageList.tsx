@@ -23,6 +23,7 @@ export function rowsOf(messages: GeneralChatMessage[], turn: LiveTurn | null): R
 }
 
 const near = 48; // pixels that still are the end
+const hand = 600; // milliseconds in which a scroll follows from what a hand did
 
 /** MessageList draws what is near the eye of a chat of any length, and keeps the reader's place. */
 export function MessageList() {
@@ -33,7 +34,8 @@ export function MessageList() {
   const box = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const stuck = useRef(true); // the reader is at the end, and stays there
-  const top = useRef(0); // where the box was scrolled to
+  const was = useRef({ top: 0, height: 0 }); // where the box was scrolled to, and how high all of it was
+  const moved = useRef(-Infinity); // when a person last turned the wheel, swiped or pressed a key
   const anchor = useRef<{ key: string; offset: number } | null>(null);
   const [away, setAway] = useState(false);
 
@@ -104,13 +106,19 @@ export function MessageList() {
     if (!turn) stuck.current = false;
   }
 
+  function onHand() {
+    moved.current = performance.now();
+  }
+
   function onScroll() {
     const el = box.current;
     if (!el) return;
     const rest = fromEnd(el);
-    // Only who scrolls up leaves the end: what grows below moves it away by itself.
-    stuck.current = rest <= near || (stuck.current && el.scrollTop >= top.current);
-    top.current = el.scrollTop;
+    // Only who scrolls up leaves the end. What grows below moves it away by itself, and
+    // rows that are lower than was guessed pull the box up with them.
+    const up = el.scrollTop < was.current.top && (el.scrollHeight === was.current.height || performance.now() - moved.current < hand);
+    stuck.current = rest <= near || (stuck.current && !up);
+    was.current = { top: el.scrollTop, height: el.scrollHeight };
     setAway(rest > near && !stuck.current);
     if (el.scrollTop < 600 && before) {
       const seen = virtual.getVirtualItems().find((item) => item.end > el.scrollTop);
@@ -121,9 +129,9 @@ export function MessageList() {
 
   return (
     <div className="relative min-h-0 flex-1">
-      {/* A scrolling box has to be reachable by keyboard. */}
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div ref={box} onScroll={onScroll} onClickCapture={letGo} tabIndex={0} role="log" aria-label="Messages" aria-live="off" className="scroll-y h-full [overflow-anchor:none] outline-offset-[-2px]">
+      {/* A scrolling box has to be reachable by keyboard, and what a hand does there tells who scrolls. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex, jsx-a11y/no-noninteractive-element-interactions */}
+      <div ref={box} onScroll={onScroll} onWheel={onHand} onTouchMove={onHand} onKeyDown={onHand} onClickCapture={letGo} tabIndex={0} role="log" aria-label="Messages" aria-live="off" className="scroll-y h-full [overflow-anchor:none] outline-offset-[-2px]">
         <div ref={inner} className="relative mx-auto w-full max-w-[800px]" style={{ height: virtual.getTotalSize() + (fault ? 120 : 0) }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];
