@@ -77,7 +77,7 @@ export default async function toolset(t) {
   t.ok(states.find((s) => s.active)?.source === "edit", `the save is a step of its own: ${JSON.stringify(states.map((s) => s.source))}`);
 
   await ui.tab("Timeline").click();
-  await t.until("there are states", async () => (await workspace.getByRole("list", { name: "States, the latest first" }).getByRole("listitem").count()) >= 2);
+  await t.until("there are states", async () => (await workspace.getByRole("grid", { name: "States, the latest first" }).getByRole("row").count()) >= 2);
   await t.shot(page, "timeline");
   await workspace.getByRole("button", { name: "Undo", exact: true }).click();
   await t.until("the edit is undone", async () => (await file()) === written);

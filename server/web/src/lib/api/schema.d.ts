@@ -1925,6 +1925,7 @@ export interface components {
             renderer?: components["schemas"]["Renderer"];
             renderers: components["schemas"]["RenderConfig"][];
             requires_confirmation: boolean;
+            service?: boolean;
             streaming: boolean;
             timeout?: string;
             tool_id: string;
