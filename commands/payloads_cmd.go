@@ -155,12 +155,19 @@ func readPick(c *cli.Context, path string) (o pickOptions, err error) {
 	case arg == "":
 	case ok && n <= engine.MaxPlace:
 		o.number = int(n)
-	case cmdline.IsULID(arg):
+	case isPayloadID(arg):
 		o.id = arg
 	default:
 		return o, cmdline.Usagef("fettle payloads list", "%s is no payload: it has a number in its chat, from 1, and an id", cmdline.ShellWord(arg))
 	}
 	return o, nil
+}
+
+// isPayloadID knows the ids of payloads: that of one which stands for itself, or of the
+// message and the call that gave it.
+func isPayloadID(arg string) bool {
+	message, call, by := strings.Cut(arg, ".")
+	return cmdline.IsULID(message) && (!by || call != "")
 }
 
 func newPayloadsShow(rt *workbench.Runtime) *cli.Command {

@@ -28,6 +28,7 @@ type caller struct {
 	// go on without a call that doesn't end.
 	policy Policy
 	model  *choice
+	what   string // runs the call, in a message for the model
 	// ended says that the call has, so that it asks no more. It is the turn's
 	// goroutine's alone.
 	ended bool

@@ -249,11 +249,22 @@ func pickPayload(chat Chat, all []ShownPayload, d Deciding) (ShownPayload, error
 			return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %s", chat.Number, short(d.Payload)), list)
 		}
 	case d.Number == 0:
-		i = len(all) - 1
+		i = lastPayload(all)
 	case d.Number < 0 || d.Number > len(all):
 		return ShownPayload{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no payload %d: it has %s", chat.Number, d.Number, plural(len(all), "payload")), list)
 	}
 	return all[i], nil
+}
+
+// lastPayload is the one that is meant where none is named: the last that stands for
+// itself, since what a decision's own tool gave would else take its place.
+func lastPayload(all []ShownPayload) int {
+	for i, p := range slices.Backward(all) {
+		if !strings.Contains(p.ID, ".") {
+			return i
+		}
+	}
+	return len(all) - 1
 }
 
 // keepDecision writes a decision, unless there is one; it gives the one that

@@ -135,7 +135,7 @@ func (t *turn) launch(calls []*call, ws *toolset.Workspace) *running {
 	for _, c := range calls {
 		ctx, cancel := context.WithCancelCause(t.ctx)
 		clock := newAllowance(c.limit(), func() { cancel(context.DeadlineExceeded) })
-		asker := &caller{t: t, c: c, run: run, clock: clock, policy: t.policy, model: t.model}
+		asker := &caller{t: t, c: c, run: run, clock: clock, policy: t.policy, model: t.model, what: t.runs(c)}
 		run.callers = append(run.callers, asker)
 		go func() {
 			defer cancel(nil)
@@ -171,7 +171,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 		err = t.eng.schemas.checkResult(c.entry.Tool, res)
 	}
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) && t.ctx.Err() == nil {
-		err = toolset.Errorf("%s took longer than %s and was stopped", t.runs(c), c.limit())
+		err = toolset.Errorf("%s took longer than %s and was stopped", asker.what, c.limit())
 	}
 	return res, err
 }

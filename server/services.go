@@ -70,7 +70,10 @@ type forward struct {
 
 func newForwards(s *Server) *forwards {
 	return &forwards{
-		dial: s.services.DialService, isToken: s.gate.token.is, life: s.streams, known: map[string]*forward{},
+		dial: func(ctx context.Context, id string, port int) (net.Conn, error) {
+			return s.services.DialService(ctx, id, port)
+		},
+		isToken: s.gate.token.is, life: s.streams, known: map[string]*forward{},
 		alive: func(id string) bool {
 			return slices.ContainsFunc(s.services.Running(""), func(have engine.Service) bool { return have.ID == id })
 		},

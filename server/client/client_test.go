@@ -307,7 +307,7 @@ func TestARequestCrossesWhole(t *testing.T) {
 		must(t, json.Unmarshal(raw, &back))
 		if diff := cmp.Diff(req, back, cmp.FilterPath(func(p cmp.Path) bool {
 			f, ok := p.Last().(cmp.StructField)
-			return ok && (f.Name() == "workflow" || f.Name() == "OnWait") // set by the engine, and told in lines
+			return ok && (f.Name() == "workflow" || f.Name() == "app" || f.Name() == "OnWait") // set by the engine, and told in lines
 		}, cmp.Ignore())); diff != "" {
 			t.Errorf("%s (- sent, + read):\n%s", name, diff)
 		}
