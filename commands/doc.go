@@ -1,12 +1,15 @@
-// Package commands is fettle's command line: one file a command, each with its
-// flags, an options struct, and a run function. It holds no logic that another
-// front end would need too; that is the engine's.
+// Package commands is fettle's command line: it assembles the program, and has the
+// commands that turns run through, one file a command, each with its flags, an
+// options struct, and a run function. Families that stand by themselves are packages
+// below it (chats, workspace, store, settings), and what all of them work with is
+// package workbench. It holds no logic that another front end would need too; that
+// is the engine's.
 //
 // # How a command is built
 //
 // newX gives the cli.Command with its help and examples. Its action reads the
 // flags into an xOptions, which nothing below sees the flags of, and calls
-// runX(ctx, rt, opts). A [runtime] makes what a run function asks for (the
+// runX(ctx, rt, opts). A workbench.Runtime makes what a run function asks for (the
 // configuration, the engine) when it is first asked, so help, version and
 // completion open nothing.
 //
