@@ -171,15 +171,33 @@ func childMemory(ctx context.Context, dir string) error {
 	return s.Close()
 }
 
-// anonymousKB is this process's RssAnon.
-func anonymousKB() (int, error) {
-	text, err := os.ReadFile("/proc/self/status")
+// The race detector's shadow of all memory lies between these addresses, where a Go
+// program has nothing of its own (tsan_platform.h, Go on amd64 and arm64).
+const shadowFrom, shadowTo = 0x1000_0000_0000, 0x7000_0000_0000
+
+// anonymousKB is this process's anonymous memory in use, without that of the race
+// detector.
+func anonymousKB() (kb int, err error) {
+	smaps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return 0, err
 	}
-	_, rest, ok := strings.Cut(string(text), "RssAnon:")
-	if !ok {
-		return 0, errors.New("no RssAnon in /proc/self/status")
+	shadow := false
+	for line := range strings.Lines(string(smaps)) {
+		fields := strings.Fields(line)
+		if from, _, ok := strings.Cut(fields[0], "-"); ok {
+			at, err := strconv.ParseUint(from, 16, 64)
+			if err != nil {
+				return 0, err
+			}
+			shadow = underRace && at >= shadowFrom && at < shadowTo
+		} else if fields[0] == "Anonymous:" && !shadow {
+			n, err := strconv.Atoi(fields[1])
+			if err != nil {
+				return 0, err
+			}
+			kb += n
+		}
 	}
-	return strconv.Atoi(strings.Fields(rest)[0])
+	return kb, nil
 }

@@ -111,7 +111,7 @@ func TestMemory(t *testing.T) {
 		t.Logf("%d KB with %s", kb, what)
 		limit := 48 << 10 // two memtables, twice
 		if underRace {
-			limit *= 3 // the detector's own: of 16 MB it makes 67 to 99
+			limit *= 2
 		}
 		if kb > limit {
 			t.Errorf("an open store with %s takes %d KB", what, kb)
