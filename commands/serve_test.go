@@ -51,7 +51,19 @@ func (w *world) serve(args ...string) *serving {
 // get asks for a path, with the token in it, and gives status and body.
 func (s *serving) get(path string) (int, string) {
 	s.w.t.Helper()
-	res, err := s.client.Get(s.url + "/t/" + s.token + path)
+	return s.heard(s.client.Get(s.url + "/t/" + s.token + path))
+}
+
+// ask sends a question, and gives the whole stream.
+func (s *serving) ask(body string) string {
+	s.w.t.Helper()
+	_, said := s.heard(s.client.Post(s.url+"/t/"+s.token+"/api/stream", "application/json", strings.NewReader(body)))
+	return said
+}
+
+// heard reads an answer to its end, and gives status and body.
+func (s *serving) heard(res *http.Response, err error) (int, string) {
+	s.w.t.Helper()
 	if err != nil {
 		s.w.t.Fatal(err)
 	}
@@ -61,21 +73,6 @@ func (s *serving) get(path string) (int, string) {
 		s.w.t.Fatal(err)
 	}
 	return res.StatusCode, string(raw)
-}
-
-// ask sends a question, and gives the whole stream.
-func (s *serving) ask(body string) string {
-	s.w.t.Helper()
-	res, err := s.client.Post(s.url+"/t/"+s.token+"/api/stream", "application/json", strings.NewReader(body))
-	if err != nil {
-		s.w.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.w.t.Fatal(err)
-	}
-	return string(raw)
 }
 
 // end ends the server in order, and tells whether it could: no signal does that on

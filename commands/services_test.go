@@ -2,7 +2,6 @@ package commands_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -79,19 +78,11 @@ func (s *serving) send(method, path, body string, into any) int {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	res, err := s.client.Do(r)
-	if err != nil {
-		s.w.t.Fatal(err)
+	status, said := s.heard(s.client.Do(r))
+	if into != nil && json.Unmarshal([]byte(said), into) != nil {
+		s.w.t.Fatalf("%s %s: %d %s", method, path, status, said)
 	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.w.t.Fatal(err)
-	}
-	if into != nil && json.Unmarshal(raw, into) != nil {
-		s.w.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, raw)
-	}
-	return res.StatusCode
+	return status
 }
 
 // runningServices is what list_services tells.
@@ -127,16 +118,8 @@ func (s *serving) at(callID, method, body string) string {
 		s.w.t.Fatal(err)
 	}
 	r.Host = u.Host
-	res, err := s.client.Do(r)
-	if err != nil {
-		s.w.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.w.t.Fatal(err)
-	}
-	return string(raw)
+	_, said := s.heard(s.client.Do(r))
+	return said
 }
 
 // gone waits until no process of the world's tools is left.
