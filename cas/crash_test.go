@@ -1,12 +1,8 @@
 package cas
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
@@ -273,70 +269,7 @@ func TestProcessesBesideACollector(t *testing.T) {
 	}
 	b.open()
 	b.mustBeSound()
-	if entries, err := os.ReadDir(b.s.journalDir()); err == nil && len(entries) > 0 {
-		t.Errorf("journals are left: %v", entries)
-	}
-}
-
-// A power cut may come before a restore's journal is on the disk, when the stage
-// is being filled: nothing has been moved, and what was prepared goes.
-func TestAJournalThatDidNotComeToTheDisk(t *testing.T) {
-	t.Parallel()
-	for name, text := range map[string]string{"empty": "", "cut short": `{"version":1,"pa`, "zeros": "\x00\x00\x00\x00", "as it is made": strings.Repeat("\x00", journalRoom)} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.write("kept", "by a person")
-			b.write(".fettle-restore-notes/kept", "by a person")
-			want := b.look()
-			b.write(stagePrefix+b.s.newID(b.s.now())+"/"+heldName("n", "kept"), "out of the store")
-			journal := b.s.journalPath(b.ws.key())
-			if err := errors.Join(os.MkdirAll(b.s.journalDir(), 0o700), os.WriteFile(journal, []byte(text), 0o600)); err != nil {
-				t.Fatal(err)
-			}
-			b.snap()
-			if diff := cmp.Diff(want, b.look()); diff != "" {
-				t.Errorf("the folder is another one (-want +got):\n%s", diff)
-			}
-			if _, err := os.Lstat(journal); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("the journal is still there: %v", err)
-			}
-		})
-	}
-}
-
-// A journal is written over zeros: whichever part of it a power cut has kept from the
-// disk, it is known for one that isn't whole.
-func TestAJournalThatIsNotWhole(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	for name, path := range map[string]string{"short": "/home/w", "longer than its room": "/" + strings.Repeat("w", journalRoom)} {
-		j := &unfinished{Version: journalVersion, Path: path, Stages: []string{stagePrefix + b.s.newID(b.s.now())}, ChatID: "c"}
-		text, err := padded(j)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(text) < journalRoom {
-			t.Errorf("%s: it has %d bytes", name, len(text))
-		}
-		write := func(text []byte) {
-			t.Helper()
-			if err := errors.Join(os.MkdirAll(b.s.journalDir(), 0o700), os.WriteFile(b.s.journalPath("w"), text, 0o600)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		write(text)
-		if got, err := b.s.loadJournal("w"); err != nil || got.Path != path {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
-		const sector = 512
-		for at := 0; at < len(text); at += sector {
-			lost := slices.Clone(text)
-			clear(lost[at:min(at+sector, len(lost))])
-			write(lost)
-			if got, err := b.s.loadJournal("w"); !errors.Is(err, errCutShort) {
-				t.Errorf("%s, without the bytes at %d: %+v, %v", name, at, got, err)
-			}
-		}
+	if left, err := b.s.journals(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("journals are left: %v, %v", left, err)
 	}
 }

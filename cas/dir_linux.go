@@ -71,10 +71,3 @@ func listsFaithfully(f *os.File) bool {
 	}
 	return false
 }
-
-// syncData brings a file's content to the disk, and of what is said about it no more
-// than is needed to read it.
-func syncData(f *os.File) error {
-	_, err := retry(func() (struct{}, error) { return struct{}{}, unix.Fdatasync(int(f.Fd())) })
-	return err
-}

@@ -180,6 +180,3 @@ func remote(*os.File) bool { return true }
 
 // hasModes tells that the system keeps the executable bit, and links.
 const hasModes = false
-
-// syncData brings a file to the disk.
-func syncData(f *os.File) error { return f.Sync() }

@@ -29,6 +29,3 @@ func listsFaithfully(*os.File) bool { return false }
 // remote says yes: which file systems have clocks of their own isn't known
 // here, and it costs one more reading of a file that has changed.
 func remote(*os.File) bool { return true }
-
-// syncData brings a file to the disk.
-func syncData(f *os.File) error { return f.Sync() }

@@ -121,7 +121,7 @@ func restoreFailingAt(t *testing.T, b *bench, n int64, before, target map[string
 	reached := calls.Load() >= n
 	b.s.fault = nil
 	// On a slow machine it may be noted by then that nothing is left but a stage.
-	j, jerr := b.s.readJournal(b.ws.key())
+	j, jerr := b.s.journal(t.Context(), b.ws.key())
 	if jerr != nil {
 		t.Fatal(jerr)
 	}
@@ -150,7 +150,7 @@ func restoreFailingAt(t *testing.T, b *bench, n int64, before, target map[string
 		if diff := cmp.Diff(before, now); diff != "" && cmp.Diff(target, now) != "" {
 			t.Fatalf("call %d (%s) failed: %v\nthe folder changed (-before +now):\n%s", n, what, err, diff)
 		}
-		if _, stat := os.Stat(b.s.journalPath(b.ws.key())); stat == nil {
+		if j, err := b.s.journal(t.Context(), b.ws.key()); j != nil || err != nil {
 			t.Fatalf("call %d (%s): the journal is still there", n, what)
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Store) roots(ctx context.Context, live func(*Manifest) bool, out *GCRep
 			dead = append(dead, kv.Str(m.ID))
 		}
 	}
-	js, err := s.journals()
+	js, err := s.journals(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,10 @@ import (
 func (s *Store) Latest(ctx context.Context, chatID string) (*Manifest, error) {
 	var last *Manifest
 	err := s.kv.View(ctx, func(tx *kv.Tx) error {
-		not := s.unrecorded()
+		not, err := s.unrecorded(tx)
+		if err != nil {
+			return err
+		}
 		for m, err := range s.manifests.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Reverse: true, Limit: 1 + len(not)}) {
 			if err != nil {
 				return err

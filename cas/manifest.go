@@ -84,6 +84,7 @@ type records struct {
 	blobs     *kv.RawTable // digest → encoding byte and content
 	trees     *kv.RawTable // digest → the tree's encoding
 	cache     *kv.RawTable // workspace, folder, piece → what a stat said
+	restores  *kv.Table[unfinished]
 }
 
 func newRecords() records {
@@ -94,17 +95,24 @@ func newRecords() records {
 		blobs: kv.NewRawTable("blobs"),
 		trees: kv.NewRawTable("trees"),
 		cache: kv.NewRawTable("stat_cache"),
+
+		restores: kv.NewTable("workspace_restores", func(j *unfinished) kv.Key { return kv.Str(j.Workspace) }),
 	}
 }
 
 // Manifest gives a manifest by its id, or ErrNotFound.
 func (s *Store) Manifest(ctx context.Context, id string) (*Manifest, error) {
 	var m *Manifest
+	hidden := false
 	err := s.kv.View(ctx, func(tx *kv.Tx) (err error) {
-		m, err = s.manifests.Get(tx, kv.Str(id))
+		if m, err = s.manifests.Get(tx, kv.Str(id)); err != nil {
+			return err
+		}
+		not, err := s.unrecorded(tx)
+		hidden = not[id]
 		return err
 	})
-	if errors.Is(err, kv.ErrNotFound) || err == nil && s.unrecorded()[id] {
+	if hidden || errors.Is(err, kv.ErrNotFound) {
 		return nil, fmt.Errorf("manifest %s: %w", id, ErrNotFound)
 	}
 	return m, err
@@ -112,31 +120,37 @@ func (s *Store) Manifest(ctx context.Context, id string) (*Manifest, error) {
 
 // Manifests gives a chat's manifests, the oldest first.
 func (s *Store) Manifests(ctx context.Context, chatID string) ([]*Manifest, error) {
-	list, err := s.manifestsOf(ctx, chatID)
-	not := s.unrecorded() // read after the records, which may be done with by then
-	return slices.DeleteFunc(list, func(m *Manifest) bool { return not[m.ID] }), err
+	var list []*Manifest
+	err := s.kv.View(ctx, func(tx *kv.Tx) (err error) {
+		if list, err = s.manifestsOf(tx, chatID); err != nil {
+			return err
+		}
+		not, err := s.unrecorded(tx)
+		list = slices.DeleteFunc(list, func(m *Manifest) bool { return not[m.ID] })
+		return err
+	})
+	return list, err
 }
 
 // manifestsOf is Manifests with what a restore under way has recorded.
-func (s *Store) manifestsOf(ctx context.Context, chatID string) ([]*Manifest, error) {
-	var list []*Manifest
-	err := s.kv.View(ctx, func(tx *kv.Tx) error {
-		list = nil
-		for m, err := range s.manifests.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
-			if err != nil {
-				return err
-			}
-			list = append(list, m)
+func (s *Store) manifestsOf(tx *kv.Tx, chatID string) (list []*Manifest, err error) {
+	for m, err := range s.manifests.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return list, err
+		list = append(list, m)
+	}
+	return list, nil
 }
 
 // DropChat removes a chat's manifests and its account. What only they reached
 // goes with the next [Store.GC].
 func (s *Store) DropChat(ctx context.Context, chatID string) error {
-	list, err := s.manifestsOf(ctx, chatID)
+	var list []*Manifest
+	err := s.kv.View(ctx, func(tx *kv.Tx) (err error) {
+		list, err = s.manifestsOf(tx, chatID)
+		return err
+	})
 	if err != nil {
 		return err
 	}

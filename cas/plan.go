@@ -19,7 +19,6 @@ type plan struct {
 	left    []Left
 	blocked []Blocked
 	bytes   int64 // of content to be written
-	whole   bool  // nothing that differs stays as it is
 }
 
 // contents counts what is to be written.

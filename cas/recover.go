@@ -2,11 +2,9 @@ package cas
 
 import (
 	"context"
-	"errors"
 	"math"
-	"strings"
 
-	"github.com/oklog/ulid/v2"
+	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // recover takes back what a restore has left behind that was cut short. All that
@@ -14,50 +12,14 @@ import (
 // as the restore wanted it becomes what it was before; one that is neither is
 // someone's work of the time since and stays.
 func (s *Store) recover(ctx context.Context, ws *Workspace, f *folderState) error {
-	j, err := s.loadJournal(ws.key())
-	if errors.Is(err, errCutShort) {
-		err = s.sweepStages(ws)
+	j, err := s.journal(ctx, ws.key())
+	if err == nil && j != nil {
+		err = s.takeBack(ctx, ws, f, j)
 	}
 	if err != nil {
-		return &UnfinishedError{Path: ws.Path, Err: err}
-	}
-	if j == nil {
-		return nil
-	}
-	if err := s.takeBack(ctx, ws, f, j); err != nil {
 		return &UnfinishedError{Path: ws.Path, Err: err}
 	}
 	return nil
-}
-
-// sweepStages removes what a restore has prepared whose journal didn't come to
-// the disk before the power went: nothing was moved, so all that is in its stage
-// came out of the store.
-func (s *Store) sweepStages(ws *Workspace) error {
-	t, err := openTree(ws.Root, s.fault)
-	if err != nil {
-		return err
-	}
-	defer t.close()
-	d, err := t.dir("")
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	names, err := d.names(make([]byte, dirBuffer))
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		id, ok := strings.CutPrefix(name, stagePrefix)
-		if _, bad := ulid.ParseStrict(id); !ok || bad != nil {
-			continue
-		}
-		if err := removeStage(t, name); err != nil {
-			return err
-		}
-	}
-	return s.dropJournal(ws.key())
 }
 
 func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *unfinished) error {
@@ -66,14 +28,15 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 		return err
 	}
 	defer t.close()
-	r := &restore{s: s, ws: ws, f: f, before: j.Target, target: j.Before, journal: j, durable: func() error { return nil }}
-	if j.Done {
-		return r.cleanUp(t)
+	r := &restore{
+		s: s, ws: ws, f: f, before: j.Target, target: j.Before, journal: j,
+		durable: func() error { return nil },
 	}
-	if j.Record != "" {
-		if err := s.unrecord(ctx, j.Record); err != nil {
-			return err
-		}
+	if j.Done {
+		return r.cleanUp(ctx, t, true)
+	}
+	if err := s.kv.Update(ctx, func(tx *kv.Tx) error { return s.unrecord(tx, j.Record) }); err != nil {
+		return err
 	}
 	about := About{ChatID: j.ChatID, Source: Interrupted}
 	takeAll := Limits{MaxFile: math.MaxInt64, KeepFree: -1} // what isn't kept here would be lost
@@ -91,13 +54,13 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 		return &ConflictError{Paths: r.todo.blocked}
 	}
 	if len(r.todo.ops) == 0 {
-		return r.cleanUp(t)
+		return r.cleanUp(ctx, t, false)
 	}
 	j.Stages = append([]string{stagePrefix + s.newID(s.now())}, j.Stages...)
-	if err := s.writeJournal(ws.key(), j); err != nil {
+	if err := s.changeJournal(ctx, j); err != nil {
 		return err
 	}
-	_, _, err = r.move(ctx, t, nil)
+	_, _, err = r.move(ctx, t, &recording{r: r})
 	return err
 }
 

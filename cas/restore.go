@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -78,26 +79,20 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	if err != nil {
 		return nil, err
 	}
-	if r.made == nil {
-		if err := r.planned(ctx, &o, out); err != nil {
-			return nil, err
-		}
-		return out, nil
+	if o.Plan || r.before == r.target {
+		return out, r.planned(ctx, &o, out)
 	}
-	// What the journal says goes to the disk while the plan is made.
-	if err := r.begin(&o.About); err != nil {
-		return nil, fmt.Errorf("restore %s: %w", ws.Path, err)
-	}
+	rec := r.begin(ctx, &o) // it goes to the disk while the plan is made
 	if err := r.planned(ctx, &o, out); err != nil {
-		return nil, errors.Join(err, r.abandon())
+		return nil, errors.Join(err, r.abandon(ctx))
 	}
 	if len(r.todo.ops) == 0 {
-		return out, r.abandon()
+		return out, r.abandon(ctx)
 	}
 	if o.Writing != nil {
 		o.Writing(r.todo.contents())
 	}
-	m, left, err := r.run(ctx, &o.About)
+	m, left, err := r.run(ctx, rec)
 	if err != nil {
 		return nil, err
 	}
@@ -105,24 +100,12 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	return out, nil
 }
 
-// find takes what is there into the store. The journal is made meanwhile, unless
-// nothing is going to be done.
-func (r *restore) find(ctx context.Context, o *RestoreOptions) (out *Restoration, err error) {
-	if !o.Plan {
-		if r.made, err = r.s.makeJournal(r.ws.key()); err != nil {
-			return nil, fmt.Errorf("restore %s: %w", r.ws.Path, err)
-		}
-	}
+// find takes what is there into the store.
+func (r *restore) find(ctx context.Context, o *RestoreOptions) (*Restoration, error) {
 	found, err := r.s.snapshot(ctx, r.ws, r.f, SnapshotOptions{
 		About:  About{ID: o.FoundID, ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef},
 		Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
 	})
-	if r.made != nil && (err != nil || found.Manifest.Root == r.target) {
-		if derr := r.made.drop(); derr != nil {
-			return nil, errors.Join(err, fmt.Errorf("restore %s: %w", r.ws.Path, derr))
-		}
-		r.made = nil
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +150,6 @@ type restore struct {
 	target  Digest
 	written func(int, int64)
 	todo    plan
-	made    *journalFile // nil where nothing is to be done
 	journal *unfinished
 	durable func() error // returns when the journal is on the disk
 }
@@ -191,7 +173,6 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 		p.take(c)
 	}
 	r.todo = p.plan
-	r.todo.whole = o.Paths == nil && len(p.left) == 0
 	if o.Plan || len(r.todo.ops) == 0 {
 		return nil
 	}
@@ -225,48 +206,57 @@ func (r *restore) check(ctx context.Context) error {
 	return nil // a file system that doesn't tell refuses while the stage is filled
 }
 
-// begin says in the journal what is to be done. From then on a crash is taken back.
-func (r *restore) begin(about *About) (err error) {
+// begin has the journal say what is going to be done, and with it, in one step,
+// what that is recorded as, where all becomes as a manifest has it. From then on a
+// crash is taken back. Whatever becomes of the restore, durable must be called.
+func (r *restore) begin(ctx context.Context, o *RestoreOptions) *recording {
 	now := r.s.now().UTC()
-	if about.ID == "" {
-		about.ID = r.s.newID(now)
+	if o.ID == "" {
+		o.ID = r.s.newID(now)
 	}
 	r.journal = &unfinished{
-		Version: journalVersion, Path: r.ws.Path, Before: r.before, Target: r.target,
-		Stages: []string{stagePrefix + r.s.newID(now)}, ChatID: about.ChatID, Started: now, Record: about.ID,
+		Workspace: r.ws.key(), Path: r.ws.Path, Before: r.before, Target: r.target,
+		Stages: []string{stagePrefix + r.s.newID(now)}, ChatID: o.ChatID, Started: now, Record: o.ID,
 	}
-	if r.durable, err = r.s.beginJournal(r.made, r.journal); err != nil {
-		return err
+	rec := &recording{r: r, about: &o.About}
+	if o.Paths == nil && o.Keep == nil {
+		rec.man = r.s.manifestAs(r.to, &o.About)
 	}
-	r.s.pause("journal")
-	return nil
+	begun := make(chan error, 1)
+	go func() {
+		err := r.s.beginJournal(ctx, r.journal, rec.man)
+		r.s.pause("journal")
+		begun <- err
+	}()
+	r.durable = sync.OnceValue(func() error { return <-begun })
+	return rec
 }
 
 // abandon ends a restore that has nothing to do, or can't be done.
-func (r *restore) abandon() error {
+func (r *restore) abandon(ctx context.Context) error {
 	_ = r.durable() // whoever writes it has ended
-	return r.s.dropJournal(r.ws.key())
+	return r.s.endJournal(context.WithoutCancel(ctx), r.journal, false)
 }
 
 // run carries the plan out and records the result.
-func (r *restore) run(ctx context.Context, about *About) (*Manifest, []Left, error) {
+func (r *restore) run(ctx context.Context, rec *recording) (*Manifest, []Left, error) {
 	t, err := openTree(r.ws.Root, r.s.fault)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("restore %s: %w", r.ws.Path, err), r.abandon())
+		return nil, nil, errors.Join(fmt.Errorf("restore %s: %w", r.ws.Path, err), r.abandon(ctx))
 	}
 	defer t.close()
 	r.s.pause("planned")
-	m, left, err := r.move(ctx, t, about)
-	_ = r.durable() // it is waited for, however far the restore came
+	m, left, err := r.move(ctx, t, rec)
 	if err != nil {
-		return nil, nil, r.giveUp(t, err)
+		return nil, nil, r.giveUp(ctx, t, err)
 	}
 	return m, left, nil
 }
 
 // giveUp cleans up after a restore that was taken back. One that couldn't be
 // keeps its journal.
-func (r *restore) giveUp(t *tree, err error) error {
+func (r *restore) giveUp(ctx context.Context, t *tree, err error) error {
+	_ = r.durable() // whoever writes it has ended
 	var stuck *UnfinishedError
 	if errors.As(err, &stuck) {
 		stuck.Path = r.ws.Path
@@ -278,10 +268,7 @@ func (r *restore) giveUp(t *tree, err error) error {
 	} else {
 		err = fmt.Errorf("restore %s: %w", r.ws.Path, err)
 	}
-	if cerr := r.cleanUp(t); cerr != nil {
-		return errors.Join(err, cerr)
-	}
-	return err
+	return errors.Join(err, r.cleanUp(ctx, t, false))
 }
 
 // doneAfter is how long the stage may take to go before it is noted that nothing
@@ -304,7 +291,7 @@ func (r *restore) finish(ctx context.Context, t *tree, m *mover, rec *recording)
 	case err = <-cleaned:
 	case <-limit.C: // a crash from here on takes nothing back
 		r.journal.Done = true
-		err = r.s.writeJournal(r.ws.key(), r.journal)
+		err = r.s.changeJournal(ctx, r.journal)
 		r.s.pause("done")
 		err = errors.Join(err, <-cleaned)
 	}
@@ -312,7 +299,7 @@ func (r *restore) finish(ctx context.Context, t *tree, m *mover, rec *recording)
 		return nil, err
 	}
 	r.s.pause("cleaned")
-	return rec.man, r.s.dropJournal(r.ws.key())
+	return rec.man, r.s.endJournal(ctx, r.journal, true)
 }
 
 func (r *restore) removeStages(t *tree) error {
@@ -324,36 +311,33 @@ func (r *restore) removeStages(t *tree) error {
 	return nil
 }
 
-func (r *restore) cleanUp(t *tree) error {
+// cleanUp removes what a restore has left in the folder, and then its journal; done
+// tells that what it was recorded as is so.
+func (r *restore) cleanUp(ctx context.Context, t *tree, done bool) error {
 	if err := r.removeStages(t); err != nil {
 		return err
 	}
 	r.s.pause("cleaned")
-	return r.s.dropJournal(r.ws.key())
+	return r.s.endJournal(context.WithoutCancel(ctx), r.journal, done)
 }
 
 // move fills the stage, makes the changes while they are recorded, and cleans up.
-// Without about there is no manifest.
-func (r *restore) move(ctx context.Context, t *tree, about *About) (*Manifest, []Left, error) {
+func (r *restore) move(ctx context.Context, t *tree, rec *recording) (*Manifest, []Left, error) {
 	m := &mover{s: r.s, t: t, stage: r.journal.Stages[0], known: r.f.index, ops: r.todo.ops, wrote: r.written}
 	if m.wrote == nil {
 		m.wrote = func(int, int64) {}
 	}
 	defer m.close()
-	// What is recorded, and taken out again, doesn't depend on who still waits.
-	whatever := context.WithoutCancel(ctx)
-	rec := r.startRecording(whatever, about)
 	if err := r.prepare(ctx, t, m); err != nil {
-		if rec.early { // on a full disk its room is needed for that; nothing else is in it
-			_ = removeStage(t, m.stage) // giveUp tries again
-		}
-		return nil, nil, rec.drop(whatever, err)
+		return nil, nil, err
 	}
 	// From here on it is done; a caller that has gone doesn't undo it.
+	whatever := context.WithoutCancel(ctx)
 	rec.build(whatever, m)
 	left, err := m.carry()
 	if err != nil {
-		return nil, nil, rec.drop(whatever, err)
+		rec.over()
+		return nil, nil, err
 	}
 	r.s.pause("carried")
 	man, err := r.finish(whatever, t, m, rec)
@@ -363,8 +347,11 @@ func (r *restore) move(ctx context.Context, t *tree, about *About) (*Manifest, [
 	return man, left, nil
 }
 
-// prepare makes the stage and fills it, and returns when the journal is on the disk.
+// prepare makes the stage and fills it, once the journal that names it is on the disk.
 func (r *restore) prepare(ctx context.Context, t *tree, m *mover) (err error) {
+	if err := r.durable(); err != nil {
+		return err
+	}
 	if err := m.makeFolder(m.stage); err != nil {
 		return err
 	}
@@ -379,5 +366,5 @@ func (r *restore) prepare(ctx context.Context, t *tree, m *mover) (err error) {
 		return err
 	}
 	r.s.pause("staged")
-	return errors.Join(ctx.Err(), r.durable())
+	return ctx.Err()
 }

@@ -108,10 +108,13 @@ func (s *Store) countOnce(ctx context.Context) error {
 
 // counted reads the accounts, a View for some of them at a time.
 func (s *Store) counted(ctx context.Context, out *Summary) error {
-	hidden := s.unrecorded()
 	for after := kv.Key(nil); ; {
 		n := 0
 		err := s.kv.View(ctx, func(tx *kv.Tx) error {
+			hidden, err := s.unrecorded(tx)
+			if err != nil {
+				return err
+			}
 			for u, err := range s.usage.Scan(tx, kv.Range{After: after, Limit: readAtOnce}) {
 				if err != nil {
 					return err
