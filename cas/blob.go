@@ -276,17 +276,6 @@ func (s *Store) treeOf(tx *kv.Tx, d Digest) ([]Entry, error) {
 	return checkTree(d, val)
 }
 
-// treeRecord is treeOf for trees that aren't files: others are nil.
-func (s *Store) treeRecord(tx *kv.Tx, d Digest) (entries []Entry, err error) {
-	err = s.trees.Read(tx, d.key(), func(val []byte) (err error) {
-		if len(val) > 0 {
-			entries, err = checkTree(d, val)
-		}
-		return err
-	})
-	return entries, err
-}
-
 // checkTree decodes a tree that is what its digest says.
 func checkTree(d Digest, val []byte) ([]Entry, error) {
 	if Sum(val) != d {

@@ -14,6 +14,7 @@ type builder struct {
 	old   *index
 	found map[string]*folderScan
 	now   int64
+	given map[string]Digest // trees that are known before, and in the store; it may be nil
 
 	ix      *index
 	news    map[string]map[string]Entry // folder → name → what its child has become
@@ -142,7 +143,12 @@ func (b *builder) complete(path string, rec *dirRec) completed {
 	b.adopt(path, rec)
 	rec.scanned = b.now
 	rec.count()
-	enc := rec.encodeTree(old)
+	rec.sort(old)
+	if tree, ok := b.given[path]; ok {
+		rec.tree = tree
+		return completed{rec: rec}
+	}
+	enc := rec.encodeTree()
 	rec.tree = Sum(enc)
 	if old != nil && old.tree == rec.tree {
 		enc = nil

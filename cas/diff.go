@@ -24,13 +24,14 @@ type Change struct {
 // that was added or removed comes before what is in it. Trees with equal digests
 // are not read. An error ends it.
 func (s *Store) Diff(ctx context.Context, a, b Digest) iter.Seq2[Change, error] {
-	return s.diff(ctx, nil, a, b)
+	return s.diff(ctx, nil, a, b, nil)
 }
 
-// diff is Diff where known may have a's trees.
-func (s *Store) diff(ctx context.Context, known *index, a, b Digest) iter.Seq2[Change, error] {
+// diff is Diff where known may have a's trees, and where trees, unless it is nil,
+// gets the digest of each folder of b that was compared.
+func (s *Store) diff(ctx context.Context, known *index, a, b Digest, trees map[string]Digest) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		d := &differ{s: s, ctx: ctx, known: known, yield: yield}
+		d := &differ{s: s, ctx: ctx, known: known, yield: yield, trees: trees}
 		if a != b {
 			d.folders("", a, b)
 		}
@@ -47,9 +48,10 @@ type differ struct {
 	known *index
 	ctx   context.Context
 	yield func(Change, error) bool
+	trees map[string]Digest
 	err   error
 	depth int
-	ahead map[Digest][]Entry // trees of the second state that were read before their turn
+	ahead map[string][]pair // folders that were compared before their turn
 }
 
 // folders compares two folders and tells whether to go on.
@@ -59,81 +61,104 @@ func (d *differ) folders(path string, a, b Digest) bool {
 		return false
 	}
 	defer func() { d.depth-- }()
-	var olds, news []Entry
-	olds, news, d.err = d.trees(path, a, b)
-	if d.err != nil {
+	if d.trees != nil && !b.IsZero() {
+		d.trees[path] = b
+	}
+	var pairs []pair
+	if pairs, d.err = d.compare(path, a, b); d.err != nil {
 		return false
 	}
-	d.readAhead(olds, news)
-	for len(olds) > 0 || len(news) > 0 {
-		var was, is *Entry
-		order := 0
-		switch {
-		case len(olds) == 0:
-			order = 1
-		case len(news) == 0:
-			order = -1
-		default:
-			order = strings.Compare(olds[0].Name, news[0].Name)
-		}
-		if order <= 0 {
-			was, olds = &olds[0], olds[1:]
-		}
-		if order >= 0 {
-			is, news = &news[0], news[1:]
-		}
-		if !d.entry(path, was, is) {
+	d.lookAhead(path, pairs)
+	for _, p := range pairs {
+		if !d.entry(path, p.was, p.is) {
 			return false
 		}
 	}
 	return true
 }
 
-// trees reads two folders of the same path.
-func (d *differ) trees(path string, a, b Digest) (olds, news []Entry, err error) {
-	if d.known != nil && !a.IsZero() {
-		if r := d.known.dirs[path]; r != nil && r.tree == a {
-			news, ok := d.ahead[b]
-			if delete(d.ahead, b); !ok {
-				_, news, err = d.s.twoTrees(d.ctx, Digest{}, b)
-			}
-			return r.sorted(), news, err
-		}
+// compare gives what differs between two folders of the same path.
+func (d *differ) compare(path string, a, b Digest) (pairs []pair, err error) {
+	pairs, ok := d.ahead[path]
+	if ok {
+		delete(d.ahead, path)
+		return pairs, nil
 	}
-	return d.s.twoTrees(d.ctx, a, b)
+	known := d.knownAs(path, a)
+	err = d.s.kv.View(d.ctx, func(tx *kv.Tx) (err error) {
+		if known != nil && !b.IsZero() {
+			pairs, err = d.s.against(tx, known, b)
+			return err
+		}
+		olds, news, err := d.s.twoTrees(tx, a, b)
+		pairs = pairsOf(olds, news)
+		return err
+	})
+	return pairs, err
 }
 
-// readAhead reads trees of folders that differ, side by side, where only those of
-// the second state must be read. What can't be read is left for its turn.
-func (d *differ) readAhead(olds, news []Entry) {
-	const (
-		most  = 128 // trees that wait for their turn
-		worth = 8   // trees: a worker's start takes as long as one
-	)
-	if d.known == nil {
-		return
+// knownAs gives what is known of a folder of the first state, or nil.
+func (d *differ) knownAs(path string, a Digest) *dirRec {
+	if d.known == nil || a.IsZero() {
+		return nil
 	}
-	var want []Digest
-	for i := range news {
-		e := &news[i]
-		if e.Kind != Folder || len(d.ahead)+len(want) >= most {
+	if r := d.known.dirs[path]; r != nil && r.tree == a {
+		return r
+	}
+	return nil
+}
+
+// against compares a folder that is known with a tree.
+func (s *Store) against(tx *kv.Tx, known *dirRec, b Digest) (pairs []pair, err error) {
+	whole := false
+	err = s.trees.Read(tx, b.key(), func(val []byte) (err error) {
+		if whole = len(val) > 0; whole {
+			pairs, err = s.treeAgainst(val, b, known)
+		}
+		return err
+	})
+	if err != nil || whole {
+		return pairs, damaged(err, b, "tree")
+	}
+	news, err := s.treeOf(tx, b) // too large for a record
+	return pairsOf(known.sorted(), news), err
+}
+
+// lookAhead compares folders below one side by side, where they are known. What
+// can't be compared is left for its turn.
+func (d *differ) lookAhead(path string, pairs []pair) {
+	const (
+		most  = 128 // folders that wait for their turn
+		worth = 8   // folders: a worker's start takes as long as one
+	)
+	type job struct {
+		path  string
+		known *dirRec
+		b     Digest
+		pairs []pair
+		ok    bool
+	}
+	var jobs []job
+	for _, p := range pairs {
+		if p.was == nil || p.is == nil || p.was.Kind != Folder || p.is.Kind != Folder || len(d.ahead)+len(jobs) >= most {
 			continue
 		}
-		if was, ok := findEntry(olds, e.Name); ok && was.Kind == Folder && was.Digest != e.Digest {
-			want = append(want, e.Digest)
+		sub := join(path, p.is.Name)
+		if known := d.knownAs(sub, p.was.Digest); known != nil {
+			jobs = append(jobs, job{path: sub, known: known, b: p.is.Digest})
 		}
 	}
-	if len(want) < worth {
+	if len(jobs) < worth {
 		return
 	}
-	trees := make([][]Entry, len(want))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
 		workers.Go(func() {
 			_ = d.s.kv.View(d.ctx, func(tx *kv.Tx) error {
-				for i := next.Add(1) - 1; i < int64(len(want)); i = next.Add(1) - 1 {
-					trees[i], _ = d.s.treeRecord(tx, want[i])
+				for i := next.Add(1) - 1; i < int64(len(jobs)); i = next.Add(1) - 1 {
+					pairs, err := d.s.against(tx, jobs[i].known, jobs[i].b)
+					jobs[i].pairs, jobs[i].ok = pairs, err == nil
 				}
 				return nil
 			})
@@ -141,11 +166,11 @@ func (d *differ) readAhead(olds, news []Entry) {
 	}
 	workers.Wait()
 	if d.ahead == nil {
-		d.ahead = make(map[Digest][]Entry)
+		d.ahead = make(map[string][]pair)
 	}
-	for i, t := range trees {
-		if t != nil {
-			d.ahead[want[i]] = t
+	for _, j := range jobs {
+		if j.ok {
+			d.ahead[j.path] = j.pairs
 		}
 	}
 }
@@ -183,25 +208,26 @@ func nameOf(was, is *Entry) string {
 	return is.Name
 }
 
-// twoTrees reads two trees at one moment.
-func (s *Store) twoTrees(ctx context.Context, a, b Digest) (olds, news []Entry, err error) {
-	err = s.kv.View(ctx, func(tx *kv.Tx) (err error) {
-		if !a.IsZero() {
-			if olds, err = s.treeOf(tx, a); err != nil {
-				return err
-			}
+// twoTrees reads two trees.
+func (s *Store) twoTrees(tx *kv.Tx, a, b Digest) (olds, news []Entry, err error) {
+	if !a.IsZero() {
+		if olds, err = s.treeOf(tx, a); err != nil {
+			return nil, nil, err
 		}
-		if !b.IsZero() {
-			news, err = s.treeOf(tx, b)
-		}
-		return err
-	})
+	}
+	if !b.IsZero() {
+		news, err = s.treeOf(tx, b)
+	}
 	return olds, news, err
 }
 
 // Tree gives the entries of a folder by the digest of its tree.
 func (s *Store) Tree(ctx context.Context, d Digest) ([]Entry, error) {
-	entries, _, err := s.twoTrees(ctx, d, Digest{})
+	var entries []Entry
+	err := s.kv.View(ctx, func(tx *kv.Tx) (err error) {
+		entries, _, err = s.twoTrees(tx, d, Digest{})
+		return err
+	})
 	return entries, err
 }
 

@@ -84,14 +84,18 @@ func (r *dirRec) sorted() []Entry {
 	return out
 }
 
-// encodeTree gives the folder's tree. Where old, which may be nil, has the same
-// names, they needn't be sorted again.
-func (r *dirRec) encodeTree(old *dirRec) []byte {
+// sort finds the order of the names. Where old, which may be nil, has the same ones,
+// they needn't be sorted again.
+func (r *dirRec) sort(old *dirRec) {
 	if old != nil && old.order != nil && sameNames(r.ents, old.ents) {
 		r.order = old.order
 	} else {
 		r.order = sortNames(r.ents)
 	}
+}
+
+// encodeTree gives the tree of a folder whose order is known.
+func (r *dirRec) encodeTree() []byte {
 	return encodeEntries(len(r.ents), func(i int) *Entry { return &r.ents[r.order[i]].Entry })
 }
 

@@ -122,6 +122,7 @@ func TestAnyStateComesBack(t *testing.T) {
 					rt.Fatalf("restored root %s, want %s", got.After.Root, to.m.Root)
 				}
 				active = got.After
+				b.treesMustHold(rt)
 			}
 			if again := b.snapshot(SnapshotOptions{Parent: active}); again.New {
 				rt.Fatalf("an unchanged folder gave another state: %v", b.diffText(active.Root, again.Manifest.Root))
@@ -136,6 +137,19 @@ func TestAnyStateComesBack(t *testing.T) {
 			rt.Fatalf("without the cache the folder gave another state: %v", b.diffText(active.Root, again.Manifest.Root))
 		}
 	})
+}
+
+// treesMustHold checks that what is known of the folder's trees after a restore,
+// which makes none of them anew, is what they are.
+func (b *bench) treesMustHold(rt *rapid.T) {
+	f, release, err := b.s.folder(b.t.Context(), b.ws.key())
+	must(rt, err)
+	defer release()
+	for path, r := range f.index.dirs {
+		if tree := Sum(encodeTree(r.sorted())); tree != r.tree {
+			rt.Fatalf("the tree of %q is %s, and noted as %s", path, tree, r.tree)
+		}
+	}
 }
 
 // naiveDiff compares two looks path by path.

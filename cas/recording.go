@@ -72,6 +72,9 @@ func (r *restore) build(m *mover, done []bool) *builder {
 		}
 	}
 	b := &builder{old: r.f.index, found: e.finish(), now: r.s.now().UnixNano()}
+	if done == nil {
+		b.given = r.trees
+	}
 	b.build()
 	return b
 }

@@ -150,6 +150,7 @@ type restore struct {
 	target  Digest
 	written func(int, int64)
 	todo    plan
+	trees   map[string]Digest // of the folders that differ, where all becomes as the target has it
 	journal *unfinished
 	durable func() error // returns when the journal is on the disk
 }
@@ -166,13 +167,16 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 			p.conflicts[c.Path] = "someone else changed it since"
 		}
 	}
-	for c, err := range r.s.diff(ctx, r.f.index, r.before, r.target) {
+	trees := make(map[string]Digest)
+	for c, err := range r.s.diff(ctx, r.f.index, r.before, r.target, trees) {
 		if err != nil {
 			return err
 		}
 		p.take(c)
 	}
-	r.todo = p.plan
+	if r.todo = p.plan; o.Paths == nil && len(p.left) == 0 {
+		r.trees = trees
+	}
 	if o.Plan || len(r.todo.ops) == 0 {
 		return nil
 	}

@@ -177,20 +177,24 @@ func (r *fields) size() int64 {
 }
 
 func (r *fields) string(limit uint64) string {
+	b := r.bytes(limit)
+	if r.text == "" || b == nil {
+		return string(b)
+	}
+	at := len(r.text) - len(r.rest) - len(b)
+	return r.text[at : at+len(b)]
+}
+
+// bytes is string without a copy: a part of what is read. After a fault it is nil.
+func (r *fields) bytes(limit uint64) []byte {
 	n := r.uvarint()
 	if n > limit || n > uint64(len(r.rest)) {
 		r.fail("a text that is too long")
-		return ""
+		return nil
 	}
-	var s string
-	if r.text != "" {
-		at := len(r.text) - len(r.rest)
-		s = r.text[at : at+int(n)]
-	} else {
-		s = string(r.rest[:n])
-	}
+	b := r.rest[:n:n]
 	r.rest = r.rest[n:]
-	return s
+	return b
 }
 
 func (r *fields) digest(d *Digest) {
