@@ -80,8 +80,8 @@
 // columns; `files` is [Store.WriteFiles], what isn't a plain file is
 // [Store.WriteEntries], and paths in both are escaped by [EscapePath]. The stat
 // cache is the table "stat_cache", a record a folder and one of its last edits,
-// see cache.go. restores/FOLDER.json is the
-// journal of a restore; blobs/epoch names the epoch.
+// see cache.go. The journal of a restore is a record
+// of the table "workspace_restores"; blobs/epoch names the epoch.
 //
 // An export is a gzipped tar of format.json ({"format":"fettle-history",
 // "version":1}), extra/NAME, then for each state what it reaches, blobs/SHA256
@@ -94,12 +94,13 @@
 // on the disk before the manifest that needs them, and the manifest before it is
 // returned. A failed or killed one leaves contents that no state reaches.
 //
-// A restore writes everything new into a stage first, then exchanges names, while
-// the result is recorded, and then the stage goes. Its journal is made while it
-// looks at the folder, written before the plan is made, and on the disk before the
-// first name is moved and before the manifest is recorded, which it names: until
-// all is done nobody is shown that manifest. An error takes all back, the manifest too; after a crash the next
-// operation on the folder does, from what is in the stage and the store. Whatever
+// A restore looks at the folder, writes a journal, puts everything new into a stage,
+// exchanges names, and then the stage goes. The journal goes to the disk while the
+// plan is made, in one step with the manifest that the restore is recorded as where
+// all becomes as another one has it, and is there before the stage: until all is done
+// nobody is shown that manifest. An error takes all back, the manifest too; after a
+// crash the next operation on the folder does, from what is in the stage and the
+// store; [Store.ForgetRestores] is for a store that is a copy. Whatever
 // is found then is taken into a state of its own first (source "interrupted"), and
 // a path that someone has changed since stays as it is. Workspace files are not
 // synced: the store has their bytes.

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/kv"
 )
 
 // lived makes a data directory that looks like one somebody works with.
@@ -122,6 +123,43 @@ func TestABackupIsPutBack(t *testing.T) {
 	if got := c.chat(4).Chat.Number; got != 4 {
 		t.Errorf("the next chat is %d", got)
 	}
+}
+
+// A restore that was under way when the store was copied is none where it comes
+// back: the folder has moved on since.
+func TestABackupForgetsWhatWasUnderWay(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	project := lived(t, b)
+	restores := kv.NewTable("workspace_restores", func(j *underWay) kv.Key { return kv.Str(j.Workspace) })
+	err := b.store.Update(t.Context(), func(tx *kv.Tx) error {
+		return restores.Put(tx, &underWay{Workspace: "w", Path: project, Record: "01ARZ3NDEKTSV4RRFFQ69G5FAV"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := b.backup(BackupOptions{})
+	for _, e := range []*bench{b, changer(t, t.TempDir())} {
+		if err := e.putBack(raw, BackupOptions{Replace: true}); err != nil {
+			t.Fatal(err)
+		}
+		err := e.store.View(t.Context(), func(tx *kv.Tx) error {
+			if n, err := restores.Count(tx, kv.Range{}); n != 0 || err != nil {
+				t.Errorf("%d are under way, %v", n, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// underWay is the journal of a restore, as far as it counts here.
+type underWay struct {
+	Workspace string `json:"workspace"`
+	Path      string `json:"path"`
+	Record    string `json:"record"`
 }
 
 func glob(t testing.TB, dir, pattern string) []string {

@@ -78,7 +78,7 @@ const (
 // backup has: locks, caches, sockets, and what is only on its way.
 func transient(name string) bool {
 	switch name {
-	case "locks", "cache", "restores", "run", "serve.json", markName:
+	case "locks", "cache", "run", "serve.json", markName:
 		return true
 	}
 	for _, suffix := range []string{".lock", ".new", ".sock"} {
