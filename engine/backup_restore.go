@@ -201,6 +201,10 @@ func (s *staged) verify(ctx context.Context) (err error) {
 		return err
 	}
 	s.report.Chats, s.report.Folders = count.report.Chats, len(s.folders)
+	// Restores that were under way go on where they were, not here.
+	if err := side.states.ForgetRestores(ctx); err != nil {
+		return err
+	}
 	s.o.Stage("laying out the folders of chats", 0)
 	for chat, state := range s.folders {
 		if err := s.layOut(ctx, side, chat, state); err != nil {
