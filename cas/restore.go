@@ -80,7 +80,10 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 		return nil, err
 	}
 	if o.Plan || r.before == r.target {
-		return out, r.planned(ctx, &o, out)
+		if err := r.planned(ctx, &o, out); err != nil {
+			return nil, err
+		}
+		return out, nil
 	}
 	rec := r.begin(ctx, &o) // it goes to the disk while the plan is made
 	if err := r.planned(ctx, &o, out); err != nil {
