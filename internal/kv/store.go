@@ -52,6 +52,12 @@ type Store struct {
 	synced func(path string) // told of each log that was synced; set by tests alone
 	listed func()            // called when a sync has listed the logs; set by tests alone
 	small  int64             // bounds a value log in the place of logSize; set by tests alone
+	// The rest is set by tests alone, too: the size of a memtable in the place of
+	// memTableSize, what names the run of the system, and what is called after each
+	// step of mending the logs.
+	memtable int64
+	boot     func() string
+	mended   func(path string)
 
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
@@ -81,6 +87,7 @@ func Open(dir string, opts Options) *Store {
 	return &Store{
 		dir: filepath.Clean(dir), opts: opts,
 		writer: make(chan struct{}, 1), changed: make(chan struct{}),
+		memtable: memTableSize, boot: bootID, mended: func(string) {},
 	}
 }
 
