@@ -37,9 +37,15 @@ func (s *Store) mendLogs(p plan) error {
 			return err
 		}
 	}
-	for _, path := range append(memtables, p.lastLog().path) {
-		if err := syncFile(path); path != "" && err != nil {
+	if last := p.lastLog().path; last != "" {
+		memtables = append(memtables, last)
+	}
+	for _, path := range memtables {
+		if err := syncFile(path); err != nil {
 			return &DirError{Dir: s.dir, Err: err}
+		}
+		if s.synced != nil {
+			s.synced(path)
 		}
 	}
 	return s.noteBoot()

@@ -106,7 +106,8 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // Update runs fn, and keeps what it wrote if it returns nil. What is kept
-// survives the death of this process, and a power cut after the next Sync.
+// survives the death of this process, and a power cut after the next Sync. A power
+// cut before that loses it whole, with all that came later.
 // Updates run one after the other, so fn runs once and sees the work of every
 // Update before it. fn must not start another operation of s.
 func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
