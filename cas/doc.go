@@ -90,9 +90,11 @@
 //
 // # Durability
 //
-// A Snapshot that has returned is safe from a power cut: contents and trees are
-// on the disk before the manifest that needs them, and the manifest before it is
-// returned. A failed or killed one leaves contents that no state reaches.
+// A Snapshot that has returned is safe from a power cut, by one sync at its end. Large
+// contents, which are files, are on the disk before it is recorded; small ones and trees
+// are written to the store before the manifest that needs them, and a store has after a
+// power cut what was written up to some moment, and nothing later. A failed or killed one
+// leaves contents that no state reaches.
 //
 // A restore writes everything new into a stage first, then exchanges names, while
 // the result is recorded, and then the stage goes. Its journal is made while it

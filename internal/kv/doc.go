@@ -90,9 +90,9 @@
 // the disk when they are asked to, and not where a disk is pulled out of a system that
 // goes on: that is seen as a process that was killed.
 //
-// "Write, Sync, then unlink" is
-// therefore UpdateSync or BatchSync, then unlink. An Update is atomic with its
-// index entries. A Batch is not atomic as a whole, each of its writes is.
+// "Write, Sync, then unlink" is UpdateSync or BatchSync, then unlink. An Update is
+// atomic with its index entries. A Batch is not atomic as a whole, each of its writes
+// is.
 //
 // # Limits of an Update
 //
