@@ -138,7 +138,6 @@ func (c *capturer) writeGroup(ctx context.Context, b *kv.Batch, group []blob) er
 		if err := c.account(int64(len(bl.record) - 1)); err != nil {
 			return err
 		}
-		c.s.puts.Add(1)
 		if err := c.s.blobs.Give(b, bl.digest.key(), bl.record); err != nil {
 			return err
 		}

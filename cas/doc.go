@@ -90,9 +90,11 @@
 //
 // # Durability
 //
-// A Snapshot that has returned is safe from a power cut: contents and trees are
-// on the disk before the manifest that needs them, and the manifest before it is
-// returned. A failed or killed one leaves contents that no state reaches.
+// A Snapshot that has returned is safe from a power cut, by one sync at its end. Large
+// contents, which are files, are on the disk before it is recorded; small ones and trees
+// are written to the store before the manifest that needs them, and a store has after a
+// power cut what was written up to some moment, and nothing later. A failed or killed one
+// leaves contents that no state reaches.
 //
 // A restore looks at the folder, writes a journal, puts everything new into a stage,
 // exchanges names, and then the stage goes. The journal goes to the disk while the

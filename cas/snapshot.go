@@ -241,7 +241,7 @@ func (s *Store) hasAll(tx *kv.Tx, r *dirRec) (bool, error) {
 	return true, nil
 }
 
-// takeIn reads what changed, and brings blobs and trees to the disk.
+// takeIn reads what changed, and keeps blobs and trees.
 func (s *Store) takeIn(ctx context.Context, scan *scanner, found map[string]*folderScan, o *SnapshotOptions) (*index, *Snapshot, error) {
 	c := &capturer{s: s, scan: scan, limits: o.Limits, foreign: remote(scan.t.top), moved: func(int, int64) {}}
 	if o.Progress != nil {
@@ -279,28 +279,11 @@ func (s *Store) takeIn(ctx context.Context, scan *scanner, found map[string]*fol
 	return ix, &Snapshot{Read: c.read.Load(), Added: c.added.Load()}, err
 }
 
-// keepObjects runs write, and brings the blobs and trees that it puts to the
-// disk, and those that another operation of this Store has put since the last
-// time: write may have found them there. Other processes have done so for theirs
-// before they let the records go.
+// keepObjects runs write and keeps the blobs and trees that it puts. They need no sync
+// of their own, nor do those that write has found in the store: after a power cut that
+// has what an operation recorded, it also has all that was written before, by whomever.
 func (s *Store) keepObjects(ctx context.Context, write func(*kv.Batch) error) error {
-	before := s.puts.Load()
-	err := s.kv.Batch(ctx, write)
-	if s.puts.Load() != before {
-		s.puts.Add(1) // a sync in between has seen a part of them
-	}
-	if err != nil {
-		return err
-	}
-	puts := s.puts.Load()
-	if puts == s.synced.Load() {
-		return nil
-	}
-	if err := s.kv.Sync(ctx); err != nil {
-		return err
-	}
-	s.synced.Store(puts) // too few, where another was quicker, costs a sync
-	return nil
+	return s.kv.Batch(ctx, write)
 }
 
 // accounts reads what counts against the quotas already.
@@ -350,7 +333,6 @@ func (s *Store) writeTrees(ctx context.Context, b *kv.Batch, trees []newTree) er
 			if has[i] {
 				continue
 			}
-			s.puts.Add(1)
 			if err := s.putTree(b, t.digest, t.enc); err != nil {
 				return err
 			}
@@ -377,7 +359,7 @@ func (s *Store) record(ctx context.Context, ix *index, out *Snapshot, o Snapshot
 	err := s.commit(ctx, m, func(tx *kv.Tx) error { return cache(tx) })
 	var big *kv.TooBigError
 	if errors.As(err, &big) {
-		// The cache may be written before: all that it names is on the disk.
+		// The cache may be written before: all that it names is in the store.
 		if err = s.kv.Batch(ctx, func(b *kv.Batch) error { return cache(b) }); err == nil {
 			err = s.commit(ctx, m, nil)
 		}

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -66,10 +65,6 @@ type Store struct {
 	// the steps of an operation with the step's name.
 	fault func(call, name string) error
 	pause func(step string)
-
-	// puts changes before a blob or tree is put and after, synced is what it was
-	// when all that had been put was known to be on the disk.
-	puts, synced atomic.Int64
 
 	mu      sync.Mutex
 	folders map[string]*folderState

@@ -77,9 +77,22 @@
 // disk, and the value log beside it if anything went there since; what filled up
 // before is waited for. On Linux the logs have blocks in front of their ends, so that
 // a small sync needs no commit of the file system's journal, see ahead_linux.go.
-// "Write, Sync, then unlink" is
-// therefore UpdateSync or BatchSync, then unlink. An Update is atomic with its
-// index entries. A Batch is not atomic as a whole, each of its writes is.
+//
+// After a power cut the store has a prefix of its Updates, in the order in which they
+// returned, of all processes: each of them whole or not at all, and at least those that
+// a sync has covered. So a record that names others needs no sync between them and
+// itself: they are put by an earlier Update, or the same, and one UpdateSync at the end
+// is enough. That it is so takes three things. When a store wasn't closed in order and
+// the system was started anew since, its logs are cut before the first Update of which
+// a value is missing, see mend.go. Before a memtable becomes a table, or another one is
+// begun behind it, both logs are synced, see fill.go. And what a killed process has left
+// is synced before more is written. It holds for what the system and the disk bring to
+// the disk when they are asked to, and not where a disk is pulled out of a system that
+// goes on: that is seen as a process that was killed.
+//
+// "Write, Sync, then unlink" is UpdateSync or BatchSync, then unlink. An Update is
+// atomic with its index entries. A Batch is not atomic as a whole, each of its writes
+// is.
 //
 // # Limits of an Update
 //
@@ -105,7 +118,9 @@
 // and every block before it is merged: a [CorruptError] names the file or the
 // record. A block of a table that was damaged afterwards can hide keys from
 // reads, since Badger counts what it can't read as absent; [Store.Verify] reads
-// everything and finds it. A crash is no damage: what it leaves is mended.
+// everything and finds it. A crash is no damage: what it leaves is mended. After a
+// power cut nobody can tell a value that didn't come to the disk from one that was
+// damaged there since, so among the last writes before it the one counts as the other.
 //
 // # Why so
 //

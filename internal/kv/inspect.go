@@ -43,7 +43,7 @@ func (s *Store) inspect(need access) (plan, error) {
 	if entries, p.logs, err = s.sweep(entries); err != nil {
 		return p, err
 	}
-	p.clean = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == sealName })
+	p.clean = closed(entries)
 	manifest, err := s.readManifest(p.clean)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, s.mustBeNew(entries)
@@ -195,6 +195,13 @@ func (s *Store) readManifest(sealed bool) (badger.Manifest, error) {
 		return m, fmt.Errorf("it breaks off after %d bytes", end)
 	}
 	return m, nil
+}
+
+// closed tells whether the last session closed in order. A power cut may bring a seal
+// back that was removed before the store changed, but a close leaves no memtable's log.
+func closed(entries []fs.DirEntry) bool {
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == sealName }) &&
+		!slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == ".mem" })
 }
 
 // sealed reads the seal: the length of the manifest, or 0 where it says none.

@@ -155,7 +155,7 @@ func TestSyncCoversFullMemtables(t *testing.T) {
 	written := int64(0)
 	for range several(3, 1) {
 		err := s.BatchSync(t.Context(), func(b *Batch) error {
-			for range memTableHold / 900 {
+			for range memTableSize / 900 {
 				written++
 				if err := raw.Put(b, Int(written), make([]byte, 900)); err != nil {
 					return err

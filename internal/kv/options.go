@@ -14,11 +14,9 @@ import (
 const (
 	// memTableSize is small since each session makes two files of its size,
 	// which cost a page fault each to touch, and large enough that an Update
-	// may hold a thousand records.
+	// may hold a thousand records. For a process that keeps the store it is no larger:
+	// a memtable is memory from its first write, and three may be waiting.
 	memTableSize = 8 << 20
-	// memTableHold is for a process that keeps the store. It is no larger: a
-	// memtable is memory from its first write, and three may be waiting.
-	memTableHold = 8 << 20
 	// valueThreshold is the size from which values go to the value log. Larger
 	// ones in the tables are rewritten by every merge.
 	valueThreshold = 1 << 10
@@ -66,14 +64,15 @@ func (s *Store) badgerOptions(p plan, log *dbLog) badger.Options {
 		WithNumLevelZeroTables(5).
 		WithNumLevelZeroTablesStall(level0Stall).
 		WithMaxLevels(lastLevel + 1).
+		WithMemTableSize(s.memtable).
 		WithCompactL0OnClose(p.merge)
 	if s.small > 0 {
-		return o.WithMemTableSize(memTableSize).WithNumMemtables(3).WithValueLogFileSize(s.small)
+		return o.WithNumMemtables(3).WithValueLogFileSize(s.small)
 	}
 	if s.opts.Hold {
-		return o.WithMemTableSize(memTableHold).WithNumMemtables(3).WithValueLogFileSize(logSize)
+		return o.WithNumMemtables(3).WithValueLogFileSize(logSize)
 	}
-	o = o.WithMemTableSize(memTableSize).WithNumMemtables(2)
+	o = o.WithNumMemtables(2)
 	if windows {
 		return o.WithValueLogFileSize(logSizeWindows)
 	}

@@ -197,6 +197,40 @@ func TestAPowerCutLosesNothingThatWasSynced(t *testing.T) {
 	}
 }
 
+// A close makes a table of the memtable: by then the values are on the disk that it
+// points to, and nothing is synced where there are none.
+func TestValuesAreOnTheDiskBeforeTheirTable(t *testing.T) {
+	t.Parallel()
+	raw := NewRawTable("raw")
+	for name, test := range map[string]struct {
+		size int
+		sync bool
+		want []string
+	}{
+		"a large value":               {5000, false, []string{".vlog"}},
+		"a large value that is there": {5000, true, nil},
+		"a small value":               {50, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t, Options{})
+			d := &disk{t: t, logs: map[string]extents{}}
+			s.synced = d.synced
+			update(t, s, func(tx *Tx) error { return raw.Put(tx, Int(1), make([]byte, test.size)) })
+			if test.sync {
+				if err := s.Sync(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.look()
+			letGo(t, s)
+			if got := d.look(); !slices.Equal(got, test.want) {
+				t.Errorf("the close synced %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
 // An Update may begin another value log while a sync is under way: what went there
 // is not taken for synced by the sync that listed the logs before.
 func TestAPowerCutLosesNothingOfALogThatBeganDuringASync(t *testing.T) {

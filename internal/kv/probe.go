@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -56,7 +55,7 @@ func Probe(ctx context.Context, dir string) (Health, error) {
 
 func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 	h := Health{Exists: true}
-	h.Clean = slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == sealName })
+	h.Clean = closed(entries)
 	manifest, err := s.readManifest(h.Clean)
 	if errors.Is(err, fs.ErrNotExist) {
 		return h, s.mustBeNew(entries)

@@ -31,10 +31,12 @@ type session struct {
 	dead       []string      // value logs to remove after the close
 
 	// bigWrites counts the Updates that are in the value log, from 1 on, bigSynced
-	// those of them that are on the disk.
+	// those of them that are on the disk; writes and written do so for all Updates.
 	bigWrites, bigSynced atomic.Int64
+	writes, written      atomic.Int64
 
 	// Only touched by the one Update that runs.
+	room    int64 // what the memtable has taken, at most
 	stamped bool
 	next    stamp // what this session writes as its stamp
 
@@ -85,6 +87,7 @@ func (s *Store) openSession(release func(), need access) (*session, error) {
 		gone: make(chan struct{}), tables: map[string]tableMeta{}, ahead: map[string]ahead{},
 	}
 	sess.bigWrites.Store(1) // what the log's own header is
+	sess.room = emptyRoom
 	if err := sess.openDB(); err != nil {
 		return nil, err
 	}
@@ -118,6 +121,9 @@ func (sess *session) openDB() (err error) {
 		return err
 	}
 	if err := s.unseal(); err != nil {
+		return err
+	}
+	if err := s.mendLogs(sess.plan); err != nil {
 		return err
 	}
 	if err := s.skipLastLog(sess.plan); err != nil {
@@ -199,6 +205,7 @@ func (tx *Tx) stamp() error {
 		{metaKey(metaStamp), tx.sess.next[:]},
 		{metaKey(metaFormat), about},
 	} {
+		tx.room += entryRoom(len(e.key), envelopeSize+len(e.content))
 		if err := tx.txn.Set(e.key, seal(e.key, e.content)); err != nil {
 			return tx.store.fault("write", err)
 		}
@@ -208,12 +215,22 @@ func (tx *Tx) stamp() error {
 
 // sync makes everything written so far survive a power cut.
 func (sess *session) sync(ctx context.Context) error {
-	// Whatever is counted by now is in the log (see [Tx.commit]), and in those that are
-	// listed behind it: a log that is begun meanwhile has only what comes later.
-	written := sess.bigWrites.Load()
-	logs, err := sess.files(".mem", ".vlog")
+	full, err := sess.syncNow()
 	if err != nil {
 		return err
+	}
+	return sess.flushed(ctx, full)
+}
+
+// syncNow brings the logs that are written to to the disk. It gives those of memtables
+// that are full.
+func (sess *session) syncNow() (full []string, err error) {
+	// Whatever is counted by now is in the log (see [session.commit]), and in those that
+	// are listed behind it: a log that is begun meanwhile has only what comes later.
+	big, written := sess.bigWrites.Load(), sess.writes.Load()
+	logs, err := sess.files(".mem", ".vlog")
+	if err != nil {
+		return nil, err
 	}
 	if sess.store.listed != nil {
 		sess.store.listed()
@@ -223,13 +240,14 @@ func (sess *session) sync(ctx context.Context) error {
 		values = logs[1][n-1]
 	}
 	if len(memtables) == 0 { // of a session that only reads
-		return nil
+		return nil, nil
 	}
 	current := len(memtables) - 1
-	if err := sess.syncLogs(memtables[current], values, written); err != nil {
-		return sess.store.fault("sync", err)
+	if err := sess.syncLogs(memtables[current], values, big); err != nil {
+		return nil, sess.store.fault("sync", err)
 	}
-	return sess.flushed(ctx, memtables[:current])
+	sess.written.Store(written) // too few, where another was quicker, costs a sync
+	return memtables[:current], nil
 }
 
 // flushed waits until the memtables that filled up before the one that was synced
@@ -285,7 +303,10 @@ func (sess *session) closeDB() error {
 	done := make(chan error, 1)
 	go func() {
 		sess.preparing.Wait()
-		err := sess.db.Close()
+		err := sess.syncValues()
+		if cerr := sess.db.Close(); err == nil {
+			err = cerr
+		}
 		if err == nil {
 			err = sess.removeDead()
 		}

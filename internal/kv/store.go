@@ -52,6 +52,12 @@ type Store struct {
 	synced func(path string) // told of each log that was synced; set by tests alone
 	listed func()            // called when a sync has listed the logs; set by tests alone
 	small  int64             // bounds a value log in the place of logSize; set by tests alone
+	// The rest is set by tests alone, too: the size of a memtable in the place of
+	// memTableSize, what names the run of the system, and what is called after each
+	// step of mending the logs.
+	memtable int64
+	boot     func() string
+	mended   func(path string)
 
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
@@ -81,6 +87,7 @@ func Open(dir string, opts Options) *Store {
 	return &Store{
 		dir: filepath.Clean(dir), opts: opts,
 		writer: make(chan struct{}, 1), changed: make(chan struct{}),
+		memtable: memTableSize, boot: bootID, mended: func(string) {},
 	}
 }
 
@@ -99,7 +106,8 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // Update runs fn, and keeps what it wrote if it returns nil. What is kept
-// survives the death of this process, and a power cut after the next Sync.
+// survives the death of this process, and a power cut after the next Sync. A power
+// cut before that loses it whole, with all that came later.
 // Updates run one after the other, so fn runs once and sees the work of every
 // Update before it. fn must not start another operation of s.
 func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {

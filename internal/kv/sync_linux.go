@@ -48,3 +48,20 @@ func (sess *session) syncMapped(path string) error {
 	}
 	return err
 }
+
+// syncValues brings the value log to the disk before the memtable becomes a table.
+func (sess *session) syncValues() error {
+	written := sess.bigWrites.Load()
+	if written == 1 || written == sess.bigSynced.Load() {
+		return nil
+	}
+	logs, err := sess.files(".vlog")
+	if err != nil || len(logs[0]) == 0 {
+		return err
+	}
+	if err := sess.syncMapped(logs[0][len(logs[0])-1]); err != nil {
+		return err
+	}
+	sess.bigSynced.Store(written)
+	return nil
+}

@@ -96,14 +96,14 @@ func (sess *session) putAgain(entries []logEntry) error {
 func (sess *session) putSome(entries []logEntry) error {
 	txn := sess.db.NewTransaction(true)
 	defer txn.Discard()
+	var room int64
 	for _, e := range entries {
+		room += entryRoom(len(e.key), int(e.size))
 		if err := e.putAgain(txn); err != nil {
 			return sess.store.fault("merge value logs of", err)
 		}
 	}
-	err := txn.Commit()
-	sess.bigWrites.Add(1)
-	return sess.store.fault("merge value logs of", err)
+	return sess.store.fault("merge value logs of", sess.commit(txn, room, true))
 }
 
 // removeDead removes the logs that nothing points to any more. The database is

@@ -40,6 +40,7 @@ type Tx struct {
 
 	big       bool                 // some of them may be in the value log
 	values    int64                // bytes of values written so far
+	room      int64                // what it takes of a memtable at most
 	dirty     bool                 // something was written
 	broken    error                // a write that failed half-way
 	stamped   bool                 // this transaction has written the session's stamp
@@ -171,6 +172,7 @@ func (tx *Tx) set(key, content []byte, expires uint64) error {
 		return err
 	}
 	tx.big = tx.big || len(content) >= valueThreshold/2 // some of them stay out of the value log
+	tx.room += entryRoom(len(key), envelopeSize+len(content))
 	e := badger.NewEntry(key, seal(key, content))
 	e.ExpiresAt = expires
 	return tx.store.fault("write", tx.txn.SetEntry(e))
@@ -183,6 +185,7 @@ func (tx *Tx) delete(key []byte) error {
 	if err := tx.stamp(); err != nil {
 		return err
 	}
+	tx.room += entryRoom(len(key), 0)
 	return tx.store.fault("write", tx.txn.Delete(key))
 }
 
@@ -264,11 +267,8 @@ func (tx *Tx) commit() error {
 	if err := tx.store.roomToWrite(tx.values); err != nil {
 		return err
 	}
-	if err := tx.txn.Commit(); err != nil {
+	if err := tx.sess.commit(tx.txn, tx.room, tx.big); err != nil {
 		return tx.store.fault("write", err)
-	}
-	if tx.big { // behind the write: a sync has all that it finds counted
-		tx.sess.bigWrites.Add(1)
 	}
 	if tx.stamped {
 		tx.sess.stamped = true

@@ -62,12 +62,21 @@ func (s *Store) skipLastLog(p plan) error {
 	return nil
 }
 
-// logEntry is an entry of a value log, without its value.
+// logEntry is an entry of a log, without its value.
 type logEntry struct {
 	key     []byte
 	version uint64
-	size    int64
+	size    int64 // of the value
+
+	meta   byte   // Badger's own marks
+	stored []byte // the key with its version behind it
+	short  []byte // the value, up to shortValue bytes
+	length int64  // of the entry
 }
+
+// shortValue is the size up to which a value is kept: it has a pointer to a value, and
+// a version in digits.
+const shortValue = 32
 
 // The form of a value log, which Badger calls stable: a header of 20 bytes,
 // then entries of meta, user meta, lengths of key and value, expiry, key with
@@ -87,7 +96,7 @@ func readLog(path string) ([]logEntry, error) {
 	if _, err := f.Seek(logHeader, io.SeekStart); err != nil {
 		return nil, err
 	}
-	r := &logReader{in: bufio.NewReaderSize(f, 1<<16)}
+	r := newLogReader(f, logBuffer)
 	var entries []logEntry
 	for {
 		e, err := r.next()
@@ -103,17 +112,42 @@ func readLog(path string) ([]logEntry, error) {
 
 // logReader reads entries and sums what it reads.
 type logReader struct {
-	in  *bufio.Reader
-	sum hash.Hash32
+	in    *bufio.Reader
+	sum   hash.Hash32
+	n     int64 // bytes of the entry that were read by now
+	fault error // of the file, where reading it failed
 }
+
+// newLogReader reads f, size bytes of it at once.
+func newLogReader(f io.Reader, size int64) *logReader {
+	r := new(logReader)
+	r.in = bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
+		n, err := f.Read(p)
+		if err != nil && !errors.Is(err, io.EOF) {
+			r.fault = err
+		}
+		return n, err
+	}), int(min(size, logBuffer)))
+	return r
+}
+
+// logBuffer is how much of a log is read at once.
+const logBuffer = 64 << 10
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // next reads one entry; the error is io.EOF at the end only.
 func (r *logReader) next() (logEntry, error) {
 	if _, err := r.in.Peek(1); err != nil {
 		return logEntry{}, err
 	}
-	r.sum = crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	r.sum, r.n = crc32.New(crc32.MakeTable(crc32.Castagnoli)), 0
 	e, err := r.entry()
+	if r.fault != nil {
+		return logEntry{}, r.fault
+	}
 	if err != nil {
 		return logEntry{}, fmt.Errorf("%w: %w", errLog, noEOF(err))
 	}
@@ -128,10 +162,11 @@ func noEOF(err error) error {
 }
 
 func (r *logReader) entry() (e logEntry, err error) {
-	for range 2 { // meta, user meta
-		if _, err := r.ReadByte(); err != nil {
-			return e, err
-		}
+	if e.meta, err = r.ReadByte(); err != nil {
+		return e, err
+	}
+	if _, err := r.ReadByte(); err != nil { // user meta
+		return e, err
 	}
 	var fields [3]uint64 // key length, value length, expiry
 	for i := range fields {
@@ -147,7 +182,7 @@ func (r *logReader) entry() (e logEntry, err error) {
 	if _, err := io.ReadFull(r, key); err != nil {
 		return e, err
 	}
-	if _, err := io.CopyN(io.Discard, r, int64(fields[1])); err != nil {
+	if err := r.value(&e, int64(fields[1])); err != nil {
 		return e, err
 	}
 	var sum [crc32.Size]byte
@@ -157,13 +192,27 @@ func (r *logReader) entry() (e logEntry, err error) {
 	if binary.BigEndian.Uint32(sum[:]) != r.sum.Sum32() {
 		return e, errChecksum
 	}
-	return logEntry{key: y.ParseKey(key), version: y.ParseTs(key), size: int64(fields[1])}, nil
+	e.stored, e.key, e.version = key, y.ParseKey(key), y.ParseTs(key)
+	e.length = r.n + crc32.Size
+	return e, nil
+}
+
+// value reads a value of n bytes, and keeps a short one.
+func (r *logReader) value(e *logEntry, n int64) error {
+	if e.size = n; n <= shortValue {
+		e.short = make([]byte, n)
+		_, err := io.ReadFull(r, e.short)
+		return err
+	}
+	_, err := io.CopyN(io.Discard, r, n)
+	return err
 }
 
 // Read reads and sums.
 func (r *logReader) Read(p []byte) (int, error) {
 	n, err := r.in.Read(p)
 	_, _ = r.sum.Write(p[:n])
+	r.n += int64(n)
 	return n, err
 }
 
@@ -172,6 +221,7 @@ func (r *logReader) ReadByte() (byte, error) {
 	b, err := r.in.ReadByte()
 	if err == nil {
 		_, _ = r.sum.Write([]byte{b})
+		r.n++
 	}
 	return b, err
 }

@@ -1,0 +1,82 @@
+package kv
+
+import (
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Badger begins another memtable when it finds the one that it has full, at the first
+// write behind that, and makes a table of the full one, without a sync of either log. A
+// power cut could then leave a table whose values aren't there, or the new memtable's log
+// without the end of the one before it. So whatever may meet a full memtable has both
+// logs synced first: what is behind the first write to a memtable's log is then on the
+// disk, with its values.
+//
+// Badger doesn't tell how full a memtable is. What is counted here is a bound of it, some
+// fifth too high, so of the Updates that fill one about the last fifth each have a sync of
+// what the one before has written.
+
+// emptyRoom is what a memtable takes before anything is in it, and what its entries'
+// nodes may take above their bound (see entryRoom).
+const emptyRoom = 4 << 10
+
+// entryRoom bounds what an entry takes of a memtable: of its memory, which is more than
+// of its log. A node has 16 bytes, 7 to be aligned, and 4 for each of its levels, of which
+// there are one and a half on the average: two are counted. That all nodes of a memtable
+// together have 800 levels more than that has a chance of less than one in 10^100. Then
+// there are the key and its version of 8, and the value with up to 12.
+func entryRoom(key, value int) int64 {
+	if value >= valueThreshold {
+		value = pointerSize
+	}
+	return int64(16 + 7 + 2*4 + key + 8 + value + 12)
+}
+
+// updateRoom bounds what the entry at the end of an Update takes of a memtable's log.
+const updateRoom = 64
+
+// commit commits a transaction, the only one at this moment. room bounds what its entries
+// take of the memtable; big tells that some of its values may be in the value log.
+func (sess *session) commit(txn *badger.Txn, room int64, big bool) error {
+	before, err := sess.makeWhole()
+	if err != nil {
+		return err
+	}
+	if err := txn.Commit(); err != nil {
+		return err
+	}
+	if big { // behind the write: a sync has all that it finds counted
+		sess.bigWrites.Add(1)
+	}
+	sess.writes.Add(1)
+	if before != "" {
+		if now, err := sess.memtable(); err == nil && now != before {
+			sess.room = emptyRoom
+		}
+	}
+	sess.room += room + updateRoom
+	return nil
+}
+
+// makeWhole brings what is written to the disk if the next write may begin another
+// memtable, and gives the log of the present one then.
+func (sess *session) makeWhole() (memtable string, err error) {
+	if sess.room < sess.store.memtable {
+		return "", nil
+	}
+	if memtable, err = sess.memtable(); err != nil {
+		return "", err
+	}
+	if sess.writes.Load() != sess.written.Load() {
+		_, err = sess.syncNow()
+	}
+	return memtable, err
+}
+
+// memtable is the log of the memtable that is written to.
+func (sess *session) memtable() (path string, err error) {
+	logs, err := sess.files(".mem")
+	if err != nil || len(logs[0]) == 0 {
+		return "", err
+	}
+	return logs[0][len(logs[0])-1], nil
+}
