@@ -18,7 +18,7 @@ type Page[T any] struct {
 // collects the keys before it yields, Limit of them or all, so the loop may
 // write; it doesn't meet what it adds, nor what it has removed.
 func (t *Table[T]) Scan(tx *Tx, r Range) iter.Seq2[*T, error] {
-	return only(t.records(tx, r))
+	return typedSeq[T](t.table.records(tx, r))
 }
 
 // ByIndex yields the records that an index has under a value, in the order of
@@ -26,7 +26,7 @@ func (t *Table[T]) Scan(tx *Tx, r Range) iter.Seq2[*T, error] {
 // the index key's tuple, or nil for all; r selects among what follows it. A
 // record with several keys in the index appears once for each.
 func (t *Table[T]) ByIndex(tx *Tx, index string, val Key, r Range) iter.Seq2[*T, error] {
-	return only(t.indexed(tx, index, val, r))
+	return typedSeq[T](t.table.indexed(tx, index, val, r))
 }
 
 // FromPrimary is the [Range.From] of [Table.ByIndex] for the records under a whole
@@ -35,26 +35,25 @@ func FromPrimary(primary Key) Key { return join([]byte{nameEnd}, primary) }
 
 // Find gives the first record that an index has under a value, or ErrNotFound.
 func (t *Table[T]) Find(tx *Tx, index string, val Key) (*T, error) {
-	for rec, err := range t.ByIndex(tx, index, val, Range{Limit: 1}) {
-		return rec, err
-	}
-	return nil, ErrNotFound
+	return typed[T](t.table.find(tx, index, val))
 }
 
 // ScanPage is Scan for a list that is shown in parts.
 func (t *Table[T]) ScanPage(tx *Tx, r Range) (Page[T], error) {
-	return page(r, func(r Range) iter.Seq2[row[T], error] { return t.records(tx, r) })
+	return typedPage[T](t.table.scanPage(tx, r))
 }
 
 // IndexPage is ByIndex for a list that is shown in parts.
 func (t *Table[T]) IndexPage(tx *Tx, index string, val Key, r Range) (Page[T], error) {
-	return page(r, func(r Range) iter.Seq2[row[T], error] { return t.indexed(tx, index, val, r) })
+	return typedPage[T](t.table.indexPage(tx, index, val, r))
 }
 
 // Count tells how many records a range has, without reading them.
-func (t *Table[T]) Count(tx *Tx, r Range) (int, error) {
+func (t *Table[T]) Count(tx *Tx, r Range) (int, error) { return t.table.count(tx, r) }
+
+func (c *core) count(tx *Tx, r Range) (int, error) {
 	n := 0
-	for _, err := range t.keysIn(tx, r) {
+	for _, err := range c.keysIn(tx, r) {
 		if err != nil {
 			return n, err
 		}
@@ -64,8 +63,9 @@ func (t *Table[T]) Count(tx *Tx, r Range) (int, error) {
 }
 
 // Keys yields the primary keys of a range without reading the records.
-func (t *Table[T]) Keys(tx *Tx, r Range) iter.Seq2[Key, error] { return t.keysIn(tx, r) }
+func (t *Table[T]) Keys(tx *Tx, r Range) iter.Seq2[Key, error] { return t.table.keysIn(tx, r) }
 
+//go:noinline
 func (c *core) keysIn(tx *Tx, r Range) iter.Seq2[Key, error] {
 	return take(r.Limit, func(yield func(Key, error) bool) {
 		if _, err := c.readable(tx); err != nil {
@@ -78,37 +78,6 @@ func (c *core) keysIn(tx *Tx, r Range) iter.Seq2[Key, error] {
 	})
 }
 
-func only[T any](rows iter.Seq2[row[T], error]) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		for found, err := range rows {
-			if !yield(found.rec, err) {
-				return
-			}
-		}
-	}
-}
-
-// page reads one record more than asked for, to know whether there is more.
-func page[T any](r Range, rows func(Range) iter.Seq2[row[T], error]) (Page[T], error) {
-	var p Page[T]
-	var last Key
-	limit := r.Limit
-	if limit > 0 {
-		r.Limit++
-	}
-	for found, err := range rows(r) {
-		if err != nil {
-			return Page[T]{}, err
-		}
-		if limit > 0 && len(p.Records) == limit {
-			p.Next = last
-			break
-		}
-		p.Records, last = append(p.Records, found.rec), found.at
-	}
-	return p, nil
-}
-
 // reindexBatch is how many records Reindex does in one transaction: few enough
 // for its limits with a handful of index entries each, and for a short hold.
 const reindexBatch = 500
@@ -116,26 +85,29 @@ const reindexBatch = 500
 // Reindex builds the table's indexes anew from its records, in steps between
 // which other processes may have the store. It may be run again, and must be
 // when an IndexError asks for it.
-func (t *Table[T]) Reindex(ctx context.Context, s *Store) error {
-	if err := s.Update(ctx, t.unmark); err != nil {
-		return fmt.Errorf("reindex table %q: %w", t.name, err)
+func (t *Table[T]) Reindex(ctx context.Context, s *Store) error { return t.table.rebuild(ctx, s) }
+
+// rebuild is Reindex.
+func (c *core) rebuild(ctx context.Context, s *Store) error {
+	if err := s.Update(ctx, c.unmark); err != nil {
+		return fmt.Errorf("reindex table %q: %w", c.name, err)
 	}
 	for done := false; !done; {
 		err := s.Update(ctx, func(tx *Tx) (err error) {
-			done, err = t.dropEntries(tx)
+			done, err = c.dropEntries(tx)
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("reindex table %q: %w", t.name, err)
+			return fmt.Errorf("reindex table %q: %w", c.name, err)
 		}
 	}
 	for last := Key(nil); ; {
 		err := s.Update(ctx, func(tx *Tx) (err error) {
-			last, err = t.reput(tx, last)
+			last, err = c.reput(tx, last)
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("reindex table %q: %w", t.name, err)
+			return fmt.Errorf("reindex table %q: %w", c.name, err)
 		}
 		if last == nil {
 			return nil
@@ -144,18 +116,18 @@ func (t *Table[T]) Reindex(ctx context.Context, s *Store) error {
 }
 
 // unmark notes that no index is whole.
-func (t *Table[T]) unmark(tx *Tx) error {
-	m, err := t.readable(tx)
+func (c *core) unmark(tx *Tx) error {
+	m, err := c.readable(tx)
 	if err != nil || m.Version == 0 {
 		return err
 	}
-	return tx.mark(t.name, tableMeta{Version: t.version})
+	return tx.mark(c.name, tableMeta{Version: c.version})
 }
 
 // dropEntries removes a batch of the table's index entries, those of indexes
 // that are no longer declared too.
-func (t *Table[T]) dropEntries(tx *Tx) (done bool, err error) {
-	sp := Range{Limit: 4 * reindexBatch}.within(indexPrefix(t.name, ""))
+func (c *core) dropEntries(tx *Tx) (done bool, err error) {
+	sp := Range{Limit: 4 * reindexBatch}.within(indexPrefix(c.name, ""))
 	keys, more, err := tx.collect(sp)
 	if err != nil {
 		return false, err
@@ -171,11 +143,11 @@ func (t *Table[T]) dropEntries(tx *Tx) (done bool, err error) {
 // reput writes the index entries of a batch of records behind last, and marks
 // the indexes as whole after the last batch. It gives the last key, or nil at
 // the end.
-func (t *Table[T]) reput(tx *Tx, last Key) (Key, error) {
+func (c *core) reput(tx *Tx, last Key) (Key, error) {
 	n := 0
-	for primary, err := range t.keysIn(tx, Range{After: last, Limit: reindexBatch}) {
+	for primary, err := range c.keysIn(tx, Range{After: last, Limit: reindexBatch}) {
 		if err == nil {
-			err = t.reputOne(tx, primary)
+			err = c.reputOne(tx, primary)
 		}
 		if err != nil {
 			return nil, err
@@ -185,23 +157,23 @@ func (t *Table[T]) reput(tx *Tx, last Key) (Key, error) {
 	if n == reindexBatch {
 		return last, nil
 	}
-	m, err := t.readable(tx)
+	m, err := c.readable(tx)
 	if err != nil || m.Version == 0 {
 		return nil, err
 	}
-	return nil, tx.mark(t.name, tableMeta{Version: t.version, Indexes: t.indexNames()})
+	return nil, tx.mark(c.name, tableMeta{Version: c.version, Indexes: c.indexNames()})
 }
 
 // reputOne writes the index entries of one record.
-func (t *Table[T]) reputOne(tx *Tx, primary Key) error {
-	if t.keysOf == nil {
+func (c *core) reputOne(tx *Tx, primary Key) error {
+	if c.keysOf == nil {
 		return nil
 	}
-	key := t.recordKey(primary)
-	now := op{table: &t.core, primary: primary}
+	key := c.recordKey(primary)
+	now := op{table: c, primary: primary}
 	err := tx.get(key, func(v value) (err error) {
 		now.expires = v.expires
-		if now.keys, err = t.keysOf(v.content); err != nil {
+		if now.keys, err = c.keysOf(v.content); err != nil {
 			return &CorruptError{Dir: tx.store.dir, File: describe(key), Err: err}
 		}
 		return nil
@@ -212,8 +184,8 @@ func (t *Table[T]) reputOne(tx *Tx, primary Key) error {
 	if err != nil {
 		return err
 	}
-	if err := t.mustBeUnique(tx, now, stored{}); err != nil {
+	if err := c.mustBeUnique(tx, now, stored{}); err != nil {
 		return err
 	}
-	return t.reindex(tx, now, stored{})
+	return c.reindex(tx, now, stored{})
 }

@@ -127,14 +127,14 @@ func checkIndexes(t testing.TB, tx *Tx, table *Table[chat]) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, keys := range table.keys(c) {
+		for i, keys := range table.table.keys(c) {
 			for _, k := range keys {
-				key, _ := table.indexes[i].entry(k, table.key(c))
+				key, _ := table.table.indexes[i].entry(k, table.key(c))
 				want = append(want, string(key))
 			}
 		}
 	}
-	sp := Range{}.within(indexPrefix(table.name, ""))
+	sp := Range{}.within(indexPrefix(table.table.name, ""))
 	sp.keys = true
 	for h, err := range walk(tx, sp, func(h hit) (string, error) { return string(join(sp.prefix, h.rest)), nil }) {
 		if err != nil {

@@ -30,13 +30,13 @@ func (m model) under(table *Table[chat], index string, val Key) []string {
 		id  string
 	}
 	var entries []entry
-	for _, x := range table.index {
-		if x.Name != index {
+	for i, keys := range table.table.keyers {
+		if table.table.indexes[i].name != index {
 			continue
 		}
 		for _, c := range m {
 			var seen []Key
-			for _, k := range x.Keys(&c) {
+			for _, k := range keys(&c) {
 				if bytes.HasPrefix(k, val) && !contains(seen, k) {
 					seen = append(seen, k)
 					entries = append(entries, entry{k, c.ID})

@@ -268,7 +268,7 @@ func TestUndecodableRecord(t *testing.T) {
 	table := chatTable()
 	put(t, s, table, chat{ID: "a", Number: 1}, chat{ID: "b"})
 	for _, content := range []string{"", "\x00{}", "\x01[1]", "\x01{\"id\":", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"} {
-		update(t, s, func(tx *Tx) error { return tx.set(table.recordKey(Str("a")), []byte(content), 0) })
+		update(t, s, func(tx *Tx) error { return tx.set(table.table.recordKey(Str("a")), []byte(content), 0) })
 		view(t, s, func(tx *Tx) error {
 			_, err := table.Get(tx, Str("a"))
 			if got := mustBe[*CorruptError](t, err); got.File != `record ("a") of table "chats"` {

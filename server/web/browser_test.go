@@ -22,6 +22,8 @@ const (
 	maxScenario = 5 * time.Minute
 	// alone is the scenario of a short run: it goes through most of the page.
 	alone = "demo"
+	// measures is the scenario that holds times against each other.
+	measures = "weight"
 	// withPeer is the scenario with a server of others.
 	withPeer = "app"
 	// scenariosEnv names those that are wanted, by commas; without it all are.
@@ -29,8 +31,9 @@ const (
 )
 
 // The page in a real browser, with a real server behind it: each file of
-// e2e/scenarios is one test. The scenarios follow each other, since what they measure
-// and wait for is slowed down by those beside them.
+// e2e/scenarios is one test, with a browser, servers and folders of its own. They run
+// beside each other, since they wait for conditions, with long patience; the one that
+// measures goes before them, alone.
 func TestThePageInABrowser(t *testing.T) {
 	scenarios, err := filepath.Glob("e2e/scenarios/*.mjs")
 	if err != nil || len(scenarios) == 0 {
@@ -45,6 +48,9 @@ func TestThePageInABrowser(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			if name != measures {
+				t.Parallel() // which starts it when the loop has ended
+			}
 			cmd := exec.CommandContext(t.Context(), node, "e2e/run.mjs", name)
 			cmd.Env = append(os.Environ(), "FETTLE_PROGRAM="+program, "FETTLE_PAGE="+filepath.Dir(modules), "CHROMIUM="+browser)
 			if name == withPeer {

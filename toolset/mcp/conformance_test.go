@@ -85,7 +85,8 @@ func TestConformance(t *testing.T) {
 }
 
 // conformProgram is the program that acts in scenarios: this one, or one built
-// without the race detector, since a suite starts forty at once and bounds each.
+// without the race detector, since a suite starts forty at once and bounds each. It is
+// compiled as a release is, which .ci/run has done before.
 func conformProgram(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -96,7 +97,9 @@ func conformProgram(t *testing.T) string {
 		return self
 	}
 	plain := filepath.Join(t.TempDir(), "plain.test")
-	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-race=false", "-o", plain, ".").CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-race=false", "-o", plain, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build it without the race detector: %v\n%s", err, out)
 	}
 	return plain
