@@ -13,6 +13,10 @@ const (
 	// command writes little, and what lies ahead is written once more than needed.
 	firstAhead = 64 << 10
 	mostAhead  = 512 << 10
+	// holdAhead is how much it is in a session that stays, which makes more beside its
+	// operations when half of it is used: a state of a hundred changed folders is
+	// 600 KB of trees.
+	holdAhead = 2 << 20
 	// pageSize is what is looked at to see whether a part of a log is in use.
 	pageSize = 4 << 10
 )
@@ -28,17 +32,23 @@ func (sess *session) prepare() {
 		if len(list) == 0 {
 			continue
 		}
-		path := list[len(list)-1]
-		sess.preparing.Go(func() {
-			f, err := os.OpenFile(path, os.O_RDWR, 0)
-			if err != nil {
-				return
-			}
-			defer func() { _ = f.Close() }()
-			sess.makeAhead(f)
-			_ = unix.Fdatasync(int(f.Fd())) // a fault of the disk is met by the next sync, too
-		})
+		sess.stayAhead(list[len(list)-1])
 	}
+}
+
+// stayAhead gives a log more blocks, if half of those that it was given are used, and
+// brings them to the disk, beside whatever else is done.
+func (sess *session) stayAhead(path string) {
+	sess.preparing.Go(func() {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return
+		}
+		defer func() { _ = f.Close() }()
+		if sess.makeAhead(f, true) {
+			_ = unix.Fdatasync(int(f.Fd())) // a fault of the disk is met by the next sync, too
+		}
+	})
 }
 
 // makeAhead gives a log blocks before it needs them. Badger makes a log as one
@@ -46,25 +56,42 @@ func (sess *session) prepare() {
 // brought to the disk, with all that other programs have in it; one that finds
 // only bytes doesn't, and takes a quarter of the time. The blocks come to the disk
 // with the sync that follows. It is worth no error: without it a sync is only slow.
-func (sess *session) makeAhead(f *os.File) {
+//
+// It is done when half of what was made is used; in a session that stays, whoever
+// waits for a sync only does it when there is none left.
+func (sess *session) makeAhead(f *os.File, beside bool) (made bool) {
 	sess.aheadMu.Lock()
 	defer sess.aheadMu.Unlock()
+	hold := sess.store.opts.Hold
 	a, fd := sess.ahead[f.Name()], int(f.Fd())
-	if a.made > 0 && empty(f, a.to-a.made/2) && empty(f, a.to-pageSize) {
-		return // it isn't half used
+	if !a.short(f, hold && !beside) {
+		return false
 	}
 	hole, err := unix.Seek(fd, a.to, unix.SEEK_HOLE)
 	if err != nil {
-		return
+		return false
 	}
 	more := min(max(2*a.made, firstAhead), mostAhead)
-	if sess.store.opts.Hold {
-		more = mostAhead
+	if hold {
+		more = holdAhead
 	}
 	if err := populate(fd, hole, more); err != nil {
-		return
+		return false
 	}
 	sess.ahead[f.Name()] = ahead{hole + more, more}
+	return true
+}
+
+// isShort tells whether half of what was made for a log is used.
+func (sess *session) isShort(f *os.File) bool {
+	sess.aheadMu.Lock()
+	defer sess.aheadMu.Unlock()
+	return sess.ahead[f.Name()].short(f, false)
+}
+
+// short tells whether half of what was made is used, or all of it.
+func (a ahead) short(f *os.File, all bool) bool {
+	return a.made == 0 || !empty(f, a.to-pageSize) || !all && !empty(f, a.to-a.made/2)
 }
 
 // empty tells whether a page of a file is zeros. A log is filled from its beginning

@@ -45,7 +45,7 @@ type session struct {
 
 	aheadMu   sync.Mutex
 	ahead     map[string]ahead // by log, see makeAhead
-	preparing sync.WaitGroup   // who makes blocks for the first sync
+	preparing sync.WaitGroup   // who makes blocks for a later sync
 }
 
 // ahead is how far a log has blocks, and how many of them were made at last.
@@ -302,8 +302,8 @@ func (sess *session) close() error {
 func (sess *session) closeDB() error {
 	done := make(chan error, 1)
 	go func() {
-		sess.preparing.Wait()
 		err := sess.syncValues()
+		sess.preparing.Wait()
 		if cerr := sess.db.Close(); err == nil {
 			err = cerr
 		}

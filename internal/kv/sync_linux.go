@@ -41,8 +41,12 @@ func (sess *session) syncMapped(path string) error {
 	if err != nil {
 		return err
 	}
-	sess.makeAhead(f)
-	err = errors.Join(unix.Fdatasync(int(f.Fd())), f.Close())
+	sess.makeAhead(f, false)
+	err = unix.Fdatasync(int(f.Fd()))
+	if sess.store.opts.Hold && sess.isShort(f) {
+		sess.stayAhead(path)
+	}
+	err = errors.Join(err, f.Close())
 	if err == nil && sess.store.synced != nil {
 		sess.store.synced(path)
 	}
