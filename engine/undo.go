@@ -421,7 +421,8 @@ func joinBlocked(list, more []cas.Blocked) []cas.Blocked {
 	return list
 }
 
-// conflictFault lists what somebody else has changed, and when.
+// conflictFault lists what somebody else has changed, and when: the first of it,
+// where it is much.
 func conflictFault(ws *toolset.Workspace, paths []cas.Blocked) error {
 	conflict := &cas.ConflictError{Paths: paths}
 	f := fault.New(fault.Failed, plural(len(paths), "file")+" can't be brought back as they were; nothing was changed")
@@ -429,12 +430,13 @@ func conflictFault(ws *toolset.Workspace, paths []cas.Blocked) error {
 		f.Msg = "1 file can't be brought back as it was; nothing was changed"
 	}
 	f.Err = conflict
-	for _, p := range paths {
+	f.List(len(paths), func(i int) string {
+		p := paths[i]
 		line := cas.EscapePath(p.Path) + "  " + p.Reason
 		if info, err := ws.Root.Lstat(filepath.FromSlash(p.Path)); err == nil && info.Mode().IsRegular() {
 			line += ", last written " + info.ModTime().Local().Format("2006-01-02 15:04:05")
 		}
-		f.Detail = append(f.Detail, line)
-	}
+		return line
+	})
 	return f
 }
