@@ -86,7 +86,8 @@
 // An export is a gzipped tar of format.json ({"format":"fettle-history",
 // "version":1}), extra/NAME, then for each state what it reaches, blobs/SHA256
 // and trees/SHA256, each tree after what it names, then manifests.jsonl, and
-// end.json with the counts.
+// end.json with the counts. What is imported gets new ids; what it follows, and the
+// state of the folder that it comes into, are the caller's.
 //
 // # Durability
 //

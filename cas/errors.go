@@ -92,13 +92,18 @@ func (e *UnfinishedError) Unwrap() error { return e.Err }
 type ImportError struct {
 	Member string // of the archive; empty for the archive itself
 	Reason string
+
+	whole bool // it is about the archive, though a member shows it
 }
 
-func (e *ImportError) Error() string {
+func (e *ImportError) Error() string { return "import history: " + e.Why() }
+
+// Why is what is wrong, as a clause for messages that say themselves what was done.
+func (e *ImportError) Why() string {
 	if e.Member == "" {
-		return "import history: " + e.Reason
+		return e.Reason
 	}
-	return fmt.Sprintf("import history: %.120q: %s", e.Member, e.Reason)
+	return fmt.Sprintf("%.120q: %s", e.Member, e.Reason)
 }
 
 // reasonOf is the reason of a Failed entry.

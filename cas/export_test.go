@@ -174,12 +174,26 @@ func TestHostileImports(t *testing.T) {
 			to.mustBeSound()
 		})
 	}
+	t.Run("what a person is told", func(t *testing.T) {
+		t.Parallel()
+		to := newBench(t)
+		for name, want := range map[string]string{
+			"nothing": "it is empty", "no archive": noHistory, "cut short": "it was cut short", "no end": "it was cut short", "no head": noHistory,
+			"a newer version": "it is of version 2, and this fettle reads 1", "a link for a member": `"extra/chat.jsonl": it is no file`,
+		} {
+			_, err := to.s.Import(t.Context(), bytes.NewReader(cases[name]), ImportOptions{ChatID: "new", Limits: Limits{KeepFree: -1}})
+			var bad *ImportError
+			if !errors.As(err, &bad) || bad.Why() != want {
+				t.Errorf("%s: got %v, want %s", name, err, want)
+			}
+		}
+	})
 	t.Run("more than may be", func(t *testing.T) {
 		t.Parallel()
 		to := newBench(t)
 		var bad *ImportError
 		_, err := to.s.Import(t.Context(), bytes.NewReader(file), ImportOptions{ChatID: "new", MaxBytes: 100_000})
-		if !errors.As(err, &bad) {
+		if !errors.As(err, &bad) || bad.Why() != "it holds more than 100 kB" {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -72,17 +73,34 @@ func (s *Store) Import(ctx context.Context, r io.Reader, o ImportOptions) (*Impo
 		return nil, err
 	}
 	zip, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<16))
-	if err != nil {
-		return nil, &ImportError{Reason: "it is no history of fettle's: " + err.Error()}
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, &ImportError{Reason: "it is empty"}
+	case err != nil:
+		return nil, &ImportError{Reason: noHistory}
 	}
 	in := &bounded{r: zip, left: o.MaxBytes}
 	if err := m.read(tar.NewReader(in)); err != nil {
 		return nil, err
 	}
 	if _, err := io.Copy(io.Discard, in); err != nil { // to the checksum at the end
-		return nil, &ImportError{Reason: err.Error()}
+		return nil, m.fault(err)
 	}
 	return m.out, m.publish()
+}
+
+// noHistory is the reason for what no export begins like.
+const noHistory = "it is no history of files that fettle wrote"
+
+// fault says what is wrong with the archive itself.
+func (m *importer) fault(err error) *ImportError {
+	switch {
+	case errors.Is(err, errTooMuch):
+		return &ImportError{Reason: "it holds more than " + sizeText(m.o.MaxBytes)}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &ImportError{Reason: "it was cut short"}
+	}
+	return &ImportError{Reason: "it is damaged: " + err.Error()}
 }
 
 // bounded is a reader that fails past a bound, rather than end there.
@@ -132,8 +150,11 @@ func (m *importer) read(in *tar.Reader) error {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil {
-				return &ImportError{Reason: err.Error()}
+			switch {
+			case err != nil && n == 0 && !errors.Is(err, errTooMuch):
+				return &ImportError{Reason: noHistory, whole: true}
+			case err != nil:
+				return m.fault(err)
 			}
 			if err := m.ctx.Err(); err != nil {
 				return err
@@ -154,9 +175,13 @@ func (m *importer) named(name string, err error) error {
 	var bad *ImportError
 	switch {
 	case errors.As(err, &bad):
-		bad.Member = EscapePath(name)
+		if !bad.whole {
+			bad.Member = EscapePath(name)
+		}
 		return bad
-	case errors.Is(err, errTooMuch), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errTree), errors.Is(err, gzip.ErrChecksum):
+	case errors.Is(err, errTooMuch), errors.Is(err, io.ErrUnexpectedEOF):
+		return m.fault(err) // which member it was says nothing
+	case errors.Is(err, errTree), errors.Is(err, gzip.ErrChecksum), errors.As(err, new(flate.CorruptInputError)):
 		return &ImportError{Member: EscapePath(name), Reason: err.Error()}
 	}
 	return fmt.Errorf("import history: %w", err)
@@ -168,6 +193,8 @@ func refuse(format string, args ...any) error {
 
 func (m *importer) member(in *tar.Reader, h *tar.Header, n int) error {
 	switch {
+	case n == 0 && h.Name != headMember:
+		return &ImportError{Reason: noHistory, whole: true}
 	case h.Typeflag != tar.TypeReg || h.Size < 0:
 		return refuse("it is no file")
 	case h.Size > m.o.MaxBytes-m.total: // also of one that is mostly holes
@@ -176,8 +203,8 @@ func (m *importer) member(in *tar.Reader, h *tar.Header, n int) error {
 		return refuse("too many members")
 	case m.ended:
 		return refuse("a member behind the end")
-	case (n == 0) != (h.Name == headMember):
-		return refuse("%s must come first, and once", headMember)
+	case n > 0 && h.Name == headMember:
+		return refuse("it is there twice")
 	}
 	m.total += h.Size
 	kind, rest, _ := strings.Cut(h.Name, "/")
@@ -206,10 +233,10 @@ func (m *importer) member(in *tar.Reader, h *tar.Header, n int) error {
 func (m *importer) head(in io.Reader) error {
 	var h exportHead
 	if err := json.NewDecoder(io.LimitReader(in, maxHead)).Decode(&h); err != nil || h.Format != exportFormat {
-		return refuse("it is no history of fettle's")
+		return &ImportError{Reason: noHistory, whole: true}
 	}
 	if h.Version != exportVersion {
-		return refuse("version %d is a newer program's", h.Version)
+		return &ImportError{Reason: fmt.Sprintf("it is of version %d, and this fettle reads %d", h.Version, exportVersion), whole: true}
 	}
 	m.out.ChatID = h.ChatID
 	return nil
@@ -382,7 +409,7 @@ func (m *importer) publish() error {
 			GroundID: m.out.IDs[old.GroundID], CreatedAt: old.CreatedAt.UTC(), Source: old.Source, SourceRef: old.SourceRef,
 		}
 		if !n.Source.known() {
-			n.Source = Imported
+			n.Source, n.SourceRef = Imported, ""
 		}
 		if len(n.SourceRef) > maxName {
 			n.SourceRef = ""

@@ -22,7 +22,10 @@ const (
 	External    Source = "external"    // someone else changed the folder
 	Interrupted Source = "interrupted" // found after a crash
 	Restored    Source = "restore"     // an earlier state was brought back
-	Imported    Source = "import"      // from another machine's store
+	// Imported is a folder as it was when states were brought in that it comes
+	// after: SourceRef is the last of them. Without one it is a state of a source
+	// that this program doesn't know.
+	Imported Source = "import"
 )
 
 // Manifest is the state of a workspace at one moment. Its root and the trees

@@ -71,6 +71,8 @@ func TestCompleteCommandsAndFlags(t *testing.T) {
 		"fettle ask --schema ":                 ":files",
 		"fettle ask --record=":                 ":files",
 		"fettle ask -w ":                       ":dirs",
+		"fettle workspace import ":             ":files",
+		"fettle workspace export 1 ":           ":files",
 		"fettle man --all ":                    ":dirs",
 		"fettle ask ":                          "",
 		"fettle help exi":                      "exit-codes",

@@ -128,6 +128,11 @@ func (c *completer) argument(p place) suggestions {
 		return suggestions{}
 	}
 	n := len(p.args)
+	if n == 0 && p.command.ArgsUsage == "[CHAT] FILE" { // the chat may be left out
+		out := c.named(p, names[0])
+		out.paths = "files"
+		return out
+	}
 	if n >= len(names) {
 		if !strings.Contains(p.command.ArgsUsage, "…") {
 			return suggestions{}

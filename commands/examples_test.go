@@ -79,6 +79,9 @@ func TestExamplesRun(t *testing.T) {
 				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "write notes")
 				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "add a line")
 			}
+			if group.name == "workspace import" {
+				w.run(0, "workspace", "export", "1", filepath.Join(w.project(), "history.tar.gz"))
+			}
 			if group.name == "chats branches" || group.name == "chats switch" {
 				w.run(0, "ask", "--retry", "--chat", "1")
 			}

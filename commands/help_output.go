@@ -95,7 +95,7 @@ func askShapes() []shape {
 		}},
 		{"failures, with -o json or -o events: an object on standard error", []field{
 			{"schema_version", "1"},
-			{"error", "code (see fettle help exit-codes), exit (the status), message, detail and hints (lists of lines)"},
+			{"error", "code (see fettle help exit-codes), exit (the status), message, detail and hints (lists of lines), detail_total where detail is a list of things of which it has the first 20: how many there are"},
 		}},
 	}
 }

@@ -9,7 +9,7 @@ func stateShapes() []shape {
 	return []shape{
 		{"fettle workspace log -o json", []field{
 			version, chat,
-			{"states", "the latest first, each a state as below"},
+			{"states", "the latest first, with --all those of all branches, each a state as below"},
 		}},
 		{"a state of a chat's files", []field{
 			{"id, chat_id, parent_id, ground_id", "its own id, the chat's, the state before it, and the first of those before it"},
@@ -41,6 +41,11 @@ func stateShapes() []shape {
 			{"changes", "as of diff, without counts of lines"},
 			{"left, blocked", "paths that were left alone, or with --dry-run are in the way: path, reason"},
 			{"dry_run", "whether nothing was done"},
+		}},
+		{"fettle workspace import -o json", []field{
+			version, chat,
+			{"new_chat", "whether the chat was made for it"},
+			{"imported, latest, active", "how many states came in, the id of the last of them, and of the one that the chat is at"},
 		}},
 		{"fettle chats branches -o json", []field{version, chat, {"branches", "the first begun first, each a branch as below"}}},
 		{"a branch of a chat", []field{

@@ -40,7 +40,7 @@ func writing() map[string]struct {
 		"mcp login": {args: "web", silent: true}, "mcp logout": {args: "web", silent: true}, "mcp rm": {args: "doomed --yes", silent: true},
 		"mcp enable": {args: "switched", silent: true}, "mcp disable": {args: "switched", silent: true},
 		"toolset validate": {args: "my-tools"}, "toolset test": {args: "my-tools"}, "toolset pack": {args: "my-tools -O packed.zip"},
-		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"},
+		"workspace diff": {args: "2 @-1"}, "workspace restore": {args: "2 @-1 --dry-run"}, "workspace import": {args: "history.tar.gz"},
 		"workflows start": {args: "plain", silent: true}, "workflows show": {args: "plain"}, "workflows act": {args: "6 continue", silent: true},
 		"workflows cancel": {args: "7", silent: true}, "workflows list": {args: "--instances"},
 		"docs add": {args: "kept.md", silent: true}, "docs show": {args: "kept.md"}, "docs rm": {args: "gone.md", silent: true},
@@ -114,6 +114,7 @@ func outputWorld(t *testing.T) *world {
 		w.run(0, "ask", "--no-stdin", "--yes", "write")
 	}
 	w.run(0, "undo", "--chat", "3")
+	w.run(0, "workspace", "export", "3", "history.tar.gz")
 	put(t, filepath.Join(w.dir, "kept.md"), "kept")
 	put(t, filepath.Join(w.dir, "gone.md"), "gone")
 	w.run(0, "docs", "add", "kept.md", "gone.md")

@@ -44,9 +44,10 @@ func (e *Engine) history(ctx context.Context, chat Chat) (*history, error) {
 }
 
 // before is the state that one came after; nil where the history begins, as an
-// imported one does somewhere.
+// imported one does somewhere. The state of a folder into which states were imported
+// is the ground, too: what made those was done to another folder.
 func (h *history) before(ctx context.Context, m *cas.Manifest) (*cas.Manifest, error) {
-	if h.read++; h.read > maxHistory {
+	if h.read++; h.read > maxHistory || m.Source == cas.Imported && m.SourceRef != "" {
 		return nil, nil
 	}
 	return h.e.manifest(ctx, m.ParentID)

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -192,26 +191,4 @@ func (e *Engine) StateSummary(ctx context.Context) (*cas.Summary, error) {
 		return nil, stateFault("look what uses the store", err)
 	}
 	return sum, nil
-}
-
-// ExportStates writes the history of a chat's files as one file.
-func (e *Engine) ExportStates(ctx context.Context, w io.Writer, chat Chat) error {
-	if chat.ActiveManifest == "" {
-		return noFiles(chat)
-	}
-	if err := e.states.Export(ctx, w, chat.ID); err != nil {
-		return stateFault("export the history", err)
-	}
-	return nil
-}
-
-// ImportStates reads what ExportStates wrote, as states of a chat. The chat's
-// folder and its active state stay as they are; a state is brought back by
-// RestoreState.
-func (e *Engine) ImportStates(ctx context.Context, r io.Reader, chat Chat) (*cas.Import, error) {
-	in, err := e.states.Import(ctx, r, cas.ImportOptions{ChatID: chat.ID, Limits: e.o.States})
-	if err != nil {
-		return nil, stateFault("import the history", err)
-	}
-	return in, nil
 }

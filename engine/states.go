@@ -407,9 +407,7 @@ func stateFault(doing string, err error) error {
 	case errors.As(err, &conflict):
 		f := fault.New(fault.Failed, doing+": somebody else has changed what it would change")
 		f.Err = err
-		for _, p := range conflict.Paths {
-			f.Detail = append(f.Detail, cas.EscapePath(p.Path)+"  "+p.Reason)
-		}
+		f.List(len(conflict.Paths), func(i int) string { return cas.EscapePath(conflict.Paths[i].Path) + "  " + conflict.Paths[i].Reason })
 		return f
 	case errors.As(err, &damage):
 		return fault.Wrap(fault.Store, doing, err, "fettle store verify   says what it belongs to")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -342,6 +343,32 @@ func TestUndoLeavesOthersWorkAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.sees(1, map[string]string{"a": "1", "mine": "mine"})
+}
+
+// Of many files that others have changed the fault tells the first, and how many.
+func TestAConflictOfManyFilesIsTold(t *testing.T) {
+	t.Parallel()
+	const n = 25
+	b := changer(t, t.TempDir())
+	for _, content := range []string{"1", "2"} {
+		var puts []string
+		for i := range n {
+			puts = append(puts, fmt.Sprintf(`"f%02d":%q`, i, content))
+		}
+		b.did(lastChat, `{"put":{`+strings.Join(puts, ",")+`}}`)
+	}
+	for i := range n {
+		b.put(1, fmt.Sprintf("f%02d", i), "mine")
+	}
+	_, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat})
+	var conflict *cas.ConflictError
+	var f *fault.Fault
+	if !errors.As(err, &conflict) || len(conflict.Paths) != n || !errors.As(err, &f) {
+		t.Fatalf("got %v", err)
+	}
+	if len(f.Detail) != fault.Listed+1 || f.Total != n || f.Detail[fault.Listed] != "and 5 more" || !strings.HasPrefix(f.Detail[0], "f00  someone else changed it since, last written ") {
+		t.Errorf("of %d it tells %q", f.Total, f.Detail)
+	}
 }
 
 // The user's own folder: what is edited after the last call is in no state yet

@@ -194,29 +194,17 @@ func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.
 func (e *Engine) withFolder(
 	ctx context.Context, req RestoreRequest, do func(Chat, *toolset.Workspace) (*Restored, error),
 ) (out *Restored, err error) {
-	onWait := req.OnWait
-	if onWait == nil {
-		onWait = func(string) {}
-	}
-	chat, err := e.find(ctx, req.Chat, onWait)
-	if err != nil {
-		return nil, err
-	}
-	unlock, err := e.lockChat(ctx, chat.ID, func(owner string) { onWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner)) })
+	conv, unlock, err := e.heldChat(ctx, &req)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	conv, err := e.load(ctx, chat.ID, "") // anew, now that nobody changes it
-	if err != nil {
-		return nil, err
-	}
 	ws, err := e.openWorkspace(conv.chat)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, ws.Close()) }()
-	release, err := e.lockWorkspace(ctx, ws, onWait)
+	release, err := e.lockWorkspace(ctx, ws, req.OnWait)
 	if err != nil {
 		return nil, err
 	}
@@ -232,6 +220,27 @@ func (e *Engine) withFolder(
 	return do(conv.chat, ws)
 }
 
+// heldChat finds the chat, waits for its live turn, and holds its lock until unlock
+// is called. From then on req.OnWait is not nil.
+func (e *Engine) heldChat(ctx context.Context, req *RestoreRequest) (conv *conversation, unlock func(), err error) {
+	if req.OnWait == nil {
+		req.OnWait = func(string) {}
+	}
+	chat, err := e.find(ctx, req.Chat, req.OnWait)
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock, err = e.lockChat(ctx, chat.ID, func(owner string) { req.OnWait(fmt.Sprintf("chat %d is busy, %s", chat.Number, owner)) })
+	if err != nil {
+		return nil, nil, err
+	}
+	if conv, err = e.load(ctx, chat.ID, ""); err != nil { // anew, now that nobody changes it
+		unlock()
+		return nil, nil, err
+	}
+	return conv, unlock, nil
+}
+
 // settle takes up a state that was brought back for the chat by a process which
 // was killed before it could note that: the folder has it already. Who calls it
 // holds the chat's lock.
@@ -242,6 +251,9 @@ func (e *Engine) settle(ctx context.Context, chat *Chat) error {
 	}
 	if last == nil || last.ID == chat.ActiveManifest || last.Source != cas.Restored && (last.Source != cas.Branch || last.SourceRef != chat.ActiveLeaf) {
 		return nil
+	}
+	if last.ParentID == "" {
+		return nil // it was imported: what is brought back comes after something
 	}
 	// It follows the active state, or what was found to differ from that.
 	const furthest = 2
@@ -409,7 +421,8 @@ func joinBlocked(list, more []cas.Blocked) []cas.Blocked {
 	return list
 }
 
-// conflictFault lists what somebody else has changed, and when.
+// conflictFault lists what somebody else has changed, and when: the first of it,
+// where it is much.
 func conflictFault(ws *toolset.Workspace, paths []cas.Blocked) error {
 	conflict := &cas.ConflictError{Paths: paths}
 	f := fault.New(fault.Failed, plural(len(paths), "file")+" can't be brought back as they were; nothing was changed")
@@ -417,12 +430,13 @@ func conflictFault(ws *toolset.Workspace, paths []cas.Blocked) error {
 		f.Msg = "1 file can't be brought back as it was; nothing was changed"
 	}
 	f.Err = conflict
-	for _, p := range paths {
+	f.List(len(paths), func(i int) string {
+		p := paths[i]
 		line := cas.EscapePath(p.Path) + "  " + p.Reason
 		if info, err := ws.Root.Lstat(filepath.FromSlash(p.Path)); err == nil && info.Mode().IsRegular() {
 			line += ", last written " + info.ModTime().Local().Format("2006-01-02 15:04:05")
 		}
-		f.Detail = append(f.Detail, line)
-	}
+		return line
+	})
 	return f
 }

@@ -42,9 +42,11 @@ type errorJSON struct {
 }
 
 type errorBody struct {
-	Code      string   `json:"code"`
-	Message   string   `json:"message"`
-	Detail    []string `json:"detail,omitempty"`
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Detail  []string `json:"detail,omitempty"`
+	// Total is how many things Detail is a list of, of which it may have the first alone.
+	Total     int      `json:"detail_total,omitempty"`
 	Hints     []string `json:"hints,omitempty"`
 	RequestID string   `json:"request_id,omitempty"`
 }
@@ -75,7 +77,7 @@ func explain(err error) (status int, body errorBody) {
 		if errors.As(err, &conflict) {
 			status = http.StatusConflict
 		}
-		return status, errorBody{Code: string(f.Code), Message: f.Msg, Detail: f.Detail, Hints: f.Hints}
+		return status, errorBody{Code: string(f.Code), Message: f.Msg, Detail: f.Detail, Total: f.Total, Hints: f.Hints}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.Interrupted.Status(), errorBody{Code: string(fault.Interrupted), Message: "the request was cut off"}
 	}

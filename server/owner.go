@@ -94,12 +94,13 @@ type Failure struct {
 	Code   fault.Code `json:"code"`
 	Msg    string     `json:"message"`
 	Detail []string   `json:"detail,omitempty"`
+	Total  int        `json:"detail_total,omitempty"`
 	Hints  []string   `json:"hints,omitempty"`
 }
 
 // Fault gives it back.
 func (f *Failure) Fault() error {
-	return &fault.Fault{Code: f.Code, Msg: f.Msg, Detail: f.Detail, Hints: f.Hints}
+	return &fault.Fault{Code: f.Code, Msg: f.Msg, Detail: f.Detail, Total: f.Total, Hints: f.Hints}
 }
 
 // notBegun is the line that says why a turn has not begun. It is for the owner's
@@ -109,7 +110,7 @@ func notBegun(err error) TurnLine {
 	var r *refusal
 	switch {
 	case errors.As(err, &f):
-		return TurnLine{Fault: &Failure{f.Code, f.Msg, f.Detail, f.Hints}}
+		return TurnLine{Fault: &Failure{f.Code, f.Msg, f.Detail, f.Total, f.Hints}}
 	case errors.As(err, &r):
 		return TurnLine{Refused: true}
 	}

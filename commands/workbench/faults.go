@@ -58,13 +58,14 @@ type FaultBody struct {
 	Exit    int      `json:"exit"`
 	Message string   `json:"message"`
 	Detail  []string `json:"detail,omitempty"`
+	Total   int      `json:"detail_total,omitempty"`
 	Hints   []string `json:"hints,omitempty"`
 }
 
 // BodyOf is a fault as JSON shows it.
 func BodyOf(f *fault.Fault) FaultBody {
 	return FaultBody{
-		Code: string(f.Code), Exit: f.Code.Exit(), Message: f.Msg, Detail: f.Detail, Hints: f.Hints,
+		Code: string(f.Code), Exit: f.Code.Exit(), Message: f.Msg, Detail: f.Detail, Total: f.Total, Hints: f.Hints,
 	}
 }
 

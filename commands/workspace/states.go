@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -37,7 +38,11 @@ func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) erro
 	if err != nil {
 		return err
 	}
-	chat, states, more, err := eng.States(ctx, o.chat, o.limit)
+	list := eng.States
+	if o.all {
+		list = eng.StateTree
+	}
+	chat, states, more, err := list(ctx, o.chat, o.limit)
 	if err != nil {
 		return err
 	}
@@ -52,7 +57,11 @@ func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) erro
 		rt.Notice(fmt.Sprintf("chat %d has no files yet: none of its tools has run", chat.Number))
 		return nil
 	}
-	if err := listStates(ctx, rt, eng, states); err != nil {
+	names, err := stateNames(ctx, eng, chat, states, o)
+	if err != nil {
+		return err
+	}
+	if err := listStates(ctx, rt, eng, states, names); err != nil {
 		return err
 	}
 	if more && rt.Streams.Err.IsTerminal() {
@@ -65,23 +74,40 @@ func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) erro
 // state of a chat.
 const idShown = 8
 
+// stateNames are the names by which a person can call states, by id: those on the
+// way to the active one have any.
+func stateNames(ctx context.Context, eng *engine.Engine, chat engine.Chat, states []engine.StateInfo, o options) (map[string]string, error) {
+	if o.all {
+		var err error
+		if _, states, _, err = eng.States(ctx, engine.ChatRef{ID: chat.ID}, 0); err != nil {
+			return nil, err
+		}
+	}
+	names, back := make(map[string]string, len(states)), 0
+	for _, s := range states {
+		switch {
+		case s.Undone:
+			names[s.ID] = "undone"
+			continue
+		case back == 0:
+			names[s.ID] = "@"
+		default:
+			names[s.ID] = "@-" + strconv.Itoa(back)
+		}
+		back++
+	}
+	return names, nil
+}
+
 // listStates prints a table for a person, and every column for a program.
-func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, states []engine.StateInfo) error {
+func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, states []engine.StateInfo, names map[string]string) error {
 	out, now := rt.Streams.Out, time.Now()
 	style := out.Style()
 	table := term.NewTable(out, term.Column{Title: "state"}, term.Column{Title: "id", Style: style.Dim},
 		term.Column{Title: "what made it", Cut: true}, term.Column{Title: "paths", Right: true},
 		term.Column{Title: "when", Style: style.Dim})
-	back := 0
 	for _, s := range states {
-		name := "undone"
-		if !s.Undone {
-			name = "@"
-			if back > 0 {
-				name = "@-" + strconv.Itoa(back)
-			}
-			back++
-		}
+		name := cmp.Or(names[s.ID], "-")
 		changed, err := countChanges(ctx, eng, s.Manifest)
 		if err != nil {
 			return err
@@ -157,7 +183,10 @@ func madeBy(s engine.StateInfo) string {
 	case cas.Restored:
 		return "brought back"
 	case cas.Imported:
-		return "imported"
+		if s.SourceRef == "" {
+			return "imported"
+		}
+		return "as it was found at the import"
 	}
 	return string(s.Source)
 }

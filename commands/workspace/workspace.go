@@ -25,6 +25,8 @@ type options struct {
 	keep      []string
 	steps     int
 	limit     int
+	all       bool // log: also what isn't on the way to the active state
+	fresh     bool // import: into a new chat
 }
 
 const workspaceDescription = `Every call of a tool leaves the state of the chat's files before and after it,
@@ -43,7 +45,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 		UsageText:   "fettle workspace log\nfettle workspace diff @-1\nfettle undo",
 		Subcommands: []*cli.Command{
 			newWorkspaceFiles(rt), newWorkspaceCat(rt), newWorkspacePut(rt), newWorkspaceLog(rt), newWorkspaceShow(rt),
-			newWorkspaceDiff(rt), newWorkspaceRestore(rt), newWorkspaceExport(rt), newWorkspacePath(rt),
+			newWorkspaceDiff(rt), newWorkspaceRestore(rt), newWorkspaceExport(rt), newWorkspaceImport(rt), newWorkspacePath(rt),
 		},
 	}
 }
@@ -145,11 +147,14 @@ func newWorkspaceLog(rt *workbench.Runtime) *cli.Command {
 		Name:      "log",
 		Usage:     "list the states of a chat's files, the latest first",
 		ArgsUsage: "[CHAT]",
-		Description: `On a terminal it is a table that fits. In a pipe each state is a line of name,
-id, what made it, how many paths differ from the one before, and time, with tabs
-between.`,
-		UsageText: "fettle workspace log\nfettle workspace log 1 -n 5 -o json",
+		Description: `These are the states on the way to the one that the chat is at. Those of other
+branches, and imported ones that lie beside, are with --all; their name is -, and
+they go by their ids. On a terminal it is a table that fits. In a pipe each state
+is a line of name, id, what made it, how many paths differ from the one before,
+and time, with tabs between.`,
+		UsageText: "fettle workspace log\nfettle workspace log --all\nfettle workspace log 1 -n 5 -o json",
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also those that aren't on the way"},
 			cmdline.OutputFlag(), &cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "list at most `N`; 0 is all"},
 		},
 		Action: func(c *cli.Context) error {
@@ -157,7 +162,7 @@ between.`,
 			if err != nil {
 				return err
 			}
-			o.output, o.limit = c.String("output"), c.Int("limit")
+			o.output, o.limit, o.all = c.String("output"), c.Int("limit"), c.Bool("all")
 			if o.limit < 0 {
 				return cmdline.Usagef(path+" -n 0", "--limit wants a number of at least 0, not %d", o.limit)
 			}
@@ -268,7 +273,7 @@ func newWorkspaceExport(rt *workbench.Runtime) *cli.Command {
 		Usage:     "write the history of a chat's files as one file",
 		ArgsUsage: "[CHAT] FILE",
 		Description: `FILE is a compressed tar archive of all states with their contents. - is
-standard output.`,
+standard output. fettle workspace import reads it back, here or elsewhere.`,
 		UsageText: "fettle workspace export history.tar.gz\nfettle workspace export 1 - | wc -c",
 		Action: func(c *cli.Context) error {
 			chat, rest := ChatAndRest(c.Args().Slice())
@@ -302,5 +307,6 @@ func newWorkspacePath(rt *workbench.Runtime) *cli.Command {
 func Printed() map[string]any {
 	return map[string]any{
 		"log": logJSON{}, "files": filesJSON{}, "state": stateShowJSON{}, "diff": diffJSON{}, "undo": restoredJSON{},
+		"import": importedJSON{},
 	}
 }

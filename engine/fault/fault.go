@@ -2,6 +2,7 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 )
@@ -99,11 +100,30 @@ type Fault struct {
 	// Detail are further lines, shown indented below Msg, such as a list of
 	// what was looked for.
 	Detail []string
+	// Total is how many things Detail is about, where it is a list of which only
+	// the first may be told: see [Fault.List]. Elsewhere it is 0.
+	Total int
 	// Hints are next steps, best first; each begins with a command that can
 	// be pasted where there is one.
 	Hints []string
 	// Err is the cause, for errors.Is and logs; its text is not shown.
 	Err error
+}
+
+// Listed is how many things of a list Detail tells: more than a screen of them
+// nobody reads, and a folder can have a million.
+const Listed = 20
+
+// List makes Detail a list of things, of which line gives the text: the first
+// Listed of them, and how many there are beside. It is for whoever makes the Fault.
+func (f *Fault) List(total int, line func(i int) string) {
+	f.Total, f.Detail = total, nil
+	for i := range min(total, Listed) {
+		f.Detail = append(f.Detail, line(i))
+	}
+	if more := total - Listed; more > 0 {
+		f.Detail = append(f.Detail, fmt.Sprintf("and %d more", more))
+	}
 }
 
 // Error gives Msg alone: one line, as logs and events want it.

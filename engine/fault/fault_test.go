@@ -41,6 +41,25 @@ func TestExitStatuses(t *testing.T) {
 	}
 }
 
+// A list of a million things is told by its first, and how many there are.
+func TestALongListIsCut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		total, lines int
+		last         string
+	}{{0, 0, ""}, {1, 1, "thing 0"}, {20, 20, "thing 19"}, {21, 21, "and 1 more"}, {1000000, 21, "and 999980 more"}} {
+		f := New(Failed, "x")
+		f.List(c.total, func(i int) string { return fmt.Sprintf("thing %d", i) })
+		last := ""
+		if len(f.Detail) > 0 {
+			last = f.Detail[len(f.Detail)-1]
+		}
+		if f.Total != c.total || len(f.Detail) != c.lines || last != c.last {
+			t.Errorf("of %d: total %d, %d lines, the last is %q", c.total, f.Total, len(f.Detail), last)
+		}
+	}
+}
+
 func TestWrapKeepsTheFirstKind(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("disk\nis full")

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // holeOf is where a file's first hole begins.
@@ -103,7 +105,7 @@ func TestMakingBlocksHarmsNobody(t *testing.T) {
 	}
 	fd := int(f.Fd())
 	if err := populate(fd, 0, size); err != nil {
-		t.Skip("the kernel can't: ", err)
+		needtest.Lacking(t, "a kernel that makes a file's blocks ahead: "+err.Error())
 	}
 	m, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {

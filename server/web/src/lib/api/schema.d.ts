@@ -1856,6 +1856,7 @@ export interface components {
         Failure: {
             code: string;
             detail?: string[];
+            detail_total?: number;
             hints?: string[];
             message: string;
         };
@@ -2494,6 +2495,7 @@ export interface components {
         error_: {
             code: string;
             detail?: string[];
+            detail_total?: number;
             hints?: string[];
             message: string;
             request_id?: string;

@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// historyChat is the part of an exported history that says whose it is.
+const historyChat = "chat.json"
+
+// exportedChat is what that part holds.
+type exportedChat struct {
+	Title string `json:"title"`
+}
+
+// ExportStates writes the history of a chat's files as one file, with its title.
+func (e *Engine) ExportStates(ctx context.Context, w io.Writer, chat Chat) error {
+	if chat.ActiveManifest == "" {
+		return noFiles(chat)
+	}
+	switch last, err := e.states.Latest(ctx, chat.ID); {
+	case err != nil:
+		return storeFault("read the states of the workspace", err)
+	case last == nil: // a fork whose folder isn't filled yet
+		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no states of its own yet: it is at one of the chat that it was forked from", chat.Number),
+			fmt.Sprintf("fettle workspace diff %d   gives it its files", chat.Number))
+	}
+	about, err := json.Marshal(exportedChat{Title: chat.Title})
+	if err == nil {
+		err = e.states.Export(ctx, w, chat.ID, cas.Extra{Name: historyChat, Body: about})
+	}
+	if err != nil {
+		return stateFault("export the history", err)
+	}
+	return nil
+}
+
+// History is a file that ExportStates wrote, of which nothing is believed.
+type History struct {
+	Name    string // of the file, for messages
+	Content io.Reader
+	// New makes a chat for the states, with the title that the file has.
+	New bool
+}
+
+// ImportedStates is what was imported.
+type ImportedStates struct {
+	Chat   Chat
+	States []*cas.Manifest // those of the file, in its order: the latest is the last one
+	// Follows tells that the chat had no states: it goes on from these now, and its
+	// folder, which is as it was, is the state after the last of them. In another
+	// chat they lie beside its own.
+	Follows bool
+}
+
+// ImportStates reads what ExportStates wrote, as states of a chat. No file of the
+// chat's folder changes; a state is brought back by RestoreState. A file that can't
+// be read to its end, or isn't what ExportStates writes, leaves no state and no
+// chat. Of req it uses Chat, unless a new chat is made, OnWait, Begin and Progress.
+func (e *Engine) ImportStates(ctx context.Context, req RestoreRequest, file History) (*ImportedStates, error) {
+	if file.New {
+		return e.importNew(ctx, file)
+	}
+	conv, unlock, err := e.heldChat(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	chat := &conv.chat
+	open := func() (*toolset.Workspace, func(), error) { return e.lockedFolderOf(ctx, *chat, req.OnWait) }
+	if err := e.settleIn(ctx, chat, open); err != nil {
+		return nil, err
+	}
+	if chat.ActiveManifest != "" {
+		in, err := e.readHistory(ctx, chat.ID, file)
+		if err != nil {
+			return nil, err
+		}
+		return &ImportedStates{Chat: *chat, States: in.Manifests}, nil
+	}
+	ws, release, err := open() // before anything is read: it may be gone
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	in, err := e.readHistory(ctx, chat.ID, file)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.followStates(ctx, chat, ws, in.Manifests, req); err != nil {
+		return nil, err
+	}
+	return &ImportedStates{Chat: *chat, States: in.Manifests, Follows: true}, nil
+}
+
+// lockedFolderOf opens a chat's folder and keeps other chats out of it.
+func (e *Engine) lockedFolderOf(ctx context.Context, chat Chat, onWait func(string)) (*toolset.Workspace, func(), error) {
+	ws, err := e.openWorkspace(chat)
+	if err != nil {
+		return nil, nil, err
+	}
+	release, err := e.lockWorkspace(ctx, ws, onWait)
+	if err != nil {
+		return nil, nil, errors.Join(err, ws.Close())
+	}
+	return ws, func() { release(); _ = ws.Close() }, nil // nothing was written through it
+}
+
+// followStates takes a chat's folder in as the state that comes after imported
+// ones, or withdraws these.
+func (e *Engine) followStates(ctx context.Context, chat *Chat, ws *toolset.Workspace, in []*cas.Manifest, req RestoreRequest) error {
+	last := in[len(in)-1]
+	snap, err := e.takeState(ctx, ws, cas.SnapshotOptions{
+		About: cas.About{ChatID: chat.ID, Source: cas.Imported, SourceRef: last.ID}, Parent: last,
+		Limits: e.o.States, Begin: req.Begin, Progress: req.Progress,
+	})
+	if err != nil {
+		return e.withdraw(ctx, chat.ID, in, stateFault("look at "+ws.Path, err))
+	}
+	if err := e.setActive(ctx, chat.ID, snap.Manifest.ID); err != nil {
+		if snap.New {
+			in = append(in, snap.Manifest)
+		}
+		return e.withdraw(ctx, chat.ID, in, err)
+	}
+	chat.ActiveManifest = snap.Manifest.ID
+	return nil
+}
+
+// importNew imports into a chat that it makes. The chat appears once its states are
+// there; where a crash comes between, the collector removes them.
+func (e *Engine) importNew(ctx context.Context, file History) (*ImportedStates, error) {
+	release, err := e.states.Guard(ctx) // the states have no chat until the end
+	if err != nil {
+		return nil, storeFault("keep the collector away", err)
+	}
+	defer release()
+	id := e.newID()
+	in, err := e.readHistory(ctx, id, file)
+	if err != nil {
+		return nil, err
+	}
+	last := in.Manifests[len(in.Manifests)-1]
+	folder, err := e.states.Empty(ctx, cas.About{ChatID: id, ParentID: last.ID, Source: cas.Imported, SourceRef: last.ID})
+	if err != nil {
+		return nil, e.withdraw(ctx, id, in.Manifests, stateFault("import "+file.Name, err))
+	}
+	e.pause("import:states")
+	now := e.o.Now()
+	c := &incoming{chat: Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
+	if err := e.insert(ctx, []*incoming{c}); err != nil {
+		return nil, e.withdraw(ctx, id, append(in.Manifests, folder), err)
+	}
+	return &ImportedStates{Chat: c.chat, States: in.Manifests, Follows: true}, nil
+}
+
+// withdraw removes states that their chat couldn't take up, and gives the reason.
+func (e *Engine) withdraw(ctx context.Context, chatID string, list []*cas.Manifest, why error) error {
+	if err := e.states.Withdraw(context.WithoutCancel(ctx), chatID, list); err != nil {
+		return errors.Join(why, storeFault("take the imported states back", err))
+	}
+	return why
+}
+
+// titleOf is the title that an imported history brings along.
+func titleOf(extras []cas.Extra) string {
+	var about exportedChat
+	for _, x := range extras {
+		if x.Name == historyChat && json.Unmarshal(x.Body, &about) != nil {
+			about = exportedChat{} // it is for people alone
+		}
+	}
+	return cmp.Or(cleanTitle(about.Title), NewTitle)
+}
+
+// readHistory reads a file's states as those of a chat: all of them or none.
+func (e *Engine) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
+	const hint = "fettle workspace export 1 history.tar.gz   writes such a file"
+	in, err := e.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: e.o.States})
+	var bad *cas.ImportError
+	switch {
+	case errors.As(err, &bad):
+		f := fault.New(fault.Usage, "import "+file.Name+": "+bad.Why()+"; nothing was imported", hint)
+		f.Err = err
+		return nil, f
+	case err != nil:
+		return nil, stateFault("import "+file.Name, err)
+	case len(in.Manifests) == 0:
+		return nil, fault.New(fault.Usage, "import "+file.Name+": it has no states", hint)
+	}
+	return in, nil
+}

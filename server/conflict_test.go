@@ -1,0 +1,33 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+)
+
+// A conflict of many files is answered with the first of them, and how many there are.
+func TestAConflictIsAnsweredInBounds(t *testing.T) {
+	t.Parallel()
+	f := fault.New(fault.Failed, "30 files can't be brought back as they were; nothing was changed")
+	f.Err = new(engine.FileConflict)
+	f.List(30, func(i int) string { return fmt.Sprintf("f%d", i) })
+	status, body := explain(f)
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Detail []string
+		Total  int `json:"detail_total"`
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if status != 409 || got.Total != 30 || len(got.Detail) != fault.Listed+1 || got.Detail[fault.Listed] != "and 10 more" {
+		t.Errorf("status %d, %s", status, text)
+	}
+}
