@@ -350,12 +350,12 @@ func TestAConflictOfManyFilesIsTold(t *testing.T) {
 	t.Parallel()
 	const n = 25
 	b := changer(t, t.TempDir())
-	for _, content := range []string{"1", "2"} {
+	for turn, chat := range []ChatRef{{}, lastChat} {
 		var puts []string
 		for i := range n {
-			puts = append(puts, fmt.Sprintf(`"f%02d":%q`, i, content))
+			puts = append(puts, fmt.Sprintf(`"f%02d":"%d"`, i, turn))
 		}
-		b.did(lastChat, `{"put":{`+strings.Join(puts, ",")+`}}`)
+		b.did(chat, `{"put":{`+strings.Join(puts, ",")+`}}`)
 	}
 	for i := range n {
 		b.put(1, fmt.Sprintf("f%02d", i), "mine")
