@@ -8,7 +8,7 @@ func modelShapes() []shape {
 			version,
 			{"models", "by provider, each a model as below"},
 			{"providers", "whose lists these are: provider, address, local, asked_at, cached (kept by an earlier command)"},
-			{"errors", "who gave no list now: provider, code, exit, message, detail, hints; models that it told of before are listed all the same"},
+			{"errors", "who gave no list now: provider, code, exit, message, detail, detail_total, hints; models that it told of before are listed all the same"},
 			{"not_ready", "who wasn't asked: provider, reason"},
 		}},
 		{"a model; what nobody told is null", []field{
