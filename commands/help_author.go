@@ -1,5 +1,88 @@
 package commands
 
+import "strings"
+
+// exampleService is a toolset that is a service, by file: the page below shows it
+// as it stands.
+func exampleService() map[string]string {
+	return map[string]string{
+		"toolset.yaml": `manifest_version: "1"
+id: notepad
+name: Notepad
+version: 1.0.0
+description: A page with words.
+tools:
+  - id: write
+    name: Write
+    description: Puts a word on the page.
+    entrypoint: tools.notepad:write
+    service: true
+    renderer: {type: frame, url: "http://localhost:$return.port/"}
+    input_schema:
+      type: object
+      properties: {word: {type: string}}
+      required: [word]
+`,
+		"tools/notepad.py": `import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+server, words = None, []
+
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(", ".join(words).encode())
+
+def write(workspace, word):
+    global server
+    words.append(word)
+    if server is None:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    return {"port": server.server_port}
+`,
+	}
+}
+
+// servicesPage is the page about tools that live on.
+func servicesPage() string {
+	var b strings.Builder
+	b.WriteString(`Tools that live on: a small program with a page of its own, in the chat.
+
+A Python tool with service: true is a process that goes on after its call. The
+next call of the tool in the same chat reaches it, with all that it has in
+memory. What it serves on this machine's loopback is shown by fettle serve
+where its renderer is a frame: the call returns the port, and the address of
+the frame names it. The page has an origin of its own, and WebSockets work. The
+sandbox is that of any call of the tool.
+`)
+	for _, name := range []string{"toolset.yaml", "tools/notepad.py"} {
+		b.WriteString("\n" + name + "\n")
+		for line := range strings.Lines(exampleService()[name]) {
+			b.WriteString(strings.TrimRight("  "+line, " \n") + "\n")
+		}
+	}
+	b.WriteString(`
+What it can count on:
+  one process a tool and chat, and its calls one after the other
+  a network of its own on Linux; where there is none, as on macOS and Windows,
+  its port is the machine's, and the call's result says so
+  what it writes between calls is in the chat's next state, as a change of
+  somebody else
+It ends with its chat, when its toolset changes, before undo, restore or a
+switch of branches writes into its folder, and after half an hour in which
+nobody called it or looked at it; fettle ask and fettle tool call end it with
+themselves. A call after that starts another, with nothing in memory: what is
+to last goes into the workspace. At most 4 live in a chat, 12 in all.
+
+  fettle tool services              lists those that run, with their ports
+  fettle tool stop notepad:write    ends one
+  fettle toolset validate notepad   finds a frame whose tool isn't a service
+`)
+	return b.String()
+}
+
 // authorShapes are the JSON of the commands of who makes toolsets.
 func authorShapes() []shape {
 	version := field{"schema_version", "1"}

@@ -23,6 +23,7 @@ func topics() []topic {
 		{"models", "how models are named, found and described", modelsPage},
 		{"output", "the JSON that commands print, field by field", outputPage},
 		{"pipelines", "recipes for scripts and pipes", pipelines},
+		{"services", "how a tool lives on after its call, with a page", servicesPage},
 	}
 }
 

@@ -188,7 +188,17 @@ func (e *Engine) changeFolder(
 			return nil, err
 		}
 		after, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.Edit}})
-		return &Restored{Chat: chat, Before: before, After: after}, err
+		if err != nil {
+			return nil, err
+		}
+		out := &Restored{Chat: chat, Before: before, After: after}
+		for c, err := range e.DiffStates(ctx, before, after) {
+			if err != nil {
+				return nil, stateFault("tell what was changed", err)
+			}
+			out.Changes = append(out.Changes, c)
+		}
+		return out, nil
 	})
 }
 

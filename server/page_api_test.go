@@ -184,17 +184,42 @@ func TestFilesAreEditedAndUndone(t *testing.T) {
 		return h.call("PUT", ws+"/files/notes/a.txt", text, append([]string{"Content-Type", "text/plain"}, header...)...)
 	}
 	tag := h.call("GET", ws+"/files/notes/a.txt", nil).is(200, nil).header.Get("ETag")
-	put("two\n", "If-Match", tag).is(200, nil)
+	changes := func(a answer) string { // of a step, but for folders
+		var out struct {
+			Changes []struct {
+				Path, Change string
+				Old, New     *struct{ Kind string }
+			}
+		}
+		a.is(200, &out)
+		var all []string
+		for _, c := range out.Changes {
+			if c.Old != nil && c.Old.Kind != "folder" || c.New != nil && c.New.Kind != "folder" {
+				all = append(all, c.Change+" "+c.Path)
+			}
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := changes(put("two\n", "If-Match", tag)); got != "modified notes/a.txt" {
+		t.Errorf("the edit changed %q", got)
+	}
+	if got := changes(put("two\n")); got != "" {
+		t.Errorf("what was that already changed %q", got)
+	}
 	put("three\n", "If-Match", tag).is(http.StatusConflict, nil)
 	put("three\n", "If-None-Match", "*").is(http.StatusConflict, nil)
 	put("three\n", "If-Match", `"odd"`).is(400, nil)
 	if got := string(h.call("GET", ws+"/files/notes/a.txt", nil).is(200, nil).body); got != "two\n" {
 		t.Errorf("the file is %q", got)
 	}
-	h.call("PUT", ws+"/files/new.txt", "n", "Content-Type", "text/plain", "If-None-Match", "*").is(200, nil)
+	if got := changes(h.call("PUT", ws+"/files/new.txt", "n", "Content-Type", "text/plain", "If-None-Match", "*")); got != "added new.txt" {
+		t.Errorf("the new file changed %q", got)
+	}
 	h.call("PUT", ws+"/files/gone.txt", "n", "Content-Type", "text/plain", "If-Match", tag).is(http.StatusConflict, nil)
 
-	h.call("POST", ws+"/move", doc{"from": "new.txt", "to": "notes/deep/b.txt"}).is(200, nil)
+	if got := changes(h.call("POST", ws+"/move", doc{"from": "new.txt", "to": "notes/deep/b.txt"})); got != "removed new.txt, added notes/deep/b.txt" {
+		t.Errorf("the move changed %q", got)
+	}
 	h.call("POST", ws+"/move", doc{"from": "notes/a.txt", "to": "notes/deep/b.txt"}).is(http.StatusConflict, nil)
 	h.call("POST", ws+"/move", doc{"from": "notes", "to": "notes/in"}).is(400, nil)
 	h.call("POST", ws+"/move", doc{"from": "none", "to": "other"}).is(404, nil)
@@ -206,7 +231,9 @@ func TestFilesAreEditedAndUndone(t *testing.T) {
 		t.Errorf("after the move: %s", got)
 	}
 	h.call("DELETE", ws+"/files/none.txt", nil).is(404, nil)
-	h.call("DELETE", ws+"/files/notes", nil).is(200, nil)
+	if got := changes(h.call("DELETE", ws+"/files/notes", nil)); got != "removed notes/a.txt, removed notes/deep/b.txt" {
+		t.Errorf("the removal changed %q", got)
+	}
 	if got := names(); got != "" {
 		t.Errorf("after the removal: %s", got)
 	}
