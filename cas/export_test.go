@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -260,4 +261,37 @@ func FuzzImport(f *testing.F) {
 		}
 		_ = m.read(tar.NewReader(&bounded{r: zip, left: 1 << 20}))
 	})
+}
+
+// cutOff gives a part of a file, and then ends as a reader does whose context has.
+type cutOff struct {
+	io.Reader
+	cancel func()
+}
+
+func (c *cutOff) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		c.cancel()
+		err = errors.New("the read was given up")
+	}
+	return n, err
+}
+
+// Who gives up an import is told that, and not that the file is damaged.
+func TestAnImportThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	file, _, _ := exported(t, b)
+	for _, n := range []int{0, 5, 100, len(file) / 2, len(file) - 1} {
+		to := newBench(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := to.s.Import(ctx, &cutOff{bytes.NewReader(file[:n]), cancel}, ImportOptions{ChatID: "new", Limits: Limits{KeepFree: -1}})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+		if list, err := to.s.Manifests(t.Context(), "new"); len(list) != 0 || err != nil {
+			t.Errorf("after %d bytes there are %d states, %v", n, len(list), err)
+		}
+	}
 }

@@ -82,7 +82,7 @@ func (s *Store) roots(ctx context.Context, live func(*Manifest) bool, out *GCRep
 		return nil, err
 	}
 	var roots []Digest
-	var dead []kv.Key
+	var dead []*Manifest
 	out.states = make(map[string]int)
 	for _, m := range all {
 		if live == nil || live(m) {
@@ -91,7 +91,7 @@ func (s *Store) roots(ctx context.Context, live func(*Manifest) bool, out *GCRep
 				out.states[chat]++
 			}
 		} else {
-			dead = append(dead, kv.Str(m.ID))
+			dead = append(dead, m)
 		}
 	}
 	js, err := s.journals(ctx)
@@ -104,14 +104,9 @@ func (s *Store) roots(ctx context.Context, live func(*Manifest) bool, out *GCRep
 	if len(dead) == 0 {
 		return roots, nil
 	}
-	err = s.kv.BatchSync(ctx, func(b *kv.Batch) error {
-		for _, k := range dead {
-			if err := s.manifests.Delete(b, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	if err = s.dropManifests(ctx, dead); err == nil {
+		err = s.kv.Sync(ctx)
+	}
 	out.Manifests = len(dead)
 	return roots, err
 }

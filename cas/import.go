@@ -55,6 +55,14 @@ const (
 // an import that fails has left nothing that any state reaches. The new states
 // have new ids.
 func (s *Store) Import(ctx context.Context, r io.Reader, o ImportOptions) (*Import, error) {
+	out, err := s.importAll(ctx, r, o)
+	if err != nil && ctx.Err() != nil { // what a reader says of that is no fault of the file
+		return nil, context.Cause(ctx)
+	}
+	return out, err
+}
+
+func (s *Store) importAll(ctx context.Context, r io.Reader, o ImportOptions) (*Import, error) {
 	release, err := s.share(ctx)
 	if err != nil {
 		return nil, err

@@ -29,15 +29,7 @@ func (s *Store) Empty(ctx context.Context, about About) (*Manifest, error) {
 // those of an import whose chat could not be made. What only they reached goes with
 // the next [Store.GC].
 func (s *Store) Withdraw(ctx context.Context, chatID string, list []*Manifest) error {
-	err := s.kv.BatchSync(ctx, func(b *kv.Batch) error {
-		for _, m := range list {
-			if err := s.manifests.Delete(b, kv.Str(m.ID)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.dropManifests(ctx, list); err != nil {
 		return err
 	}
 	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {

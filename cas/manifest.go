@@ -157,15 +157,7 @@ func (s *Store) DropChat(ctx context.Context, chatID string) error {
 	if err != nil {
 		return err
 	}
-	err = s.kv.Batch(ctx, func(b *kv.Batch) error {
-		for _, m := range list {
-			if err := s.manifests.Delete(b, kv.Str(m.ID)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.dropManifests(ctx, list); err != nil {
 		return err
 	}
 	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error {
@@ -174,6 +166,18 @@ func (s *Store) DropChat(ctx context.Context, chatID string) error {
 			return err
 		}
 		return errors.Join(s.account(tx, allChats, 0, -u.States), s.usage.Delete(tx, kv.Str(chatID)))
+	})
+}
+
+// dropManifests removes manifests. It syncs nothing.
+func (s *Store) dropManifests(ctx context.Context, list []*Manifest) error {
+	return s.kv.Batch(ctx, func(b *kv.Batch) error {
+		for _, m := range list {
+			if err := s.manifests.Delete(b, kv.Str(m.ID)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/newfile"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -183,7 +184,12 @@ func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions
 	case o.file == "-" && rt.Streams.In.IsTerminal():
 		return cmdline.Usagef("fettle store restore backup.tar.zst", "there is nothing on standard input")
 	case o.file == "-":
-		in = rt.Streams.In.File()
+		piped, err := input.Stream(ctx, rt.Streams.In.File())
+		if err != nil {
+			return err
+		}
+		defer piped.Close()
+		in = piped
 	case err != nil:
 		return fault.Wrap(fault.Usage, "read the backup", err)
 	case !info.Mode().IsRegular():

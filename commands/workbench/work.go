@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"fmt"
+	"io"
 	"sync/atomic"
 	"time"
 
@@ -85,6 +86,30 @@ func (w *Work) Moved(files int, bytes int64) {
 	w.files.Add(int64(files))
 	w.done.Add(bytes)
 }
+
+// moving counts the bytes that go through it.
+type moving struct {
+	w    *Work
+	move func([]byte) (int, error)
+}
+
+func (m moving) do(p []byte) (int, error) {
+	n, err := m.move(p)
+	m.w.Moved(0, int64(n))
+	return n, err
+}
+
+// Read reads and counts.
+func (m moving) Read(p []byte) (int, error) { return m.do(p) }
+
+// Write writes and counts.
+func (m moving) Write(p []byte) (int, error) { return m.do(p) }
+
+// Reading gives r with what is read of it counted as done.
+func (w *Work) Reading(r io.Reader) io.Reader { return moving{w, r.Read} }
+
+// Writing gives out with what is written to it counted as done.
+func (w *Work) Writing(out io.Writer) io.Writer { return moving{w, out.Write} }
 
 // begin is told what a snapshot has to read. A large first one is announced.
 func (w *Work) begin(e cas.Estimate) error {

@@ -253,7 +253,7 @@ func runWorkspaceExport(ctx context.Context, rt *workbench.Runtime, o options) (
 	defer w.Stop()
 	w.Stage("written", 0)
 	export := func(out io.Writer) error {
-		err := eng.ExportStates(ctx, countedWriter{out, w}, chat)
+		err := eng.ExportStates(ctx, w.Writing(out), chat)
 		w.Stop()
 		return err
 	}
@@ -261,19 +261,6 @@ func runWorkspaceExport(ctx context.Context, rt *workbench.Runtime, o options) (
 		return export(rt.Streams.Out)
 	}
 	return writeNew(rt, o.file, export)
-}
-
-// countedWriter tells a bar of what is written.
-type countedWriter struct {
-	io.Writer
-	w *workbench.Work
-}
-
-// Write writes and counts.
-func (c countedWriter) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	c.w.Moved(0, int64(n))
-	return n, err
 }
 
 // writeNew writes a file that isn't there yet, whole or not at all.

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -55,16 +56,17 @@ lie beside them, and workspace log --all lists both.`,
 			case !chat.Last && c.Bool("continue"):
 				return cmdline.Usagef(path+" -c "+cmdline.ShellWord(rest[0]), "-c means the chat that was used last, and chat %d is named, too", chat.Number)
 			}
-			if o.file = rest[0]; cmdline.CheckOutput(o.output, path) != nil {
-				return cmdline.CheckOutput(o.output, path)
+			if err := cmdline.CheckOutput(o.output, path); err != nil {
+				return err
 			}
+			o.file = rest[0]
 			return runWorkspaceImport(c.Context, rt, o)
 		},
 	}
 }
 
 func runWorkspaceImport(ctx context.Context, rt *workbench.Runtime, o options) error {
-	file, name, size, err := openHistory(rt, o.file)
+	file, name, size, err := openHistory(ctx, rt, o.file)
 	if err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func runWorkspaceImport(ctx context.Context, rt *workbench.Runtime, o options) e
 	w := rt.Work("workspace import")
 	w.Watch(&req)
 	w.Stage("reading", size)
-	done, err := eng.ImportStates(ctx, req, engine.History{Name: name, Content: countedReader{file, w}, New: o.fresh})
+	done, err := eng.ImportStates(ctx, req, engine.History{Name: name, Content: w.Reading(file), New: o.fresh})
 	w.Stop()
 	if err != nil {
 		return err
@@ -104,12 +106,13 @@ func runWorkspaceImport(ctx context.Context, rt *workbench.Runtime, o options) e
 
 // openHistory opens what is to be imported, and gives its name for messages and its
 // size in bytes; 0 where that isn't known.
-func openHistory(rt *workbench.Runtime, name string) (io.ReadCloser, string, int64, error) {
+func openHistory(ctx context.Context, rt *workbench.Runtime, name string) (io.ReadCloser, string, int64, error) {
 	if name == "-" {
 		if rt.Streams.In.IsTerminal() {
 			return nil, "", 0, cmdline.Usagef("fettle workspace import history.tar.gz", "there is no file to import, and standard input is the terminal")
 		}
-		return io.NopCloser(rt.Streams.In), "standard input", 0, nil
+		in, err := input.Stream(ctx, rt.Streams.In.File())
+		return in, "standard input", 0, err
 	}
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() { // to open a named pipe could wait for ever
@@ -127,17 +130,4 @@ func openHistory(rt *workbench.Runtime, name string) (io.ReadCloser, string, int
 		return nil, "", 0, fault.Wrap(fault.Usage, "import "+name, err, "fettle workspace export 1 "+cmdline.ShellWord(filepath.Base(name))+"   writes such a file")
 	}
 	return f, name, info.Size(), nil
-}
-
-// countedReader tells a bar of what is read.
-type countedReader struct {
-	io.Reader
-	w *workbench.Work
-}
-
-// Read reads and counts.
-func (c countedReader) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.w.Moved(0, int64(n))
-	return n, err
 }

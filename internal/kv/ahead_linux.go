@@ -24,7 +24,7 @@ const (
 // prepare gives the logs of a session that stays their first blocks, so that even
 // its first sync is a short one. It goes on beside the session's first operations.
 func (sess *session) prepare() {
-	logs, err := sess.files(".mem", ".vlog")
+	logs, err := sess.store.logs(".mem", ".vlog")
 	if err != nil {
 		return
 	}

@@ -67,7 +67,7 @@ func TestALogHasBlocksBeforeItNeedsThem(t *testing.T) {
 			for i := int64(1); i < n; i++ {
 				put(i)
 				s.sess.preparing.Wait() // what is made beside
-				logs, err := s.sess.files(".vlog")
+				logs, err := s.logs(".vlog")
 				if err != nil || len(logs[0]) != 1 {
 					t.Fatal(logs, err)
 				}

@@ -22,12 +22,5 @@ func (s *Store) noteBoot() error {
 	if id == "" || s.sameBoot() {
 		return nil
 	}
-	err := os.WriteFile(s.file(bootName), []byte(id), 0o600)
-	switch {
-	case err == nil:
-		return nil
-	case isFull(err):
-		return &FullError{Dir: s.dir, Err: err}
-	}
-	return &DirError{Dir: s.dir, Err: err}
+	return s.fileFault(os.WriteFile(s.file(bootName), []byte(id), 0o600))
 }

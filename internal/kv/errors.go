@@ -163,6 +163,17 @@ func (s *Store) fault(doing string, err error) error {
 	return fmt.Errorf("%s store %s: %w", doing, s.dir, err)
 }
 
+// fileFault gives the types above to errors about the store's files and folder.
+func (s *Store) fileFault(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isFull(err):
+		return &FullError{Dir: s.dir, Err: err}
+	}
+	return &DirError{Dir: s.dir, Err: err}
+}
+
 // isFull tells "no space left" of any system, also where it is only text.
 func isFull(err error) bool {
 	const windowsDiskFull = syscall.Errno(112)

@@ -74,7 +74,7 @@ func (sess *session) makeWhole() (memtable string, err error) {
 
 // memtable is the log of the memtable that is written to.
 func (sess *session) memtable() (path string, err error) {
-	logs, err := sess.files(".mem")
+	logs, err := sess.store.logs(".mem")
 	if err != nil || len(logs[0]) == 0 {
 		return "", err
 	}

@@ -166,7 +166,7 @@ func TestSyncCoversFullMemtables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		logs, err := s.sess.files(".mem")
+		logs, err := s.logs(".mem")
 		if err != nil || len(logs[0]) != 1 {
 			t.Errorf("after Sync there are the logs %q, %v", logs, err)
 		}

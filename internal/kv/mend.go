@@ -28,10 +28,11 @@ func (s *Store) mendLogs(p plan) error {
 	if p.clean {
 		return s.noteBoot()
 	}
-	memtables, err := s.numbered(".mem")
+	logs, err := s.logs(".mem")
 	if err != nil {
 		return err
 	}
+	memtables := logs[0]
 	if !s.sameBoot() {
 		if memtables, err = s.cutLogs(p, memtables); err != nil {
 			return err
@@ -114,27 +115,29 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// numbered lists the store's logs of a kind in the order in which they were written.
-// What has no number is left out: Badger names it when it opens.
-func (s *Store) numbered(ext string) ([]string, error) {
+// logs lists the store's logs of some kinds, each in the order in which they were
+// written. What has no number is left out: Badger names it when it opens.
+func (s *Store) logs(kinds ...string) ([][]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, &DirError{Dir: s.dir, Err: err}
 	}
-	numbers := make(map[string]uint64)
-	var paths []string
+	paths := make([][]string, len(kinds))
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ext)
-		if !ok {
+		ext := filepath.Ext(e.Name())
+		k := slices.Index(kinds, ext)
+		if k < 0 {
 			continue
 		}
-		if n, err := strconv.ParseUint(name, 10, 32); err == nil {
-			path := s.file(e.Name())
-			numbers[path] = n
-			paths = append(paths, path)
+		if _, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), ext), 10, 32); err == nil {
+			paths[k] = append(paths[k], s.file(e.Name()))
 		}
 	}
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) })
+	for _, list := range paths {
+		slices.SortFunc(list, func(a, b string) int { // a number has five digits or more
+			return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+		})
+	}
 	return paths, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -67,6 +68,9 @@ func (d *disk) tryCut(dir, out string, r *rand.Rand) (whole bool, err error) {
 		now, err := readExtents(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if errors.Is(err, io.EOF) { // it is cut off before it is removed
+			return false, nil
 		}
 		if err != nil {
 			return false, err

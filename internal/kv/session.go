@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -228,7 +227,7 @@ func (sess *session) syncNow() (full []string, err error) {
 	// Whatever is counted by now is in the log (see [session.commit]), and in those that
 	// are listed behind it: a log that is begun meanwhile has only what comes later.
 	big, written := sess.bigWrites.Load(), sess.writes.Load()
-	logs, err := sess.files(".mem", ".vlog")
+	logs, err := sess.store.logs(".mem", ".vlog")
 	if err != nil {
 		return nil, err
 	}
@@ -267,26 +266,6 @@ func (sess *session) flushed(ctx context.Context, full []string) error {
 		case <-time.After(poll):
 		}
 	}
-}
-
-// files lists the store's files of some kinds, each in the order of their numbers.
-func (sess *session) files(kinds ...string) ([][]string, error) {
-	entries, err := os.ReadDir(sess.store.dir)
-	if err != nil {
-		return nil, &DirError{Dir: sess.store.dir, Err: err}
-	}
-	paths := make([][]string, len(kinds))
-	for _, e := range entries {
-		if k := slices.Index(kinds, filepath.Ext(e.Name())); k >= 0 {
-			paths[k] = append(paths[k], sess.store.file(e.Name()))
-		}
-	}
-	for _, list := range paths {
-		slices.SortFunc(list, func(a, b string) int { // a number has five digits or more
-			return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-		})
-	}
-	return paths, nil
 }
 
 // close ends the session and gives the lock back.
@@ -335,13 +314,7 @@ func (s *Store) makeDir() error {
 	if err == nil && !windows {
 		err = syncDir(filepath.Dir(s.dir))
 	}
-	switch {
-	case err == nil:
-		return nil
-	case isFull(err):
-		return &FullError{Dir: s.dir, Err: err}
-	}
-	return &DirError{Dir: s.dir, Err: err}
+	return s.fileFault(err)
 }
 
 func syncDir(dir string) error {

@@ -59,7 +59,7 @@ func (sess *session) syncValues() error {
 	if written == 1 || written == sess.bigSynced.Load() {
 		return nil
 	}
-	logs, err := sess.files(".vlog")
+	logs, err := sess.store.logs(".vlog")
 	if err != nil || len(logs[0]) == 0 {
 		return err
 	}

@@ -53,13 +53,7 @@ func (s *Store) skipLastLog(p plan) error {
 	header := make([]byte, logHeader) // no key, and what a key would be used with
 	_, _ = rand.Read(header[8:])
 	path := s.file(fmt.Sprintf("%06d.vlog", number+1))
-	if err := os.WriteFile(path, header, 0o644); err != nil { //nolint:gosec // as Badger's own
-		if isFull(err) {
-			return &FullError{Dir: s.dir, Err: err}
-		}
-		return &DirError{Dir: s.dir, Err: err}
-	}
-	return nil
+	return s.fileFault(os.WriteFile(path, header, 0o644)) //nolint:gosec // as Badger's own
 }
 
 // logEntry is an entry of a log, without its value.
