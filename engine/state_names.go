@@ -35,7 +35,7 @@ func (e *Engine) stateNamed(ctx context.Context, chat Chat, name string) (*cas.M
 			var err error
 			if n, err = strconv.Atoi(back); err != nil || n > 0 || n < -maxHistory {
 				return nil, fault.New(fault.Usage, "no state is called "+name+": @ is the active one, @-1 the one before it",
-					fmt.Sprintf("fettle workspace log %d", chat.Number))
+					logOf(chat.Number))
 			}
 		}
 		m, err := e.manifest(ctx, chat.ActiveManifest)
@@ -136,5 +136,5 @@ func (e *Engine) stateID(ctx context.Context, chat Chat, part string) (string, e
 		}
 	}
 	return "", fault.New(fault.Usage, fmt.Sprintf("%s names %d states of chat %d", part, len(states), chat.Number),
-		"give more of the id", fmt.Sprintf("fettle workspace log %d", chat.Number))
+		"give more of the id", logOf(chat.Number))
 }

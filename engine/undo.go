@@ -65,16 +65,35 @@ type Restored struct {
 // one of them since, nothing is done and the fault lists them, unless Overwrite
 // is set. What Undo takes back, Redo brings again until something new is done.
 func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
-	return e.step(ctx, req, (*history).undo, "there is nothing to undo in this chat: no tool has changed a file")
+	return e.step(ctx, req, (*history).undo, nothingToUndo)
 }
 
 // Redo brings back what Undo has taken away.
 func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
-	return e.step(ctx, req, (*history).redo, "there is nothing to redo in this chat")
+	return e.step(ctx, req, (*history).redo, nothingToRedo)
 }
 
+// nothingToUndo is the fault of a chat without a step that is done.
+func nothingToUndo(ctx context.Context, h *history, chat int64) error {
+	undone, err := h.undone(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(undone) > 0:
+		return fault.New(fault.NotFound, "there is nothing more to undo in this chat", fmt.Sprintf("fettle redo --chat %d", chat))
+	}
+	return fault.New(fault.NotFound, "there is nothing to undo in this chat: no tool has changed a file", logOf(chat))
+}
+
+func nothingToRedo(_ context.Context, _ *history, chat int64) error {
+	return fault.New(fault.NotFound, "there is nothing to redo in this chat", logOf(chat))
+}
+
+func logOf(chat int64) string { return fmt.Sprintf("fettle workspace log %d", chat) }
+
 func (e *Engine) step(
-	ctx context.Context, req RestoreRequest, choose func(*history, context.Context, int) (*move, error), nothing string,
+	ctx context.Context, req RestoreRequest,
+	choose func(*history, context.Context, int) (*move, error), nothing func(context.Context, *history, int64) error,
 ) (*Restored, error) {
 	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
 		if chat.ActiveManifest == "" {
@@ -89,7 +108,7 @@ func (e *Engine) step(
 		}
 		m, err := choose(h, ctx, max(req.Steps, 1))
 		if errors.Is(err, errNoStep) {
-			return nil, fault.New(fault.NotFound, nothing, fmt.Sprintf("fettle workspace log %d", chat.Number))
+			return nil, nothing(ctx, h, chat.Number)
 		}
 		if err != nil {
 			return nil, err

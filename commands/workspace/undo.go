@@ -126,6 +126,9 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 	}
 	out := rt.Streams.Out
 	out.Printf("%s %s in chat %d%s: %s\n", past, StepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), ChangesText(done.Changes))
+	if len(done.Steps) < o.steps {
+		rt.Notice("there was nothing more to " + verb)
+	}
 	TellLeft(rt, done)
 	switch {
 	case rt.Lent != nil && !o.plan:
