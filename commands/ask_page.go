@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -152,7 +154,7 @@ func suggestedAction(ctx context.Context, eng *engine.Engine, ref engine.ChatRef
 	}
 	var all []payloads.SuggestedAction
 	if n := len(conv.Messages); n > 0 {
-		all = actionsOf(conv.Messages[n-1].SuggestedActions)
+		all = show.Actions(conv.Messages[n-1].SuggestedActions)
 	}
 	show := fmt.Sprintf("fettle chats show %d", conv.Chat.Number)
 	if len(all) == 0 {
@@ -174,26 +176,4 @@ func suggestedAction(ctx context.Context, eng *engine.Engine, ref engine.ChatRef
 			conv.Chat.Number, cmdline.ShellWord(name), strings.Join(types, ", ")), show)
 	}
 	return all[i], nil
-}
-
-func actionsOf(raw []json.RawMessage) []payloads.SuggestedAction {
-	var out []payloads.SuggestedAction
-	for _, r := range raw {
-		var a payloads.SuggestedAction
-		if json.Unmarshal(r, &a) == nil && a.Type != "" {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-func valuesOf(raw []json.RawMessage) []payloads.SuggestedValue {
-	var out []payloads.SuggestedValue
-	for _, r := range raw {
-		var v payloads.SuggestedValue
-		if json.Unmarshal(r, &v) == nil && v.Value != "" {
-			out = append(out, v)
-		}
-	}
-	return out
 }

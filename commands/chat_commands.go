@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
-	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -272,8 +273,8 @@ func (t *talk) doUsage(context.Context, string) error {
 		t.say("no tokens were told since this began; fettle usage has all days")
 		return nil
 	}
-	line := term.Count(s.turns, "turn", "turns") + " since this began: " + usageLine(s.usage)
-	if len(s.cost.amounts) > 0 {
+	line := term.Count(s.turns, "turn", "turns") + " since this began: " + show.UsageLine(s.usage)
+	if s.cost.Known() {
 		line += ", " + s.cost.String()
 	}
 	t.say(line)

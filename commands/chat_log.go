@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
@@ -117,7 +118,7 @@ func (l *chatLog) ended(out *term.Output, b event.ToolComplete) {
 	}
 	if l.direct {
 		var text strings.Builder
-		detailValue(&text, "  ", strings.TrimPrefix(b.Result, "exit 0\n"), max(out.Width(), 20))
+		show.Detail(&text, "  ", strings.TrimPrefix(b.Result, "exit 0\n"), max(out.Width(), 20))
 		out.WriteString(text.String())
 	}
 	shown := l.direct
@@ -223,7 +224,7 @@ func (l *chatLog) meta(b event.Meta) {
 // suggest shows what the answer offers to go on with; Tab puts the first into an
 // empty line.
 func (l *chatLog) suggest(out *term.Output, p event.ResponsePayload) {
-	for i, s := range valuesOf(p.SuggestedValues) {
+	for i, s := range show.Values(p.SuggestedValues) {
 		l.next = append(l.next, s.Value)
 		head, foot := "      ", ""
 		if i == 0 {

@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
+
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/server"
@@ -59,7 +60,7 @@ func (t *talk) openCall(out *term.Output, c doneCall) {
 				s = string(fields[name])
 			}
 			fmt.Fprintf(&b, "  %s:\n", show.OneLine(name))
-			detailValue(&b, "    ", s, width)
+			show.Detail(&b, "    ", s, width)
 		}
 	}
 	b.WriteString("  ← result:\n")
@@ -67,7 +68,7 @@ func (t *talk) openCall(out *term.Output, c doneCall) {
 	if c.Error != "" {
 		text = c.Error
 	}
-	detailValue(&b, "    ", text, width)
+	show.Detail(&b, "    ", text, width)
 	out.WriteString(b.String())
 	if len(c.Changes) > 0 && c.PreManifestID != "" {
 		t.showDiff(out, c.ToolComplete, 0)

@@ -8,8 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/show"
+
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -55,7 +56,7 @@ type talk struct {
 type spending struct {
 	turns   int
 	usage   *event.Usage
-	cost    cost
+	cost    show.Cost
 	context int   // the model's, as the last response told
 	last    int64 // tokens that the last request had
 }
@@ -293,7 +294,7 @@ func (s *spending) add(v *textView) {
 		s.last = v.log.asked
 	}
 	if v.usage != nil {
-		s.cost.add(engine.Spent{Model: v.chat.Model, Tokens: *v.usage}, v.prices)
+		s.cost.Add(engine.Spent{Model: v.chat.Model, Tokens: *v.usage}, v.prices)
 	}
 }
 

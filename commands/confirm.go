@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -92,20 +93,13 @@ func approvalText(ask event.ConfirmRequest, width int) string {
 	return b.String()
 }
 
-// The bounds of what is shown of a call: what nobody reads to its end hides
-// more than it tells.
-const (
-	detailLines = 200
-	detailWidth = 2000
-)
-
 // detailText is the whole call, for somebody who wants to see all of it.
 func detailText(ask event.ConfirmRequest, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s wants to run with\n", term.Clean(ask.ToolID))
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(ask.Input, &fields) != nil {
-		detailValue(&b, "  ", string(ask.Input), width)
+		show.Detail(&b, "  ", string(ask.Input), width)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		var s string
@@ -117,34 +111,13 @@ func detailText(ask event.ConfirmRequest, width int) string {
 			continue
 		}
 		fmt.Fprintf(&b, "  %s:\n", show.OneLine(name))
-		detailValue(&b, "    ", s, width)
+		show.Detail(&b, "    ", s, width)
 	}
 	if ask.Rule != "" {
 		b.WriteString("c and a allow from now on\n")
-		detailValue(&b, "  ", ask.Rule, width)
+		show.Detail(&b, "  ", ask.Rule, width)
 	}
 	return b.String()
-}
-
-// detailValue shows a text with every line of it indented, so that no text can
-// look like words of ours.
-func detailValue(b *strings.Builder, indent, text string, width int) {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	more := len(lines) - detailLines
-	for _, line := range lines[:min(len(lines), detailLines)] {
-		cut := ""
-		if len(line) > detailWidth {
-			cut = fmt.Sprintf(" [and %s more]", term.Size(int64(len(line)-detailWidth)))
-			line = strings.ToValidUTF8(line[:detailWidth], "")
-		}
-		line = strings.ReplaceAll(term.CleanText(line), "\t", "    ")
-		for _, part := range term.Chop(line+cut, width-len(indent)) {
-			b.WriteString(indent + part + "\n")
-		}
-	}
-	if more > 0 {
-		fmt.Fprintf(b, "%s[and %s more]\n", indent, term.Count(more, "line", "lines"))
-	}
 }
 
 // deniedFault says which calls were not allowed, and what would allow them.

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"sync"
 
+	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -119,7 +121,7 @@ type progress struct {
 	last event.Body
 
 	prices map[string]config.Price
-	cost   cost // of the responses so far; a fallback may have other prices
+	cost   show.Cost // of the responses so far; a fallback may have other prices
 }
 
 func (p *progress) began(c engine.Chat) { p.chat = c }
@@ -140,10 +142,10 @@ func (p *progress) note(e event.Event) {
 // its part, as one of a model without a price does.
 func (p *progress) pay(m event.Meta) {
 	if m.Usage == nil {
-		p.cost.partial = true
+		p.cost.Partial = true
 		return
 	}
-	p.cost.add(engine.Spent{Model: m.Model, Tokens: *m.Usage}, p.prices)
+	p.cost.Add(engine.Spent{Model: m.Model, Tokens: *m.Usage}, p.prices)
 }
 
 // number is the chat's, or 0 where nothing is kept.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -89,7 +91,7 @@ func (f *former) head() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "? the MCP server %s asks\n", term.Clean(f.form.Server))
 	if f.form.Message != "" {
-		detailValue(&b, "    ", f.form.Message, f.width)
+		show.Detail(&b, "    ", f.form.Message, f.width)
 	}
 	return b.String()
 }
@@ -125,15 +127,15 @@ func (f *former) prompt() string {
 // about is just this. Who sends it bounds it.
 func whole(b *strings.Builder, text string, width int) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		for len(line) > detailWidth {
-			n := detailWidth
-			for n > detailWidth-utf8.UTFMax && !utf8.RuneStart(line[n]) {
+		for len(line) > show.DetailWidth {
+			n := show.DetailWidth
+			for n > show.DetailWidth-utf8.UTFMax && !utf8.RuneStart(line[n]) {
 				n--
 			}
-			detailValue(b, "    ", line[:n], width)
+			show.Detail(b, "    ", line[:n], width)
 			line = line[n:]
 		}
-		detailValue(b, "    ", line, width)
+		show.Detail(b, "    ", line, width)
 	}
 }
 
@@ -214,7 +216,7 @@ func labelOf(field *event.FormField) string { return term.Clean(cmp.Or(field.Tit
 func (f *former) fieldPrompt(field *event.FormField) string {
 	var b strings.Builder
 	if field.Description != "" {
-		detailValue(&b, "    ", field.Description, f.width)
+		show.Detail(&b, "    ", field.Description, f.width)
 	}
 	for i, o := range field.Options {
 		text := term.Clean(o.Value)

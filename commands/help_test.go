@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/chats"
@@ -168,7 +170,7 @@ func TestTheOutputPageIsTrueOfAsk(t *testing.T) {
 	t.Parallel()
 	var all map[string]json.RawMessage
 	full := answerJSON{
-		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []costJSON{{}}, StopReason: "x", Reasoning: "x",
+		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []show.Amount{{}}, StopReason: "x", Reasoning: "x",
 		Footnotes: []string{"x"}, Error: &workbench.FaultBody{}, Payloads: []event.Payload{{}},
 		SuggestedValues: []json.RawMessage{[]byte("1")}, SuggestedActions: []json.RawMessage{[]byte("1")},
 	}

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/show"
+
+	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -55,7 +56,7 @@ func (v planView) line(label, text, about string) {
 // text writes a text of the bundle's, every line of it indented.
 func (v planView) text(s string) {
 	var b strings.Builder
-	detailValue(&b, "  ", s, v.out.Width())
+	show.Detail(&b, "  ", s, v.out.Width())
 	v.out.WriteString(b.String())
 }
 
@@ -255,7 +256,7 @@ func (v planView) details(items []registry.Item, width int) {
 				continue
 			}
 			fmt.Fprintf(&b, "  %s:\n", f.Name)
-			detailValue(&b, "    ", f.Value, width)
+			show.Detail(&b, "    ", f.Value, width)
 		}
 		v.out.WriteString(b.String())
 	}

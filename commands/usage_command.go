@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -136,13 +138,13 @@ type usageRowJSON struct {
 	Chat  *usageChatJSON `json:"chat,omitempty"`
 	Turns int64          `json:"turns"`
 	// Untold are the turns of which the provider told no tokens, or not all.
-	Untold           int64      `json:"untold"`
-	InputTokens      int64      `json:"input_tokens"`
-	OutputTokens     int64      `json:"output_tokens"`
-	CachedTokens     int64      `json:"cached_tokens"`      // a part of input_tokens
-	CacheWriteTokens int64      `json:"cache_write_tokens"` // another part of them
-	ReasoningTokens  int64      `json:"reasoning_tokens"`   // a part of output_tokens
-	Cost             []costJSON `json:"cost"`               // one for each currency
+	Untold           int64         `json:"untold"`
+	InputTokens      int64         `json:"input_tokens"`
+	OutputTokens     int64         `json:"output_tokens"`
+	CachedTokens     int64         `json:"cached_tokens"`      // a part of input_tokens
+	CacheWriteTokens int64         `json:"cache_write_tokens"` // another part of them
+	ReasoningTokens  int64         `json:"reasoning_tokens"`   // a part of output_tokens
+	Cost             []show.Amount `json:"cost"`               // one for each currency
 	// Unpriced are the models whose tokens Cost leaves out, all or in part.
 	Unpriced []string `json:"unpriced"`
 }
@@ -182,6 +184,6 @@ func (r *usageRow) json() usageRowJSON {
 	return usageRowJSON{
 		Turns: r.turns, Untold: r.untold, InputTokens: r.tokens.InputTokens, OutputTokens: r.tokens.OutputTokens,
 		CachedTokens: r.tokens.CachedTokens, CacheWriteTokens: r.tokens.CacheWriteTokens, ReasoningTokens: r.tokens.ReasoningTokens,
-		Cost: r.cost.json(), Unpriced: r.cost.leftOut(),
+		Cost: r.cost.JSON(), Unpriced: r.cost.LeftOut(),
 	}
 }

@@ -91,7 +91,7 @@ func TestCost(t *testing.T) {
 		{"tokens of which a part was told", []engine.Spent{untoldTurn("a/dear", 50_000)}, "≥ 0.50 USD", `[{"currency":"USD","amount":0.5}]`},
 	} {
 		sums := sumUsage(c.spent, "day", testPrices())
-		exact, err := json.Marshal(sums.total.cost.json())
+		exact, err := json.Marshal(sums.total.cost.JSON())
 		if got := sums.total.cost.String(); got != c.text || string(exact) != c.exact || err != nil {
 			t.Errorf("%s: %s and %s, %v; want %s and %s", c.name, got, exact, err, c.text, c.exact)
 		}

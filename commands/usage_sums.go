@@ -2,13 +2,12 @@ package commands
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fettle-cli/fettle/commands/show"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -28,31 +27,7 @@ type usageRow struct {
 	turns  int64
 	untold int64
 	tokens event.Usage
-	cost   cost
-}
-
-// cost is an amount in each currency, and the models that have no price.
-type cost struct {
-	amounts  map[string]*big.Rat
-	unpriced []string
-	unpaid   []string // models that have a price, but none for what is kept for later
-	partial  bool     // some tokens of models with a price were not told
-}
-
-// leftOut are the models whose tokens are not in the amounts, all or in part.
-func (c *cost) leftOut() []string {
-	out := append(append([]string{}, c.unpriced...), c.unpaid...)
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// withModel adds a model to a sorted list, once.
-func withModel(list []string, model string) []string {
-	at, found := slices.BinarySearch(list, model)
-	if found {
-		return list
-	}
-	return slices.Insert(list, at, model)
+	cost   show.Cost
 }
 
 // sumUsage adds up rows: the latest day first, else what used most.
@@ -85,96 +60,7 @@ func (r *usageRow) all() int64 { return r.tokens.InputTokens + r.tokens.OutputTo
 func (r *usageRow) add(s engine.Spent, prices map[string]config.Price) {
 	r.turns, r.untold = r.turns+s.Turns, r.untold+s.Untold
 	r.tokens = *r.tokens.Add(&s.Tokens)
-	r.cost.add(s, prices)
-}
-
-func (c *cost) add(s engine.Spent, prices map[string]config.Price) {
-	price, ok := prices[s.Model]
-	if !ok {
-		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 {
-			c.unpriced = withModel(c.unpriced, s.Model)
-		}
-		return
-	}
-	c.partial = c.partial || s.Untold > 0
-	if s.Untold > 0 && s.Tokens.InputTokens+s.Tokens.OutputTokens == 0 {
-		return // what isn't known doesn't cost 0
-	}
-	if c.amounts == nil {
-		c.amounts = map[string]*big.Rat{}
-	}
-	sum := c.amounts[price.Currency]
-	if sum == nil {
-		sum = new(big.Rat)
-		c.amounts[price.Currency] = sum
-	}
-	cached := min(s.Tokens.CachedTokens, s.Tokens.InputTokens)
-	pay := func(tokens int64, amount config.Amount) {
-		million := big.NewRat(tokens, 1_000_000)
-		sum.Add(sum, million.Mul(million, amount.Rat()))
-	}
-	written := min(s.Tokens.CacheWriteTokens, s.Tokens.InputTokens-cached)
-	pay(s.Tokens.InputTokens-cached-written, price.Input)
-	pay(cached, price.Cached)
-	if price.CacheWrite != nil {
-		pay(written, *price.CacheWrite)
-	} else if written > 0 {
-		c.unpaid = withModel(c.unpaid, s.Model)
-	}
-	pay(s.Tokens.OutputTokens, price.Output)
-}
-
-// whole tells whether the amounts have all tokens.
-func (c *cost) whole() bool { return len(c.unpriced)+len(c.unpaid) == 0 && !c.partial }
-
-// costJSON is an amount of one currency, exact.
-type costJSON struct {
-	Currency string      `json:"currency"`
-	Amount   json.Number `json:"amount"`
-}
-
-// unknown stands for a number that nobody told.
-const unknown = "–"
-
-// exact is enough decimals for any sum of millionths of millionths.
-const exact = 12
-
-func (c *cost) json() []costJSON {
-	out := []costJSON{}
-	for _, currency := range slices.Sorted(maps.Keys(c.amounts)) {
-		amount := strings.TrimRight(strings.TrimRight(c.amounts[currency].FloatString(exact), "0"), ".")
-		out = append(out, costJSON{currency, json.Number(amount)})
-	}
-	return out
-}
-
-// String is the cost for a person: "1.20 USD", "≥ 1.20 USD" where it leaves
-// something out, "–" where nothing is known.
-func (c *cost) String() string {
-	if len(c.amounts) == 0 {
-		return unknown
-	}
-	var parts []string
-	for _, currency := range slices.Sorted(maps.Keys(c.amounts)) {
-		parts = append(parts, money(c.amounts[currency])+" "+currency)
-	}
-	text := strings.Join(parts, " + ")
-	if !c.whole() {
-		text = "≥ " + text
-	}
-	return text
-}
-
-// money writes an amount with as many decimals as say something: two, or four
-// where it is less than a hundredth.
-func money(amount *big.Rat) string {
-	switch {
-	case amount.Sign() == 0 || amount.Cmp(big.NewRat(1, 100)) >= 0:
-		return amount.FloatString(2)
-	case amount.Cmp(big.NewRat(1, 10_000)) >= 0:
-		return amount.FloatString(4)
-	}
-	return "< 0.0001"
+	r.cost.Add(s, prices)
 }
 
 // roomForParts is the narrowest terminal that shows the parts of input and
@@ -242,7 +128,7 @@ func (r *usageRow) names(by string) []string {
 func (r *usageRow) cells(number func(int64) string) []string {
 	tokens := number
 	if r.untold > 0 && r.untold == r.turns && r.all() == 0 {
-		tokens = func(int64) string { return unknown }
+		tokens = func(int64) string { return show.Unknown }
 	}
 	return []string{
 		number(r.turns), tokens(r.tokens.InputTokens), tokens(r.tokens.OutputTokens),
@@ -265,14 +151,14 @@ func some(models []string) string {
 // notes say what the sums leave out.
 func (s *usageSums) notes() []string {
 	var out []string
-	if models := s.total.cost.unpriced; len(models) > 0 && len(s.total.cost.amounts) > 0 {
+	if models := s.total.cost.Unpriced; len(models) > 0 && s.total.cost.Known() {
 		have := "have"
 		if len(models) == 1 {
 			have = "has"
 		}
 		out = append(out, "the cost leaves out "+some(models)+", which "+have+" no price in the configuration")
 	}
-	if models := s.total.cost.unpaid; len(models) > 0 {
+	if models := s.total.cost.Unpaid; len(models) > 0 {
 		out = append(out, "the cost leaves out the input that was kept for later by "+some(models)+
 			"; prices."+models[0]+".cache_write is not set")
 	}

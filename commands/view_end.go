@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -86,8 +87,8 @@ func (v *textView) remarks() {
 		line = v.wayBack()
 	}
 	if v.o.usage && v.usage != nil {
-		line = append(line, usageLine(v.usage))
-		if _, whole := v.last.(event.Complete); whole && len(v.cost.amounts) > 0 {
+		line = append(line, show.UsageLine(v.usage))
+		if _, whole := v.last.(event.Complete); whole && v.cost.Known() {
 			line = append(line, v.cost.String())
 		}
 		line = append(line, term.Duration(time.Since(v.begun)))
@@ -173,17 +174,6 @@ func (v *textView) wayOut() string {
 	return fmt.Sprintf("%s takes the changes of %d files back", command, len(v.changed))
 }
 
-func usageLine(u *event.Usage) string {
-	s := fmt.Sprintf("%s in, %s out", term.Number(u.InputTokens), term.Number(u.OutputTokens))
-	if u.CachedTokens > 0 {
-		s += ", " + term.Number(u.CachedTokens) + " cached"
-	}
-	if u.CacheWriteTokens > 0 {
-		s += ", " + term.Number(u.CacheWriteTokens) + " newly cached"
-	}
-	return s + " tokens"
-}
-
 // sum is the line below an answer in a chat: how it ended, what it took.
 func (v *textView) sum() []string {
 	var line []string
@@ -200,8 +190,8 @@ func (v *textView) sum() []string {
 		line = append(line, v.chat.Model)
 	}
 	if v.usage != nil {
-		line = append(line, usageLine(v.usage))
-		if len(v.cost.amounts) > 0 {
+		line = append(line, show.UsageLine(v.usage))
+		if v.cost.Known() {
 			line = append(line, v.cost.String())
 		}
 	}

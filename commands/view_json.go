@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/show"
+
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -55,7 +56,7 @@ type answerJSON struct {
 	MessageID     string         `json:"message_id,omitempty"`
 	Model         string         `json:"model"`
 	Usage         *event.Usage   `json:"usage,omitempty"`
-	Cost          []costJSON     `json:"cost,omitempty"` // all of it, or nothing
+	Cost          []show.Amount  `json:"cost,omitempty"` // all of it, or nothing
 	StopReason    string         `json:"stop_reason,omitempty"`
 	Reasoning     string         `json:"reasoning,omitempty"`
 	ToolCalls     []toolCallJSON `json:"tool_calls"`
@@ -152,8 +153,8 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 func (v *jsonView) end() error {
 	v.out.Answer, v.out.Reasoning = v.text.String(), v.think.String()
 	v.out.Model = v.chat.Model
-	if v.out.Status == "complete" && v.cost.whole() {
-		v.out.Cost = v.cost.json()
+	if v.out.Status == "complete" && v.cost.Whole() {
+		v.out.Cost = v.cost.JSON()
 	}
 	if v.out.Chat = v.number(); v.out.Chat > 0 {
 		v.out.ChatID = v.chat.ID

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
+
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -53,14 +54,14 @@ func (v *textView) suggestions() {
 		v.log.suggest(v.rt.Streams.Err, done.Payload)
 		return
 	}
-	for _, s := range valuesOf(done.Payload.SuggestedValues) {
+	for _, s := range show.Values(done.Payload.SuggestedValues) {
 		about := s.Label
 		if about == s.Value {
 			about = ""
 		}
 		rows = append(rows, [2]string{"fettle ask -c " + cmdline.ShellWord(show.OneLine(s.Value)), about})
 	}
-	for i, a := range actionsOf(done.Payload.SuggestedActions) {
+	for i, a := range show.Actions(done.Payload.SuggestedActions) {
 		rows = append(rows, [2]string{fmt.Sprintf("fettle ask --action %d", i+1), a.Label})
 	}
 	out := v.rt.Streams.Err

@@ -1,6 +1,6 @@
 // Package show writes what a chat holds as text for a person: messages, tool
 // calls on a line each, payloads as cards, an answer's Markdown without its
-// marks. Everything here is made harmless first, since models, tools and servers
+// marks, and what turns cost. Everything here is made harmless first, since models, tools and servers
 // wrote it. It shows what is there already; turns that run are followed by the
 // commands, and how a terminal is written to is commands/term.
 //
