@@ -3,9 +3,12 @@ package commands
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/fettle-cli/fettle/commands/usage"
 
 	"github.com/urfave/cli/v2"
 
@@ -101,7 +104,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
 			newAsk(rt), newChat(rt), newDemo(rt), newServe(rt), newACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
-			newTool(rt), newToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), newUsage(rt),
+			newTool(rt), newToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
 			newDoctor(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
 			newVersion(rt), newHelp(rt),
@@ -162,4 +165,17 @@ func report(rt *workbench.Runtime, err error) int {
 	}
 	workbench.PrintFault(rt, f)
 	return f.Code.Exit()
+}
+
+// outputTrouble is what a write to standard output that failed means: a reader
+// that went away is no reason to say anything.
+func outputTrouble(err error) error {
+	if term.ClosedPipe(err) {
+		return workbench.ExitError{Status: workbench.ExitClosedPipe}
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err // the file's name is one that we made up
+	}
+	return fault.Wrap(fault.Failed, "write to standard output", err)
 }

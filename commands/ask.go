@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/follow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -107,13 +109,13 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 			return engine.TurnRequest{}, fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
 		}
 	}
-	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
+	asks := !o.yes && !o.Quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
-		Chat: o.chat, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.schema,
+		Chat: o.chat, Agent: o.agent, Docs: o.docs(), Title: cmp.Or(strings.TrimSpace(o.prompt), o.named), Fallback: cfg.Fallback, Tools: globs, Workspace: o.workspace, Schema: o.Schema,
 		Policy: engine.Policy{AllowAll: o.yes, Allow: o.allow}, MaxSteps: cfg.Limits.MaxTurns,
 		MaxHandoffs: cfg.Limits.MaxHandoffs, MaxRepeats: cfg.Limits.MaxRepeats, MaxFailures: cfg.Limits.MaxFailures, Timeout: cfg.Limits.Timeout,
 		Ephemeral: o.ephemeral, DiscardUnanswered: true, CanConfirm: asks, CanAnswer: asks,
-		TextAlone: o.page == "" && (o.extract || o.output == "text" && !rt.Streams.Out.IsTerminal()),
+		TextAlone: o.page == "" && (o.Extract || o.Output == "text" && !rt.Streams.Out.IsTerminal()),
 		OnWait:    func(what string) { rt.Notice("waiting: " + what) },
 	}
 	if o.agentMode != "" {
@@ -189,7 +191,7 @@ func (o askOptions) chosenTools() ([]string, error) {
 
 // runAsk asks and prints the answer.
 func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
-	rt.Quiet, rt.Verbose = o.quiet, o.verbose
+	rt.Quiet, rt.Verbose = o.Quiet, o.Verbose
 	if err := o.usePrompt(rt); err != nil {
 		return err
 	}
@@ -228,14 +230,14 @@ func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 	if err := o.fillFromServer(ctx, rt, cfg, eng, &req); err != nil {
 		return rec.close(err)
 	}
-	view := newView(rt, o, cfg.Prices)
-	view.status("asking " + cmp.Or(req.Model, "the chat's model"))
+	view := follow.New(rt, o.Options, cfg.Prices)
+	view.Status("asking " + cmp.Or(req.Model, "the chat's model"))
 	id, err := eng.Start(ctx, req)
 	if err != nil {
-		view.clear()
+		view.Clear()
 		return rec.close(err)
 	}
-	return rec.close(follow(ctx, rt, eng, id, view))
+	return rec.close(follow.Turn(ctx, rt, eng, id, view))
 }
 
 // turns gives who is asked, and completes the request by what only an engine knows.

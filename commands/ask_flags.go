@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/follow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -39,19 +41,13 @@ type askOptions struct {
 	allow     []string
 	contained bool
 	yes       bool
-	schema    json.RawMessage
-	output    string // text, json, events
-	extract   bool
-	quiet     bool
-	verbose   bool
-	noStream  bool
 	noStdin   bool
-	usage     bool
 	maxTurns  int
 	timeout   time.Duration
 	ephemeral bool
 	record    string
 	color     string
+	follow.Options
 	pageOptions
 	serverOptions
 
@@ -113,9 +109,11 @@ func readAsk(c *cli.Context) (askOptions, error) {
 		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"),
 		files: cmdline.ListOf(c, "file"), workspace: c.String("workspace"),
 		toolsets: cmdline.ListOf(c, "toolset"), tools: cmdline.ListOf(c, "tool"), noTools: c.Bool("no-tools"), agentMode: c.String("agent-mode"),
-		allow: cmdline.ListOf(c, "allow"), contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), output: c.String("output"),
-		extract: c.Bool("extract"), quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
-		noStream: c.Bool("no-stream"), noStdin: c.Bool("no-stdin"), usage: c.Bool("usage"),
+		allow: cmdline.ListOf(c, "allow"), contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), noStdin: c.Bool("no-stdin"),
+		Options: follow.Options{
+			Output: c.String("output"), Extract: c.Bool("extract"), Quiet: c.Bool("quiet"), Verbose: c.Bool("verbose"),
+			NoStream: c.Bool("no-stream"), Usage: c.Bool("usage"),
+		},
 		maxTurns: c.Int("max-turns"), timeout: c.Duration("timeout"),
 		ephemeral: c.Bool("ephemeral"), record: c.String("record"), agent: c.String("agent"),
 		chat: engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
@@ -142,7 +140,7 @@ func readAsk(c *cli.Context) (askOptions, error) {
 		}
 	}
 	if c.IsSet("schema") {
-		o.schema, err = readSchema(c.String("schema"))
+		o.Schema, err = readSchema(c.String("schema"))
 	}
 	return o, err
 }
@@ -170,11 +168,11 @@ func (o askOptions) check(c *cli.Context) error {
 		return cmdline.Usagef(help, "--max-turns wants a number above 0")
 	case c.IsSet("timeout") && o.timeout <= 0:
 		return cmdline.Usagef("fettle ask --timeout 90s …", "--timeout wants a time above 0")
-	case o.output != "text" && o.output != "json" && o.output != "events":
-		return cmdline.Usagef("fettle ask -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.output))
-	case o.extract && o.output == "events":
+	case o.Output != "text" && o.Output != "json" && o.Output != "events":
+		return cmdline.Usagef("fettle ask -o json …", "--output has no format %s: there are text, json and events", strconv.Quote(o.Output))
+	case o.Extract && o.Output == "events":
 		return cmdline.Usagef(help, "-x takes a code block out of the answer, and --output events has none")
-	case o.extract && c.IsSet("schema"):
+	case o.Extract && c.IsSet("schema"):
 		return cmdline.Usagef(help, "-x and --schema both change the answer; give one")
 	}
 	return nil

@@ -52,7 +52,7 @@ func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 	if p.Tools != nil && !o.noTools && len(o.tools)+len(o.toolsets) == 0 {
 		o.noTools, o.promptTools = !p.Tools.Enabled, p.Tools.Globs
 	}
-	if o.schema == nil && !o.extract {
+	if o.Schema == nil && !o.Extract {
 		schema, err := library.Schema(p)
 		if err == nil && p.Schema != "" && !json.Valid(schema) {
 			err = errors.New(p.Schema + " is no JSON")
@@ -60,7 +60,7 @@ func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 		if err != nil {
 			return fault.Wrap(fault.Config, "prompt "+p.Name, err, "fettle prompts edit "+p.Name)
 		}
-		o.schema = schema
+		o.Schema = schema
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/follow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -165,14 +167,14 @@ func (o askOptions) askElsewhere(ctx context.Context, rt *workbench.Runtime, rem
 		return err
 	}
 	rt.Turns = remote
-	view := newView(rt, o, nil)
-	view.status("asking the server")
+	view := follow.New(rt, o.Options, nil)
+	view.Status("asking the server")
 	id, err := remote.Start(ctx, req)
 	if err != nil {
-		view.clear()
+		view.Clear()
 		return err
 	}
-	err = follow(ctx, rt, remote, id, view)
+	err = follow.Turn(ctx, rt, remote, id, view)
 	if errors.Is(err, client.ErrGone) {
 		return fault.New(fault.Unavailable, "the connection to the server broke, and it can't be reached again; the answer may go on there",
 			"fettle ask --server URL -c …   goes on with that chat")

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/follow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -78,8 +80,9 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 	a := askOptions{
 		model: c.String("model"), system: c.String("system"), hasSystem: c.IsSet("system"), workspace: c.String("workspace"),
 		toolsets: cmdline.ListOf(c, "toolset"), tools: cmdline.ListOf(c, "tool"), noTools: c.Bool("no-tools"), allow: cmdline.ListOf(c, "allow"),
-		contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), verbose: c.Bool("verbose"), agent: c.String("agent"), output: "text",
-		chat: engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
+		contained: c.Bool("require-sandbox"), yes: c.Bool("yes"), agent: c.String("agent"),
+		Options: follow.Options{Verbose: c.Bool("verbose"), Output: "text"},
+		chat:    engine.ChatRef{Last: c.Bool("continue"), Number: c.Int64("chat"), Fork: c.Bool("fork")},
 	}
 	if c.IsSet("color") {
 		a.color = c.String("color")
@@ -116,7 +119,7 @@ func readTalk(c *cli.Context) (chatOptions, error) {
 
 // runChat talks until the person leaves.
 func runChat(ctx context.Context, rt *workbench.Runtime, o chatOptions) error {
-	rt.Verbose = o.ask.verbose
+	rt.Verbose = o.ask.Verbose
 	cfg, err := rt.Config(o.ask.flags())
 	if err != nil {
 		return err

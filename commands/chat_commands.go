@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/nearest"
@@ -273,7 +273,7 @@ func (t *talk) doUsage(context.Context, string) error {
 		t.say("no tokens were told since this began; fettle usage has all days")
 		return nil
 	}
-	line := term.Count(s.turns, "turn", "turns") + " since this began: " + show.UsageLine(s.usage)
+	line := term.Count(s.turns, "turn", "turns") + " since this began: " + usage.Line(s.usage)
 	if s.cost.Known() {
 		line += ", " + s.cost.String()
 	}
@@ -315,7 +315,7 @@ func clipboardCode(text string) string {
 }
 
 func (t *talk) doCopy(_ context.Context, arg string) error {
-	text := t.log.answer.String()
+	text := t.log.Answer.String()
 	if arg == "code" {
 		block, ok := show.FirstBlock(text)
 		if !ok {

@@ -92,8 +92,8 @@ func (p *page) accept() {
 // are files and chats looked for whose word isn't begun.
 func (p *page) complete(ctx context.Context, asked bool) {
 	before := p.line.Before()
-	if before == "" && asked && !p.busy && len(p.log.next) > 0 {
-		p.line.Set(p.log.next[0])
+	if before == "" && asked && !p.busy && len(p.log.Next) > 0 {
+		p.line.Set(p.log.Next[0])
 		return
 	}
 	word := before[strings.LastIndexAny(before, " \n")+1:]

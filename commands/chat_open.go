@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/show"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -31,8 +32,8 @@ func (p *page) openLast() {
 func (t *talk) open() {
 	out, l := t.in.Streams.Out, t.log
 	style := out.Style()
-	thought := strings.TrimSpace(l.thought.String())
-	if thought == "" && len(l.calls) == 0 {
+	thought := strings.TrimSpace(l.Thought.String())
+	if thought == "" && len(l.Calls) == 0 {
 		t.say("nothing is folded in the last answer")
 		return
 	}
@@ -42,18 +43,18 @@ func (t *talk) open() {
 		a.Write(thought)
 		a.Close()
 	}
-	for i, c := range l.calls {
+	for i, c := range l.Calls {
 		out.Printf("\n%s\n", style.Dim(term.CutEnd(fmt.Sprintf("── call %d: %s", i+1, term.Clean(c.ToolID)), max(out.Width()-1, 20))))
 		t.openCall(out, c)
 	}
 }
 
 // openCall prints a call: its input, and its view, diff, result or error.
-func (t *talk) openCall(out *term.Output, c doneCall) {
+func (t *talk) openCall(out *term.Output, c follow.Call) {
 	width := max(out.Width(), 20)
 	var b strings.Builder
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(c.input, &fields) == nil {
+	if json.Unmarshal(c.Input, &fields) == nil {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			var s string
 			if json.Unmarshal(fields[name], &s) != nil {
@@ -77,12 +78,12 @@ func (t *talk) openCall(out *term.Output, c doneCall) {
 
 // doRender shows what a call gave as its renderer has it.
 func (t *talk) doRender(_ context.Context, arg string) error {
-	i, err := t.log.callNumber(arg)
+	call, err := t.callOf(arg)
 	if err != nil {
 		return err
 	}
-	if !t.showPlan(t.in.Streams.Out, t.log.calls[i], 0) {
-		t.openCall(t.in.Streams.Out, t.log.calls[i])
+	if !t.showPlan(t.in.Streams.Out, call, 0) {
+		t.openCall(t.in.Streams.Out, call)
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (t *talk) doRender(_ context.Context, arg string) error {
 // showPlan shows a call by its render plan: code and documents here, tables as
 // tables, and a page by the address that serve has it at. It tells whether it
 // showed anything; most bounds the lines, and 0 is all.
-func (t *talk) showPlan(out *term.Output, c doneCall, most int) bool {
+func (t *talk) showPlan(out *term.Output, c follow.Call, most int) bool {
 	var plan struct {
 		Renderer string `json:"renderer"`
 		Config   struct {
@@ -222,17 +223,17 @@ func (t *talk) showTable(out *term.Output, rows [][]show.JSONField, most int) bo
 	return true
 }
 
-// callNumber reads the number of a call of the last turn; none is the last.
-func (l *chatLog) callNumber(arg string) (int, error) {
-	n := len(l.calls)
+// callOf is the call of the last turn that a number names; none names the last.
+func (t *talk) callOf(arg string) (follow.Call, error) {
+	n := len(t.log.Calls)
 	if arg != "" {
 		var err error
 		if n, err = strconv.Atoi(arg); err != nil {
-			return 0, cmdline.Usagef("/render 1", "/render wants the number of a call of the last answer")
+			return follow.Call{}, cmdline.Usagef("/render 1", "/render wants the number of a call of the last answer")
 		}
 	}
-	if n < 1 || n > len(l.calls) {
-		return 0, fault.New(fault.NotFound, "the last answer has "+term.Count(len(l.calls), "call", "calls"))
+	if n < 1 || n > len(t.log.Calls) {
+		return follow.Call{}, fault.New(fault.NotFound, "the last answer has "+term.Count(len(t.log.Calls), "call", "calls"))
 	}
-	return n - 1, nil
+	return t.log.Calls[n-1], nil
 }

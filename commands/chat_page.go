@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
@@ -294,15 +295,15 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 		}
 		if got.key == '?' {
 			out := p.in.Streams.Out
-			out.WriteString(detailText(ask, max(out.Width(), 20)))
+			out.WriteString(follow.CallDetails(ask, max(out.Width(), 20)))
 			for _, line := range a.diff {
 				out.Printf("  %s\n", workspace.PatchLine(out.Style(), cutLine(line, out.Width()-3)))
 			}
 			continue
 		}
-		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: decisionOf(got.key), Reason: got.reason}
+		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: follow.DecisionOf(got.key), Reason: got.reason}
 		if l := p.showing; l != nil {
-			l.apart(p.in.Streams.Out, saidStep)
+			l.Step(p.in.Streams.Out)
 		}
 		show.ShowLabel(p.in.Streams.Out, approvalLine(ask, answer))
 		return p.eng.Confirm(ctx, id, answer)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -80,7 +81,7 @@ func TestPlans(t *testing.T) {
 	} {
 		s := term.Test(term.TestOptions{OutTerminal: true, Env: map[string]string{"NO_COLOR": "1", "HOME": t.TempDir()}})
 		tk := &talk{rt: workbench.New(s.Streams)}
-		var c doneCall
+		var c follow.Call
 		c.CallID, c.RenderPlan, c.Data = "C1", json.RawMessage(tt.plan), json.RawMessage(tt.data)
 		shown := tk.showPlan(s.Out, c, tt.most)
 		if got := s.Stdout.String(); !strings.HasPrefix(tt.plan, `{"renderer":"html"`) && got != tt.want || shown != (tt.want != "") {

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/usage"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -38,9 +39,9 @@ type talk struct {
 	chat  engine.Chat // the zero value before its first turn
 	at    int         // the place of the question that the next one replaces; 0 is none
 	asked string      // what was asked last, for /edit
-	log   *chatLog    // of the last turn
+	log   *follow.Log // of the last turn
 	// showing is that of the turn that runs; it is the job's.
-	showing *chatLog
+	showing *follow.Log
 	spent   spending
 	leave   bool // a command wants to end the program
 	choose  func(ctx context.Context, id engine.TurnID, ask event.ConfirmRequest) error
@@ -56,13 +57,13 @@ type talk struct {
 type spending struct {
 	turns   int
 	usage   *event.Usage
-	cost    show.Cost
+	cost    usage.Cost
 	context int   // the model's, as the last response told
 	last    int64 // tokens that the last request had
 }
 
 func newTalk(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o chatOptions) *talk {
-	t := &talk{rt: rt, cfg: cfg, eng: eng, o: o, ask: o.ask, log: &chatLog{}}
+	t := &talk{rt: rt, cfg: cfg, eng: eng, o: o, ask: o.ask, log: &follow.Log{}}
 	t.in = t.within(rt.Streams)
 	t.lend = func(do func() error) error { return do() }
 	return t
@@ -106,7 +107,7 @@ func (t *talk) resume(ctx context.Context) error {
 
 // goOn makes the next turn one of this chat, with what it was given by flags.
 func (t *talk) goOn(chat engine.Chat) {
-	t.chat, t.at, t.asked, t.log = chat, 0, "", &chatLog{}
+	t.chat, t.at, t.asked, t.log = chat, 0, "", &follow.Log{}
 	t.ask.chat = engine.ChatRef{ID: chat.ID}
 	t.ask.hasSystem = t.ask.hasSystem && chat.ID == ""
 	if chat.ID == "" {
@@ -164,7 +165,7 @@ func (t *talk) greet(ctx context.Context) error {
 			t.showAsked(t.asked)
 			continue
 		}
-		t.log.answer.WriteString(textOf(m.Parts))
+		t.log.Answer.WriteString(textOf(m.Parts))
 		show.ShowMessage(out, m, decided)
 	}
 	return nil
@@ -243,34 +244,34 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 		req.CanConfirm = true
 	}
 	req.CanAnswer = req.CanConfirm
-	view := newTextView(t.in, t.ask, cfg.Prices)
-	view.log = &chatLog{begun: time.Now(), talk: t, direct: r.calls != nil}
-	t.showing = view.log
-	view.status("asking " + t.modelName())
+	view := follow.NewText(t.in, t.ask.Options, cfg.Prices)
+	view.Log = &follow.Log{Direct: r.calls != nil, Plan: t.planBelow, Diff: t.diffBelow}
+	t.showing = view.Log
+	view.Status("asking " + t.modelName())
 	id, err := t.eng.Start(ctx, req)
 	if err != nil {
-		view.clear()
+		view.Clear()
 		return err
 	}
 	t.mu.Lock()
 	t.turn = id
 	t.mu.Unlock()
 	chat, _ := t.eng.TurnChat(id)
-	err = follow(ctx, t.in, t.eng, id, view)
+	err = follow.Turn(ctx, t.in, t.eng, id, view)
 	t.mu.Lock()
 	t.turn = ""
 	t.mu.Unlock()
-	t.log = view.log
+	t.log = view.Log
 	if r.calls == nil {
 		t.at = 0
 	}
-	if view.number() > 0 || t.chat.ID != "" || r.calls != nil {
-		chat.Model = view.chat.Model
+	if view.Number() > 0 || t.chat.ID != "" || r.calls != nil {
+		chat.Model = view.Model()
 		t.chat = chat
 		t.ask.chat = engine.ChatRef{ID: chat.ID}
 		t.ask.system, t.ask.hasSystem, t.ask.workspace = "", false, ""
 	}
-	t.spent.add(view)
+	t.spent.add(view, cfg.Prices)
 	return err
 }
 
@@ -284,17 +285,18 @@ func (t *talk) stop(ctx context.Context) {
 	}
 }
 
-func (s *spending) add(v *textView) {
+// add adds what a turn took.
+func (s *spending) add(v *follow.Text, prices map[string]config.Price) {
 	s.turns++
-	s.usage = s.usage.Add(v.usage)
-	if v.log.context > 0 {
-		s.context = v.log.context
+	s.usage = s.usage.Add(v.Used)
+	if v.Log.Context > 0 {
+		s.context = v.Log.Context
 	}
-	if v.log.asked > 0 {
-		s.last = v.log.asked
+	if v.Log.Asked > 0 {
+		s.last = v.Log.Asked
 	}
-	if v.usage != nil {
-		s.cost.Add(engine.Spent{Model: v.chat.Model, Tokens: *v.usage}, v.prices)
+	if v.Used != nil {
+		s.cost.Add(engine.Spent{Model: v.Model(), Tokens: *v.Used}, prices)
 	}
 }
 

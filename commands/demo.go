@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/follow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -132,9 +134,9 @@ func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string
 		return engine.Chat{}, err
 	}
 	chat, _ := d.eng.TurnChat(id)
-	v := newTextView(d.rt, askOptions{verbose: true}, nil)
-	v.results, v.bare = true, true
-	return chat, follow(ctx, d.rt, d.eng, id, v)
+	v := follow.NewText(d.rt, follow.Options{Verbose: true}, nil)
+	v.Results, v.Bare = true, true
+	return chat, follow.Turn(ctx, d.rt, d.eng, id, v)
 }
 
 // lost tells that nobody reads the answers any more; Main says so.

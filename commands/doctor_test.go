@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/usage"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/commands/doctor"
@@ -49,7 +51,7 @@ func TestTheOutputPageNamesTheFieldsOfRoundCommands(t *testing.T) {
 	t.Parallel()
 	page := outputPage()
 	for what, v := range map[string]any{
-		"prompts list": promptsJSON{}, "prompts show": promptShowJSON{}, "usage": usageJSON{}, "doctor": doctorJSON{},
+		"prompts list": promptsJSON{}, "prompts show": promptShowJSON{}, "usage": usage.Report{}, "doctor": doctorJSON{},
 	} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(v), names)

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/follow"
+	"github.com/fettle-cli/fettle/commands/usage"
 
 	"github.com/urfave/cli/v2"
 
@@ -121,7 +122,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 	page := outputPage()
 	internal := map[string]bool{"pieces": true} // only in the store
 	printed := map[string]any{
-		"ask":     answerJSON{},
+		"ask":     follow.Answer{},
 		"failure": workbench.FaultJSON{},
 		"call":    callJSON{},
 		"version": workbench.Build{},
@@ -169,8 +170,8 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 func TestTheOutputPageIsTrueOfAsk(t *testing.T) {
 	t.Parallel()
 	var all map[string]json.RawMessage
-	full := answerJSON{
-		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []show.Amount{{}}, StopReason: "x", Reasoning: "x",
+	full := follow.Answer{
+		Value: 1, Chat: 1, ChatID: "x", MessageID: "x", Usage: &event.Usage{}, Cost: []usage.Amount{{}}, StopReason: "x", Reasoning: "x",
 		Footnotes: []string{"x"}, Error: &workbench.FaultBody{}, Payloads: []event.Payload{{}},
 		SuggestedValues: []json.RawMessage{[]byte("1")}, SuggestedActions: []json.RawMessage{[]byte("1")},
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/follow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -87,7 +89,7 @@ func runPayloadsDecide(ctx context.Context, rt *workbench.Runtime, o decideOptio
 	if done.Turn == "" {
 		return nil
 	}
-	return follow(ctx, rt, eng, done.Turn, newToolView(rt, toolCallOptions{}))
+	return follow.Turn(ctx, rt, eng, done.Turn, newToolView(rt, toolCallOptions{}))
 }
 
 // decidedLine says what was done with which payload.
@@ -127,7 +129,7 @@ func decideJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 		return workbench.PrintJSON(rt, out)
 	}
 	v := &gatheringView{toolView: &toolView{rt: rt, o: toolCallOptions{output: "json", quiet: true}}}
-	err := follow(ctx, rt, eng, d.Turn, v)
+	err := follow.Turn(ctx, rt, eng, d.Turn, v)
 	if v.start.ToolID != "" {
 		call := v.json()
 		out.Call = &call
@@ -144,4 +146,4 @@ func decideJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 // gatheringView takes in a call and prints nothing of it.
 type gatheringView struct{ *toolView }
 
-func (v *gatheringView) end() error { return nil }
+func (v *gatheringView) End() error { return nil }

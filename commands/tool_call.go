@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/follow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -146,7 +148,7 @@ func runToolCall(ctx context.Context, rt *workbench.Runtime, o toolCallOptions) 
 	if err != nil {
 		return err
 	}
-	return follow(ctx, rt, eng, id, v)
+	return follow.Turn(ctx, rt, eng, id, v)
 }
 
 // maxArguments bounds what is read of a call's arguments; a call's journal

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -47,18 +48,18 @@ type toolView struct {
 	notes []string
 }
 
-func newToolView(rt *workbench.Runtime, o toolCallOptions) view {
+func newToolView(rt *workbench.Runtime, o toolCallOptions) follow.View {
 	if o.output == "events" {
-		return &eventsOfCall{eventsView: eventsView{rt: rt}}
+		return &eventsOfCall{Events: follow.NewEvents(rt)}
 	}
 	return &toolView{rt: rt, o: o, talk: !o.quiet && (o.verbose || rt.Streams.Err.IsTerminal())}
 }
 
-func (v *toolView) status(string)       {} // says who is asked, and here nobody is
-func (v *toolView) clear()              { v.rt.Streams.Status().Clear() }
-func (v *toolView) began(c engine.Chat) { v.chat = c }
+func (v *toolView) Status(string)       {} // says who is asked, and here nobody is
+func (v *toolView) Clear()              { v.rt.Streams.Status().Clear() }
+func (v *toolView) Began(c engine.Chat) { v.chat = c }
 
-func (v *toolView) show(e event.Event) {
+func (v *toolView) Show(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.ToolStart:
 		v.start = b
@@ -98,7 +99,7 @@ func progressText(p event.ToolProgress) string {
 	return p.Tool + ": " + text
 }
 
-func (v *toolView) end() error {
+func (v *toolView) End() error {
 	if v.start.ToolID == "" && v.done.ToolID == "" { // it ended before the call did
 		return nil
 	}
@@ -199,19 +200,19 @@ func (v *toolView) json() callJSON {
 
 // eventsOfCall are the events of a call, whose failure is the program's.
 type eventsOfCall struct {
-	eventsView
+	*follow.Events
 	done event.ToolComplete
 }
 
-func (v *eventsOfCall) show(e event.Event) {
+func (v *eventsOfCall) Show(e event.Event) {
 	if b, ok := e.Body.(event.ToolComplete); ok {
 		v.done = b
 	}
-	v.eventsView.show(e)
+	v.Events.Show(e)
 }
 
-func (v *eventsOfCall) end() error {
-	if err := v.eventsView.end(); err != nil || v.done.Status != event.CallError {
+func (v *eventsOfCall) End() error {
+	if err := v.Events.End(); err != nil || v.done.Status != event.CallError {
 		return err
 	}
 	return fault.New(fault.Failed, v.done.ToolID+": "+show.OneLine(v.done.Error))

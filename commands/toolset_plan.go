@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/commands/patch"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/toolset/registry"

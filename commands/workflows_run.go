@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/follow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -150,11 +152,11 @@ func runWorkflow(ctx context.Context, rt *workbench.Runtime, o workflowOptions) 
 	if err != nil {
 		return err
 	}
-	var v view = newView(rt, askOptions{quiet: o.quiet, verbose: o.verbose, output: o.output}, cfg.Prices)
+	var v follow.View = follow.New(rt, follow.Options{Quiet: o.quiet, Verbose: o.verbose, Output: o.output}, cfg.Prices)
 	if o.output == "json" {
 		v = silentView{}
 	}
-	err = follow(ctx, rt, eng, turn, v)
+	err = follow.Turn(ctx, rt, eng, turn, v)
 	// The turn has ended, also where a signal has ended it: what it came to is
 	// known, and worth a moment.
 	i, showErr := eng.WorkflowInstance(context.WithoutCancel(ctx), id)
@@ -244,11 +246,11 @@ func sayInstance(rt *workbench.Runtime, i engine.WorkflowInstance) {
 // silentView shows nothing: what came of the turn is printed afterwards.
 type silentView struct{}
 
-func (silentView) status(string)     {}
-func (silentView) clear()            {}
-func (silentView) began(engine.Chat) {}
-func (silentView) show(event.Event)  {}
-func (silentView) end() error        { return nil }
+func (silentView) Status(string)     {}
+func (silentView) Clear()            {}
+func (silentView) Began(engine.Chat) {}
+func (silentView) Show(event.Event)  {}
+func (silentView) End() error        { return nil }
 
 func newWorkflowsCancel(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows cancel"

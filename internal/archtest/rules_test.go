@@ -58,7 +58,7 @@ func layers() []rule {
 			why:    "how a message looks doesn't depend on who shows it",
 		},
 		{
-			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/..."},
+			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/..."},
 			forbid: []string{"./commands", "./server/..."},
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
 		},
@@ -68,8 +68,13 @@ func layers() []rule {
 			why:    "switching to a branch brings its files back, so chats may use workspace, and nothing the other way",
 		},
 		{
+			rooms:  []string{"./commands/follow/..."},
+			forbid: []string{"./commands", "./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/..."},
+			why:    "how a turn is shown knows no command that shows one",
+		},
+		{
 			rooms:  []string{"./commands/workbench/..."},
-			forbid: []string{"./commands", "./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/show/...", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
+			forbid: []string{"./commands", "./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
 			why:    "what all commands share knows none of them, nor what only one of them uses",
 		},
 		{

@@ -1,4 +1,4 @@
-package commands
+package follow
 
 import (
 	"fmt"
@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-// end prints what was held back, and what there is to say about the turn.
-func (v *textView) end() error {
+// End prints what was held back, and what there is to say about the turn.
+func (v *Text) End() error {
 	v.endThought()
 	var err error
 	if v.held {
@@ -34,7 +34,7 @@ func (v *textView) end() error {
 }
 
 // endAnswer ends the answer's last line.
-func (v *textView) endAnswer() {
+func (v *Text) endAnswer() {
 	if v.out == nil {
 		return
 	}
@@ -44,12 +44,12 @@ func (v *textView) endAnswer() {
 	}
 }
 
-func (v *textView) printWhole() error {
+func (v *Text) printWhole() error {
 	s := v.whole.String()
-	if v.o.extract {
+	if v.o.Extract {
 		block, ok := show.FirstBlock(s)
 		if _, whole := v.last.(event.Complete); !ok && whole {
-			return noBlock(v.number())
+			return noBlock(v.Number())
 		}
 		s = block
 	}
@@ -72,7 +72,7 @@ func noBlock(chat int64) error {
 }
 
 // remarks are footnotes, usage and the way back to the chat.
-func (v *textView) remarks() {
+func (v *Text) remarks() {
 	out := v.rt.Streams.Err
 	dim := out.Style().Dim
 	if v.talk {
@@ -83,16 +83,16 @@ func (v *textView) remarks() {
 		}
 	}
 	var line []string
-	if v.talk && !v.bare && v.number() > 0 {
+	if v.talk && !v.Bare && v.Number() > 0 {
 		line = v.wayBack()
 	}
-	if v.o.usage && v.usage != nil {
-		line = append(line, show.UsageLine(v.usage))
+	if v.o.Usage && v.Used != nil {
+		line = append(line, usage.Line(v.Used))
 		if _, whole := v.last.(event.Complete); whole && v.cost.Known() {
 			line = append(line, v.cost.String())
 		}
 		line = append(line, term.Duration(time.Since(v.begun)))
-	} else if v.o.usage && v.kept {
+	} else if v.o.Usage && v.kept {
 		line = append(line, "the provider told no usage")
 	}
 	if len(line) == 0 {
@@ -104,7 +104,7 @@ func (v *textView) remarks() {
 }
 
 // footnotes are the turn's, and what only the whole of it tells.
-func (v *textView) footnotes() []string {
+func (v *Text) footnotes() []string {
 	notes := v.notes
 	if _, whole := v.last.(event.Complete); !whole {
 		return notes
@@ -112,26 +112,26 @@ func (v *textView) footnotes() []string {
 	switch {
 	case v.stop == provider.StopLength:
 		notes = append(notes, v.words(`the answer stops at the model's limit of output; fettle ask -c "go on" goes on`, "the answer stops at the model's limit of output; ask it to go on"))
-	case v.tail == "" && !v.shown && !v.flow && (v.log == nil || !v.log.direct):
+	case v.tail == "" && !v.shown && !v.flow && (v.Log == nil || !v.Log.Direct):
 		notes = append(notes, "the answer has no text")
 	}
 	return notes
 }
 
 // words are the ones for ask, or those for a chat.
-func (v *textView) words(ask, chat string) string {
-	if v.log != nil {
+func (v *Text) words(ask, chat string) string {
+	if v.Log != nil {
 		return chat
 	}
 	return ask
 }
 
 // wayBack names the chat.
-func (v *textView) wayBack() []string {
-	if v.log != nil {
+func (v *Text) wayBack() []string {
+	if v.Log != nil {
 		return v.sum()
 	}
-	chat := fmt.Sprintf("chat %d", v.number())
+	chat := fmt.Sprintf("chat %d", v.Number())
 	switch v.last.(type) {
 	case event.Cancelled:
 		return []string{"stopped", chat + " keeps what came"}
@@ -145,7 +145,7 @@ func (v *textView) wayBack() []string {
 }
 
 // noteChanges keeps what a call has changed, for the way out of it.
-func (v *textView) noteChanges(changes []event.Change) {
+func (v *Text) noteChanges(changes []event.Change) {
 	if len(changes) == 0 {
 		return
 	}
@@ -160,7 +160,7 @@ func (v *textView) noteChanges(changes []event.Change) {
 
 // wayOut says how to take back what the turn has done to files; "" where it has
 // done nothing.
-func (v *textView) wayOut() string {
+func (v *Text) wayOut() string {
 	command := v.words("fettle undo", "/undo")
 	switch {
 	case v.steps == 0:
@@ -175,7 +175,7 @@ func (v *textView) wayOut() string {
 }
 
 // sum is the line below an answer in a chat: how it ended, what it took.
-func (v *textView) sum() []string {
+func (v *Text) sum() []string {
 	var line []string
 	switch v.last.(type) {
 	case event.Cancelled:
@@ -186,11 +186,11 @@ func (v *textView) sum() []string {
 	if undo := v.wayOut(); undo != "" {
 		line = append(line, undo)
 	}
-	if v.chat.Model != "" && !v.log.direct {
+	if v.chat.Model != "" && !v.Log.Direct {
 		line = append(line, v.chat.Model)
 	}
-	if v.usage != nil {
-		line = append(line, show.UsageLine(v.usage))
+	if v.Used != nil {
+		line = append(line, usage.Line(v.Used))
 		if v.cost.Known() {
 			line = append(line, v.cost.String())
 		}

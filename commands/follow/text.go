@@ -1,4 +1,4 @@
-package commands
+package follow
 
 import (
 	"io"
@@ -14,25 +14,27 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
-// textView prints the answer as it comes: Markdown on a terminal, the text
+// Text prints the answer as it comes: Markdown on a terminal, the text
 // itself into a pipe. All else goes to standard error, and only where somebody
 // watches or asked for it.
-type textView struct {
-	progress
-	rt    *workbench.Runtime
-	o     askOptions
-	talk  bool // say what happens on standard error
-	whole strings.Builder
-	held  bool // the answer is printed at the end
-	plain bool // the answer is data or code, which is shown as it is
-	out   answerWriter
-	wrote bool // some of the answer is out
-	shown bool // a payload was shown
-	// results shows what calls gave, and bare leaves out the line at the end.
-	results, bare bool
-	// log keeps what a chat opens later, and shows more of a turn; nil for ask.
-	log *chatLog
+type Text struct {
+	// Results shows what calls gave, and Bare leaves out the line at the end.
+	Results, Bare bool
+	// Log keeps what a chat opens later, and shows more of a turn; nil for ask.
+	Log *Log
+	// Used are the tokens so far, nil where nobody told.
+	Used *event.Usage
 
+	progress
+	rt     *workbench.Runtime
+	o      Options
+	talk   bool // say what happens on standard error
+	whole  strings.Builder
+	held   bool // the answer is printed at the end
+	plain  bool // the answer is data or code, which is shown as it is
+	out    answerWriter
+	wrote  bool // some of the answer is out
+	shown  bool // a payload was shown
 	broken bool // a tool ran since: the next text begins a paragraph
 	tail   string
 	// thought is where reasoning is written to, nil where none is open;
@@ -46,7 +48,6 @@ type textView struct {
 	notes    []string
 	flow     bool   // a workflow runs: not each of its turns has an answer
 	stop     string // why the last response stopped
-	usage    *event.Usage
 	begun    time.Time
 }
 
@@ -56,23 +57,27 @@ type answerWriter interface {
 	Close() error
 }
 
-func newTextView(rt *workbench.Runtime, o askOptions, prices map[string]config.Price) *textView {
-	return &textView{
+// NewText is a view of one turn.
+func NewText(rt *workbench.Runtime, o Options, prices map[string]config.Price) *Text {
+	return &Text{
 		progress: progress{prices: prices},
-		rt:       rt, o: o, begun: time.Now(), held: o.noStream || o.extract, plain: o.extract || o.schema != nil,
-		inputs: map[string]string{}, talk: !o.quiet && (o.verbose || rt.Streams.Err.IsTerminal()),
+		rt:       rt, o: o, begun: time.Now(), held: o.NoStream || o.Extract, plain: o.Extract || o.Schema != nil,
+		inputs: map[string]string{}, talk: !o.Quiet && (o.Verbose || rt.Streams.Err.IsTerminal()),
 	}
 }
 
-func (v *textView) status(text string) {
+// Status says on a terminal what is being waited for.
+func (v *Text) Status(text string) {
 	if v.talk {
 		v.rt.Streams.Status().Set(text)
 	}
 }
 
-func (v *textView) clear() { v.rt.Streams.Status().Clear() }
+// Clear takes the status away.
+func (v *Text) Clear() { v.rt.Streams.Status().Clear() }
 
-func (v *textView) show(e event.Event) {
+// Show takes each event in order.
+func (v *Text) Show(e event.Event) {
 	v.note(e)
 	if _, more := e.Body.(event.Reasoning); !more {
 		v.endThought()
@@ -91,7 +96,7 @@ func (v *textView) show(e event.Event) {
 		v.inputs[b.ToolUseID] = show.ArgLine(b.Input)
 		v.calling(b)
 	case event.ToolProgress:
-		v.status(b.Tool + ": " + b.Message)
+		v.Status(b.Tool + ": " + b.Message)
 	case event.ToolComplete:
 		v.toolEnd(b)
 	case event.AgentStart:
@@ -109,43 +114,43 @@ func (v *textView) show(e event.Event) {
 		v.notes = append(v.notes, b.Text)
 	case event.Meta:
 		v.stop = b.StopReason
-		v.usage = v.usage.Add(b.Usage)
-		v.log.meta(b)
+		v.Used = v.Used.Add(b.Usage)
+		v.Log.meta(b)
 	}
 }
 
 // agentLine is a step of several agents that answer together, in document
 // 003's form.
-func (v *textView) agentLine(text string) {
+func (v *Text) agentLine(text string) {
 	v.broken = true // what it says next is a paragraph of its own
 	if !v.talk {
 		return
 	}
 	v.pause()
-	v.clear()
-	if v.log != nil {
-		v.log.apart(v.rt.Streams.Err, saidStep)
+	v.Clear()
+	if v.Log != nil {
+		v.Log.Step(v.rt.Streams.Err)
 	}
 	v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim(term.Clean(text)))
-	v.status("asking " + v.chat.Model)
+	v.Status("asking " + v.chat.Model)
 }
 
 // happens says what is going on, such as a retry: on the status line, or on a
 // line of its own where there is no such line, or all is to be seen.
-func (v *textView) happens(text string) {
-	if v.talk && (v.o.verbose || !v.rt.Streams.Status().Shows()) {
+func (v *Text) happens(text string) {
+	if v.talk && (v.o.Verbose || !v.rt.Streams.Status().Shows()) {
 		v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim("· "+term.Clean(text)))
 		return
 	}
-	v.status(text)
+	v.Status(text)
 }
 
 // text prints a piece of the answer. Flushing waits while more is there.
-func (v *textView) text(s string, more bool) {
+func (v *Text) text(s string, more bool) {
 	if s == "" {
 		return
 	}
-	v.clear()
+	v.Clear()
 	if v.broken {
 		v.broken = false
 		if gap := paragraphBreak(v.tail); v.wrote && v.rendered() && !v.held {
@@ -155,9 +160,9 @@ func (v *textView) text(s string, more bool) {
 		}
 	}
 	v.wrote = true
-	if v.log != nil {
-		v.log.apart(v.rt.Streams.Out, saidText)
-		v.log.answer.WriteString(s)
+	if v.Log != nil {
+		v.Log.apart(v.rt.Streams.Out, saidText)
+		v.Log.Answer.WriteString(s)
 	}
 	v.tail = lastBytes(v.tail+s, 2)
 	if v.held {
@@ -195,19 +200,19 @@ func lastBytes(s string, n int) string {
 }
 
 // newWriter begins a piece of the answer.
-func (v *textView) newWriter() answerWriter {
+func (v *Text) newWriter() answerWriter {
 	out := v.rt.Streams.Out
 	if v.rendered() {
-		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style(), Highlight: v.log != nil})
+		return markdown.New(out, markdown.Options{Width: out.Width(), Style: out.Style(), Highlight: v.Log != nil})
 	}
 	return show.NewPlainWriter(out)
 }
 
 // rendered tells whether the answer is shown as Markdown.
-func (v *textView) rendered() bool { return !v.plain && v.rt.Streams.Out.IsTerminal() }
+func (v *Text) rendered() bool { return !v.plain && v.rt.Streams.Out.IsTerminal() }
 
 // pause closes what was written so far, since something else is shown next.
-func (v *textView) pause() {
+func (v *Text) pause() {
 	v.broken = true
 	if v.out == nil || !v.rendered() {
 		return
@@ -221,37 +226,37 @@ func (v *textView) pause() {
 }
 
 // reasoning shows the newest line of what the model thinks, or all of it.
-func (v *textView) reasoning(text string) {
+func (v *Text) reasoning(text string) {
 	if !v.talk || text == "" {
 		return
 	}
-	if v.o.verbose {
+	if v.o.Verbose {
 		if v.thought == nil {
 			if v.rendered() {
 				v.pause()
 			}
-			v.clear()
+			v.Clear()
 			v.thought = &show.Aside{Out: v.rt.Streams.Err}
 		}
 		v.thought.Write(text)
 		return
 	}
-	if v.log != nil {
-		v.log.think(text)
+	if v.Log != nil {
+		v.Log.think(text)
 	}
 	const kept = 1000 // bytes, more than any line shows
 	v.thinking = lastBytes(v.thinking+text, kept)
 	if line := lastLine(v.thinking); line != "" {
 		const label = "thinking: "
-		v.status(label + lastWords(line, v.rt.Streams.Err.Width()-len(label)-1))
+		v.Status(label + lastWords(line, v.rt.Streams.Err.Width()-len(label)-1))
 	}
 }
 
 // endThought ends the line that reasoning was written to.
-func (v *textView) endThought() {
+func (v *Text) endThought() {
 	v.thinking = ""
-	if v.log != nil {
-		if line := v.log.fold(); line != "" {
+	if v.Log != nil {
+		if line := v.Log.fold(); line != "" {
 			v.agentLine(line)
 		}
 	}
@@ -261,8 +266,8 @@ func (v *textView) endThought() {
 	}
 }
 
-func (v *textView) toolEnd(b event.ToolComplete) {
-	v.clear()
+func (v *Text) toolEnd(b event.ToolComplete) {
+	v.Clear()
 	v.broken = true
 	args := v.inputs[b.ToolUseID]
 	delete(v.inputs, b.ToolUseID)
@@ -278,27 +283,27 @@ func (v *textView) toolEnd(b event.ToolComplete) {
 	if b.Status == event.CallError {
 		mark, what = out.Style().Red("✗"), show.ReasonOf(b.Error)
 	}
-	if v.log != nil {
-		v.log.apart(out, saidStep)
+	if v.Log != nil {
+		v.Log.Step(out)
 	}
 	out.WriteString(show.Call{Mark: mark, Tool: b.Tool, Args: args, Note: what}.Line(out))
-	if v.log != nil {
-		v.log.ended(out, b)
+	if v.Log != nil {
+		v.Log.ended(out, b)
 	}
-	if v.results && b.Status != event.CallError {
+	if v.Results && b.Status != event.CallError {
 		out.WriteString(show.ResultLines(out, b.Result))
 	}
-	v.status("asking " + v.chat.Model)
+	v.Status("asking " + v.chat.Model)
 }
 
 // calling says that a call runs.
-func (v *textView) calling(b event.ToolStart) {
+func (v *Text) calling(b event.ToolStart) {
 	verb := "running "
-	if v.log != nil {
-		v.log.start(b)
+	if v.Log != nil {
+		v.Log.start(b)
 		verb = "→ calling " // document 003's words
 	}
-	v.status(verb + b.Tool + "  " + v.inputs[b.ToolUseID])
+	v.Status(verb + b.Tool + "  " + v.inputs[b.ToolUseID])
 }
 
 // lastLine is the last line of a text that has something in it.

@@ -1,25 +1,24 @@
-package commands
+package follow
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // payload shows structured data: as a card on a terminal, at its place in the
-// answer. Elsewhere a line on standard error says that there is some.
-func (v *textView) payload(b event.Payload) {
+// Answer. Elsewhere a line on standard error says that there is some.
+func (v *Text) payload(b event.Payload) {
 	v.shown = true
 	p := provider.Payload{ID: b.PayloadID, Type: b.Kind, Data: b.Data, Source: b.Source, Toolset: b.Toolset, Title: b.Title}
 	if !v.rendered() {
 		if v.talk {
-			v.clear()
+			v.Clear()
 			v.rt.Streams.Err.Printf("%s\n", v.rt.Streams.Err.Style().Dim("· "+term.Clean(show.CardName(p))+": fettle payloads show"))
 		}
 		return
@@ -35,7 +34,7 @@ func (v *textView) payload(b event.Payload) {
 	}
 	wrote := v.wrote
 	v.pause()
-	v.clear()
+	v.Clear()
 	if wrote {
 		v.rt.Streams.Out.WriteString("\n")
 	}
@@ -44,14 +43,14 @@ func (v *textView) payload(b event.Payload) {
 }
 
 // suggestions are what the answer offers to go on with, as commands.
-func (v *textView) suggestions() {
+func (v *Text) suggestions() {
 	done, ok := v.last.(event.Complete)
-	if !ok || !v.talk || v.number() == 0 {
+	if !ok || !v.talk || v.Number() == 0 {
 		return
 	}
 	var rows [][2]string
-	if v.log != nil {
-		v.log.suggest(v.rt.Streams.Err, done.Payload)
+	if v.Log != nil {
+		v.Log.suggest(v.rt.Streams.Err, done.Payload)
 		return
 	}
 	for _, s := range show.Values(done.Payload.SuggestedValues) {

@@ -1,4 +1,4 @@
-package commands
+package follow
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -48,7 +47,7 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 		case 'a':
 			answer.Decision = event.AllowAlways
 		case '?':
-			text = detailText(ask, width)
+			text = CallDetails(ask, width)
 			continue
 		}
 		return eng.Confirm(ctx, id, answer)
@@ -93,8 +92,8 @@ func approvalText(ask event.ConfirmRequest, width int) string {
 	return b.String()
 }
 
-// detailText is the whole call, for somebody who wants to see all of it.
-func detailText(ask event.ConfirmRequest, width int) string {
+// CallDetails is the whole call, for somebody who wants to see all of it.
+func CallDetails(ask event.ConfirmRequest, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s wants to run with\n", term.Clean(ask.ToolID))
 	var fields map[string]json.RawMessage

@@ -1,4 +1,4 @@
-package commands
+package usage
 
 import (
 	"encoding/json"

@@ -1,15 +1,13 @@
-package commands
+package follow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"io/fs"
 	"sync"
 
-	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -17,33 +15,44 @@ import (
 	"github.com/fettle-cli/fettle/server/client"
 )
 
-// view shows a turn's events as one output format wants them.
-type view interface {
-	// status says on a terminal what is being waited for; clear takes it away.
-	status(text string)
-	clear()
-	// began takes the chat, once the question is accepted.
-	began(engine.Chat)
-	// show takes each event in order.
-	show(event.Event)
-	// end prints what is left to print when the turn has ended.
-	end() error
+// View shows a turn's events as one output format wants them.
+type View interface {
+	// Status says on a terminal what is being waited for; Clear takes it away.
+	Status(text string)
+	Clear()
+	// Began takes the chat, once the question is accepted.
+	Began(engine.Chat)
+	// Show takes each event in order.
+	Show(event.Event)
+	// End prints what is left to print when the turn has ended.
+	End() error
 }
 
-// newView picks the view of the output format.
-func newView(rt *workbench.Runtime, o askOptions, prices map[string]config.Price) view {
-	switch o.output {
+// Options are what a person wants to see of a turn.
+type Options struct {
+	Output   string          // text, json or events
+	Schema   json.RawMessage // what the answer is JSON of, if it is
+	Extract  bool            // only the first code block
+	NoStream bool            // the answer once it is whole
+	Quiet    bool            // the answer alone
+	Verbose  bool            // all that happens, also where nobody watches
+	Usage    bool            // the tokens, and what they cost
+}
+
+// New picks the view of the output format.
+func New(rt *workbench.Runtime, o Options, prices map[string]config.Price) View {
+	switch o.Output {
 	case "events":
-		return &eventsView{rt: rt}
+		return NewEvents(rt)
 	case "json":
 		return newJSONView(rt, o, prices)
 	}
-	return newTextView(rt, o, prices)
+	return NewText(rt, o, prices)
 }
 
-// follow shows a turn to its end. The turn is ours: a signal and a closed pipe
+// Turn shows a turn to its end. The turn is ours: a signal and a closed pipe
 // cancel it, once. What has come is kept and shown either way.
-func follow(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, v view) error {
+func Turn(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, v View) error {
 	alive := context.WithoutCancel(ctx)
 	cancel := sync.OnceFunc(func() {
 		// Only an ended turn can't be cancelled, and then nothing is to do.
@@ -52,18 +61,18 @@ func follow(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id eng
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
 	if chat, ok := eng.TurnChat(id); ok {
-		v.began(chat)
+		v.Began(chat)
 		if chat.Model != "" {
-			v.status("asking " + chat.Model)
+			v.Status("asking " + chat.Model)
 		}
 	}
 	var last event.Body
 	for e, err := range eng.Follow(alive, id, 0) {
 		if err != nil {
-			v.clear()
+			v.Clear()
 			return err
 		}
-		v.show(e)
+		v.Show(e)
 		last = e.Body
 		if ask, ok := e.Body.(event.ConfirmRequest); ok {
 			err := confirm(ctx, rt, eng, id, ask)
@@ -75,24 +84,11 @@ func follow(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id eng
 			cancel()
 		}
 	}
-	v.clear()
+	v.Clear()
 	if rt.Streams.Out.Err() != nil {
 		return ending(last) // Main says what is lost
 	}
-	return errors.Join(v.end(), ending(last))
-}
-
-// outputTrouble is what a write to standard output that failed means: a reader
-// that went away is no reason to say anything.
-func outputTrouble(err error) error {
-	if term.ClosedPipe(err) {
-		return workbench.ExitError{Status: workbench.ExitClosedPipe}
-	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err // the file's name is one that we made up
-	}
-	return fault.Wrap(fault.Failed, "write to standard output", err)
+	return errors.Join(v.End(), ending(last))
 }
 
 // ending turns the last event into what the program ends with.
@@ -121,10 +117,11 @@ type progress struct {
 	last event.Body
 
 	prices map[string]config.Price
-	cost   show.Cost // of the responses so far; a fallback may have other prices
+	cost   usage.Cost // of the responses so far; a fallback may have other prices
 }
 
-func (p *progress) began(c engine.Chat) { p.chat = c }
+// Began takes the chat, once the question is accepted.
+func (p *progress) Began(c engine.Chat) { p.chat = c }
 
 func (p *progress) note(e event.Event) {
 	p.last = e.Body
@@ -148,10 +145,13 @@ func (p *progress) pay(m event.Meta) {
 	p.cost.Add(engine.Spent{Model: m.Model, Tokens: *m.Usage}, p.prices)
 }
 
-// number is the chat's, or 0 where nothing is kept.
-func (p *progress) number() int64 {
+// Number is the chat's, or 0 where nothing is kept.
+func (p *progress) Number() int64 {
 	if !p.kept {
 		return 0
 	}
 	return p.chat.Number
 }
+
+// Model is the one that answered last, or that is asked.
+func (p *progress) Model() string { return p.chat.Model }

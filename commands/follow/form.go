@@ -1,4 +1,4 @@
-package commands
+package follow
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -72,7 +71,7 @@ func (f *former) run(ctx context.Context) (event.Decision, json.RawMessage, erro
 // all of it can be read.
 func (f *former) choose(ctx context.Context, text string, choices []term.Choice) (event.Decision, error) {
 	key, err := f.rt.Streams.Ask(ctx, term.Question{Text: f.above(text), Choices: choices})
-	return decisionOf(key), err
+	return DecisionOf(key), err
 }
 
 // above shows a text where a page keeps it, and gives what the question still has to
@@ -323,7 +322,8 @@ func jsonString(s string) json.RawMessage {
 	return raw
 }
 
-func decisionOf(key rune) event.Decision {
+// DecisionOf is what a key of a question decides; any other key denies.
+func DecisionOf(key rune) event.Decision {
 	switch key {
 	case 'y':
 		return event.Allow

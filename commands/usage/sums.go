@@ -1,4 +1,4 @@
-package commands
+package usage
 
 import (
 	"cmp"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/fettle-cli/fettle/commands/show"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -27,7 +25,7 @@ type usageRow struct {
 	turns  int64
 	untold int64
 	tokens event.Usage
-	cost   show.Cost
+	cost   Cost
 }
 
 // sumUsage adds up rows: the latest day first, else what used most.
@@ -128,7 +126,7 @@ func (r *usageRow) names(by string) []string {
 func (r *usageRow) cells(number func(int64) string) []string {
 	tokens := number
 	if r.untold > 0 && r.untold == r.turns && r.all() == 0 {
-		tokens = func(int64) string { return show.Unknown }
+		tokens = func(int64) string { return unknown }
 	}
 	return []string{
 		number(r.turns), tokens(r.tokens.InputTokens), tokens(r.tokens.OutputTokens),

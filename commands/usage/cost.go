@@ -1,4 +1,4 @@
-package show
+package usage
 
 import (
 	"encoding/json"
@@ -88,8 +88,8 @@ type Amount struct {
 	Amount   json.Number `json:"amount"`
 }
 
-// Unknown stands for a number that nobody told.
-const Unknown = "–"
+// unknown stands for a number that nobody told.
+const unknown = "–"
 
 // exact is enough decimals for any sum of millionths of millionths.
 const exact = 12
@@ -108,7 +108,7 @@ func (c *Cost) JSON() []Amount {
 // something out, "–" where nothing is known.
 func (c *Cost) String() string {
 	if len(c.amounts) == 0 {
-		return Unknown
+		return unknown
 	}
 	var parts []string
 	for _, currency := range slices.Sorted(maps.Keys(c.amounts)) {
@@ -133,8 +133,8 @@ func money(amount *big.Rat) string {
 	return "< 0.0001"
 }
 
-// UsageLine is what was used, for a person, on a line.
-func UsageLine(u *event.Usage) string {
+// Line is what was used, for a person, on a line.
+func Line(u *event.Usage) string {
 	s := fmt.Sprintf("%s in, %s out", term.Number(u.InputTokens), term.Number(u.OutputTokens))
 	if u.CachedTokens > 0 {
 		s += ", " + term.Number(u.CachedTokens) + " cached"

@@ -1,4 +1,4 @@
-package commands
+package follow
 
 import (
 	"bufio"
@@ -6,26 +6,31 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
-// eventsView prints each event as a line of canonical JSON.
-type eventsView struct {
+// Events prints each event as a line of canonical JSON.
+type Events struct {
 	rt  *workbench.Runtime
 	buf *bufio.Writer
 	err error
 }
 
-func (v *eventsView) status(string)     {}
-func (v *eventsView) clear()            {}
-func (v *eventsView) began(engine.Chat) {}
+// NewEvents is a view of one turn.
+func NewEvents(rt *workbench.Runtime) *Events { return &Events{rt: rt} }
 
-func (v *eventsView) show(e event.Event) {
+// Status does nothing, as Clear and Began: events are all that is printed.
+func (v *Events) Status(string)     {}
+func (v *Events) Clear()            {}
+func (v *Events) Began(engine.Chat) {}
+
+// Show prints an event.
+func (v *Events) Show(e event.Event) {
 	if v.buf == nil {
 		v.buf = bufio.NewWriterSize(v.rt.Streams.Out, show.PipeBuffer)
 	}
@@ -41,11 +46,12 @@ func (v *eventsView) show(e event.Event) {
 	}
 }
 
-func (v *eventsView) end() error { return v.err }
+// End tells what went wrong with an event.
+func (v *Events) End() error { return v.err }
 
-// answerJSON is what --output json prints: one object. The page "output" of the
+// Answer is what --output json prints: one object. The page "output" of the
 // help says what its fields mean.
-type answerJSON struct {
+type Answer struct {
 	SchemaVersion int            `json:"schema_version"`
 	Status        string         `json:"status"` // complete, error, cancelled
 	Answer        string         `json:"answer"`
@@ -56,7 +62,7 @@ type answerJSON struct {
 	MessageID     string         `json:"message_id,omitempty"`
 	Model         string         `json:"model"`
 	Usage         *event.Usage   `json:"usage,omitempty"`
-	Cost          []show.Amount  `json:"cost,omitempty"` // all of it, or nothing
+	Cost          []usage.Amount `json:"cost,omitempty"` // all of it, or nothing
 	StopReason    string         `json:"stop_reason,omitempty"`
 	Reasoning     string         `json:"reasoning,omitempty"`
 	ToolCalls     []toolCallJSON `json:"tool_calls"`
@@ -71,7 +77,7 @@ type answerJSON struct {
 }
 
 // timingJSON is where the time went, in milliseconds; the syncs overlap the
-// model's answer.
+// Model's answer.
 type timingJSON struct {
 	Total float64 `json:"total_ms"`
 	Sync  float64 `json:"sync_ms"`
@@ -89,8 +95,8 @@ type toolCallJSON struct {
 type jsonView struct {
 	progress
 	rt     *workbench.Runtime
-	o      askOptions
-	out    answerJSON
+	o      Options
+	out    Answer
 	text   strings.Builder
 	think  strings.Builder
 	broken bool
@@ -98,18 +104,18 @@ type jsonView struct {
 	begun  time.Time
 }
 
-func newJSONView(rt *workbench.Runtime, o askOptions, prices map[string]config.Price) *jsonView {
+func newJSONView(rt *workbench.Runtime, o Options, prices map[string]config.Price) *jsonView {
 	return &jsonView{
 		progress: progress{prices: prices},
 		rt:       rt, o: o, inputs: map[string]json.RawMessage{}, begun: time.Now(),
-		out: answerJSON{SchemaVersion: workbench.OutputVersion, ToolCalls: []toolCallJSON{}},
+		out: Answer{SchemaVersion: workbench.OutputVersion, ToolCalls: []toolCallJSON{}},
 	}
 }
 
-func (v *jsonView) status(string) {}
-func (v *jsonView) clear()        {}
+func (v *jsonView) Status(string) {}
+func (v *jsonView) Clear()        {}
 
-func (v *jsonView) show(e event.Event) {
+func (v *jsonView) Show(e event.Event) {
 	v.note(e)
 	v.out.TurnID = e.TurnID
 	switch b := e.Body.(type) {
@@ -150,23 +156,23 @@ func (v *jsonView) show(e event.Event) {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (v *jsonView) end() error {
+func (v *jsonView) End() error {
 	v.out.Answer, v.out.Reasoning = v.text.String(), v.think.String()
 	v.out.Model = v.chat.Model
 	if v.out.Status == "complete" && v.cost.Whole() {
 		v.out.Cost = v.cost.JSON()
 	}
-	if v.out.Chat = v.number(); v.out.Chat > 0 {
+	if v.out.Chat = v.Number(); v.out.Chat > 0 {
 		v.out.ChatID = v.chat.ID
 	}
-	if v.o.extract {
+	if v.o.Extract {
 		block, ok := show.FirstBlock(v.out.Answer)
 		if !ok && v.out.Status == "complete" {
 			return noBlock(v.out.Chat)
 		}
 		v.out.Answer = block
 	}
-	if v.o.schema != nil && v.out.Status == "complete" {
+	if v.o.Schema != nil && v.out.Status == "complete" {
 		v.out.Value = json.RawMessage(v.out.Answer)
 	}
 	v.out.Timing = timingJSON{

@@ -1,4 +1,4 @@
-package commands
+package usage
 
 import (
 	"cmp"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/fettle-cli/fettle/commands/show"
 
 	"github.com/urfave/cli/v2"
 
@@ -38,7 +36,8 @@ that were deleted stay counted. A day ends at midnight where the machine was.
 What nobody knows is –. In a pipe each row is a line with tabs between, the numbers
 without commas and without a sum.`
 
-func newUsage(rt *workbench.Runtime) *cli.Command {
+// New is the command usage.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "usage",
 		Usage:       "sum up the tokens that were used, and what they cost",
@@ -121,8 +120,8 @@ func noUsage(o usageOptions) string {
 	return `no tokens yet; fettle ask "why is the sky blue?" uses some`
 }
 
-// usageJSON is what `usage --output json` prints.
-type usageJSON struct {
+// Report is what `usage --output json` prints.
+type Report struct {
 	SchemaVersion int            `json:"schema_version"`
 	By            string         `json:"by"`              // model, day, chat
 	Since         string         `json:"since,omitempty"` // the first day
@@ -138,13 +137,13 @@ type usageRowJSON struct {
 	Chat  *usageChatJSON `json:"chat,omitempty"`
 	Turns int64          `json:"turns"`
 	// Untold are the turns of which the provider told no tokens, or not all.
-	Untold           int64         `json:"untold"`
-	InputTokens      int64         `json:"input_tokens"`
-	OutputTokens     int64         `json:"output_tokens"`
-	CachedTokens     int64         `json:"cached_tokens"`      // a part of input_tokens
-	CacheWriteTokens int64         `json:"cache_write_tokens"` // another part of them
-	ReasoningTokens  int64         `json:"reasoning_tokens"`   // a part of output_tokens
-	Cost             []show.Amount `json:"cost"`               // one for each currency
+	Untold           int64    `json:"untold"`
+	InputTokens      int64    `json:"input_tokens"`
+	OutputTokens     int64    `json:"output_tokens"`
+	CachedTokens     int64    `json:"cached_tokens"`      // a part of input_tokens
+	CacheWriteTokens int64    `json:"cache_write_tokens"` // another part of them
+	ReasoningTokens  int64    `json:"reasoning_tokens"`   // a part of output_tokens
+	Cost             []Amount `json:"cost"`               // one for each currency
 	// Unpriced are the models whose tokens Cost leaves out, all or in part.
 	Unpriced []string `json:"unpriced"`
 }
@@ -156,8 +155,8 @@ type usageChatJSON struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func (s *usageSums) json(o usageOptions) usageJSON {
-	out := usageJSON{SchemaVersion: workbench.OutputVersion, By: o.by, Rows: []usageRowJSON{}, Total: s.total.json()}
+func (s *usageSums) json(o usageOptions) Report {
+	out := Report{SchemaVersion: workbench.OutputVersion, By: o.by, Rows: []usageRowJSON{}, Total: s.total.json()}
 	if !o.since.IsZero() {
 		out.Since = o.since.Format(time.DateOnly)
 	}
