@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/author"
+
 	"github.com/fettle-cli/fettle/toolset/python"
 	"github.com/fettle-cli/fettle/toolset/validate"
 )
@@ -45,7 +47,7 @@ func TestTheExampleOfAServiceIsOne(t *testing.T) {
 func TestTheOutputPageNamesAuthorsFields(t *testing.T) {
 	t.Parallel()
 	page := outputPage()
-	for what, v := range map[string]any{"validate": validatedJSON{}, "test": testedJSON{}, "pack": packedJSON{}} {
+	for what, v := range author.Printed() {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(v), names)
 		if len(names) < 8 {

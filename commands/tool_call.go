@@ -2,12 +2,8 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/follow"
@@ -16,11 +12,9 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // toolCallOptions are the flags of `tool call`, as values.
@@ -149,113 +143,4 @@ func runToolCall(ctx context.Context, rt *workbench.Runtime, o toolCallOptions) 
 		return err
 	}
 	return follow.Turn(ctx, rt, eng, id, v)
-}
-
-// maxArguments bounds what is read of a call's arguments; a call's journal
-// holds no more anyway.
-const maxArguments = 16 << 20
-
-// arguments are the call's, as JSON.
-func (o toolCallOptions) arguments(ctx context.Context, rt *workbench.Runtime, tools *toolset.Set) (json.RawMessage, error) {
-	switch {
-	case len(o.named) > 0:
-		return namedArguments(o.named, inputTypes(tools, o.tool))
-	case o.args == "-":
-		data, err := readAll(ctx, rt, maxArguments)
-		if err != nil {
-			return nil, err
-		}
-		return checkArguments(data, "standard input")
-	}
-	return checkArguments([]byte(o.args), "the arguments")
-}
-
-func checkArguments(data []byte, what string) (json.RawMessage, error) {
-	text := strings.TrimSpace(string(data))
-	if text == "" {
-		return nil, nil
-	}
-	if !json.Valid([]byte(text)) || text[0] != '{' {
-		return nil, cmdline.Usagef(`fettle tool call TOOL '{"path": "a.txt"}'`, "%s should be a JSON object, and is not: %s", what, show.OneLine(text))
-	}
-	return json.RawMessage(text), nil
-}
-
-// readAll reads standard input to its end.
-func readAll(ctx context.Context, rt *workbench.Runtime, most int64) ([]byte, error) {
-	type read struct {
-		data []byte
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() { // ends with the process, if nobody ends the input
-		data, err := io.ReadAll(io.LimitReader(rt.Streams.In.File(), most+1))
-		done <- read{data, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case r := <-done:
-		switch {
-		case r.err != nil:
-			return nil, fault.Wrap(fault.Failed, "read standard input", r.err)
-		case int64(len(r.data)) > most:
-			return nil, cmdline.Usagef("", "standard input is larger than %d MiB, the limit", most>>20)
-		}
-		return r.data, nil
-	}
-}
-
-// inputTypes are the types that a tool's input_schema names for its arguments.
-func inputTypes(tools *toolset.Set, name string) map[string][]string {
-	entry, ok := tools.Get(name)
-	if found := tools.ByBareID(name); !ok && len(found) > 0 {
-		entry = found[0]
-	}
-	return schemaTypes(entry.Tool.InputSchema)
-}
-
-// schemaTypes are the types that a schema names for an object's fields.
-func schemaTypes(raw json.RawMessage) map[string][]string {
-	var schema struct {
-		Properties map[string]struct {
-			Type json.RawMessage `json:"type"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(raw, &schema) != nil {
-		return nil // a schema that can't be read is found by the call
-	}
-	types := map[string][]string{}
-	for arg, p := range schema.Properties {
-		var one string
-		var many []string
-		if json.Unmarshal(p.Type, &one) == nil {
-			many = []string{one}
-		} else if json.Unmarshal(p.Type, &many) != nil {
-			continue
-		}
-		types[arg] = many
-	}
-	return types
-}
-
-// namedArguments makes an object of NAME=VALUE. A value is a text where the
-// tool takes one, and JSON where it takes something else and the value is some.
-func namedArguments(named []string, types map[string][]string) (json.RawMessage, error) {
-	args := map[string]json.RawMessage{}
-	for _, arg := range named {
-		name, value, ok := strings.Cut(arg, "=")
-		if !ok || name == "" {
-			return nil, cmdline.Usagef("fettle tool call TOOL --arg path=a.txt", "--arg wants NAME=VALUE, not %s", cmdline.ShellWord(arg))
-		}
-		if _, twice := args[name]; twice {
-			return nil, cmdline.Usagef("fettle tool call TOOL --arg 'names=[\"a\",\"b\"]'", "--arg gives %s twice", name)
-		}
-		if want := types[name]; len(want) > 0 && !slices.Contains(want, "string") && json.Valid([]byte(value)) {
-			args[name] = json.RawMessage(value)
-			continue
-		}
-		args[name], _ = json.Marshal(value) // a string can't fail
-	}
-	return json.Marshal(args)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 
+	"github.com/fettle-cli/fettle/commands/author"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -49,7 +51,7 @@ tar.gz, a folder or an https address, made for fettle; or an MCP bundle (.mcpb);
 or a folder with a SKILL.md. It can do what you approved when it was imported,
 and nothing else.`,
 		UsageText:   "fettle toolset import csv-tools.zip --yes\nfettle toolset list\nfettle toolset show csv-tools",
-		Subcommands: append(toolsetAuthorCommands(rt), installedToolsets(rt)...),
+		Subcommands: append(author.Commands(rt), installedToolsets(rt)...),
 	}
 }
 

@@ -220,7 +220,7 @@ func (o workflowOptions) readInput(ctx context.Context, rt *workbench.Runtime, e
 		}
 		return namedArguments(o.named, schemaTypes(w.InputSchema))
 	case o.input == "-":
-		data, err := readAll(ctx, rt, maxArguments)
+		data, err := readInput(ctx, rt)
 		if err != nil {
 			return nil, err
 		}

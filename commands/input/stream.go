@@ -40,3 +40,18 @@ func (s *streamReader) Close() error {
 	s.r.close()
 	return nil
 }
+
+// All reads an open file to its end, and no more than most bytes of it: larger tells
+// that there are more. It ends with ctx, as [Stream] does.
+func All(ctx context.Context, f *os.File, most int64) (data []byte, larger bool, err error) {
+	r, err := Stream(ctx, f)
+	if err != nil {
+		return nil, false, err
+	}
+	defer r.Close() // it was only read
+	data, err = io.ReadAll(io.LimitReader(r, most+1))
+	if int64(len(data)) > most {
+		return nil, true, err
+	}
+	return data, false, err
+}

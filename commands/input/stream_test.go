@@ -62,3 +62,28 @@ func TestAStreamEndsWithItsFile(t *testing.T) {
 		t.Errorf("read %q, %v", all, err)
 	}
 }
+
+// All reads no more than it may, and says that there is more.
+func TestAllIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		most   int64
+		want   string
+		larger bool
+	}{{4, "abcd", false}, {9, "abcd", false}, {3, "", true}} {
+		from, to, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer from.Close()
+		if _, err := to.WriteString("abcd"); err != nil {
+			t.Fatal(err)
+		}
+		if err := to.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, larger, err := All(t.Context(), from, c.most); string(got) != c.want || larger != c.larger || err != nil {
+			t.Errorf("at most %d: %q, %v, %v", c.most, got, larger, err)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package commands
+package author
 
 import (
 	"context"
@@ -181,8 +181,8 @@ func TestPathsOfArchivesAndOfStandardInput(t *testing.T) {
 		want  cireport.Finding
 	}{
 		{bundlePlace{ref: "-"}, "tools/a.py", cireport.Finding{Level: "error", Code: "x", Message: "tools/a.py:3:1: m"}},
-		{bundlePlace{ref: "x.zip"}, "x.zip/tools/a.py", cireport.Finding{Path: "commands/x.zip", Level: "error", Code: "x", Message: "tools/a.py:3:1: m"}},
-		{bundlePlace{ref: "demo", folder: true}, filepath.Join("demo", "tools", "a.py"), cireport.Finding{Path: "commands/demo/tools/a.py", Line: 3, Column: 1, Level: "error", Code: "x", Message: "m"}},
+		{bundlePlace{ref: "x.zip"}, "x.zip/tools/a.py", cireport.Finding{Path: "author/x.zip", Level: "error", Code: "x", Message: "tools/a.py:3:1: m"}},
+		{bundlePlace{ref: "demo", folder: true}, filepath.Join("demo", "tools", "a.py"), cireport.Finding{Path: "author/demo/tools/a.py", Line: 3, Column: 1, Level: "error", Code: "x", Message: "m"}},
 	} {
 		a.root = filepath.Dir(mustAbs(t, "."))
 		if got := a.finding(tt.place, f); got != tt.want {

@@ -1,4 +1,4 @@
-package commands
+package author
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset/bundle"
 )
 
-// toolsetAuthorCommands are the commands of who makes toolsets.
-func toolsetAuthorCommands(rt *workbench.Runtime) []*cli.Command {
+// Commands are the commands of who makes toolsets.
+func Commands(rt *workbench.Runtime) []*cli.Command {
 	return []*cli.Command{newToolsetInit(rt), newToolsetValidate(rt), newToolsetTest(rt), newToolsetPack(rt), newToolsetSchema(rt)}
 }
 
@@ -260,4 +260,10 @@ func onlyOnce(refs []string) error {
 		seen[key] = true
 	}
 	return nil
+}
+
+// Printed are the types that these commands print with --output json, by name.
+// The page "output" of the help tells their fields.
+func Printed() map[string]any {
+	return map[string]any{"validate": validatedJSON{}, "test": testedJSON{}, "pack": packedJSON{}}
 }
