@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/fettle-cli/fettle/commands/tools"
+
 	"github.com/fettle-cli/fettle/commands/usage"
 
 	"github.com/urfave/cli/v2"
@@ -104,7 +106,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
 			newAsk(rt), newChat(rt), newDemo(rt), newServe(rt), newACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
-			newTool(rt), newToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), usage.New(rt),
+			tools.New(rt), tools.NewToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
 			newDoctor(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
 			newVersion(rt), newHelp(rt),

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/tools"
+
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/usage"
 
@@ -124,13 +126,10 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 	printed := map[string]any{
 		"ask":     follow.Answer{},
 		"failure": workbench.FaultJSON{},
-		"call":    callJSON{},
 		"version": workbench.Build{},
 
-		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
-		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
 		"mcp list": mcpListJSON{}, "mcp show": mcpShowJSON{}, "mcp test": mcpTestJSON{}, "mcp add": mcpOneJSON{}, "mcp import": mcpImportJSON{}, "mcp rm": mcpRemovedJSON{}, "mcp login": mcpSignedJSON{},
-		"agents list": agentsJSON{}, "agents show": agentJSON{}, "tool list": toolsJSON{}, "tool show": toolShowJSON{}, "tool services": servicesJSON{}, "switched": toolSwitchedJSON{}, "renderer": rendererJSON{},
+		"agents list": agentsJSON{}, "agents show": agentJSON{},
 		"payloads list": payloadsJSON{}, "payloads show": payloadJSON{}, "payloads accept": decidedJSON{}, "payloads types": payloadTypesJSON{},
 		"export":  engine.ChatDocument{},
 		"flows":   workflowsJSON{},
@@ -140,7 +139,7 @@ func TestTheOutputPageNamesEveryField(t *testing.T) {
 		"message": engine.Message{},
 		"history": event.ToolHistory{},
 	}
-	for _, family := range []map[string]any{workspace.Printed(), chats.Printed(), store.Printed()} {
+	for _, family := range []map[string]any{tools.Printed(), workspace.Printed(), chats.Printed(), store.Printed()} {
 		maps.Copy(printed, family)
 	}
 	for what, v := range printed {

@@ -9,10 +9,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fettle-cli/fettle/commands/tools"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -236,7 +239,7 @@ func mcpAdded(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id
 		return workbench.PrintJSON(rt, mcpOneJSON{workbench.OutputVersion, toMCPServerJSON(s)})
 	}
 	if line == "" {
-		line = fmt.Sprintf("added the MCP server %s with %d %s", id, len(s.Tools), plural(len(s.Tools), "tool", "tools"))
+		line = fmt.Sprintf("added the MCP server %s with %s", id, term.Count(len(s.Tools), "tool", "tools"))
 	}
 	rt.Notice(line)
 	if len(s.Tools) > 0 {
@@ -314,7 +317,7 @@ func runMCPRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id
 }
 
 func newMCPSwitch(rt *workbench.Runtime, on bool) *cli.Command {
-	word := switchWord(on)
+	word := tools.SwitchWord(on)
 	usage := "offer a server's tools again"
 	if !on {
 		usage = "offer a server's tools no more, and keep it"
@@ -339,7 +342,7 @@ func newMCPSwitch(rt *workbench.Runtime, on bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return switched(rt, "the MCP server "+id, toolSwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
+			return tools.Switched(rt, "the MCP server "+id, tools.SwitchedJSON{SchemaVersion: workbench.OutputVersion, ID: id, Enabled: on, Changed: changed}, c.String("output"))
 		},
 	}
 }

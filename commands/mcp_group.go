@@ -198,11 +198,11 @@ func serverWhere(s *registry.MirrorServer) string {
 
 // mcpShowJSON is what `mcp show --output json` prints.
 type mcpShowJSON struct {
-	SchemaVersion int               `json:"schema_version"`
-	Server        mcpServerJSON     `json:"server"`
-	Tools         []toolJSON        `json:"tools"`
-	Held          map[string]string `json:"held"`
-	Changes       []registry.Change `json:"changes"`
+	SchemaVersion int                 `json:"schema_version"`
+	Server        mcpServerJSON       `json:"server"`
+	Tools         []engine.ListedTool `json:"tools"`
+	Held          map[string]string   `json:"held"`
+	Changes       []registry.Change   `json:"changes"`
 }
 
 func newMCPShow(rt *workbench.Runtime) *cli.Command {
@@ -241,20 +241,20 @@ func runMCPShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 		changes = registry.ServerChanges(s.Tools, s.Seen)
 	}
 	if output == "json" {
-		out := mcpShowJSON{workbench.OutputVersion, toMCPServerJSON(s), []toolJSON{}, s.Held(), workbench.OrEmpty(changes)}
+		out := mcpShowJSON{workbench.OutputVersion, toMCPServerJSON(s), []engine.ListedTool{}, s.Held(), workbench.OrEmpty(changes)}
 		for _, t := range s.Tools {
-			out.Tools = append(out.Tools, toolJSON{Tool: t.Tool, Problem: s.Held()[t.Tool.ID], Renderers: []registry.RenderConfig{}})
+			out.Tools = append(out.Tools, engine.ListedTool{Tool: t.Tool, Problem: s.Held()[t.Tool.ID], Renderers: []registry.RenderConfig{}})
 		}
 		return workbench.PrintJSON(rt, out)
 	}
 	style := rt.Streams.Out.Style()
 	rt.Streams.Out.Printf("%s  %s\n", style.Bold(s.ID), style.Dim(serverState(s)+", from "+broughtBy(s)))
-	v := planView{rt.Streams.Out, ""}
+	v := show.Labelled{Out: rt.Streams.Out}
 	for _, line := range serverLines(s, eng) {
-		v.line(line[0], line[1], "")
+		v.Line(line[0], line[1], "")
 	}
 	if why := toMCPServerJSON(s).Problem; why != "" {
-		v.line("problem", why, "")
+		v.Line("problem", why, "")
 	}
 	held := s.Held()
 	for _, t := range s.Tools {
@@ -262,7 +262,7 @@ func runMCPShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 		if why := held[t.Tool.ID]; why != "" {
 			about = "held back: " + why
 		}
-		v.line("tool", t.Tool.ID, about)
+		v.Line("tool", t.Tool.ID, about)
 	}
 	return nil
 }

@@ -148,18 +148,18 @@ func (x *mcpImport) show(fresh []engine.FoundMCPServer, skipped map[string]strin
 	if x.output == "json" && x.yes {
 		return
 	}
-	v := planView{x.rt.Streams.Err, ""}
+	v := show.Labelled{Out: x.rt.Streams.Err}
 	for _, f := range fresh {
 		s := &registry.MirrorServer{Server: registry.Server{ID: f.Config.ID, Config: f.Config, Settings: f.Settings, Own: true}}
 		x.rt.Streams.Err.Printf("%s\n", x.rt.Streams.Err.Style().Bold(f.Config.ID))
 		for _, line := range serverLines(s, x.eng) {
-			v.line(line[0], line[1], "")
+			v.Line(line[0], line[1], "")
 		}
 		for _, name := range plainSecrets(f.Config) {
-			v.line("note", "the value of "+name+" is kept in plain text", "")
+			v.Line("note", "the value of "+name+" is kept in plain text", "")
 		}
 		for _, note := range f.Notes {
-			v.line("note", note, "")
+			v.Line("note", note, "")
 		}
 	}
 	for _, name := range sortedNames(skipped) {

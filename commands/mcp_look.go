@@ -84,7 +84,7 @@ func runMCPTest(ctx context.Context, rt *workbench.Runtime, eng mcpServers, o mc
 	if looked.Waiting {
 		if o.output == "text" {
 			rt.Notice("its tools are not those that were approved:")
-			planView{rt.Streams.Err, ""}.toolChanges(looked.Changes)
+			toolChanges(show.Labelled{Out: rt.Streams.Err}, looked.Changes)
 		}
 		if approved, err = approveTools(ctx, rt, o); err != nil {
 			return err
@@ -132,19 +132,19 @@ func printReport(rt *workbench.Runtime, id string, r *mcp.Report) {
 		name += "  " + style.Dim(strings.TrimSpace(show.OneLine(r.Name)+" "+show.OneLine(r.Version))+", MCP "+show.OneLine(r.Protocol))
 	}
 	rt.Streams.Out.Printf("%s\n", style.Bold(name))
-	v := planView{rt.Streams.Out, ""}
+	v := show.Labelled{Out: rt.Streams.Out}
 	for _, t := range r.Tools {
 		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
-		v.line("tool", t.ID, about)
+		v.Line("tool", t.ID, about)
 	}
 	for _, res := range r.Resources {
-		v.line("resource", show.OneLine(res.URI), show.OneLine(res.Name))
+		v.Line("resource", show.OneLine(res.URI), show.OneLine(res.Name))
 	}
 	for _, p := range r.Prompts {
-		v.line("prompt", show.OneLine(p.Name), show.OneLine(p.Description))
+		v.Line("prompt", show.OneLine(p.Name), show.OneLine(p.Description))
 	}
 	for _, n := range r.Notes {
-		v.line("note", n, "")
+		v.Line("note", n, "")
 	}
 	if len(r.Tools)+len(r.Resources)+len(r.Prompts) == 0 {
 		rt.Notice(fmt.Sprintf("the MCP server %s has nothing to offer", id))

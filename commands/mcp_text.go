@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fettle-cli/fettle/commands/show"
+
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -18,15 +20,15 @@ func withoutSecrets(c manifest.MCPServer) manifest.MCPServer {
 }
 
 // toolChanges shows what changed of a server's tools.
-func (v planView) toolChanges(changes []registry.Change) {
+func toolChanges(v show.Labelled, changes []registry.Change) {
 	for _, c := range changes {
-		v.line(c.Change, kindWords(c.Kind)+" "+c.Name, "")
+		v.Line(c.Change, show.KindWords(c.Kind)+" "+c.Name, "")
 		if c.Change == "removed" {
 			continue
 		}
 		for _, f := range c.Fields {
 			if c.Change == "changed" {
-				v.fieldChange(f)
+				v.Change(f)
 			}
 		}
 	}

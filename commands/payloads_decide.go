@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/follow"
+	"github.com/fettle-cli/fettle/commands/tools"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,7 +25,7 @@ type decidedJSON struct {
 	// Again says that the same was decided before.
 	Again bool `json:"again"`
 	// Call is the call of the tool that was told; nil where none is.
-	Call *callJSON `json:"call,omitempty"`
+	Call *tools.CallJSON `json:"call,omitempty"`
 }
 
 // decideOptions are the flags of accept and reject, as values.
@@ -89,7 +89,7 @@ func runPayloadsDecide(ctx context.Context, rt *workbench.Runtime, o decideOptio
 	if done.Turn == "" {
 		return nil
 	}
-	return follow.Turn(ctx, rt, eng, done.Turn, newToolView(rt, toolCallOptions{}))
+	return tools.FollowCall(ctx, rt, eng, done.Turn)
 }
 
 // decidedLine says what was done with which payload.
@@ -128,22 +128,10 @@ func decideJSON(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 	if d.Turn == "" {
 		return workbench.PrintJSON(rt, out)
 	}
-	v := &gatheringView{toolView: &toolView{rt: rt, o: toolCallOptions{output: "json", quiet: true}}}
-	err := follow.Turn(ctx, rt, eng, d.Turn, v)
-	if v.start.ToolID != "" {
-		call := v.json()
-		out.Call = &call
-	}
+	call, err := tools.GatherCall(ctx, rt, eng, d.Turn)
+	out.Call = call
 	if printErr := workbench.PrintJSON(rt, out); printErr != nil {
 		return printErr
 	}
-	if err != nil {
-		return err
-	}
-	return v.failure(nil)
+	return err
 }
-
-// gatheringView takes in a call and prints nothing of it.
-type gatheringView struct{ *toolView }
-
-func (v *gatheringView) End() error { return nil }

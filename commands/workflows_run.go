@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/tools"
+
 	"github.com/fettle-cli/fettle/commands/follow"
 
 	"github.com/urfave/cli/v2"
@@ -218,9 +220,9 @@ func (o workflowOptions) readInput(ctx context.Context, rt *workbench.Runtime, e
 		if err != nil {
 			return nil, err
 		}
-		return namedArguments(o.named, schemaTypes(w.InputSchema))
+		return tools.NamedArguments(o.named, w.InputSchema)
 	case o.input == "-":
-		data, err := readInput(ctx, rt)
+		data, err := tools.ReadInput(ctx, rt)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/server/client"
 )
 
 // runningService is a service with the number of its chat.
@@ -111,8 +110,15 @@ func runToolStop(ctx context.Context, rt *workbench.Runtime, tool string, chat i
 	return nil
 }
 
+// server is a running fettle that works with these data.
+type server interface {
+	Services(ctx context.Context) ([]engine.Service, error)
+	StopService(ctx context.Context, callID string) error
+	Close()
+}
+
 // findServices asks the server that works with these data; nil says that there is none.
-func findServices(ctx context.Context, rt *workbench.Runtime) (*client.Local, []runningService, error) {
+func findServices(ctx context.Context, rt *workbench.Runtime) (server, []runningService, error) {
 	local, err := rt.RunningServer(ctx)
 	if local == nil || err != nil {
 		return nil, nil, err

@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/fettle-cli/fettle/commands/show"
 
 	"github.com/urfave/cli/v2"
 
@@ -210,7 +212,7 @@ func (t *toolsetTrust) show(info *registry.Info) {
 	out := t.rt.Streams.Out
 	style := out.Style()
 	out.Printf("%s\n", style.Bold(term.Clean(setWords(&info.Toolset))))
-	v := planView{out: out}
+	v := planView{Labelled: show.Labelled{Out: out}}
 	now := time.Now()
 	for _, it := range info.Items {
 		about := "waits for your approval"
@@ -223,7 +225,7 @@ func (t *toolsetTrust) show(info *registry.Info) {
 				what += ": " + f.Value
 			}
 		}
-		v.line(kindWords(it.Kind), what, about)
+		v.Line(show.KindWords(it.Kind), what, about)
 	}
 }
 
@@ -251,7 +253,7 @@ func (t *toolsetTrust) ask(ctx context.Context, info *registry.Info, widens bool
 		case 'y':
 			return true, nil
 		case 'd':
-			planView{out: t.rt.Streams.Err}.details(info.Items, t.rt.PromptWidth())
+			planView{Labelled: show.Labelled{Out: t.rt.Streams.Err}}.details(info.Items, t.rt.PromptWidth())
 			continue
 		}
 		t.rt.Notice("nothing was changed")

@@ -1,6 +1,7 @@
-package commands
+package tools
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,8 +16,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// callJSON is what `tool call --output json` prints.
-type callJSON struct {
+// CallJSON is what `tool call --output json` prints.
+type CallJSON struct {
 	SchemaVersion    int              `json:"schema_version"`
 	Status           event.CallStatus `json:"status"`
 	Tool             string           `json:"tool_id"`
@@ -181,9 +182,9 @@ func indented(text string) string {
 	return b.String()
 }
 
-func (v *toolView) json() callJSON {
+func (v *toolView) json() CallJSON {
 	d := v.done
-	out := callJSON{
+	out := CallJSON{
 		SchemaVersion: workbench.OutputVersion, Status: d.Status, Tool: v.start.ToolID, Args: v.start.Input, Result: d.Result, Data: d.Data,
 		WorkspacePayload: d.WorkspacePayload, Payload: d.Payload, RenderPlan: d.RenderPlan, Error: d.Error,
 		Changes: d.Changes, Footnotes: v.notes, DurationMS: d.DurationMS, CallID: v.start.CallID,
@@ -197,6 +198,31 @@ func (v *toolView) json() callJSON {
 	}
 	return out
 }
+
+// FollowCall shows the turn of one call of a person's, as tool call does.
+func FollowCall(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id engine.TurnID) error {
+	return follow.Turn(ctx, rt, eng, id, newToolView(rt, toolCallOptions{}))
+}
+
+// GatherCall takes in the turn of one call, and prints nothing of it. The call is nil
+// where the turn ended before it; one that failed is given with its fault.
+func GatherCall(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id engine.TurnID) (*CallJSON, error) {
+	v := &gatheringView{toolView: &toolView{rt: rt, o: toolCallOptions{output: "json", quiet: true}}}
+	err := follow.Turn(ctx, rt, eng, id, v)
+	if v.start.ToolID == "" {
+		return nil, err
+	}
+	call := v.json()
+	if err == nil {
+		err = v.failure(nil)
+	}
+	return &call, err
+}
+
+// gatheringView takes in a call and prints nothing of it.
+type gatheringView struct{ *toolView }
+
+func (v *gatheringView) End() error { return nil }
 
 // eventsOfCall are the events of a call, whose failure is the program's.
 type eventsOfCall struct {

@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"github.com/urfave/cli/v2"
@@ -6,7 +6,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
-func newTool(rt *workbench.Runtime) *cli.Command {
+// New is the command tool.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "tool",
 		Usage:     "see tools, switch them, and run them without a model",

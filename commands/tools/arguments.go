@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -22,9 +22,9 @@ const maxArguments = 16 << 20
 func (o toolCallOptions) arguments(ctx context.Context, rt *workbench.Runtime, tools *toolset.Set) (json.RawMessage, error) {
 	switch {
 	case len(o.named) > 0:
-		return namedArguments(o.named, inputTypes(tools, o.tool))
+		return NamedArguments(o.named, inputSchema(tools, o.tool))
 	case o.args == "-":
-		data, err := readInput(ctx, rt)
+		data, err := ReadInput(ctx, rt)
 		if err != nil {
 			return nil, err
 		}
@@ -44,8 +44,8 @@ func checkArguments(data []byte, what string) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// readInput reads standard input to its end.
-func readInput(ctx context.Context, rt *workbench.Runtime) ([]byte, error) {
+// ReadInput reads standard input to its end, at most 16 MiB of it.
+func ReadInput(ctx context.Context, rt *workbench.Runtime) ([]byte, error) {
 	data, larger, err := input.All(ctx, rt.Streams.In.File(), maxArguments)
 	switch {
 	case ctx.Err() != nil:
@@ -58,13 +58,13 @@ func readInput(ctx context.Context, rt *workbench.Runtime) ([]byte, error) {
 	return data, nil
 }
 
-// inputTypes are the types that a tool's input_schema names for its arguments.
-func inputTypes(tools *toolset.Set, name string) map[string][]string {
+// inputSchema is what a tool says of its arguments.
+func inputSchema(tools *toolset.Set, name string) json.RawMessage {
 	entry, ok := tools.Get(name)
 	if found := tools.ByBareID(name); !ok && len(found) > 0 {
 		entry = found[0]
 	}
-	return schemaTypes(entry.Tool.InputSchema)
+	return entry.Tool.InputSchema
 }
 
 // schemaTypes are the types that a schema names for an object's fields.
@@ -91,9 +91,10 @@ func schemaTypes(raw json.RawMessage) map[string][]string {
 	return types
 }
 
-// namedArguments makes an object of NAME=VALUE. A value is a text where the
-// tool takes one, and JSON where it takes something else and the value is some.
-func namedArguments(named []string, types map[string][]string) (json.RawMessage, error) {
+// NamedArguments makes an object of NAME=VALUE. A value is a text where the
+// schema takes one, and JSON where it takes something else and the value is some.
+func NamedArguments(named []string, schema json.RawMessage) (json.RawMessage, error) {
+	types := schemaTypes(schema)
 	args := map[string]json.RawMessage{}
 	for _, arg := range named {
 		name, value, ok := strings.Cut(arg, "=")

@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -15,54 +14,14 @@ import (
 
 // planView shows a plan to a person.
 type planView struct {
-	out     *term.Output
+	show.Labelled
 	sandbox string
-}
-
-// The columns of a plan: two blanks, the label, and what it is about.
-const planLabel = 10
-
-// line writes one thing, with what is said of it beside it or, where there is
-// no room, below.
-func (v planView) line(label, text, about string) {
-	width := v.out.Width()
-	lines := term.Wrap(term.Clean(text), max(width-planLabel-3, 20))
-	if width == 0 {
-		lines = []string{term.Clean(text)}
-	}
-	style := v.out.Style()
-	for i, line := range lines {
-		if i > 0 {
-			label = ""
-		}
-		v.out.Printf("  %-*s %s", planLabel, label, line)
-		if i < len(lines)-1 {
-			v.out.Printf("\n")
-		}
-	}
-	about = term.Clean(about)
-	last := term.Cells(lines[len(lines)-1])
-	switch {
-	case about == "":
-		v.out.Printf("\n")
-	case width == 0 || planLabel+5+max(last, 34)+term.Cells(about) <= width:
-		v.out.Printf("%s  %s\n", strings.Repeat(" ", max(34-last, 0)), style.Dim(about))
-	default:
-		v.out.Printf("\n  %-*s   %s\n", planLabel, "", style.Dim(about))
-	}
-}
-
-// text writes a text of the bundle's, every line of it indented.
-func (v planView) text(s string) {
-	var b strings.Builder
-	show.Detail(&b, "  ", s, v.out.Width())
-	v.out.WriteString(b.String())
 }
 
 // print shows all that a person has to see before saying yes, the most
 // dangerous first.
 func (v planView) print(p *registry.Plan) {
-	style := v.out.Style()
+	style := v.Out.Style()
 	version := p.Manifest.Version
 	if p.Installed != nil && p.Installed.Version != version {
 		version = p.Installed.Version + " → " + version
@@ -71,23 +30,23 @@ func (v planView) print(p *registry.Plan) {
 	if strings.Contains(p.Source.Ref, "://") {
 		from = p.Source.Ref
 	}
-	v.out.Printf("%s  (%s)  from %s, sha256 %s\n", style.Bold(show.OneLine(p.Manifest.Name)+" "+version), p.Manifest.ID, show.OneLine(from), shortHash(p.BundleHash))
+	v.Out.Printf("%s  (%s)  from %s, sha256 %s\n", style.Bold(show.OneLine(p.Manifest.Name)+" "+version), p.Manifest.ID, show.OneLine(from), shortHash(p.BundleHash))
 	if p.Installed != nil {
 		v.changes(p)
 	} else {
 		v.wants(p)
 	}
 	if missing := missingNames(p); len(missing) > 0 {
-		v.line("not set", strings.Join(missing, ", "), "in your environment")
+		v.Line("not set", strings.Join(missing, ", "), "in your environment")
 	}
 	for _, w := range p.Warnings {
-		v.line("warning", w, "")
+		v.Line("warning", w, "")
 	}
 	for _, n := range p.Notes {
-		v.line("note", n, "")
+		v.Line("note", n, "")
 	}
 	if v.sandbox != "" {
-		v.line("sandbox", v.sandbox, "")
+		v.Line("sandbox", v.sandbox, "")
 	}
 }
 
@@ -126,12 +85,12 @@ func (v planView) changes(p *registry.Plan) {
 		if c.Asks {
 			about = "needs your approval"
 		}
-		v.line(c.Change, kindWords(c.Kind)+" "+c.Name, about)
+		v.Line(c.Change, show.KindWords(c.Kind)+" "+c.Name, about)
 		if c.Change == "removed" {
 			continue
 		}
 		for _, f := range c.Fields {
-			v.fieldChange(f)
+			v.Change(f)
 		}
 	}
 	if len(p.FileChanges) > 0 {
@@ -145,28 +104,11 @@ func (v planView) changes(p *registry.Plan) {
 				parts = append(parts, fmt.Sprintf("%d %s", counts[word], word))
 			}
 		}
-		v.line("files", strings.Join(parts, ", "), fileNames(p.FileChanges))
+		v.Line("files", strings.Join(parts, ", "), fileNames(p.FileChanges))
 	}
 	if len(p.Changes)+len(p.FileChanges) == 0 && !p.Same {
-		v.line("changed", "nothing but what it says of itself", "")
+		v.Line("changed", "nothing but what it says of itself", "")
 	}
-}
-
-// kindWords is what people call a kind of item.
-func kindWords(kind string) string {
-	switch kind {
-	case registry.KindServer:
-		return "MCP server"
-	case registry.KindEnv:
-		return "variable"
-	case registry.KindRead:
-		return "path"
-	case registry.KindRequirement:
-		return "package"
-	case registry.KindNetwork:
-		return "host"
-	}
-	return kind
 }
 
 func fileNames(changes []registry.FileChange) string {
@@ -181,74 +123,11 @@ func fileNames(changes []registry.FileChange) string {
 	return strings.Join(names, ", ")
 }
 
-// diffLines bounds what is shown of one field that changed; the details and the
-// JSON have all of it.
-const diffLines = 40
-
-// fieldChange shows the two sides of a field as a diff.
-func (v planView) fieldChange(f registry.FieldChange) {
-	style := v.out.Style()
-	indent := strings.Repeat(" ", planLabel+3)
-	v.out.Printf("%s%s\n", indent, style.Dim(f.Field))
-	lines := diffOf(f.Old, f.New)
-	for i, line := range lines {
-		if i == diffLines {
-			v.out.Printf("%s%s\n", indent, style.Dim(fmt.Sprintf("[and %s more]", term.Count(len(lines)-i, "line", "lines"))))
-			return
-		}
-		// a long line goes on below itself, so that no text of the bundle's can
-		// begin a line of the terminal and look like words of ours
-		for _, part := range chopped(line, v.out.Width()-len(indent)) {
-			switch line[0] {
-			case '+':
-				part = style.Green(part)
-			case '-':
-				part = style.Red(part)
-			}
-			v.out.Printf("%s%s\n", indent, part)
-		}
-	}
-}
-
-// chopped cleans a line of a diff and cuts it into what the width takes.
-func chopped(line string, width int) []string {
-	line = strings.ReplaceAll(term.CleanText(line), "\t", "    ")
-	if width < 20 { // no terminal, or one that is too narrow to be read
-		return []string{line}
-	}
-	return term.Chop(line, width)
-}
-
-// diffOf gives the lines of a diff, each with its sign.
-func diffOf(before, after string) []string {
-	p := patch.Of(patch.File{Path: "field", Old: []byte(ended(before)), New: []byte(ended(after)), OldMode: "100644", NewMode: "100644"})
-	var out []string
-	hunk := false
-	for line := range strings.Lines(p.Text) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "@@"):
-			hunk = true
-		case hunk && line != "":
-			out = append(out, line)
-		}
-	}
-	return out
-}
-
-// ended ends a text's last line, if there is any.
-func ended(s string) string {
-	if s == "" || strings.HasSuffix(s, "\n") {
-		return s
-	}
-	return s + "\n"
-}
-
 // details shows every item with all of its fields.
 func (v planView) details(items []registry.Item, width int) {
 	for _, it := range items {
 		var b strings.Builder
-		fmt.Fprintf(&b, "%s %s\n", kindWords(it.Kind), show.OneLine(it.Name))
+		fmt.Fprintf(&b, "%s %s\n", show.KindWords(it.Kind), show.OneLine(it.Name))
 		for _, f := range it.Fields {
 			if !strings.Contains(f.Value, "\n") && term.Cells(f.Name)+term.Cells(f.Value) < width-4 {
 				fmt.Fprintf(&b, "  %s: %s\n", f.Name, term.Clean(f.Value))
@@ -257,7 +136,7 @@ func (v planView) details(items []registry.Item, width int) {
 			fmt.Fprintf(&b, "  %s:\n", f.Name)
 			show.Detail(&b, "    ", f.Value, width)
 		}
-		v.out.WriteString(b.String())
+		v.Out.WriteString(b.String())
 	}
 }
 

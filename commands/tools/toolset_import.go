@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -113,7 +113,7 @@ func (x *importing) run(ctx context.Context) error {
 			return err
 		}
 	} else if x.output == "text" && (x.update || !x.yes) {
-		planView{x.rt.Streams.Err, x.sandboxLevel(ctx, false)}.print(p)
+		planView{show.Labelled{Out: x.rt.Streams.Err}, x.sandboxLevel(ctx, false)}.print(p)
 	}
 	set, err := x.apply(ctx, p, approved)
 	if err != nil {
@@ -163,7 +163,7 @@ func (x *importing) sandboxLevel(ctx context.Context, wanted bool) string {
 
 // approve shows the plan and asks.
 func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error) {
-	view := planView{x.rt.Streams.Err, x.sandboxLevel(ctx, true)}
+	view := planView{show.Labelled{Out: x.rt.Streams.Err}, x.sandboxLevel(ctx, true)}
 	if !x.rt.Streams.CanAsk() {
 		if x.output == "json" {
 			if err := workbench.PrintJSON(x.rt, planJSON(p, false)); err != nil {
@@ -236,7 +236,7 @@ func (x *importing) unchanged(ctx context.Context, p *registry.Plan) error {
 	if x.output == "json" {
 		return workbench.PrintJSON(x.rt, planJSON(p, false))
 	}
-	planView{x.rt.Streams.Out, x.sandboxLevel(ctx, true)}.print(p)
+	planView{show.Labelled{Out: x.rt.Streams.Out}, x.sandboxLevel(ctx, true)}.print(p)
 	switch {
 	case p.Same && !p.Asks():
 		x.rt.Notice("it is installed already, with the same contents")

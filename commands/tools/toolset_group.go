@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -42,7 +42,8 @@ var (
 	_ toolSwitches = (*engine.Engine)(nil)
 )
 
-func newToolset(rt *workbench.Runtime) *cli.Command {
+// NewToolset is the command toolset.
+func NewToolset(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "toolset",
 		Usage: "install sets of tools, keep them in order, and make them",
@@ -70,4 +71,15 @@ func oneToolset(c *cli.Context, name string) (string, error) {
 		return "", cmdline.Usagef("fettle toolset list", "toolset %s wants the id of one toolset", name)
 	}
 	return c.Args().First(), nil
+}
+
+// Printed are the types that these commands print with --output json, by name.
+// The page "output" of the help tells their fields.
+func Printed() map[string]any {
+	return map[string]any{
+		"call": CallJSON{}, "switched": SwitchedJSON{},
+		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
+		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
+		"tool list": toolsJSON{}, "tool show": toolShowJSON{}, "tool services": servicesJSON{}, "renderer": rendererJSON{},
+	}
 }

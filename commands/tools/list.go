@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -18,9 +18,6 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// toolJSON is a tool as commands print it.
-type toolJSON = engine.ListedTool
-
 // toolGroupJSON are the tools that belong together.
 type toolGroupJSON = engine.ToolGroup
 
@@ -32,13 +29,13 @@ type toolsJSON struct {
 
 // toolShowJSON is what `tool show --output json` prints.
 type toolShowJSON struct {
-	SchemaVersion int      `json:"schema_version"`
-	Group         string   `json:"group"` // builtin, or the toolset's or MCP server's id
-	Tool          toolJSON `json:"tool"`
+	SchemaVersion int               `json:"schema_version"`
+	Group         string            `json:"group"` // builtin, or the toolset's or MCP server's id
+	Tool          engine.ListedTool `json:"tool"`
 }
 
-func toToolJSON(t registry.ToolInfo) toolJSON {
-	return toolJSON{Tool: t.Tool, Problem: t.Problem, Service: t.Service, Renderers: workbench.OrEmpty(t.Renderers)}
+func toToolJSON(t registry.ToolInfo) engine.ListedTool {
+	return engine.ListedTool{Tool: t.Tool, Problem: t.Problem, Service: t.Service, Renderers: workbench.OrEmpty(t.Renderers)}
 }
 
 func newToolList(rt *workbench.Runtime) *cli.Command {
@@ -136,14 +133,14 @@ func printGroup(out *term.Output, g toolGroupJSON) error {
 	return table.Flush()
 }
 
-func rendererWord(t toolJSON) string {
+func rendererWord(t engine.ListedTool) string {
 	if t.Renderer == nil {
 		return ""
 	}
 	return t.Renderer.Type
 }
 
-func asksWord(t toolJSON) string {
+func asksWord(t engine.ListedTool) string {
 	if t.RequiresConfirmation {
 		return "asks"
 	}
@@ -151,7 +148,7 @@ func asksWord(t toolJSON) string {
 }
 
 // toolState says in a word whether a tool is offered.
-func toolState(g toolGroupJSON, t toolJSON) string {
+func toolState(g toolGroupJSON, t engine.ListedTool) string {
 	switch {
 	case t.Problem != "" || g.Problem != "":
 		return "broken"
@@ -220,36 +217,36 @@ func runToolShow(ctx context.Context, rt *workbench.Runtime, id, output string) 
 	}
 	out := rt.Streams.Out
 	out.Printf("%s\n", out.Style().Bold(term.Clean(t.ID)))
-	v := planView{out: out}
-	v.text(t.Description)
+	v := show.Labelled{Out: out}
+	v.Text(t.Description)
 	state := toolState(g, t)
 	if why := t.Problem + g.Problem; why != "" {
 		state += ": " + why
 	}
-	v.line("state", state, "")
-	v.line("of", g.ID, g.Name)
+	v.Line("state", state, "")
+	v.Line("of", g.ID, g.Name)
 	if t.Entrypoint != "" {
-		v.line("runs", t.Entrypoint, "")
+		v.Line("runs", t.Entrypoint, "")
 	}
 	if t.RequiresConfirmation {
-		v.line("asks", "before each call", "")
+		v.Line("asks", "before each call", "")
 	}
 	if t.Timeout > 0 {
-		v.line("at most", t.Timeout.String(), "")
+		v.Line("at most", t.Timeout.String(), "")
 	}
 	for i, r := range t.Renderers {
 		about := fmt.Sprintf("priority %d", r.Priority)
 		if i > 0 {
 			about += ", not used"
 		}
-		v.line("shown as", r.Renderer+" "+string(r.Config), about)
+		v.Line("shown as", r.Renderer+" "+string(r.Config), about)
 	}
 	printArguments(v, t.InputSchema)
 	return out.Err()
 }
 
 // printArguments shows what a tool takes, an argument a line.
-func printArguments(v planView, raw json.RawMessage) {
+func printArguments(v show.Labelled, raw json.RawMessage) {
 	var schema struct {
 		Properties map[string]struct {
 			Type        json.RawMessage `json:"type"`
@@ -274,7 +271,7 @@ func printArguments(v planView, raw json.RawMessage) {
 		if !slices.Contains(schema.Required, name) {
 			text += ", may be left out"
 		}
-		v.line(label, text, show.FirstLine(p.Description))
+		v.Line(label, text, show.FirstLine(p.Description))
 		label = ""
 	}
 }

@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 func newToolSwitch(rt *workbench.Runtime, on bool) *cli.Command {
-	word := switchWord(on)
+	word := SwitchWord(on)
 	usage := "offer a tool to models again"
 	if !on {
 		usage = "offer a tool to models no more"
@@ -40,7 +40,7 @@ func newToolSwitch(rt *workbench.Runtime, on bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return switched(rt, "tool "+id, toolSwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
+			return Switched(rt, "tool "+id, SwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
 		},
 	}
 }

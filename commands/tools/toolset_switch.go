@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -15,23 +15,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// toolSwitchedJSON is what enable and disable print with --output json.
-type toolSwitchedJSON struct {
-	SchemaVersion int    `json:"schema_version"`
-	ID            string `json:"id"`
-	Enabled       bool   `json:"enabled"`
-	Changed       bool   `json:"changed"`
-}
-
-func switchWord(on bool) string {
-	if on {
-		return "enable"
-	}
-	return "disable"
-}
-
 func newToolsetSwitch(rt *workbench.Runtime, on bool) *cli.Command {
-	word := switchWord(on)
+	word := SwitchWord(on)
 	usage := "offer a toolset's tools again"
 	if !on {
 		usage = "offer a toolset's tools no more, and keep it"
@@ -56,26 +41,9 @@ func newToolsetSwitch(rt *workbench.Runtime, on bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return switched(rt, "toolset "+id, toolSwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
+			return Switched(rt, "toolset "+id, SwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
 		},
 	}
-}
-
-// switched tells what came of enable or disable.
-func switched(rt *workbench.Runtime, what string, done toolSwitchedJSON, output string) error {
-	if output == "json" {
-		return workbench.PrintJSON(rt, done)
-	}
-	state := "off"
-	if done.Enabled {
-		state = "on"
-	}
-	if !done.Changed {
-		rt.Notice(what + " is " + state + " already")
-		return nil
-	}
-	rt.Notice(what + " is " + state)
-	return nil
 }
 
 // toolsetRemovedJSON is what `toolset rm --output json` prints.

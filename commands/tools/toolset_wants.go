@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"path"
@@ -16,19 +16,19 @@ func (v planView) wants(p *registry.Plan) {
 	m := p.Manifest
 	for _, s := range m.MCPServers {
 		if s.Command != "" {
-			v.line("starts", registry.CommandLine(s), "an MCP server, with the network")
+			v.Line("starts", registry.CommandLine(s), "an MCP server, with the network")
 		} else {
-			v.line("connects", s.URL, "an MCP server")
+			v.Line("connects", s.URL, "an MCP server")
 		}
 	}
 	for _, host := range m.Permissions.Network {
-		v.line("network", host, "for its tools")
+		v.Line("network", host, "for its tools")
 	}
 	for _, u := range p.Variables {
-		v.line("reads env", u.Name, usedBy(u))
+		v.Line("reads env", u.Name, usedBy(u))
 	}
 	for _, dir := range m.Permissions.Read {
-		v.line("reads", dir, "outside the workspace")
+		v.Line("reads", dir, "outside the workspace")
 	}
 	for _, r := range m.Requirements {
 		v.requirement(r)
@@ -40,7 +40,7 @@ func (v planView) wants(p *registry.Plan) {
 	names(v, "payloads", m.Payloads, func(p manifest.Payload) string { return p.Type }, "their instructions go to the model")
 	v.rendered(m)
 	if n := len(m.Tests); n > 0 {
-		v.line("tests", term.Count(n, "test", "tests"), "run by fettle toolset test alone")
+		v.Line("tests", term.Count(n, "test", "tests"), "run by fettle toolset test alone")
 	}
 	v.contents(p.Files)
 }
@@ -53,7 +53,7 @@ func (v planView) requirement(r string) {
 	if hashed {
 		about = "a Python package, fetched from its index and held to " + term.Count(1+strings.Count(hashes, " --hash="), "hash", "hashes")
 	}
-	v.line("package", name, about)
+	v.Line("package", name, about)
 }
 
 // tools shows the functions that run, of tools and of payloads.
@@ -78,7 +78,7 @@ func (v planView) tools(m *manifest.Manifest) {
 		{"tools", tools, "read and write the chat's workspace"}, {"asks", asking, "before each call"}, {"parses", parsers, "Python, for what models write"},
 	} {
 		if len(l.list) > 0 {
-			v.line(l.label, strings.Join(l.list, ", "), l.about)
+			v.Line(l.label, strings.Join(l.list, ", "), l.about)
 		}
 	}
 }
@@ -105,10 +105,10 @@ func (v planView) rendered(m *manifest.Manifest) {
 		add(p.Renderer)
 	}
 	if len(shows) > 0 {
-		v.line("shows", strings.Join(shows, ", "), "in an isolated frame")
+		v.Line("shows", strings.Join(shows, ", "), "in an isolated frame")
 	}
 	for _, url := range frames {
-		v.line("frames", url, "an address of this machine")
+		v.Line("frames", url, "an address of this machine")
 	}
 }
 
@@ -118,7 +118,7 @@ func (v planView) contents(files []registry.File) {
 	for _, f := range files {
 		size += f.Size
 	}
-	v.line("files", term.Count(len(files), "file", "files")+", "+term.Size(size), "")
+	v.Line("files", term.Count(len(files), "file", "files")+", "+term.Size(size), "")
 }
 
 // names writes the names of a list of things, if there are any.
@@ -128,6 +128,6 @@ func names[T any](v planView, label string, list []T, of func(T) string, about s
 		out = append(out, of(e))
 	}
 	if len(out) > 0 {
-		v.line(label, strings.Join(out, ", "), about)
+		v.Line(label, strings.Join(out, ", "), about)
 	}
 }

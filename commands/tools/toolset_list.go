@@ -1,4 +1,4 @@
-package commands
+package tools
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -35,7 +36,7 @@ type toolsetsJSON struct {
 type toolsetShowJSON struct {
 	SchemaVersion int                 `json:"schema_version"`
 	Toolset       toolsetJSON         `json:"toolset"`
-	Tools         []toolJSON          `json:"tools"`
+	Tools         []engine.ListedTool `json:"tools"`
 	Servers       []serverJSON        `json:"mcp_servers"`
 	Items         []approvedJSON      `json:"items"`
 	Files         []registry.File     `json:"files"`
@@ -214,7 +215,7 @@ func (s *toolsetShow) run(ctx context.Context) error {
 
 func showJSON(info *registry.Info) toolsetShowJSON {
 	out := toolsetShowJSON{
-		SchemaVersion: workbench.OutputVersion, Toolset: toToolsetJSON(*info), Tools: []toolJSON{}, Servers: []serverJSON{},
+		SchemaVersion: workbench.OutputVersion, Toolset: toToolsetJSON(*info), Tools: []engine.ListedTool{}, Servers: []serverJSON{},
 		Items: []approvedJSON{}, Files: workbench.OrEmpty(info.Files), Unset: []registry.Variable{},
 	}
 	for _, t := range info.Tools {
@@ -249,19 +250,19 @@ func (s *toolsetShow) print(info *registry.Info) error {
 	style := out.Style()
 	now := time.Now()
 	out.Printf("%s\n", style.Bold(term.Clean(setWords(&t))))
-	v := planView{out: out}
-	v.text(t.Description)
+	v := planView{Labelled: show.Labelled{Out: out}}
+	v.Text(t.Description)
 	state := stateWord(*info)
 	if info.Problem != "" {
 		state += ": " + info.Problem
 	}
-	v.line("state", state, "")
-	v.line("from", t.SourceRef, "installed "+term.Ago(now, t.InstalledAt))
+	v.Line("state", state, "")
+	v.Line("from", t.SourceRef, "installed "+term.Ago(now, t.InstalledAt))
 	if t.UpdatedAt.After(t.InstalledAt) {
-		v.line("updated", term.Ago(now, t.UpdatedAt), "")
+		v.Line("updated", term.Ago(now, t.UpdatedAt), "")
 	}
 	if t.Uncontained {
-		v.line("sandbox", "its tools may run where this system can't contain them", "")
+		v.Line("sandbox", "its tools may run where this system can't contain them", "")
 	}
 	for _, sv := range info.Servers {
 		what, about := registry.CommandLine(sv.Server.Config), "MCP server "+sv.Server.ID
@@ -276,23 +277,23 @@ func (s *toolsetShow) print(info *registry.Info) error {
 		case len(sv.Shared) > 0:
 			about += ", also of " + strings.Join(sv.Shared, ", ")
 		}
-		v.line("starts", what, about)
+		v.Line("starts", what, about)
 	}
 	for _, host := range t.Permissions.Network {
-		v.line("network", host, "")
+		v.Line("network", host, "")
 	}
 	for _, u := range variablesOf(info) {
 		about := usedBy(u)
 		if u.Missing {
 			about += "; not set"
 		}
-		v.line("reads env", u.Name, about)
+		v.Line("reads env", u.Name, about)
 	}
 	for _, dir := range t.Permissions.Read {
-		v.line("reads", dir, "")
+		v.Line("reads", dir, "")
 	}
 	for _, r := range t.Requirements {
-		v.line("package", r, "")
+		v.Line("package", r, "")
 	}
 	s.printRest(v, info)
 	return out.Err()
@@ -305,22 +306,22 @@ func (s *toolsetShow) printRest(v planView, info *registry.Info) {
 		if i == 0 {
 			label = "tools"
 		}
-		v.line(label, t.Tool.ID, toolAbout(t))
+		v.Line(label, t.Tool.ID, toolAbout(t))
 	}
 	if m := info.Manifest; m != nil {
 		for _, a := range m.Agents {
-			v.line("agent", a.ID, show.FirstLine(a.Purpose))
+			v.Line("agent", a.ID, show.FirstLine(a.Purpose))
 		}
 		for _, p := range m.Pages {
-			v.line("page", p.ID, p.Name)
+			v.Line("page", p.ID, p.Name)
 		}
 		for _, p := range m.Payloads {
-			v.line("payload", p.Type, "")
+			v.Line("payload", p.Type, "")
 		}
 	}
 	size := int64(0)
 	for _, f := range info.Files {
 		size += f.Size
 	}
-	v.line("files", fmt.Sprintf("%d, %s", len(info.Files), term.Size(size)), "")
+	v.Line("files", fmt.Sprintf("%d, %s", len(info.Files), term.Size(size)), "")
 }
