@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/help"
 	"github.com/fettle-cli/fettle/commands/settings"
 	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -73,10 +74,10 @@ func run(ctx context.Context, rt *workbench.Runtime, app *cli.App, args []string
 	rt.JSONErrors = o.WantsJSON()
 	switch {
 	case o.Help && o.Command == nil:
-		rt.Streams.Out.Printf("%s", overview)
+		rt.Streams.Out.Printf("%s", help.Overview)
 		return nil
 	case o.Help:
-		printHelp(rt, o.Command, o.Path)
+		help.Print(rt, o.Command, o.Path)
 		return nil
 	case o.Unknown != "":
 		return cmdline.UnknownFlag(app, o)
@@ -104,7 +105,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 			newTool(rt), newToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), newUsage(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
 			newDoctor(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
-			newVersion(rt), newHelp(rt),
+			newVersion(rt), help.New(rt),
 		},
 		Action: func(c *cli.Context) error {
 			switch {
@@ -113,7 +114,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 			case c.NArg() > 0:
 				return cmdline.UnknownCommand(c.App.Commands, c.Args().Slice(), "fettle")
 			}
-			rt.Streams.Out.Printf("%s", overview)
+			rt.Streams.Out.Printf("%s", help.Overview)
 			return nil
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // Main decides
@@ -135,7 +136,7 @@ func prepare(rt *workbench.Runtime, cmds []*cli.Command, path string) {
 				if ctx.NArg() > 0 {
 					return cmdline.UnknownCommand(c.Subcommands, ctx.Args().Slice(), path+" "+c.Name)
 				}
-				printHelp(rt, c, path+" "+c.Name)
+				help.Print(rt, c, path+" "+c.Name)
 				return nil
 			}
 		}
