@@ -16,6 +16,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/help"
 	"github.com/fettle-cli/fettle/commands/settings"
 	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -78,10 +79,10 @@ func run(ctx context.Context, rt *workbench.Runtime, app *cli.App, args []string
 	rt.JSONErrors = o.WantsJSON()
 	switch {
 	case o.Help && o.Command == nil:
-		rt.Streams.Out.Printf("%s", overview)
+		rt.Streams.Out.Printf("%s", help.Overview)
 		return nil
 	case o.Help:
-		printHelp(rt, o.Command, o.Path)
+		help.Print(rt, o.Command, o.Path)
 		return nil
 	case o.Unknown != "":
 		return cmdline.UnknownFlag(app, o)
@@ -109,7 +110,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 			tools.New(rt), tools.NewToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
 			newDoctor(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
-			newVersion(rt), newHelp(rt),
+			newVersion(rt), help.New(rt),
 		},
 		Action: func(c *cli.Context) error {
 			switch {
@@ -118,7 +119,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 			case c.NArg() > 0:
 				return cmdline.UnknownCommand(c.App.Commands, c.Args().Slice(), "fettle")
 			}
-			rt.Streams.Out.Printf("%s", overview)
+			rt.Streams.Out.Printf("%s", help.Overview)
 			return nil
 		},
 		ExitErrHandler: func(*cli.Context, error) {}, // Main decides
@@ -140,7 +141,7 @@ func prepare(rt *workbench.Runtime, cmds []*cli.Command, path string) {
 				if ctx.NArg() > 0 {
 					return cmdline.UnknownCommand(c.Subcommands, ctx.Args().Slice(), path+" "+c.Name)
 				}
-				printHelp(rt, c, path+" "+c.Name)
+				help.Print(rt, c, path+" "+c.Name)
 				return nil
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/help"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -206,8 +207,8 @@ func shellNames(args []string) (out []suggestion) {
 func (c *completer) helpWords(args []string) suggestions {
 	out := c.commandWords(args)
 	if len(args) == 0 {
-		for _, t := range topics() {
-			out.add(t.name, t.about)
+		for _, t := range help.Topics() {
+			out.add(t.Name, t.About)
 		}
 	}
 	return out

@@ -49,7 +49,7 @@ func TestDoctorOnATerminal(t *testing.T) {
 
 func TestTheOutputPageNamesTheFieldsOfRoundCommands(t *testing.T) {
 	t.Parallel()
-	page := outputPage()
+	page := outputPage(t)
 	for what, v := range map[string]any{
 		"prompts list": promptsJSON{}, "prompts show": promptShowJSON{}, "usage": usage.Report{}, "doctor": doctorJSON{},
 	} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/help"
 	"github.com/fettle-cli/fettle/commands/roff"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -172,7 +173,7 @@ func (p manPage) description(r *roff.Page) {
 	text := ""
 	switch {
 	case p.command == nil:
-		text = strings.Split(overview, "\n\n")[0]
+		text = strings.Split(help.Overview, "\n\n")[0]
 	case p.command.Description != "":
 		text = p.command.Description
 	default:
@@ -195,7 +196,7 @@ func (p manPage) commands(r *roff.Page, below []*cli.Command) {
 }
 
 func (p manPage) options(r *roff.Page, flags []cli.Flag) {
-	groups := flagGroups(flags)
+	groups := help.FlagGroups(flags)
 	if len(groups) == 0 {
 		return
 	}
@@ -280,8 +281,8 @@ func (p manPage) seeAlso(r *roff.Page, below []*cli.Command) {
 		r.Break()
 	}
 	var names []string
-	for _, t := range topics() {
-		names = append(names, t.name)
+	for _, t := range help.Topics() {
+		names = append(names, t.Name)
 	}
 	r.Text("fettle help TOPIC explains a topic: " + strings.Join(names, ", ") + ".")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/help"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -79,7 +80,7 @@ func mcpBare(rt *workbench.Runtime) cli.ActionFunc {
 			return cmdline.UnknownCommand(c.Command.Subcommands, c.Args().Slice(), "fettle mcp")
 		}
 		if rt.Streams.In.IsTerminal() {
-			printHelp(rt, c.Command, "fettle mcp")
+			help.Print(rt, c.Command, "fettle mcp")
 			return nil
 		}
 		return runMCPServe(c.Context, rt, mcpServeOptions{logs: "text"})

@@ -1,4 +1,4 @@
-package commands
+package help
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
-// overview is what `fettle` alone prints: one screen.
-const overview = overviewHead + `Every command has --help with examples. fettle help lists the commands, and
+// Overview is what `fettle` alone prints: one screen.
+const Overview = overviewHead + `Every command has --help with examples. fettle help lists the commands, and
 topics such as pipelines.
 `
 
@@ -57,7 +57,8 @@ examples
 {{range lines .}}  {{.}}
 {{end}}{{end}}`
 
-func newHelp(rt *workbench.Runtime) *cli.Command {
+// New makes the command help.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "help",
 		Usage:     "explain a command or a topic",
@@ -87,7 +88,7 @@ func runHelp(c *cli.Context, rt *workbench.Runtime) error {
 		}
 		cmds = found.Subcommands
 	}
-	printHelp(rt, found, "fettle "+name)
+	Print(rt, found, "fettle "+name)
 	return nil
 }
 
@@ -109,8 +110,8 @@ func unknownTopic(c *cli.Context, word string) error {
 	for _, cmd := range c.App.Commands {
 		names = append(names, cmd.Name)
 	}
-	for _, t := range topics() {
-		names = append(names, t.name)
+	for _, t := range Topics() {
+		names = append(names, t.Name)
 	}
 	f := fault.New(fault.Usage, "there is no command or topic "+word)
 	if near := nearest.Of(word, names); near != "" {
@@ -121,8 +122,9 @@ func unknownTopic(c *cli.Context, word string) error {
 	return f
 }
 
-// printHelp renders a command's help as cli/v2 would.
-func printHelp(rt *workbench.Runtime, c *cli.Command, name string) {
+// Print renders the help of a command, which people call name, on standard
+// output as cli/v2 would. A write that fails is remembered by the output.
+func Print(rt *workbench.Runtime, c *cli.Command, name string) {
 	shown := *c
 	shown.HelpName = name
 	page := commandHelp
@@ -137,7 +139,7 @@ func helpFuncs() map[string]any {
 		"lines":  func(s any) []string { return strings.Split(strings.TrimSpace(fmt.Sprint(s)), "\n") },
 		"prose":  prose,
 		"flag":   flagLine,
-		"groups": flagGroups,
+		"groups": FlagGroups,
 	}
 }
 
@@ -166,24 +168,24 @@ func prose(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// flagGroup is a heading of the help and the flags below it.
-type flagGroup struct {
+// FlagGroup is a heading of the help and the flags below it.
+type FlagGroup struct {
 	Name  string
 	Flags []cli.Flag
 }
 
-// flagGroups sorts flags by their category, in the order in which they come.
-func flagGroups(flags []cli.Flag) []flagGroup {
-	var groups []flagGroup
+// FlagGroups sorts flags by their category, in the order in which they come.
+func FlagGroups(flags []cli.Flag) []FlagGroup {
+	var groups []FlagGroup
 	for _, f := range flags {
 		name := "flags"
 		if c, ok := f.(cli.CategorizableFlag); ok && c.GetCategory() != "" {
 			name = c.GetCategory()
 		}
-		i := slices.IndexFunc(groups, func(g flagGroup) bool { return g.Name == name })
+		i := slices.IndexFunc(groups, func(g FlagGroup) bool { return g.Name == name })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, flagGroup{Name: name})
+			groups = append(groups, FlagGroup{Name: name})
 		}
 		groups[i].Flags = append(groups[i].Flags, f)
 	}

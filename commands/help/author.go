@@ -1,4 +1,4 @@
-package commands
+package help
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package commands
+package help
 
 // payloadShapes are what the commands about payloads print.
 func payloadShapes() []shape {

@@ -1,4 +1,4 @@
-package commands
+package help
 
 // modelShapes are the JSON of the commands about models.
 func modelShapes() []shape {

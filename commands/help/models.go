@@ -1,4 +1,4 @@
-package commands
+package help
 
 // modelsPage is the page about models.
 func modelsPage() string {

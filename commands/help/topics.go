@@ -1,4 +1,4 @@
-package commands
+package help
 
 import (
 	"fmt"
@@ -10,14 +10,16 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// topic is a help page that belongs to no command.
-type topic struct {
-	name, about string
-	text        func() string
+// Topic is a help page that belongs to no command.
+type Topic struct {
+	Name  string // what `fettle help` takes
+	About string // a line, as lists have it
+	text  func() string
 }
 
-func topics() []topic {
-	return []topic{
+// Topics are the pages that belong to no command, by name.
+func Topics() []Topic {
+	return []Topic{
 		{"environment", "the variables and settings that are read", environment},
 		{"exit-codes", "what the exit status says", exitCodes},
 		{"models", "how models are named, found and described", modelsPage},
@@ -27,20 +29,20 @@ func topics() []topic {
 	}
 }
 
-func findTopic(name string) (topic, bool) {
-	for _, t := range topics() {
-		if t.name == name {
+func findTopic(name string) (Topic, bool) {
+	for _, t := range Topics() {
+		if t.Name == name {
 			return t, true
 		}
 	}
-	return topic{}, false
+	return Topic{}, false
 }
 
 func topicList() string {
 	var b strings.Builder
 	b.WriteString("\ntopics, as in fettle help pipelines\n")
-	for _, t := range topics() {
-		fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.about)
+	for _, t := range Topics() {
+		fmt.Fprintf(&b, "  %-12s %s\n", t.Name, t.About)
 	}
 	return b.String()
 }

@@ -1,4 +1,4 @@
-package commands
+package help
 
 // docsShapes are the JSON of the commands around documents.
 func docsShapes() []shape {

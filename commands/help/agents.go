@@ -1,4 +1,4 @@
-package commands
+package help
 
 // agentShapes are the JSON of the commands around agents.
 func agentShapes() []shape {

@@ -1,4 +1,4 @@
-package commands
+package help
 
 // configShapes are the JSON of the commands about configuration, keys and
 // trust.

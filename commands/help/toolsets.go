@@ -1,4 +1,4 @@
-package commands
+package help
 
 // toolsetShapes are the JSON of the commands around toolsets.
 func toolsetShapes() []shape {

@@ -1,4 +1,4 @@
-package commands
+package help
 
 // workflowShapes are the JSON of the commands around workflows.
 func workflowShapes() []shape {

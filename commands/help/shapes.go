@@ -1,4 +1,4 @@
-package commands
+package help
 
 // roundShapes are the JSON of the commands around questions and chats.
 func roundShapes() []shape {

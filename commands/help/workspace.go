@@ -1,4 +1,4 @@
-package commands
+package help
 
 // workspaceShapes are the JSON of the commands around a chat's files.
 func workspaceShapes() []shape { return append(stateShapes(), keptShapes()...) }
