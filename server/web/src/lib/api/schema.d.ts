@@ -1943,6 +1943,7 @@ export interface components {
             file_count: number;
             ground_id?: string;
             id: string;
+            maker?: string;
             parent_id?: string;
             root: string;
             source: string;
@@ -2966,6 +2967,7 @@ export interface components {
             files: unknown;
             ground_id?: string;
             id: string;
+            maker?: string;
             parent_id?: string;
             root: string;
             source: string;
@@ -3296,6 +3298,7 @@ export interface components {
             file_count: number;
             ground_id?: string;
             id: string;
+            maker?: string;
             parent_id?: string;
             root: string;
             source: string;
