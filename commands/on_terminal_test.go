@@ -291,3 +291,14 @@ func TestThePager(t *testing.T) {
 		t.Errorf("without a pager the screen shows\n%.200s", screen)
 	}
 }
+
+// An archive is no text: it goes to a file or a pipe, and to no screen.
+func TestAHistoryIsNotWrittenToATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{when: "", step: 0, calls: [{name: write_file, args: {path: a, content: b}}]}, {when: "", text: Done.}]}`)
+	w.run(0, "ask", "--yes", "write it")
+	c := w.onTerminal(nil, "workspace", "export", "-")
+	if screen := c.ends(2); !strings.Contains(screen, "an archive isn't written to a terminal") || !strings.Contains(screen, "fettle workspace export history.tar.gz") {
+		t.Errorf("the screen shows\n%s", screen)
+	}
+}

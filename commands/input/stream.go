@@ -40,3 +40,11 @@ func (s *streamReader) Close() error {
 	s.r.close()
 	return nil
 }
+
+// Named is a file's name for people: - is standard input.
+func Named(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
+}

@@ -280,6 +280,9 @@ standard output. fettle workspace import reads it back, here or elsewhere.`,
 			if len(rest) != 1 {
 				return cmdline.Usagef("fettle workspace export 1 history.tar.gz", "workspace export wants the file to write")
 			}
+			if rest[0] == "-" && rt.Streams.Out.IsTerminal() {
+				return cmdline.Usagef("fettle workspace export history.tar.gz", "an archive isn't written to a terminal")
+			}
 			return runWorkspaceExport(c.Context, rt, options{chat: chat, file: rest[0]})
 		},
 	}
