@@ -42,6 +42,7 @@ func stateShapes() []shape {
 			{"changes", "as of diff, without counts of lines"},
 			{"left, blocked", "paths that were left alone, or with --dry-run are in the way: path, reason"},
 			{"dry_run", "whether nothing was done"},
+			{"warning", "why not all of it can be told, though all was done"},
 		}},
 		{"fettle workspace import -o json", []field{
 			version, chat,

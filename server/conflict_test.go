@@ -31,3 +31,16 @@ func TestAConflictIsAnsweredInBounds(t *testing.T) {
 		t.Errorf("status %d, %s", status, text)
 	}
 }
+
+// What was done and can't be told is answered as done, with a warning.
+func TestWhatCannotBeToldIsAWarning(t *testing.T) {
+	t.Parallel()
+	done := &engine.Restored{
+		Before: &engine.Manifest{ID: "A"}, After: &engine.Manifest{ID: "B"},
+		Untold: fault.New(fault.Store, "tell what was changed: the store is damaged"),
+	}
+	got := toRestored(done)
+	if got.Before != "A" || got.After != "B" || len(got.Changes) != 0 || got.Warning != "it is done, but not told: tell what was changed: the store is damaged" {
+		t.Errorf("%+v", got)
+	}
+}

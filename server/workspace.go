@@ -310,6 +310,8 @@ type restoredJSON struct {
 	Changes []fileChangeJSON     `json:"changes"`
 	Left    []pathReasonJSON     `json:"left"`
 	Blocked []pathReasonJSON     `json:"blocked"`
+	// Warning is why the changes couldn't be told, though all was done.
+	Warning string `json:"warning,omitempty"`
 }
 
 type pathReasonJSON struct {
@@ -338,6 +340,10 @@ func (s *Server) restoring(w http.ResponseWriter, r *http.Request, do func(conte
 func toRestored(d *engine.Restored) restoredJSON {
 	out := restoredJSON{
 		Chat: d.Chat, Steps: []workspaceStateJSON{}, Changes: []fileChangeJSON{}, Left: []pathReasonJSON{}, Blocked: []pathReasonJSON{},
+	}
+	if d.Untold != nil {
+		_, body := explain(d.Untold)
+		out.Warning = "it is done, but not told: " + body.Message
 	}
 	for _, st := range d.Steps {
 		out.Steps = append(out.Steps, toState(st))

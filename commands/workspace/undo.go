@@ -31,6 +31,7 @@ type restoredJSON struct {
 	Left          []LeftJSON   `json:"left"`
 	Blocked       []LeftJSON   `json:"blocked"`
 	DryRun        bool         `json:"dry_run"`
+	Warning       string       `json:"warning,omitempty"`
 }
 
 // LeftJSON is a path that was left alone, and why.
@@ -212,6 +213,9 @@ func ChangesText(changes []cas.Change) string {
 
 // TellLeft lists what was left alone, or would be in the way.
 func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
+	if done.Untold != nil {
+		rt.Notice("it is done, but not all can be told: " + done.Untold.Error())
+	}
 	for _, l := range done.Left {
 		rt.Notice("left alone: " + cas.EscapePath(l.Path) + ", " + l.Reason)
 	}
@@ -257,6 +261,9 @@ func restoredAsJSON(rt *workbench.Runtime, done *engine.Restored, o options) err
 	out := restoredJSON{
 		SchemaVersion: workbench.OutputVersion, Chat: done.Chat.Number, Steps: []stateJSON{}, Before: done.Before.ID, After: done.After.ID,
 		Changes: ChangesOf(done.Changes), Left: LeftOf(done.Left), Blocked: []LeftJSON{}, DryRun: o.plan,
+	}
+	if done.Untold != nil {
+		out.Warning = done.Untold.Error()
 	}
 	for _, s := range done.Steps {
 		out.Steps = append(out.Steps, toStateJSON(s))
