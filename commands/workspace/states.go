@@ -229,6 +229,6 @@ func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o options) err
 	if !m.Complete {
 		line("lacks", term.Count(m.Failed, "path", "paths")+" that could not be kept; fettle workspace files lists them")
 	}
-	d.printNames(changes)
+	printNames(out, changes)
 	return nil
 }

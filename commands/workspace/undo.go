@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,6 +128,9 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 	}
 	out := rt.Streams.Out
 	out.Printf("%s %s in chat %d%s: %s\n", past, StepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), ChangesText(done.Changes))
+	if o.plan {
+		listPlanned(rt, done.Changes)
+	}
 	if len(done.Steps) < o.steps {
 		rt.Notice("there was nothing more to " + verb)
 	}
@@ -211,16 +215,45 @@ func ChangesText(changes []cas.Change) string {
 	return strings.Join(parts, ", ")
 }
 
-// TellLeft lists what was left alone, or would be in the way.
+// TellLeft lists what was left alone, or would be in the way: the first of it, where
+// it is much.
 func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
 	if done.Untold != nil {
 		rt.Notice("it is done, but not all can be told: " + done.Untold.Error())
 	}
-	for _, l := range done.Left {
+	for _, l := range firstOf(done.Left) {
 		rt.Notice("left alone: " + cas.EscapePath(l.Path) + ", " + l.Reason)
 	}
-	for _, b := range done.Blocked {
+	tellMore(rt, len(done.Left), "left alone: ")
+	for _, b := range firstOf(done.Blocked) {
 		rt.Notice("in the way: " + cas.EscapePath(b.Path) + ", " + b.Reason)
+	}
+	tellMore(rt, len(done.Blocked), "in the way: ")
+}
+
+// firstOf is what a person is told of a list, as of a fault's.
+func firstOf[T any](list []T) []T { return list[:min(len(list), fault.Listed)] }
+
+// tellMore says how many of a list weren't told, and what tells them.
+func tellMore(rt *workbench.Runtime, n int, what string) {
+	if more := n - fault.Listed; more > 0 {
+		rt.Notice(what + term.Number(int64(more)) + " more; --output json lists them all")
+	}
+}
+
+// listPlanned lists on a terminal what a plan would change: a pipe has the sum alone,
+// and all of it as JSON.
+func listPlanned(rt *workbench.Runtime, changes []cas.Change) {
+	out := rt.Streams.Out
+	if !out.IsTerminal() {
+		return
+	}
+	files := slices.DeleteFunc(slices.Clone(changes), func(c cas.Change) bool {
+		return (c.Old == nil || isFolder(c.Old)) && (c.New == nil || isFolder(c.New))
+	})
+	printNames(out, ChangesOf(firstOf(files)))
+	if more := len(files) - fault.Listed; more > 0 {
+		out.Printf("%s\n", out.Style().Dim("and "+term.Number(int64(more))+" more; --output json lists them all"))
 	}
 }
 
@@ -325,6 +358,9 @@ func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 		past = "would bring back"
 	}
 	rt.Streams.Out.Printf("%s %s of chat %d: %s\n", past, o.states[0], done.Chat.Number, ChangesText(done.Changes))
+	if o.plan {
+		listPlanned(rt, done.Changes)
+	}
 	TellLeft(rt, done)
 	if !o.plan && rt.Streams.Err.IsTerminal() {
 		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("fettle undo"+chatFlag(o.chat)+" takes this back"))
