@@ -44,3 +44,15 @@ func TestWhatCannotBeToldIsAWarning(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The answer to a restore has all that it did, within the bounds of every listing: of
+// more it says that there is more.
+func TestARestoreIsAnsweredInBounds(t *testing.T) {
+	t.Parallel()
+	for n, more := range map[int]bool{maxListed: false, maxListed + 1: true} {
+		got := toRestored(&engine.Restored{Changes: make([]engine.FileChange, n)})
+		if len(got.Changes) != maxListed || got.Truncated != more {
+			t.Errorf("of %d changes: %d, truncated %t", n, len(got.Changes), got.Truncated)
+		}
+	}
+}

@@ -3117,6 +3117,7 @@ export interface components {
             chat: components["schemas"]["Chat"];
             left: components["schemas"]["pathReason"][];
             steps: components["schemas"]["workspaceState"][];
+            truncated?: boolean;
             warning?: string;
         };
         server: {
