@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -325,18 +326,50 @@ func LeftOf(left []cas.Left) []LeftJSON {
 	return out
 }
 
+// statePaths are paths as states have them, of those that a person named by what.
+func statePaths(named []string, what string) ([]string, error) {
+	var out []string
+	for _, p := range named {
+		name, err := cas.UnescapePath(p)
+		switch {
+		case err != nil:
+			return nil, cmdline.Usagef("fettle workspace files", "%s", err)
+		case name == "": // it would mean the whole folder
+			return nil, cmdline.Usagef("fettle workspace files", "%s is empty; a dot means the whole folder", what)
+		}
+		if name = path.Clean(name); name == "." {
+			name = "/" // as a restore has the whole
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// knownIn refuses paths of which none was ever there, so that a slip isn't told as done.
+func knownIn(ctx context.Context, eng *engine.Engine, done *engine.Restored, paths []string) error {
+	_, states, _, err := eng.StateTree(ctx, engine.ChatRef{ID: done.Chat.ID}, 0)
+	if err != nil {
+		return err
+	}
+	for _, s := range states {
+		for _, p := range paths {
+			if _, err := eng.FileEntry(ctx, s.Manifest, strings.Trim(p, "/")); fault.CodeOf(err) != fault.NotFound {
+				return err
+			}
+		}
+	}
+	return fault.New(fault.NotFound, "no state of chat "+strconv.FormatInt(done.Chat.Number, 10)+" has "+cas.EscapePath(paths[0])+"; nothing was changed",
+		"fettle workspace files   lists what there is")
+}
+
 func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
 	req := o.restoreRequest(rt)
-	for _, p := range o.paths {
-		name, err := cas.UnescapePath(p)
-		if err != nil {
-			return cmdline.Usagef("fettle workspace files", "%s", err)
-		}
-		req.Paths = append(req.Paths, name)
+	if req.Paths, err = statePaths(o.paths, "PATH"); err != nil {
+		return err
 	}
 	w := rt.Work("workspace restore")
 	w.Watch(&req)
@@ -349,6 +382,11 @@ func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 			command += strconv.FormatInt(o.chat.Number, 10) + " "
 		}
 		return withWays(err, command+strings.Join(cmdline.ShellWords(words), " "))
+	}
+	if len(done.Changes) == 0 && len(req.Paths) > 0 {
+		if err := knownIn(ctx, eng, done, req.Paths); err != nil {
+			return err
+		}
 	}
 	if o.output == "json" {
 		return restoredAsJSON(rt, done, o)

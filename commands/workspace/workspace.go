@@ -238,7 +238,11 @@ func restoreFlags() []cli.Flag {
 }
 
 func readRestore(c *cli.Context, o *options, path string) error {
-	o.keep, o.overwrite, o.plan, o.output = cmdline.ListOf(c, "keep"), c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
+	o.overwrite, o.plan, o.output = c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
+	var err error
+	if o.keep, err = statePaths(cmdline.ListOf(c, "keep"), "--keep"); err != nil {
+		return err
+	}
 	return cmdline.CheckOutput(o.output, path)
 }
 
