@@ -30,6 +30,44 @@ func exported(t *testing.T, b *bench) (file []byte, states []map[string]string, 
 	return out.Bytes(), states, list
 }
 
+// What made an imported state is what the file says of its call; without a word on it,
+// the state is one that came in.
+func TestAnImportedStateKnowsItsMaker(t *testing.T) {
+	t.Parallel()
+	from, to := newBench(t), newBench(t)
+	file, _, _ := exported(t, from)
+	for said, want := range map[string]struct {
+		source     Source
+		ref, maker string
+	}{
+		"write_file":                 {ToolRun, "call", "write_file"},
+		"":                           {Imported, "", ""},
+		strings.Repeat("é", maxName): {ToolRun, "call", strings.Repeat("é", maxName/2)},
+	} {
+		got, err := to.s.Import(t.Context(), bytes.NewReader(file), ImportOptions{
+			ChatID: "new", Limits: Limits{KeepFree: -1},
+			Maker: func(extras []Extra, call string) string {
+				if len(extras) != 1 {
+					t.Errorf("asked of %q with %d parts", call, len(extras))
+				}
+				if call != "call" {
+					return "another"
+				}
+				return said
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := got.Manifests[1]; m.Source != want.source || m.SourceRef != want.ref || m.Maker != want.maker {
+			t.Errorf("%.20q: %s %q made by %.20q", said, m.Source, m.SourceRef, m.Maker)
+		}
+		if m := got.Manifests[0]; m.Source != ToolRun || m.Maker != "another" {
+			t.Errorf("the state before: %s made by %q", m.Source, m.Maker)
+		}
+	}
+}
+
 func TestExportedHistoryComesBackElsewhere(t *testing.T) {
 	t.Parallel()
 	from, to := newBench(t), newBench(t)

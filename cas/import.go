@@ -25,6 +25,10 @@ type ImportOptions struct {
 	// MaxBytes bounds what the file may hold when unpacked; 0 is 64 GB.
 	MaxBytes int64
 	Limits   Limits // Chat, Total and KeepFree count
+	// Maker tells by the file's extra parts what ran in a tool call, for its state; of
+	// what it gives, the first kilobyte is kept. A state of which it says nothing is
+	// one of the source Imported. It may be nil.
+	Maker func(extras []Extra, call string) string
 }
 
 // Import is what was imported.
@@ -421,6 +425,13 @@ func (m *importer) publish() error {
 		}
 		if len(n.SourceRef) > maxName {
 			n.SourceRef = ""
+		}
+		if n.Source == ToolRun && m.o.Maker != nil {
+			maker := m.o.Maker(m.out.Extras, n.SourceRef)
+			n.Maker = strings.ToValidUTF8(maker[:min(len(maker), maxName)], "")
+			if n.Maker == "" {
+				n.Source, n.SourceRef = Imported, ""
+			}
 		}
 		if n.CreatedAt.After(now) || n.CreatedAt.Year() < 1970 {
 			n.CreatedAt = now

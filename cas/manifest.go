@@ -23,8 +23,8 @@ const (
 	Interrupted Source = "interrupted" // found after a crash
 	Restored    Source = "restore"     // an earlier state was brought back
 	// Imported is a folder as it was when states were brought in that it comes
-	// after: SourceRef is the last of them. Without one it is a state of a source
-	// that this program doesn't know.
+	// after: SourceRef is the last of them. Without one it is a state that came in,
+	// of a source that this program doesn't know or a call of which nothing was told.
 	Imported Source = "import"
 )
 
@@ -41,6 +41,9 @@ type Manifest struct {
 	CreatedAt time.Time `json:"created_at"`
 	Source    Source    `json:"source"`
 	SourceRef string    `json:"source_ref,omitempty"` // message or tool call
+	// Maker is, of an imported state after a tool call, what ran there: the record of
+	// the call stayed where it was.
+	Maker string `json:"maker,omitempty"`
 	// Complete is false where an entry's content isn't kept: Failed of them.
 	Complete bool  `json:"complete"`
 	Files    int   `json:"file_count"`

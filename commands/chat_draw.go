@@ -97,6 +97,8 @@ func (p *page) drawLine(d *drawing) {
 		d.add(p.menu.rows(d.style, d.width, max(min(d.height-len(d.rows.Lines)-2, menuRows), 1))...)
 	case p.hint != "" && !p.busy:
 		d.add(d.style.Yellow(term.CutEnd("  "+term.Clean(p.hint), d.width-1)))
+	case p.looking != nil && p.looking.asked:
+		d.add(d.style.Dim(term.CutEnd("  "+p.looking.waits(), d.width-1)))
 	default:
 		d.add(d.style.Dim(term.CutEnd("  "+p.foot, d.width-1)))
 	}

@@ -40,7 +40,7 @@ func (p *page) key(ctx context.Context, k live.Key) {
 		p.editOutside(ctx)
 	case k.Is('x'):
 		p.chord = true
-	case p.menu.open() && p.menuKey(k):
+	case p.menu.open() && p.menuKey(ctx, k):
 	case k.Is('d') && p.line.Empty():
 		p.quit = true
 	case k.Is('o'):
@@ -51,6 +51,7 @@ func (p *page) key(ctx context.Context, k live.Key) {
 		p.complete(ctx, true)
 	case k.Name == live.Escape:
 		p.menu = menu{}
+		p.stopLooking()
 	case k.Name == live.Enter && !k.Alt && !k.Shift && !k.Ctrl:
 		p.submit(ctx)
 	case k.Name == live.Up || k.Is('p'), k.Name == live.Down || k.Is('n'):

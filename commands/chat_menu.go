@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -55,7 +56,7 @@ func (m *menu) rows(style term.Style, width, most int) []string {
 }
 
 // menuKey moves in the menu or takes its entry; it tells whether it did.
-func (p *page) menuKey(k live.Key) bool {
+func (p *page) menuKey(ctx context.Context, k live.Key) bool {
 	m := &p.menu
 	switch {
 	case k.Name == live.Up:
@@ -63,11 +64,12 @@ func (p *page) menuKey(k live.Key) bool {
 	case k.Name == live.Down, k.Name == live.BackTab:
 		m.at = (m.at + 1) % len(m.list)
 	case k.Name == live.Tab:
-		p.accept()
+		p.accept(ctx)
 	case k.Name == live.Enter && !k.Alt && m.list[m.at].value != m.word:
-		p.accept()
+		p.accept(ctx)
 	case k.Name == live.Escape:
 		*m = menu{}
+		p.stopLooking()
 	default:
 		return false
 	}
@@ -75,7 +77,7 @@ func (p *page) menuKey(k live.Key) bool {
 }
 
 // accept puts the chosen entry in the place of the word.
-func (p *page) accept() {
+func (p *page) accept(ctx context.Context) {
 	value := p.menu.list[p.menu.at].value
 	space := " "
 	if strings.HasSuffix(value, "/") || strings.HasSuffix(value, ":") {
@@ -84,19 +86,25 @@ func (p *page) accept() {
 	p.line.Replace(len(p.menu.word), value+space)
 	p.menu = menu{}
 	if space == "" {
-		p.complete(context.Background(), true)
+		p.complete(ctx, true)
 	}
 }
 
+// atCursor is the text before the cursor, and the word of it that the cursor is at.
+func (p *page) atCursor() (before, word string) {
+	before = p.line.Before()
+	return before, before[strings.LastIndexAny(before, " \n")+1:]
+}
+
 // complete looks for what could stand at the cursor. Only where a person asks
-// are files and chats looked for whose word isn't begun.
+// are files and chats looked for whose word isn't begun. What may take its time is
+// looked for beside the loop, see [page.look].
 func (p *page) complete(ctx context.Context, asked bool) {
-	before := p.line.Before()
+	before, word := p.atCursor()
 	if before == "" && asked && !p.busy && len(p.log.Next) > 0 {
 		p.line.Set(p.log.Next[0])
 		return
 	}
-	word := before[strings.LastIndexAny(before, " \n")+1:]
 	p.menu = menu{word: word}
 	var list []suggestion
 	switch {
@@ -104,9 +112,9 @@ func (p *page) complete(ctx context.Context, asked bool) {
 		list = slashNames()
 	case strings.HasPrefix(before, "/"):
 		name, _, _ := slash(before)
-		list = p.valuesFor(ctx, name)
+		list = p.valuesFor(ctx, name, asked)
 	case strings.HasPrefix(word, "@chat:"):
-		list = p.chatsToName(ctx, "@chat:")
+		list = p.chatsToName(ctx, "@chat:", asked)
 	case strings.HasPrefix(word, "@"):
 		list = append(p.filesToName(word[1:]), p.serversToName(ctx)...)
 		list = append(list, p.resourcesToName(ctx, word, asked)...)
@@ -127,8 +135,10 @@ func (p *page) complete(ctx context.Context, asked bool) {
 }
 
 // valuesFor are the arguments of a command.
-func (p *page) valuesFor(ctx context.Context, name string) []suggestion {
-	c := &completer{ctx: ctx, rt: p.in}
+func (p *page) valuesFor(ctx context.Context, name string, asked bool) []suggestion {
+	silent := *p.in
+	silent.Quiet = true // warnings of the configuration were said when the chat began
+	c := &completer{ctx: ctx, rt: &silent}
 	switch name {
 	case "model":
 		return p.cached(name, func() []suggestion { return c.models("").list })
@@ -137,7 +147,7 @@ func (p *page) valuesFor(ctx context.Context, name string) []suggestion {
 	case "toolset":
 		return p.cached(name, func() []suggestion { return c.toolsets().list })
 	case "chats":
-		return p.chatsToName(ctx, "")
+		return p.chatsToName(ctx, "", asked)
 	}
 	return nil
 }
@@ -160,18 +170,20 @@ type foundValues struct {
 	list []suggestion
 }
 
-// chatsToName are the chats that were used last.
-func (p *page) chatsToName(ctx context.Context, prefix string) []suggestion {
+// chatsToName are the chats that were used last. Another command may hold the store.
+func (p *page) chatsToName(ctx context.Context, prefix string, asked bool) []suggestion {
 	const most = 50
-	chats, err := p.eng.Glance(ctx, most)
-	if err != nil {
-		return nil // completion never fails
-	}
-	var out []suggestion
-	for _, c := range chats {
-		out = append(out, suggestion{prefix + strconv.FormatInt(c.Number, 10), c.Title})
-	}
-	return out
+	return p.look(ctx, cmp.Or(prefix, "chats"), asked, func(ctx context.Context) []suggestion {
+		chats, err := p.eng.Glance(ctx, most)
+		if err != nil {
+			return nil // completion never fails
+		}
+		var out []suggestion
+		for _, c := range chats {
+			out = append(out, suggestion{prefix + strconv.FormatInt(c.Number, 10), c.Title})
+		}
+		return out
+	})
 }
 
 // filesToName are the files of the chat's folder, or of where the program was

@@ -48,13 +48,17 @@ type page struct {
 	asking *asking      // that is shown
 	menu   menu
 	values foundValues
-	find   *finder
-	again  bool // the last key was Ctrl-C
-	chord  bool // the last key was Ctrl-X
-	hint   string
-	quit   bool
-	foot   string // the footer and the chat's folder, as they were before the job
-	dir    string
+	// looking is the list that the menu waits for, nil for none; found brings it.
+	looking *looking
+	found   chan *looking
+	lookers sync.WaitGroup
+	find    *finder
+	again   bool // the last key was Ctrl-C
+	chord   bool // the last key was Ctrl-X
+	hint    string
+	quit    bool
+	foot    string // the footer and the chat's folder, as they were before the job
+	dir     string
 
 	poke   chan struct{} // something of mu has changed
 	mu     sync.Mutex
@@ -77,6 +81,7 @@ func (t *talk) runPage(ctx context.Context) error {
 	p := &page{
 		talk: t, tty: tty, hist: live.NewHistory(filepath.Join(dirs.Data, "chat_history")),
 		jobs: make(chan error, 1), asks: make(chan *asking), poke: make(chan struct{}, 1),
+		found: make(chan *looking),
 	}
 	p.screen = live.NewScreen(live.Options{
 		Out: t.rt.Streams.Out, Size: p.size, Reflows: live.Reflows(t.rt.Streams.Getenv),
@@ -140,6 +145,8 @@ func (p *page) run(ctx context.Context) error {
 		case a := <-p.asks:
 			p.asking = a
 			a.since = time.Now()
+		case l := <-p.found:
+			p.foundList(ctx, l)
 		case <-calmed:
 			p.asking.armed = true
 		case <-p.poke:
@@ -152,6 +159,7 @@ func (p *page) run(ctx context.Context) error {
 		if p.asking != nil && p.asking.ctx.Err() != nil {
 			p.asking = nil
 		}
+		p.lookOn()
 		p.draw(false)
 	}
 	return p.end(nil)
@@ -160,6 +168,8 @@ func (p *page) run(ctx context.Context) error {
 // end stops what runs, and waits for it.
 func (p *page) end(err error) error {
 	p.quit = true
+	defer p.lookersEnd()
+	p.stopLooking()
 	if !p.busy {
 		return err
 	}
@@ -196,6 +206,9 @@ func (p *page) ended(ctx context.Context, err error) {
 	stopped = stopped || errors.As(err, &said)
 	p.cancel()
 	p.busy, p.hint = false, ""
+	if ofChats(p.values.name) { // there may be one more now
+		p.values = foundValues{}
+	}
 	p.setStatus("")
 	p.screen.EndLine()
 	p.sayFault(err)

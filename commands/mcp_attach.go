@@ -24,7 +24,7 @@ import (
 const (
 	// maxResources bounds what one message has of servers.
 	maxResources = 16
-	// completeResources bounds the wait for a server's list while somebody types.
+	// completeResources bounds a shell's wait for a server's list: it can't go on.
 	completeResources = 3 * time.Second
 )
 
@@ -277,13 +277,12 @@ func (p *page) serversToName(ctx context.Context) []suggestion {
 // resourcesToName are the resources of the server that a word begins with. The
 // server is asked where a person wants the list, and its answer is used for a while.
 func (p *page) resourcesToName(ctx context.Context, word string, asked bool) []suggestion {
-	server, _, ok := strings.Cut(strings.TrimPrefix(word, "@"), ":")
-	if !ok || p.busy || !asked && p.values.name != "@"+server {
+	name := listNamed(word, word)
+	waiting := p.looking != nil && p.looking.name == name
+	if name == "" || p.busy || !asked && !waiting && p.values.name != name {
 		return nil
 	}
-	return p.cached("@"+server, func() []suggestion {
-		ctx, cancel := context.WithTimeout(ctx, completeResources)
-		defer cancel()
-		return resourcesOf(ctx, p.eng, server)
+	return p.look(ctx, name, asked, func(ctx context.Context) []suggestion {
+		return resourcesOf(ctx, p.eng, name[1:])
 	})
 }

@@ -3,6 +3,8 @@
 package commands_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -289,5 +291,47 @@ func TestThePager(t *testing.T) {
 	c := w.onTerminal([]string{"PAGER=/nosuch/pager"}, "chats", "show")
 	if screen := c.ends(0); !strings.HasPrefix(screen, "go\n") || !strings.HasSuffix(screen, "line\n") {
 		t.Errorf("without a pager the screen shows\n%.200s", screen)
+	}
+}
+
+// An archive is no text: it goes to a file or a pipe, and to no screen.
+func TestAHistoryIsNotWrittenToATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `{responses: [{when: "", step: 0, calls: [{name: write_file, args: {path: a, content: b}}]}, {when: "", text: Done.}]}`)
+	w.run(0, "ask", "--yes", "write it")
+	c := w.onTerminal(nil, "workspace", "export", "-")
+	if screen := c.ends(2); !strings.Contains(screen, "an archive isn't written to a terminal") || !strings.Contains(screen, "fettle workspace export history.tar.gz") {
+		t.Errorf("the screen shows\n%s", screen)
+	}
+}
+
+// What an undo of many files would change, and what it leaves alone, is told in bounds
+// to a person; JSON has all of it.
+func TestUndoOfManyFilesIsToldInBounds(t *testing.T) {
+	t.Parallel()
+	var calls []string
+	keeping := []string{"undo", "30", "--dry-run"}
+	for i := range 30 {
+		keeping = append(keeping, "--keep", fmt.Sprintf("many/a-rather-long-name-%02d.txt", i))
+		calls = append(calls, fmt.Sprintf("{name: write_file, args: {path: many/a-rather-long-name-%02d.txt, content: 'n%d'}}", i, i))
+	}
+	w := newWorld(t, `{responses: [{when: "", step: 0, calls: [`+strings.Join(calls, ", ")+`]}, {when: "", text: Done.}]}`)
+	w.run(0, "ask", "--yes", "write it")
+
+	screen := w.onTerminal(nil, "undo", "30", "--dry-run").ends(0)
+	if strings.Count(screen, "D  many/a-rather-long-name-") != 20 || !strings.Contains(screen, "and 10 more; --output json lists them all") {
+		t.Errorf("the screen shows\n%s", screen)
+	}
+	if out, errs := w.run(0, "undo", "30", "--dry-run"); strings.Count(out, "\n") != 1 || errs != "" {
+		t.Errorf("a pipe gets %q and %q", out, errs)
+	}
+	_, errs := w.run(0, keeping...)
+	if strings.Count(errs, "left alone: many/") != 20 || !strings.Contains(errs, "left alone: 10 more; --output json lists them all") {
+		t.Errorf("of what is kept is told\n%s", errs)
+	}
+	out, _ := w.run(0, append(keeping, "-o", "json")...)
+	var got struct{ Left []struct{ Path string } }
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Left) != 30 {
+		t.Errorf("%v, JSON has %d", err, len(got.Left))
 	}
 }

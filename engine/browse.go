@@ -23,7 +23,8 @@ import (
 type StateInfo struct {
 	*cas.Manifest
 	// Tool is the tool of the call that gave it, if one did, and Args what it
-	// was called with.
+	// was called with. Of an imported state there is the tool alone, and of a turn
+	// that still runs neither.
 	Tool string
 	Args json.RawMessage
 	// By is the tool whose page made the call; empty for the calls of models and
@@ -127,8 +128,9 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				continue
 			}
 			c, err := e.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) {
-				continue // of a chat that is gone
+			if errors.Is(err, kv.ErrNotFound) { // of a chat that is elsewhere, or gone
+				states[i].Tool = states[i].Maker
+				continue
 			}
 			if err != nil {
 				return err

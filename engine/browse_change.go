@@ -191,10 +191,12 @@ func (e *Engine) changeFolder(
 		if err != nil {
 			return nil, err
 		}
+		e.pause("edit:kept")
 		out := &Restored{Chat: chat, Before: before, After: after}
 		for c, err := range e.DiffStates(ctx, before, after) {
-			if err != nil {
-				return nil, stateFault("tell what was changed", err)
+			if err != nil { // the edit is made and kept: no error may say otherwise
+				out.Changes, out.Untold = nil, stateFault("tell what was changed", err)
+				break
 			}
 			out.Changes = append(out.Changes, c)
 		}

@@ -143,3 +143,49 @@ func TestAPutThatBreaksOff(t *testing.T) {
 		t.Errorf("left over: %q", left)
 	}
 }
+
+// An edit whose changes can't be read any more once it is made was made all the same:
+// it is told as done, and undo takes it back.
+func TestAnEditIsDoneWhereItsChangesCannotBeTold(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(*bench, context.Context) (*Restored, error){
+		"put": func(b *bench, ctx context.Context) (*Restored, error) {
+			return b.PutFile(ctx, RestoreRequest{Chat: lastChat}, Put{Name: "a.txt", Content: strings.NewReader("2")})
+		},
+		"remove": func(b *bench, ctx context.Context) (*Restored, error) {
+			return b.RemoveFile(ctx, RestoreRequest{Chat: lastChat}, "a.txt")
+		},
+		"move": func(b *bench, ctx context.Context) (*Restored, error) {
+			return b.MoveFile(ctx, RestoreRequest{Chat: lastChat}, "a.txt", "b.txt")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, dir := atBound(t, nil)
+			before := tree(t, dir)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			b.pause = func(step string) {
+				if step == "edit:kept" { // the folder and the chat have it now
+					cancel()
+				}
+			}
+			done, err := edit(b, ctx)
+			if err != nil {
+				t.Fatalf("the edit was made, and told as %v", err)
+			}
+			if done.Untold == nil || done.Changes != nil || done.Before.ID == done.After.ID {
+				t.Errorf("it tells %+v", done)
+			}
+			if maps.Equal(tree(t, dir), before) {
+				t.Error("it wasn't made")
+			}
+			if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat}); err != nil {
+				t.Fatal(err)
+			}
+			if now := tree(t, dir); !maps.Equal(now, before) {
+				t.Errorf("undone there are %q, before %q", now, before)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -19,9 +20,38 @@ const historyChat = "chat.json"
 // exportedChat is what that part holds.
 type exportedChat struct {
 	Title string `json:"title"`
+	// Tools has for each call that made a state the tool that it called.
+	Tools map[string]string `json:"tools,omitempty"`
 }
 
-// ExportStates writes the history of a chat's files as one file, with its title.
+// aboutChat reads that part, which is for people alone: one that can't be read says
+// nothing.
+func aboutChat(extras []cas.Extra) (about exportedChat) {
+	for _, x := range extras {
+		if x.Name == historyChat && json.Unmarshal(x.Body, &about) != nil {
+			about = exportedChat{}
+		}
+	}
+	return about
+}
+
+// toolsOf are the tools whose calls made states of a chat, by the calls.
+func (e *Engine) toolsOf(ctx context.Context, chat Chat) (map[string]string, error) {
+	_, states, _, err := e.StateTree(ctx, ChatRef{ID: chat.ID}, 0)
+	if err != nil {
+		return nil, err
+	}
+	tools := map[string]string{}
+	for _, s := range states {
+		if s.Tool != "" {
+			tools[s.SourceRef] = s.Tool
+		}
+	}
+	return tools, nil
+}
+
+// ExportStates writes the history of a chat's files as one file, with its title and
+// the names of the tools that made the states. What these were called with isn't in it.
 func (e *Engine) ExportStates(ctx context.Context, w io.Writer, chat Chat) error {
 	if chat.ActiveManifest == "" {
 		return noFiles(chat)
@@ -33,7 +63,11 @@ func (e *Engine) ExportStates(ctx context.Context, w io.Writer, chat Chat) error
 		return fault.New(fault.NotFound, fmt.Sprintf("chat %d has no states of its own yet: it is at one of the chat that it was forked from", chat.Number),
 			fmt.Sprintf("fettle workspace diff %d   gives it its files", chat.Number))
 	}
-	about, err := json.Marshal(exportedChat{Title: chat.Title})
+	tools, err := e.toolsOf(ctx, chat)
+	if err != nil {
+		return err
+	}
+	about, err := json.Marshal(exportedChat{Title: chat.Title, Tools: tools})
 	if err == nil {
 		err = e.states.Export(ctx, w, chat.ID, cas.Extra{Name: historyChat, Body: about})
 	}
@@ -172,19 +206,21 @@ func (e *Engine) withdraw(ctx context.Context, chatID string, list []*cas.Manife
 
 // titleOf is the title that an imported history brings along.
 func titleOf(extras []cas.Extra) string {
-	var about exportedChat
-	for _, x := range extras {
-		if x.Name == historyChat && json.Unmarshal(x.Body, &about) != nil {
-			about = exportedChat{} // it is for people alone
-		}
-	}
-	return cmp.Or(cleanTitle(about.Title), NewTitle)
+	return cmp.Or(cleanTitle(aboutChat(extras).Title), NewTitle)
 }
 
 // readHistory reads a file's states as those of a chat: all of them or none.
 func (e *Engine) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
 	const hint = "fettle workspace export 1 history.tar.gz   writes such a file"
-	in, err := e.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: e.o.States})
+	var tools func() map[string]string
+	in, err := e.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: e.o.States,
+		Maker: func(extras []cas.Extra, call string) string {
+			if tools == nil {
+				tools = sync.OnceValue(func() map[string]string { return aboutChat(extras).Tools })
+			}
+			return cleanTitle(tools()[call])
+		},
+	})
 	var bad *cas.ImportError
 	switch {
 	case errors.As(err, &bad):

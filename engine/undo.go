@@ -53,6 +53,9 @@ type Restored struct {
 	// nothing had to be changed.
 	Before, After *cas.Manifest
 	Changes       []cas.Change
+	// Untold is why Changes, or the names of Steps, couldn't be told, though all was
+	// done; nil where they are. Changes are nil then, unless they were known before.
+	Untold error
 	// Left are differing paths that were left alone, and why.
 	Left []cas.Left
 	// Blocked are the paths that keep a Plan from being carried out.
@@ -134,7 +137,10 @@ func (e *Engine) step(
 		if req.Plan {
 			out.Blocked = joinBlocked(out.Blocked, foreign)
 		}
-		return out, e.nameTools(ctx, out.Steps)
+		if err := e.nameTools(ctx, out.Steps); err != nil { // the files are back all the same
+			out.Untold = storeFault("tell what made the states", err)
+		}
+		return out, nil
 	})
 }
 

@@ -31,3 +31,28 @@ func TestAConflictIsAnsweredInBounds(t *testing.T) {
 		t.Errorf("status %d, %s", status, text)
 	}
 }
+
+// What was done and can't be told is answered as done, with a warning.
+func TestWhatCannotBeToldIsAWarning(t *testing.T) {
+	t.Parallel()
+	done := &engine.Restored{
+		Before: &engine.Manifest{ID: "A"}, After: &engine.Manifest{ID: "B"},
+		Untold: fault.New(fault.Store, "tell what was changed: the store is damaged"),
+	}
+	got := toRestored(done)
+	if got.Before != "A" || got.After != "B" || len(got.Changes) != 0 || got.Warning != "it is done, but not told: tell what was changed: the store is damaged" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The answer to a restore has all that it did, within the bounds of every listing: of
+// more it says that there is more.
+func TestARestoreIsAnsweredInBounds(t *testing.T) {
+	t.Parallel()
+	for n, more := range map[int]bool{maxListed: false, maxListed + 1: true} {
+		got := toRestored(&engine.Restored{Changes: make([]engine.FileChange, n)})
+		if len(got.Changes) != maxListed || got.Truncated != more {
+			t.Errorf("of %d changes: %d, truncated %t", n, len(got.Changes), got.Truncated)
+		}
+	}
+}

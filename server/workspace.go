@@ -310,6 +310,10 @@ type restoredJSON struct {
 	Changes []fileChangeJSON     `json:"changes"`
 	Left    []pathReasonJSON     `json:"left"`
 	Blocked []pathReasonJSON     `json:"blocked"`
+	// Truncated is set where a list has only its first paths.
+	Truncated bool `json:"truncated,omitempty"`
+	// Warning is why the changes couldn't be told, though all was done.
+	Warning string `json:"warning,omitempty"`
 }
 
 type pathReasonJSON struct {
@@ -339,6 +343,10 @@ func toRestored(d *engine.Restored) restoredJSON {
 	out := restoredJSON{
 		Chat: d.Chat, Steps: []workspaceStateJSON{}, Changes: []fileChangeJSON{}, Left: []pathReasonJSON{}, Blocked: []pathReasonJSON{},
 	}
+	if d.Untold != nil {
+		_, body := explain(d.Untold)
+		out.Warning = "it is done, but not told: " + body.Message
+	}
 	for _, st := range d.Steps {
 		out.Steps = append(out.Steps, toState(st))
 	}
@@ -348,13 +356,14 @@ func toRestored(d *engine.Restored) restoredJSON {
 	if d.After != nil {
 		out.After = d.After.ID
 	}
-	for _, c := range d.Changes {
+	out.Truncated = max(len(d.Changes), len(d.Left), len(d.Blocked)) > maxListed
+	for _, c := range d.Changes[:min(len(d.Changes), maxListed)] {
 		out.Changes = append(out.Changes, toChange(c))
 	}
-	for _, l := range d.Left {
+	for _, l := range d.Left[:min(len(d.Left), maxListed)] {
 		out.Left = append(out.Left, pathReasonJSON{l.Path, l.Reason})
 	}
-	for _, b := range d.Blocked {
+	for _, b := range d.Blocked[:min(len(d.Blocked), maxListed)] {
 		out.Blocked = append(out.Blocked, pathReasonJSON{b.Path, b.Reason})
 	}
 	return out

@@ -67,7 +67,7 @@ func runChatsImport(ctx context.Context, rt *workbench.Runtime, o importOptions)
 		left -= int64(len(data))
 		read, notes, err := engine.DecodeChats(data)
 		if err != nil {
-			return fault.Wrap(fault.Usage, "import "+fileWords(file), err, "fettle chats export 1 -o json   writes such a file")
+			return fault.Wrap(fault.Usage, "import "+input.Named(file), err, "fettle chats export 1 -o json   writes such a file")
 		}
 		for _, note := range notes {
 			rt.Notice(note)
@@ -102,13 +102,6 @@ func runChatsImport(ctx context.Context, rt *workbench.Runtime, o importOptions)
 		rt.Notice("imported " + term.Count(n, "chat", "chats"))
 	}
 	return nil
-}
-
-func fileWords(file string) string {
-	if file == "-" {
-		return "standard input"
-	}
-	return file
 }
 
 // readChats reads a file of chats, up to what is left of the limit.

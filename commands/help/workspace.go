@@ -14,7 +14,8 @@ func stateShapes() []shape {
 		{"a state of a chat's files", []field{
 			{"id, chat_id, parent_id, ground_id", "its own id, the chat's, the state before it, and the first of those before it"},
 			{"source, source_ref", "user_upload, tool_run, branch, edit, external, interrupted, restore or import; the message or tool call"},
-			{"tool, args", "of a tool_run: the tool and what it was called with"},
+			{"tool, args", "of a tool_run: the tool and what it was called with, which isn't known of an imported state"},
+			{"maker", "of an imported state: the tool, as the file names it"},
 			{"by", "of a call that the page of an MCP server made: the tool that the page is of"},
 			{"active, undone", "whether the chat is at it; whether redo brings it back"},
 			{"root, file_count, bytes", "the digest of all of it, and what it holds"},
@@ -41,6 +42,7 @@ func stateShapes() []shape {
 			{"changes", "as of diff, without counts of lines"},
 			{"left, blocked", "paths that were left alone, or with --dry-run are in the way: path, reason"},
 			{"dry_run", "whether nothing was done"},
+			{"warning", "why not all of it can be told, though all was done"},
 		}},
 		{"fettle workspace import -o json", []field{
 			version, chat,

@@ -55,3 +55,11 @@ func All(ctx context.Context, f *os.File, most int64) (data []byte, larger bool,
 	}
 	return data, false, err
 }
+
+// Named is a file's name for people: - is standard input.
+func Named(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
+}

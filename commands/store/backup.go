@@ -73,7 +73,7 @@ func newStoreRestore(rt *workbench.Runtime) *cli.Command {
 		Description: `The backup is unpacked beside what is there and read through before anything is
 replaced; if it is damaged nothing is changed. It waits until no chat is in use.
 Put back only what you have made yourself: what a backup says you trust and allow
-holds afterwards.`,
+holds afterwards. - is standard input.`,
 		UsageText: "fettle store restore --dry-run backup.tar.zst\nfettle store restore --replace backup.tar.zst",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "replace", Usage: "also where there are chats already, which are removed"},
@@ -216,7 +216,7 @@ func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions
 	if o.output == "json" {
 		return workbench.PrintJSON(rt, backupJSON{workbench.OutputVersion, o.file, 0, report.MadeAt, report.Chats, report.Folders, report.Bytes, o.check})
 	}
-	what := term.Count(report.Chats, "chat", "chats") + " of " + o.file + ", made " + report.MadeAt.Local().Format("2006-01-02 15:04") + ", " + term.Size(report.Bytes)
+	what := term.Count(report.Chats, "chat", "chats") + " of " + input.Named(o.file) + ", made " + report.MadeAt.Local().Format("2006-01-02 15:04") + ", " + term.Size(report.Bytes)
 	if o.check {
 		rt.Notice("all is whole: " + what)
 	} else {

@@ -265,8 +265,7 @@ func ChangeWord(c cas.Change) string {
 }
 
 // printNames lists changes with a letter each.
-func (d *Differ) printNames(changes []ChangeJSON) {
-	out := d.Rt.Streams.Out
+func printNames(out *term.Output, changes []ChangeJSON) {
 	style := out.Style()
 	for _, c := range changes {
 		mark := style.Yellow("M")
@@ -276,7 +275,11 @@ func (d *Differ) printNames(changes []ChangeJSON) {
 		case "removed":
 			mark = style.Red("D")
 		}
-		out.Printf("%s  %s\n", mark, c.Path)
+		path := c.Path
+		if w := out.Width(); w > 0 {
+			path = term.CutMiddle(path, w-4)
+		}
+		out.Printf("%s  %s\n", mark, path)
 	}
 }
 

@@ -112,7 +112,7 @@ func openHistory(ctx context.Context, rt *workbench.Runtime, name string) (io.Re
 			return nil, "", 0, cmdline.Usagef("fettle workspace import history.tar.gz", "there is no file to import, and standard input is the terminal")
 		}
 		in, err := input.Stream(ctx, rt.Streams.In.File())
-		return in, "standard input", 0, err
+		return in, input.Named(name), 0, err
 	}
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() { // to open a named pipe could wait for ever

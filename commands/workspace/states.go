@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/cas"
@@ -164,9 +165,9 @@ func madeBy(s engine.StateInfo) string {
 	switch s.Source {
 	case cas.ToolRun:
 		if s.Tool == "" {
-			return "a tool"
+			return "a tool" // of a turn that still runs
 		}
-		return s.Tool + "  " + show.ArgLine(s.Args) + byPage(s.By)
+		return strings.TrimRight(s.Tool+"  "+show.ArgLine(s.Args), " ") + byPage(s.By)
 	case cas.UserUpload:
 		return "files that came with a message"
 	case cas.Branch:
@@ -228,6 +229,6 @@ func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o options) err
 	if !m.Complete {
 		line("lacks", term.Count(m.Failed, "path", "paths")+" that could not be kept; fettle workspace files lists them")
 	}
-	d.printNames(changes)
+	printNames(out, changes)
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +33,7 @@ type restoredJSON struct {
 	Left          []LeftJSON   `json:"left"`
 	Blocked       []LeftJSON   `json:"blocked"`
 	DryRun        bool         `json:"dry_run"`
+	Warning       string       `json:"warning,omitempty"`
 }
 
 // LeftJSON is a path that was left alone, and why.
@@ -126,6 +129,9 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 	}
 	out := rt.Streams.Out
 	out.Printf("%s %s in chat %d%s: %s\n", past, StepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), ChangesText(done.Changes))
+	if o.plan {
+		listPlanned(rt, done.Changes)
+	}
 	if len(done.Steps) < o.steps {
 		rt.Notice("there was nothing more to " + verb)
 	}
@@ -210,13 +216,45 @@ func ChangesText(changes []cas.Change) string {
 	return strings.Join(parts, ", ")
 }
 
-// TellLeft lists what was left alone, or would be in the way.
+// TellLeft lists what was left alone, or would be in the way: the first of it, where
+// it is much.
 func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
-	for _, l := range done.Left {
+	if done.Untold != nil {
+		rt.Notice("it is done, but not all can be told: " + done.Untold.Error())
+	}
+	for _, l := range firstOf(done.Left) {
 		rt.Notice("left alone: " + cas.EscapePath(l.Path) + ", " + l.Reason)
 	}
-	for _, b := range done.Blocked {
+	tellMore(rt, len(done.Left), "left alone: ")
+	for _, b := range firstOf(done.Blocked) {
 		rt.Notice("in the way: " + cas.EscapePath(b.Path) + ", " + b.Reason)
+	}
+	tellMore(rt, len(done.Blocked), "in the way: ")
+}
+
+// firstOf is what a person is told of a list, as of a fault's.
+func firstOf[T any](list []T) []T { return list[:min(len(list), fault.Listed)] }
+
+// tellMore says how many of a list weren't told, and what tells them.
+func tellMore(rt *workbench.Runtime, n int, what string) {
+	if more := n - fault.Listed; more > 0 {
+		rt.Notice(what + term.Number(int64(more)) + " more; --output json lists them all")
+	}
+}
+
+// listPlanned lists on a terminal what a plan would change: a pipe has the sum alone,
+// and all of it as JSON.
+func listPlanned(rt *workbench.Runtime, changes []cas.Change) {
+	out := rt.Streams.Out
+	if !out.IsTerminal() {
+		return
+	}
+	files := slices.DeleteFunc(slices.Clone(changes), func(c cas.Change) bool {
+		return (c.Old == nil || isFolder(c.Old)) && (c.New == nil || isFolder(c.New))
+	})
+	printNames(out, ChangesOf(firstOf(files)))
+	if more := len(files) - fault.Listed; more > 0 {
+		out.Printf("%s\n", out.Style().Dim("and "+term.Number(int64(more))+" more; --output json lists them all"))
 	}
 }
 
@@ -258,6 +296,9 @@ func restoredAsJSON(rt *workbench.Runtime, done *engine.Restored, o options) err
 		SchemaVersion: workbench.OutputVersion, Chat: done.Chat.Number, Steps: []stateJSON{}, Before: done.Before.ID, After: done.After.ID,
 		Changes: ChangesOf(done.Changes), Left: LeftOf(done.Left), Blocked: []LeftJSON{}, DryRun: o.plan,
 	}
+	if done.Untold != nil {
+		out.Warning = done.Untold.Error()
+	}
 	for _, s := range done.Steps {
 		out.Steps = append(out.Steps, toStateJSON(s))
 	}
@@ -285,18 +326,50 @@ func LeftOf(left []cas.Left) []LeftJSON {
 	return out
 }
 
+// statePaths are paths as states have them, of those that a person named by what.
+func statePaths(named []string, what string) ([]string, error) {
+	var out []string
+	for _, p := range named {
+		name, err := cas.UnescapePath(p)
+		switch {
+		case err != nil:
+			return nil, cmdline.Usagef("fettle workspace files", "%s", err)
+		case name == "": // it would mean the whole folder
+			return nil, cmdline.Usagef("fettle workspace files", "%s is empty; a dot means the whole folder", what)
+		}
+		if name = path.Clean(name); name == "." {
+			name = "/" // as a restore has the whole
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// knownIn refuses paths of which none was ever there, so that a slip isn't told as done.
+func knownIn(ctx context.Context, eng *engine.Engine, done *engine.Restored, paths []string) error {
+	_, states, _, err := eng.StateTree(ctx, engine.ChatRef{ID: done.Chat.ID}, 0)
+	if err != nil {
+		return err
+	}
+	for _, s := range states {
+		for _, p := range paths {
+			if _, err := eng.FileEntry(ctx, s.Manifest, strings.Trim(p, "/")); fault.CodeOf(err) != fault.NotFound {
+				return err
+			}
+		}
+	}
+	return fault.New(fault.NotFound, "no state of chat "+strconv.FormatInt(done.Chat.Number, 10)+" has "+cas.EscapePath(paths[0])+"; nothing was changed",
+		"fettle workspace files   lists what there is")
+}
+
 func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
 	req := o.restoreRequest(rt)
-	for _, p := range o.paths {
-		name, err := cas.UnescapePath(p)
-		if err != nil {
-			return cmdline.Usagef("fettle workspace files", "%s", err)
-		}
-		req.Paths = append(req.Paths, name)
+	if req.Paths, err = statePaths(o.paths, "PATH"); err != nil {
+		return err
 	}
 	w := rt.Work("workspace restore")
 	w.Watch(&req)
@@ -310,6 +383,11 @@ func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 		}
 		return withWays(err, command+strings.Join(cmdline.ShellWords(words), " "))
 	}
+	if len(done.Changes) == 0 && len(req.Paths) > 0 {
+		if err := knownIn(ctx, eng, done, req.Paths); err != nil {
+			return err
+		}
+	}
 	if o.output == "json" {
 		return restoredAsJSON(rt, done, o)
 	}
@@ -318,6 +396,9 @@ func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 		past = "would bring back"
 	}
 	rt.Streams.Out.Printf("%s %s of chat %d: %s\n", past, o.states[0], done.Chat.Number, ChangesText(done.Changes))
+	if o.plan {
+		listPlanned(rt, done.Changes)
+	}
 	TellLeft(rt, done)
 	if !o.plan && rt.Streams.Err.IsTerminal() {
 		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("fettle undo"+chatFlag(o.chat)+" takes this back"))

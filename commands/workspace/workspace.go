@@ -238,7 +238,11 @@ func restoreFlags() []cli.Flag {
 }
 
 func readRestore(c *cli.Context, o *options, path string) error {
-	o.keep, o.overwrite, o.plan, o.output = cmdline.ListOf(c, "keep"), c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
+	o.overwrite, o.plan, o.output = c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
+	var err error
+	if o.keep, err = statePaths(cmdline.ListOf(c, "keep"), "--keep"); err != nil {
+		return err
+	}
 	return cmdline.CheckOutput(o.output, path)
 }
 
@@ -279,6 +283,9 @@ standard output. fettle workspace import reads it back, here or elsewhere.`,
 			chat, rest := ChatAndRest(c.Args().Slice())
 			if len(rest) != 1 {
 				return cmdline.Usagef("fettle workspace export 1 history.tar.gz", "workspace export wants the file to write")
+			}
+			if rest[0] == "-" && rt.Streams.Out.IsTerminal() {
+				return cmdline.Usagef("fettle workspace export history.tar.gz", "an archive isn't written to a terminal")
 			}
 			return runWorkspaceExport(c.Context, rt, options{chat: chat, file: rest[0]})
 		},

@@ -176,8 +176,11 @@ func stepsText(verb string, done *engine.Restored) string {
 		}
 	}
 	text := past + what + ": " + count(files, "file", "files") + " changed. /" + back + " takes this back."
-	for _, l := range done.Left {
+	for _, l := range done.Left[:min(len(done.Left), fault.Listed)] {
 		text += "\nLeft alone: " + harmless.Line(l.Path) + ", " + harmless.Line(l.Reason)
+	}
+	if more := len(done.Left) - fault.Listed; more > 0 {
+		text += "\nLeft alone: " + strconv.Itoa(more) + " more"
 	}
 	return text
 }

@@ -1943,6 +1943,7 @@ export interface components {
             file_count: number;
             ground_id?: string;
             id: string;
+            maker?: string;
             parent_id?: string;
             root: string;
             source: string;
@@ -2966,6 +2967,7 @@ export interface components {
             files: unknown;
             ground_id?: string;
             id: string;
+            maker?: string;
             parent_id?: string;
             root: string;
             source: string;
@@ -3115,6 +3117,8 @@ export interface components {
             chat: components["schemas"]["Chat"];
             left: components["schemas"]["pathReason"][];
             steps: components["schemas"]["workspaceState"][];
+            truncated?: boolean;
+            warning?: string;
         };
         server: {
             args?: string[];
@@ -3296,6 +3300,7 @@ export interface components {
             file_count: number;
             ground_id?: string;
             id: string;
+            maker?: string;
             parent_id?: string;
             root: string;
             source: string;
