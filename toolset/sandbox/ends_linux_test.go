@@ -168,7 +168,7 @@ func TestKilledKeeper(t *testing.T) {
 func killKeeper(t *testing.T, word string) {
 	t.Helper()
 	// While a program becomes another one it has no name for a moment.
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		for _, p := range marked(t, word) {
 			pid, _, _ := strings.Cut(p, " ")
 			up := parentOf(t, pid)
