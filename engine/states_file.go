@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -212,13 +211,14 @@ func titleOf(extras []cas.Extra) string {
 // readHistory reads a file's states as those of a chat: all of them or none.
 func (e *Engine) readHistory(ctx context.Context, chatID string, file History) (*cas.Import, error) {
 	const hint = "fettle workspace export 1 history.tar.gz   writes such a file"
-	var tools func() map[string]string
+	var about *exportedChat // read once, for all states
 	in, err := e.states.Import(ctx, file.Content, cas.ImportOptions{ChatID: chatID, Limits: e.o.States,
 		Maker: func(extras []cas.Extra, call string) string {
-			if tools == nil {
-				tools = sync.OnceValue(func() map[string]string { return aboutChat(extras).Tools })
+			if about == nil {
+				known := aboutChat(extras)
+				about = &known
 			}
-			return cleanTitle(tools()[call])
+			return cleanTitle(about.Tools[call])
 		},
 	})
 	var bad *cas.ImportError
