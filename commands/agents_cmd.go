@@ -58,10 +58,7 @@ func newAgentsList(rt *workbench.Runtime) *cli.Command {
 		UsageText:   "fettle agents list\nfettle agents list -o json",
 		Flags:       []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runAgentsList(c.Context, rt, c.String("output"))

@@ -8,10 +8,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/fettle-cli/fettle/commands/tools"
-
-	"github.com/fettle-cli/fettle/commands/usage"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/chats"
@@ -20,6 +16,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/settings"
 	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/tools"
+	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"

@@ -11,11 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
@@ -156,13 +155,13 @@ func suggestedAction(ctx context.Context, eng *engine.Engine, ref engine.ChatRef
 	if n := len(conv.Messages); n > 0 {
 		all = show.Actions(conv.Messages[n-1].SuggestedActions)
 	}
-	show := fmt.Sprintf("fettle chats show %d", conv.Chat.Number)
+	look := fmt.Sprintf("fettle chats show %d", conv.Chat.Number)
 	if len(all) == 0 {
-		return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("the last answer of chat %d suggests no action", conv.Chat.Number), show)
+		return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("the last answer of chat %d suggests no action", conv.Chat.Number), look)
 	}
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 1 || n > len(all) {
-			return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no action %d: its last answer suggests %d", conv.Chat.Number, n, len(all)), show)
+			return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("chat %d has no action %d: its last answer suggests %d", conv.Chat.Number, n, len(all)), look)
 		}
 		return all[n-1], nil
 	}
@@ -173,7 +172,7 @@ func suggestedAction(ctx context.Context, eng *engine.Engine, ref engine.ChatRef
 			types = append(types, a.Type)
 		}
 		return payloads.SuggestedAction{}, fault.New(fault.NotFound, fmt.Sprintf("the last answer of chat %d suggests no action %s; it has %s",
-			conv.Chat.Number, cmdline.ShellWord(name), strings.Join(types, ", ")), show)
+			conv.Chat.Number, cmdline.ShellWord(name), strings.Join(types, ", ")), look)
 	}
 	return all[i], nil
 }

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/show"
-	"github.com/fettle-cli/fettle/commands/usage"
-
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
+	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"

@@ -63,10 +63,7 @@ func newDocsList(rt *workbench.Runtime) *cli.Command {
 			&cli.BoolFlag{Name: "deleted", Usage: "list those that were removed and can be brought back"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runDocsList(c.Context, rt, c.Bool("deleted"), c.String("output"))

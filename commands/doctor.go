@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -44,7 +43,7 @@ func newDoctor(rt *workbench.Runtime) *cli.Command {
 		Action: func(c *cli.Context) error {
 			const path = "fettle doctor"
 			o := doctorOptions{output: c.String("output"), online: c.Bool("online")}
-			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runDoctor(c.Context, rt, o)

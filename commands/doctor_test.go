@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/commands/usage"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/commands/doctor"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/usage"
 )
 
 func TestDoctorOnATerminal(t *testing.T) {

@@ -8,17 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fettle-cli/fettle/commands/tools"
-
-	"github.com/fettle-cli/fettle/commands/follow"
-	"github.com/fettle-cli/fettle/commands/usage"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/chats"
+	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/help"
 	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/tools"
+	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"

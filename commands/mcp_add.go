@@ -9,13 +9,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fettle-cli/fettle/commands/tools"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -316,33 +315,12 @@ func runMCPRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id
 	return nil
 }
 
-func newMCPSwitch(rt *workbench.Runtime, on bool) *cli.Command {
-	word := tools.SwitchWord(on)
-	usage := "offer a server's tools again"
-	if !on {
-		usage = "offer a server's tools no more, and keep it"
-	}
-	return &cli.Command{
-		Name: word, Usage: usage, ArgsUsage: "SERVER",
-		UsageText: "fettle mcp " + word + " notes",
-		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneServer(c, word)
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), "fettle mcp "+word); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			changed, err := eng.SwitchMCPServer(c.Context, id, on)
-			if err != nil {
-				return err
-			}
-			return tools.Switched(rt, "the MCP server "+id, tools.SwitchedJSON{SchemaVersion: workbench.OutputVersion, ID: id, Enabled: on, Changed: changed}, c.String("output"))
-		},
-	}
+// mcpSwitch switches MCP servers.
+var mcpSwitch = tools.Switching{
+	Group: "mcp", Thing: "the MCP server", Arg: "SERVER", Example: "notes",
+	On: "offer a server's tools again", Off: "offer a server's tools no more, and keep it",
+	One: oneServer,
+	Set: func(ctx context.Context, eng *engine.Engine, id string, on bool) (bool, error) {
+		return eng.SwitchMCPServer(ctx, id, on)
+	},
 }

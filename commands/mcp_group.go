@@ -56,7 +56,7 @@ that speak MCP start it, and have fettle's tools and agents.`,
 		Action:    mcpBare(rt),
 		Subcommands: []*cli.Command{
 			newMCPAdd(rt), newMCPImport(rt), newMCPList(rt), newMCPShow(rt), newMCPTest(rt), newMCPLogin(rt), newMCPLogout(rt),
-			newMCPSwitch(rt, false), newMCPSwitch(rt, true), newMCPRm(rt), newMCPServe(rt),
+			mcpSwitch.Command(rt, false), mcpSwitch.Command(rt, true), newMCPRm(rt), newMCPServe(rt),
 		},
 	}
 }
@@ -117,10 +117,7 @@ between. No server is started.`,
 		UsageText: "fettle mcp list\nfettle mcp list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			eng, err := rt.StoreEngine()

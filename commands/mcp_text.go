@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -54,7 +53,7 @@ func newModelsList(rt *workbench.Runtime) *cli.Command {
 				providers: cmdline.ListOf(c, "provider"), tools: c.Bool("tools"), images: c.Bool("images"),
 				thinking: c.Bool("thinking"), local: c.Bool("local"), refresh: c.Bool("refresh"), output: c.String("output"),
 			}
-			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runModelsList(c.Context, rt, o)

@@ -82,10 +82,7 @@ model) and what was decided, with tabs between.`,
 		UsageText: "fettle payloads list\nfettle payloads list --chat 1 -o json",
 		Flags:     []cli.Flag{ofChat(), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			ref, err := readChat(c)

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/tools"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )

@@ -95,7 +95,7 @@ description, variables, whose it is and the file, with tabs between.`,
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			const path = "fettle prompts list"
-			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(c.String("output"), path)); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runPromptsList(rt, c.String("output"))

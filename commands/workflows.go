@@ -62,10 +62,7 @@ on last, with tabs between.`,
 			&cli.BoolFlag{Name: "instances", Aliases: []string{"i"}, Usage: "list those that were started"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			if c.Bool("instances") {

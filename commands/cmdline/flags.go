@@ -34,6 +34,15 @@ func CheckOutput(output, path string) error {
 	return nil
 }
 
+// OnlyOutput refuses arguments of a command that takes none but [OutputFlag], and a
+// value that this doesn't have.
+func OnlyOutput(c *cli.Context, path string) error {
+	if err := NoArguments(c, path); err != nil {
+		return err
+	}
+	return CheckOutput(c.String("output"), path)
+}
+
 // Values are those of a flag that may be repeated, each as it was given:
 // cli/v2's own kind would split them at commas.
 type Values []string

@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"cmp"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -171,7 +169,7 @@ func newConfigPath(rt *workbench.Runtime) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			o := configOptions{project: c.Bool("project"), output: c.String("output")}
-			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runConfigPath(rt, o)

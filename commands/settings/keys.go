@@ -84,7 +84,7 @@ its last four characters. No command is run and no keyring asked.`,
 		Flags:     []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := keysOptions{output: c.String("output")}
-			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runKeysList(rt, o)
@@ -122,7 +122,7 @@ func newKeysPath(rt *workbench.Runtime) *cli.Command {
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
 			o := keysOptions{output: c.String("output")}
-			if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runKeysPath(rt, o)

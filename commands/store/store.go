@@ -65,19 +65,12 @@ func storeCommand(name, usage, description, examples string, run func(context.Co
 	return &cli.Command{
 		Name: name, Usage: usage, Description: description, UsageText: examples, Flags: []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := checkStore(c, path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return run(c.Context, c.String("output"))
 		},
 	}
-}
-
-func checkStore(c *cli.Context, path string) error {
-	if err := cmdline.NoArguments(c, path); err != nil {
-		return err
-	}
-	return cmdline.CheckOutput(c.String("output"), path)
 }
 
 func newStoreStats(rt *workbench.Runtime) *cli.Command {
@@ -89,7 +82,7 @@ what each chat has and how much of it is its own: what deleting it gives back.`,
 		"fettle store stats\nfettle store stats --exact\nfettle store stats -o json", nil)
 	cmd.Flags = append(cmd.Flags, &cli.BoolFlag{Name: "exact", Usage: "measure what each chat has, and has alone"})
 	cmd.Action = func(c *cli.Context) error {
-		if err := checkStore(c, "fettle store stats"); err != nil {
+		if err := cmdline.OnlyOutput(c, "fettle store stats"); err != nil {
 			return err
 		}
 		return runStoreStats(c.Context, rt, c.Bool("exact"), c.String("output"))

@@ -14,7 +14,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 		UsageText: "fettle tool list\nfettle tool call list_files",
 		Subcommands: []*cli.Command{
 			newToolCall(rt),
-			newToolList(rt), newToolShow(rt), newToolSwitch(rt, false), newToolSwitch(rt, true), newToolRenderer(rt),
+			newToolList(rt), newToolShow(rt), toolSwitch.Command(rt, false), toolSwitch.Command(rt, true), newToolRenderer(rt),
 			newToolServices(rt), newToolStop(rt),
 		},
 	}

@@ -49,10 +49,7 @@ nothing, state and name, with tabs between.`,
 		UsageText: "fettle tool list\nfettle tool list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			return runToolList(c.Context, rt, c.String("output"))

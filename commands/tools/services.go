@@ -38,10 +38,7 @@ started, with tabs between.`,
 		UsageText: path + "\n" + path + " -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			local, all, err := findServices(c.Context, rt)

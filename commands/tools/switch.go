@@ -10,39 +10,24 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
-func newToolSwitch(rt *workbench.Runtime, on bool) *cli.Command {
-	word := SwitchWord(on)
-	usage := "offer a tool to models again"
-	if !on {
-		usage = "offer a tool to models no more"
-	}
-	return &cli.Command{
-		Name: word, Usage: usage, ArgsUsage: "TOOL",
-		UsageText: "fettle tool " + word + " write_file",
-		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 || c.Args().First() == "" {
-				return cmdline.Usagef("fettle tool list", "tool %s wants the id of one tool", word)
-			}
-			if err := cmdline.CheckOutput(c.String("output"), "fettle tool "+word); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			id := c.Args().First()
-			changed, err := eng.SwitchTool(c.Context, id, on)
-			if err != nil {
-				return err
-			}
-			return Switched(rt, "tool "+id, SwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
-		},
-	}
+// toolSwitch switches tools.
+var toolSwitch = Switching{
+	Group: "tool", Thing: "tool", Arg: "TOOL", Example: "write_file",
+	On: "offer a tool to models again", Off: "offer a tool to models no more",
+	One: func(c *cli.Context, word string) (string, error) {
+		if c.NArg() != 1 || c.Args().First() == "" {
+			return "", cmdline.Usagef("fettle tool list", "tool %s wants the id of one tool", word)
+		}
+		return c.Args().First(), nil
+	},
+	Set: func(ctx context.Context, eng *engine.Engine, id string, on bool) (bool, error) {
+		return eng.SwitchTool(ctx, id, on)
+	},
 }
 
 // rendererJSON is what `tool renderer` prints with --output json.

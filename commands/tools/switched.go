@@ -1,27 +1,72 @@
 package tools
 
 import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 )
 
-// SwitchedJSON is what enable and disable print with --output json.
-type SwitchedJSON struct {
+// Switching is how things of one kind are offered to models no more, and again. It
+// makes the commands disable and enable of a group.
+type Switching struct {
+	Group   string // of the commands, such as "mcp"
+	Thing   string // one of the kind in a sentence, such as "the MCP server"
+	Arg     string // what stands for its id in the help, such as "SERVER"
+	Example string // an id
+	// On and Off are the commands in a line.
+	On, Off string
+	// One reads the id from the arguments of the command word.
+	One func(c *cli.Context, word string) (string, error)
+	// Set switches a thing, and tells whether that changed anything.
+	Set func(ctx context.Context, eng *engine.Engine, id string, on bool) (bool, error)
+}
+
+// switchedJSON is what enable and disable print with --output json.
+type switchedJSON struct {
 	SchemaVersion int    `json:"schema_version"`
 	ID            string `json:"id"`
 	Enabled       bool   `json:"enabled"`
 	Changed       bool   `json:"changed"`
 }
 
-// SwitchWord is the command that switches something.
-func SwitchWord(on bool) string {
+// Command is enable where on, else disable.
+func (s Switching) Command(rt *workbench.Runtime, on bool) *cli.Command {
+	word, usage := "disable", s.Off
 	if on {
-		return "enable"
+		word, usage = "enable", s.On
 	}
-	return "disable"
+	path := "fettle " + s.Group + " " + word
+	return &cli.Command{
+		Name: word, Usage: usage, ArgsUsage: s.Arg,
+		UsageText: path + " " + s.Example,
+		Flags:     []cli.Flag{cmdline.OutputFlag()},
+		Action: func(c *cli.Context) error {
+			id, err := s.One(c, word)
+			if err != nil {
+				return err
+			}
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			eng, err := rt.StoreEngine()
+			if err != nil {
+				return err
+			}
+			changed, err := s.Set(c.Context, eng, id, on)
+			if err != nil {
+				return err
+			}
+			return s.tell(rt, switchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
+		},
+	}
 }
 
-// Switched tells what came of enable or disable: of what, such as "the toolset x".
-func Switched(rt *workbench.Runtime, what string, done SwitchedJSON, output string) error {
+// tell says what came of it.
+func (s Switching) tell(rt *workbench.Runtime, done switchedJSON, output string) error {
 	if output == "json" {
 		return workbench.PrintJSON(rt, done)
 	}
@@ -30,9 +75,8 @@ func Switched(rt *workbench.Runtime, what string, done SwitchedJSON, output stri
 		state = "on"
 	}
 	if !done.Changed {
-		rt.Notice(what + " is " + state + " already")
-		return nil
+		state += " already"
 	}
-	rt.Notice(what + " is " + state)
+	rt.Notice(s.Thing + " " + done.ID + " is " + state)
 	return nil
 }

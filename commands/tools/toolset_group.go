@@ -4,10 +4,9 @@ import (
 	"context"
 	"io"
 
-	"github.com/fettle-cli/fettle/commands/author"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/author"
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -61,7 +60,7 @@ and nothing else.`,
 func installedToolsets(rt *workbench.Runtime) []*cli.Command {
 	return []*cli.Command{
 		newToolsetImport(rt), newToolsetUpdate(rt), newToolsetList(rt), newToolsetShow(rt), newToolsetExport(rt),
-		newToolsetSwitch(rt, false), newToolsetSwitch(rt, true), newToolsetTrust(rt), newToolsetRm(rt),
+		toolsetSwitch.Command(rt, false), toolsetSwitch.Command(rt, true), newToolsetTrust(rt), newToolsetRm(rt),
 	}
 }
 
@@ -77,7 +76,7 @@ func oneToolset(c *cli.Context, name string) (string, error) {
 // The page "output" of the help tells their fields.
 func Printed() map[string]any {
 	return map[string]any{
-		"call": CallJSON{}, "switched": SwitchedJSON{},
+		"call": CallJSON{}, "switched": switchedJSON{},
 		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
 		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
 		"tool list": toolsJSON{}, "tool show": toolShowJSON{}, "tool services": servicesJSON{}, "renderer": rendererJSON{},

@@ -175,25 +175,28 @@ func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error)
 		return false, fault.New(fault.Approval, "nobody can be asked here whether to allow this; nothing was installed", x.again()+" --yes   allows all of it")
 	}
 	view.print(p)
+	ok, err := askDetailed(ctx, x.rt, "Allow this?", func() { view.details(p.Items, x.rt.PromptWidth()) })
+	if err == nil && !ok {
+		x.rt.Notice("not allowed; nothing was installed")
+	}
+	return ok, err
+}
+
+// askDetailed asks what only a clear yes agrees to; details shows all that it is about.
+func askDetailed(ctx context.Context, rt *workbench.Runtime, question string, details func()) (bool, error) {
 	for {
-		key, err := x.rt.Streams.Ask(ctx, term.Question{Text: "Allow this?", Default: 'n', Choices: []term.Choice{
+		key, err := rt.Streams.Ask(ctx, term.Question{Text: question, Default: 'n', Choices: []term.Choice{
 			{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}, {Key: 'd', Label: "details of each"},
 		}})
 		switch {
 		case errors.Is(err, term.ErrNoAnswer):
-			key = 'n'
+			return false, nil
 		case err != nil:
 			return false, err
+		case key != 'd':
+			return key == 'y', nil
 		}
-		switch key {
-		case 'y':
-			return true, nil
-		case 'd':
-			view.details(p.Items, x.rt.PromptWidth())
-			continue
-		}
-		x.rt.Notice("not allowed; nothing was installed")
-		return false, nil
+		details()
 	}
 }
 

@@ -75,10 +75,7 @@ version, state, number of tools, name and source, with tabs between.`,
 		UsageText: "fettle toolset list\nfettle toolset list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
-			if err := cmdline.NoArguments(c, path); err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
 			eng, err := rt.StoreEngine()

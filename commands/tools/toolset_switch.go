@@ -11,39 +11,19 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-func newToolsetSwitch(rt *workbench.Runtime, on bool) *cli.Command {
-	word := SwitchWord(on)
-	usage := "offer a toolset's tools again"
-	if !on {
-		usage = "offer a toolset's tools no more, and keep it"
-	}
-	return &cli.Command{
-		Name: word, Usage: usage, ArgsUsage: "TOOLSET",
-		UsageText: "fettle toolset " + word + " csv-tools",
-		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			id, err := oneToolset(c, word)
-			if err != nil {
-				return err
-			}
-			if err := cmdline.CheckOutput(c.String("output"), "fettle toolset "+word); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			changed, err := eng.SwitchToolset(c.Context, id, on)
-			if err != nil {
-				return err
-			}
-			return Switched(rt, "toolset "+id, SwitchedJSON{workbench.OutputVersion, id, on, changed}, c.String("output"))
-		},
-	}
+// toolsetSwitch switches toolsets.
+var toolsetSwitch = Switching{
+	Group: "toolset", Thing: "toolset", Arg: "TOOLSET", Example: "csv-tools",
+	On: "offer a toolset's tools again", Off: "offer a toolset's tools no more, and keep it",
+	One: oneToolset,
+	Set: func(ctx context.Context, eng *engine.Engine, id string, on bool) (bool, error) {
+		return eng.SwitchToolset(ctx, id, on)
+	},
 }
 
 // toolsetRemovedJSON is what `toolset rm --output json` prints.

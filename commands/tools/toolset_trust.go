@@ -2,17 +2,15 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"time"
 
-	"github.com/fettle-cli/fettle/commands/show"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -239,26 +237,13 @@ func (t *toolsetTrust) ask(ctx context.Context, info *registry.Info, widens bool
 	if !t.rt.Streams.CanAsk() {
 		return false, fault.New(fault.Approval, "nobody can be asked here whether to trust "+t.id, again)
 	}
-	for {
-		key, err := t.rt.Streams.Ask(ctx, term.Question{Text: question, Default: 'n', Choices: []term.Choice{
-			{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}, {Key: 'd', Label: "details of each"},
-		}})
-		switch {
-		case errors.Is(err, term.ErrNoAnswer):
-			key = 'n'
-		case err != nil:
-			return false, err
-		}
-		switch key {
-		case 'y':
-			return true, nil
-		case 'd':
-			planView{Labelled: show.Labelled{Out: t.rt.Streams.Err}}.details(info.Items, t.rt.PromptWidth())
-			continue
-		}
+	ok, err := askDetailed(ctx, t.rt, question, func() {
+		planView{Labelled: show.Labelled{Out: t.rt.Streams.Err}}.details(info.Items, t.rt.PromptWidth())
+	})
+	if err == nil && !ok {
 		t.rt.Notice("nothing was changed")
-		return false, nil
 	}
+	return ok, err
 }
 
 // variablesOf are the environment variables that an installed toolset gets.

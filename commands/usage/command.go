@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -61,7 +60,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 func readUsage(c *cli.Context) (usageOptions, error) {
 	const path = "fettle usage"
 	o := usageOptions{by: c.String("by"), output: c.String("output")}
-	if err := cmp.Or(cmdline.NoArguments(c, path), cmdline.CheckOutput(o.output, path)); err != nil {
+	if err := cmdline.OnlyOutput(c, path); err != nil {
 		return o, err
 	}
 	if !slices.Contains([]string{"model", "day", "chat"}, o.by) {
