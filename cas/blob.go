@@ -304,10 +304,10 @@ func (s *Store) treeFile(d Digest) ([]byte, error) {
 // maxTreeRecord is the largest tree that is a record.
 const maxTreeRecord = 8 << 20
 
-// putTree stores a tree's encoding, which nobody changes from then on.
+// putTree stores a tree's encoding.
 func (s *Store) putTree(w kv.Writer, d Digest, enc []byte) error {
 	if len(enc) <= maxTreeRecord {
-		return s.trees.Give(w, d.key(), enc)
+		return s.trees.Put(w, d.key(), enc)
 	}
 	if len(enc) > maxTree {
 		return fmt.Errorf("keep tree: a folder of %s of names, the limit is %s", sizeText(int64(len(enc))), sizeText(maxTree))

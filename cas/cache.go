@@ -386,7 +386,7 @@ func (r *dirRec) differing(was *dirRec) (places []int32, ok bool) {
 func (s *Store) writeCache(w kv.Writer, ws string, changes []cacheWrite) error {
 	for _, c := range changes {
 		if c.patch != nil {
-			if err := s.cache.Give(w, cacheKey(ws, c.dir, patchPiece), c.patch); err != nil {
+			if err := s.cache.Put(w, cacheKey(ws, c.dir, patchPiece), c.patch); err != nil {
 				return err
 			}
 			continue
@@ -397,7 +397,7 @@ func (s *Store) writeCache(w kv.Writer, ws string, changes []cacheWrite) error {
 			}
 		}
 		for i, p := range c.pieces {
-			if err := s.cache.Give(w, cacheKey(ws, c.dir, i), p); err != nil {
+			if err := s.cache.Put(w, cacheKey(ws, c.dir, i), p); err != nil {
 				return err
 			}
 		}

@@ -138,7 +138,7 @@ func (c *capturer) writeGroup(ctx context.Context, b *kv.Batch, group []blob) er
 		if err := c.account(int64(len(bl.record) - 1)); err != nil {
 			return err
 		}
-		if err := c.s.blobs.Give(b, bl.digest.key(), bl.record); err != nil {
+		if err := c.s.blobs.Put(b, bl.digest.key(), bl.record); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"bytes"
 	"context"
 	"errors"
 )
@@ -59,8 +58,9 @@ func (b *Batch) apply(o op) error {
 	if len(o.content) > MaxValue {
 		return &TooBigError{What: "value", Size: int64(len(o.content)), Limit: MaxValue}
 	}
-	if !o.given {
-		o.content = bytes.Clone(o.content)
+	if !o.remove { // the one copy that is made: the caller keeps its own, and it is written as it is
+		o.sealed = seal(o.table.recordKey(o.primary), o.content)
+		o.content = o.sealed[envelopeSize:]
 	}
 	values, keys, entries := o.cost()
 	over := b.values+values > flushValues || b.keys+keys > flushKeys || b.entries+entries > flushEntries

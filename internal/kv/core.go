@@ -78,7 +78,7 @@ type op struct {
 	primary Key
 	remove  bool
 	content []byte
-	given   bool    // content is the op's own
+	sealed  []byte  // with content at its end, once it waits in a Batch
 	keys    [][]Key // one list an index
 	expires uint64  // in seconds of Unix time, 0 for never
 }
@@ -126,6 +126,9 @@ func (o op) write(tx *Tx, old stored) error {
 	key := o.table.recordKey(o.primary)
 	if o.remove {
 		return tx.delete(key)
+	}
+	if o.sealed != nil {
+		return tx.setSealed(key, o.sealed, o.expires)
 	}
 	return tx.set(key, o.content, o.expires)
 }

@@ -34,12 +34,6 @@ func (t *RawTable) Put(w Writer, key Key, value []byte, opts ...PutOption) error
 	return w.apply(o)
 }
 
-// Give is Put that takes value over instead of copying it: it must not be changed
-// from then on.
-func (t *RawTable) Give(w Writer, key Key, value []byte) error {
-	return w.apply(op{table: &t.core, primary: bytes.Clone(key), content: value, given: true})
-}
-
 // Delete removes what is under key. It is no error if there is nothing.
 func (t *RawTable) Delete(w Writer, key Key) error {
 	return w.apply(op{table: &t.core, primary: bytes.Clone(key), remove: true})

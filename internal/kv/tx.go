@@ -159,12 +159,19 @@ func (tx *Tx) has(key []byte) (bool, error) {
 // stays its own; key must not be changed afterwards. expires is in seconds of
 // Unix time, 0 for never.
 func (tx *Tx) set(key, content []byte, expires uint64) error {
-	if err := tx.writable(key); err != nil {
-		return err
-	}
 	if len(content) > MaxValue {
 		return &TooBigError{What: "value", Size: int64(len(content)), Limit: MaxValue}
 	}
+	return tx.setSealed(key, seal(key, content), expires)
+}
+
+// setSealed is set of a value that [seal] gave for this key, which must not be changed
+// afterwards either.
+func (tx *Tx) setSealed(key, sealed []byte, expires uint64) error {
+	if err := tx.writable(key); err != nil {
+		return err
+	}
+	content := sealed[envelopeSize:]
 	if tx.values += int64(len(content)); tx.values > maxUpdateValues {
 		return &TooBigError{What: "update", Size: tx.values, Limit: maxUpdateValues}
 	}
@@ -172,8 +179,8 @@ func (tx *Tx) set(key, content []byte, expires uint64) error {
 		return err
 	}
 	tx.big = tx.big || len(content) >= valueThreshold/2 // some of them stay out of the value log
-	tx.room += entryRoom(len(key), envelopeSize+len(content))
-	e := badger.NewEntry(key, seal(key, content))
+	tx.room += entryRoom(len(key), len(sealed))
+	e := badger.NewEntry(key, sealed)
 	e.ExpiresAt = expires
 	return tx.store.fault("write", tx.txn.SetEntry(e))
 }

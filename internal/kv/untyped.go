@@ -33,7 +33,7 @@ func (t *untyped) put(w Writer, primary Key, rec any, opts []PutOption) error {
 	if err != nil {
 		return fmt.Errorf("encode record of table %q: %w", t.name, err)
 	}
-	o := op{table: &t.core, primary: primary, keys: t.keys(rec), given: true}
+	o := op{table: &t.core, primary: primary, keys: t.keys(rec)}
 	o.content = append(binary.AppendUvarint(nil, uint64(t.version)), text...)
 	for _, opt := range opts {
 		opt(&o)
