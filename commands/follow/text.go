@@ -43,6 +43,7 @@ type Text struct {
 	thinking string
 	inputs   map[string]string // arguments of running calls, on one line
 	changed  map[string]bool   // paths that tools have changed
+	more     bool              // and others, which no event lists
 	steps    int               // calls that changed any: what undo takes
 	cards    []show.Card       // to be shown with an answer that is held
 	notes    []string

@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/usage"
+	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -150,6 +151,7 @@ func (v *Text) noteChanges(changes []event.Change) {
 		return
 	}
 	v.steps++
+	v.more = v.more || len(changes) >= engine.MaxChanges
 	for _, c := range changes {
 		if v.changed == nil {
 			v.changed = map[string]bool{}
@@ -168,10 +170,14 @@ func (v *Text) wayOut() string {
 	case v.steps > 1:
 		command += fmt.Sprintf(" %d", v.steps)
 	}
-	if len(v.changed) == 1 {
+	n := term.Number(int64(len(v.changed)))
+	switch {
+	case v.more:
+		return command + " takes the changes of " + n + " files or more back"
+	case len(v.changed) == 1:
 		return command + " takes the change of 1 file back"
 	}
-	return fmt.Sprintf("%s takes the changes of %d files back", command, len(v.changed))
+	return command + " takes the changes of " + n + " files back"
 }
 
 // sum is the line below an answer in a chat: how it ended, what it took.

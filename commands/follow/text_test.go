@@ -1,0 +1,38 @@
+package follow
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+)
+
+// The way out of a turn counts its calls and files; what an event left out it says.
+func TestTheWayOutOfATurn(t *testing.T) {
+	t.Parallel()
+	files := func(from, n int) (out []event.Change) {
+		for i := range n {
+			out = append(out, event.Change{Path: strconv.Itoa(from + i)})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		calls [][]event.Change
+		want  string
+	}{
+		{nil, ""},
+		{[][]event.Change{nil}, ""},
+		{[][]event.Change{files(0, 1)}, "fettle undo takes the change of 1 file back"},
+		{[][]event.Change{files(0, 2), files(1, 2)}, "fettle undo 2 takes the changes of 3 files back"},
+		{[][]event.Change{files(0, engine.MaxChanges), files(0, 1)}, "fettle undo 2 takes the changes of 200 files or more back"},
+	} {
+		v := &Text{}
+		for _, changes := range c.calls {
+			v.noteChanges(changes)
+		}
+		if got := v.wayOut(); got != c.want {
+			t.Errorf("%d calls: %q, want %q", len(c.calls), got, c.want)
+		}
+	}
+}
