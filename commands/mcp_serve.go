@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/mcp"
 )
@@ -95,7 +96,7 @@ func (o *mcpServeOptions) check(rt *workbench.Runtime) error {
 	case rt.Streams.In.IsTerminal():
 		return cmdline.Usagef("fettle mcp serve --help", "fettle mcp serve is started by a program, and nobody types what it reads; its help says how")
 	}
-	if err := (engine.Policy{Allow: o.allow}).Check(); err != nil {
+	if err := (permission.Policy{Allow: o.allow}).Check(); err != nil {
 		return fault.Wrap(fault.Usage, "--allow", err, "fettle mcp serve --allow 'write_file(path=notes/**)'")
 	}
 	if o.workspace == "" {
@@ -131,7 +132,7 @@ func runMCPServe(ctx context.Context, rt *workbench.Runtime, o mcpServeOptions) 
 	}
 	host := mcp.New(mcp.Options{
 		Engine: eng, Prepare: prepareTurn(cfg, ""), Toolsets: o.toolsets, Workspace: o.workspace,
-		Policy: engine.Policy{Allow: o.allow}, Version: rt.Build().Version, Log: logger(rt, o.logs),
+		Policy: permission.Policy{Allow: o.allow}, Version: rt.Build().Version, Log: logger(rt, o.logs),
 	})
 	err = host.Serve(ctx, rt.Streams.In, rt.Streams.Out)
 	if err != nil && !term.ClosedPipe(err) {

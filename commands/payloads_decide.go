@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // decidedJSON is what `payloads accept` and `reject` print with -o json.
@@ -74,7 +75,7 @@ func runPayloadsDecide(ctx context.Context, rt *workbench.Runtime, o decideOptio
 	}
 	done, err := eng.Decide(ctx, engine.Deciding{
 		Chat: o.chat, Payload: o.id, Number: o.number, Accept: o.accept, Remark: o.remark,
-		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && rt.Streams.CanAsk(),
+		Policy: permission.Policy{AllowAll: o.yes}, CanConfirm: !o.yes && rt.Streams.CanAsk(),
 		OnWait: func(what string) { rt.Notice("waiting: " + what) },
 	})
 	if err != nil {

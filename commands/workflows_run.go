@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // workflowOptions are the flags of `workflows start` and `act`, as values.
@@ -189,7 +190,7 @@ func (o workflowOptions) begin(ctx context.Context, rt *workbench.Runtime, cfg *
 	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
 		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxTurns,
-		Policy: engine.Policy{AllowAll: o.yes}, CanConfirm: asks, CanAnswer: asks,
+		Policy: permission.Policy{AllowAll: o.yes}, CanConfirm: asks, CanAnswer: asks,
 		OnWait: func(what string) { rt.Notice("waiting: " + what) },
 	}
 	if o.action != "" {

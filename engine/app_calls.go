@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
@@ -105,11 +106,11 @@ func (e *Engine) judgeApp(a *appCall, tool toolset.Tool, ws *toolset.Workspace, 
 	if slices.ContainsFunc(a.server.Pinned, func(t toolset.Tool) bool { return t.ID == tool.ID && mcp.Fingerprint(t) == shown }) {
 		policy = policy.With(e.granted(a.chat.ID))
 	}
-	switch v, why := policy.decide(tool, want.Args, ws); {
-	case v == refuse:
+	switch v, why := policy.Decide(tool, want.Args, ws); {
+	case v == permission.Refuse:
 		return nil, fault.New(fault.Approval, "denied: "+why)
-	case v == askFirst && want.Allowed != shown:
-		return &AppAsk{Tool: tool.BareID(), ToolID: tool.ID, Reason: why, Rule: RuleFor(tool, want.Args), Shown: shown}, nil
+	case v == permission.Ask && want.Allowed != shown:
+		return &AppAsk{Tool: tool.BareID(), ToolID: tool.ID, Reason: why, Rule: permission.RuleFor(tool, want.Args), Shown: shown}, nil
 	}
 	return nil, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -87,7 +88,7 @@ func openedApp(t *testing.T) (b *bench, s *appServer, callID, chatID string) {
 		t.Fatal(err)
 	}
 	req := ask("find")
-	req.Policy = Policy{Allow: []string{"docs:*"}}
+	req.Policy = permission.Policy{Allow: []string{"docs:*"}}
 	id := b.start(req)
 	for _, e := range b.follow(id) {
 		if done, ok := e.Body.(event.ToolComplete); ok {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -26,7 +26,7 @@ type caller struct {
 	clock *allowance
 	// policy is the turn's as the call began, and model what it asks; the turn may
 	// go on without a call that doesn't end.
-	policy Policy
+	policy permission.Policy
 	model  *choice
 	what   string // runs the call, in a message for the model
 	// ended says that the call has, so that it asks no more. It is the turn's
@@ -214,31 +214,4 @@ func (a *allowance) stop() {
 	defer a.mu.Unlock()
 	a.timer.Stop()
 	a.left = 0
-}
-
-// samplingRule is the rule that lets a server ask models without a question. No
-// tool can have such an id.
-func samplingRule(server string) string { return "sampling@" + server }
-
-// mayPrompt tells whether rules decide that a server may ask a model.
-func (p Policy) mayPrompt(server string) (v verdict, why string) {
-	id := samplingRule(server)
-	named := func(rules []string) (string, bool) {
-		for _, text := range rules {
-			r, err := parseRule(text)
-			if err == nil && len(r.args) == 0 && strings.HasPrefix(r.tool, "sampling@") {
-				if ok, err := toolset.Match(r.tool, id); err == nil && ok {
-					return text, true
-				}
-			}
-		}
-		return "", false
-	}
-	if rule, ok := named(p.Deny); ok {
-		return refuse, "the rule deny " + rule + " forbids it"
-	}
-	if _, ok := named(p.Allow); ok {
-		return runIt, ""
-	}
-	return askFirst, ""
 }

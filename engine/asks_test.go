@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -268,17 +269,17 @@ func TestAToolAsksAModel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer event.Decision
-		policy Policy
+		policy permission.Policy
 		can    bool
 		asks   int
 		heard  string
 	}{
-		"allowed once":      {event.Allow, Policy{}, true, 2, "script/m.yaml Paris. <nil>|script/m.yaml Paris. <nil>"},
-		"allowed from then": {event.AllowChat, Policy{}, true, 1, "script/m.yaml Paris. <nil>|script/m.yaml Paris. <nil>"},
-		"denied":            {event.Deny, Policy{}, true, 2, "  the user doesn't allow it|  the user doesn't allow it"},
-		"by a rule":         {"", Policy{Allow: []string{"sampling@geo"}}, false, 0, "script/m.yaml Paris. <nil>|script/m.yaml Paris. <nil>"},
-		"against a rule":    {"", Policy{Deny: []string{"sampling@*"}, Allow: []string{"sampling@geo"}}, true, 0, "  the rule deny sampling@* forbids it|  the rule deny sampling@* forbids it"},
-		"by other rules":    {"", Policy{Allow: []string{"*", "*:*"}, AllowAll: true}, false, 0, "  nobody can be asked here whether it may ask a model; the rule --allow sampling@geo lets it|  nobody can be asked here whether it may ask a model; the rule --allow sampling@geo lets it"},
+		"allowed once":      {event.Allow, permission.Policy{}, true, 2, "script/m.yaml Paris. <nil>|script/m.yaml Paris. <nil>"},
+		"allowed from then": {event.AllowChat, permission.Policy{}, true, 1, "script/m.yaml Paris. <nil>|script/m.yaml Paris. <nil>"},
+		"denied":            {event.Deny, permission.Policy{}, true, 2, "  the user doesn't allow it|  the user doesn't allow it"},
+		"by a rule":         {"", permission.Policy{Allow: []string{"sampling@geo"}}, false, 0, "script/m.yaml Paris. <nil>|script/m.yaml Paris. <nil>"},
+		"against a rule":    {"", permission.Policy{Deny: []string{"sampling@*"}, Allow: []string{"sampling@geo"}}, true, 0, "  the rule deny sampling@* forbids it|  the rule deny sampling@* forbids it"},
+		"by other rules":    {"", permission.Policy{Allow: []string{"*", "*:*"}, AllowAll: true}, false, 0, "  nobody can be asked here whether it may ask a model; the rule --allow sampling@geo lets it|  nobody can be asked here whether it may ask a model; the rule --allow sampling@geo lets it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

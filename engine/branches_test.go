@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -15,14 +16,14 @@ import (
 func (b *bench) again(chat int64, message string) event.ToolComplete {
 	b.t.Helper()
 	return find[event.ToolComplete](b.run(TurnRequest{
-		Chat: ChatRef{Number: chat, Instead: message}, Policy: Policy{AllowAll: true},
+		Chat: ChatRef{Number: chat, Instead: message}, Policy: permission.Policy{AllowAll: true},
 	}))
 }
 
 // askAt asks the question at a place once more.
 func (b *bench) askAt(chat int64, place int) {
 	b.t.Helper()
-	b.run(TurnRequest{Chat: ChatRef{Number: chat, At: place}, Policy: Policy{AllowAll: true}})
+	b.run(TurnRequest{Chat: ChatRef{Number: chat, At: place}, Policy: permission.Policy{AllowAll: true}})
 }
 
 func TestAQuestionIsNamedByItsPlace(t *testing.T) {

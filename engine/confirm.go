@@ -5,6 +5,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -16,9 +17,9 @@ func (t *turn) approve(c *call, ws *toolset.Workspace) error {
 	}
 	v, why := t.decide(c, ws)
 	switch {
-	case v == runIt:
+	case v == permission.Run:
 		return nil
-	case v == refuse:
+	case v == permission.Refuse:
 		c.refused = "denied: " + why
 		return nil
 	case !t.req.CanConfirm:
@@ -35,7 +36,7 @@ func (t *turn) confirm(c *call, why string) error {
 	defer t.take(c.use.ID)
 	err := t.pose(w, event.ConfirmRequest{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why,
-		Rule: RuleFor(c.entry.Tool, c.use.Args),
+		Rule: permission.RuleFor(c.entry.Tool, c.use.Args),
 	})
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func (t *turn) settle(c *call, a Confirmation) error {
 	switch {
 	case a.Decision.Allows():
 		if a.Decision != event.Allow {
-			rule := RuleFor(c.entry.Tool, c.use.Args)
+			rule := permission.RuleFor(c.entry.Tool, c.use.Args)
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
 			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
 				t.notice("the approval is not remembered: " + err.Error())

@@ -10,12 +10,13 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
 func direct(tool, args string) TurnRequest {
-	return TurnRequest{Calls: []DirectCall{{Tool: tool, Args: json.RawMessage(args)}}, Policy: Policy{AllowAll: true}}
+	return TurnRequest{Calls: []DirectCall{{Tool: tool, Args: json.RawMessage(args)}}, Policy: permission.Policy{AllowAll: true}}
 }
 
 func TestAPersonsOwnCall(t *testing.T) {
@@ -34,7 +35,7 @@ func TestAPersonsOwnCall(t *testing.T) {
 	// A model can go on from there.
 	b.did(ChatRef{Number: 1}, `{"put":{"b.txt":"2"}}`)
 	b.run(TurnRequest{
-		Chat: ChatRef{Number: 1}, Policy: Policy{AllowAll: true},
+		Chat: ChatRef{Number: 1}, Policy: permission.Policy{AllowAll: true},
 		Calls: []DirectCall{{Tool: "change", Args: json.RawMessage(`{"rm":["a.txt"]}`)}},
 	})
 	if got := b.chat(1).Chat.Model; got != "rogue/m" {

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -51,7 +52,7 @@ type Options struct {
 	// Services are the tools that live on after their calls; nil has none.
 	Services Services
 	// Policy holds for every turn.
-	Policy Policy
+	Policy permission.Policy
 	// Retry is how often and how long a failed request is tried again.
 	Retry provider.RetryOptions
 	// Compact is how requests are made to fit.

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // Grant is a remembered approval: a rule that a person made by answering.
@@ -20,34 +19,6 @@ type Grant struct {
 	Scope   string    `json:"scope"` // a chat's id, or "" for always
 	Pattern string    `json:"pattern"`
 	MadeAt  time.Time `json:"made_at"`
-}
-
-// RuleFor is the rule that "for this chat" and "always" make of a call: this
-// tool, with this main argument where it has one.
-func RuleFor(t toolset.Tool, args json.RawMessage) string {
-	if main := mainArg(t, args); main != "" {
-		return t.ID + "(" + quoteGlob(main) + ")"
-	}
-	return t.ID
-}
-
-// quoteGlob makes a glob that matches just the text. White space at the ends,
-// which a rule may have for looks, stands in brackets.
-func quoteGlob(s string) string {
-	inner := strings.TrimSpace(s)
-	before, after, _ := strings.Cut(s, inner)
-	inner = strings.NewReplacer(
-		`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, ",", `\,`, "=", `\=`,
-	).Replace(inner)
-	return bracketed(before) + inner + bracketed(after)
-}
-
-func bracketed(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		b.WriteString("[" + string(r) + "]")
-	}
-	return b.String()
 }
 
 // grant remembers an approval.
@@ -141,12 +112,12 @@ func replaceFile(path string, data []byte) error {
 }
 
 // granted gives the rules that people have made for a chat and for all.
-func (e *Engine) granted(chatID string) Policy {
+func (e *Engine) granted(chatID string) permission.Policy {
 	c, err := e.readCatalog()
 	if err != nil {
 		e.o.Notice("remembered approvals are not used: " + e.catalogFile() + " can't be read")
 	}
-	var p Policy
+	var p permission.Policy
 	for _, g := range c.Grants {
 		if g.Scope == "" || g.Scope == chatID {
 			p.Allow = append(p.Allow, g.Pattern)

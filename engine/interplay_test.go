@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -142,7 +143,7 @@ func TestDecisionsAndSummaries(t *testing.T) {
 	b.run(onEdit("propose"))
 	decide := func(number int, accept bool, remark string) {
 		t.Helper()
-		d := Deciding{Chat: ChatRef{Number: 1}, Number: number, Accept: accept, Remark: remark, Policy: Policy{AllowAll: true}}
+		d := Deciding{Chat: ChatRef{Number: 1}, Number: number, Accept: accept, Remark: remark, Policy: permission.Policy{AllowAll: true}}
 		if _, err := b.Decide(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +266,7 @@ func TestAForkOfAChatWithEverything(t *testing.T) {
 	on := onEdit("another")
 	on.Chat.Number = 1
 	b.run(on)
-	d := Deciding{Chat: ChatRef{Number: 1}, Accept: true, Remark: "good", Policy: Policy{AllowAll: true}}
+	d := Deciding{Chat: ChatRef{Number: 1}, Accept: true, Remark: "good", Policy: permission.Policy{AllowAll: true}}
 	if _, err := b.Decide(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -17,11 +18,11 @@ func (t *turn) offered() *toolset.Set {
 	if t.req.CanConfirm || len(t.req.Calls) > 0 || t.req.workflow != nil { // a person's own call is its own wish
 		return all
 	}
-	rules := concat(t.policy.Allow, t.eng.granted("").Allow)
+	rules := slices.Concat(t.policy.Allow, t.eng.granted("").Allow)
 	var kept []toolset.Entry
 	for e := range all.All() {
 		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
-		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !named(rules, e.Tool.ID) {
+		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !permission.Names(rules, e.Tool.ID) {
 			continue
 		}
 		kept = append(kept, e)
@@ -31,16 +32,4 @@ func (t *turn) offered() *toolset.Set {
 		return all
 	}
 	return set
-}
-
-// named tells whether a rule speaks of a tool, by more than meaning all.
-func named(rules []string, id string) bool {
-	return slices.ContainsFunc(rules, func(text string) bool {
-		r, err := parseRule(text)
-		if err != nil {
-			return false
-		}
-		ok, err := toolset.Match(r.tool, id)
-		return err == nil && ok && r.tool != "*" && r.tool != "**"
-	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -36,11 +37,11 @@ func TestOfferedWhereNobodyCanBeAsked(t *testing.T) {
 	}{
 		"nobody":                {TurnRequest{}, []string{"csv:runs", "reads"}},
 		"somebody":              {TurnRequest{CanConfirm: true}, []string{"csv:runs", "fetches", "reads", "runs"}},
-		"a rule":                {TurnRequest{Policy: Policy{Allow: []string{"runs(ls)"}}}, []string{"csv:runs", "reads", "runs"}},
-		"a rule for some":       {TurnRequest{Policy: Policy{Allow: []string{"fet*"}}}, []string{"csv:runs", "fetches", "reads"}},
-		"a rule for all":        {TurnRequest{Policy: Policy{Allow: []string{"*"}}}, []string{"csv:runs", "reads"}},
-		"everything allowed":    {TurnRequest{Policy: Policy{AllowAll: true}}, []string{"csv:runs", "reads"}},
-		"a broken rule":         {TurnRequest{Policy: Policy{Allow: []string{"runs("}}}, []string{"csv:runs", "reads"}},
+		"a rule":                {TurnRequest{Policy: permission.Policy{Allow: []string{"runs(ls)"}}}, []string{"csv:runs", "reads", "runs"}},
+		"a rule for some":       {TurnRequest{Policy: permission.Policy{Allow: []string{"fet*"}}}, []string{"csv:runs", "fetches", "reads"}},
+		"a rule for all":        {TurnRequest{Policy: permission.Policy{Allow: []string{"*"}}}, []string{"csv:runs", "reads"}},
+		"everything allowed":    {TurnRequest{Policy: permission.Policy{AllowAll: true}}, []string{"csv:runs", "reads"}},
+		"a broken rule":         {TurnRequest{Policy: permission.Policy{Allow: []string{"runs("}}}, []string{"csv:runs", "reads"}},
 		"chosen by its name":    {TurnRequest{Tools: []string{"runs"}}, []string{"runs"}},
 		"chosen, and all":       {TurnRequest{Tools: []string{"*"}}, []string{"csv:runs", "fetches", "reads", "runs"}},
 		"chosen, and it's none": {TurnRequest{Tools: []string{}}, nil},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -165,7 +166,7 @@ type Deciding struct {
 	// Remark is told to the model with the decision; it may be empty.
 	Remark string
 	// Policy and CanConfirm are those of the turn in which a tool is told.
-	Policy     Policy
+	Policy     permission.Policy
 	CanConfirm bool
 	OnWait     func(what string)
 }

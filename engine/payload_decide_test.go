@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -38,7 +39,7 @@ func planned(t *testing.T) (b *bench, ran *atomic.Int64, r *rogue) {
 }
 
 func accepting() Deciding {
-	return Deciding{Chat: ChatRef{Number: 1}, Accept: true, Policy: Policy{AllowAll: true}}
+	return Deciding{Chat: ChatRef{Number: 1}, Accept: true, Policy: permission.Policy{AllowAll: true}}
 }
 
 // Accepting reaches the tool that the type names, in the chat, and once.

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -388,7 +389,7 @@ func TestSuggestions(t *testing.T) {
 		return toolset.Result{Text: "ok", Data: json.RawMessage(`{"suggested_values":[{"value":"yes"}],"suggested_actions":[{"label":"No","type":"no"}]}`)}, nil
 	}))
 	req := onEdit("go")
-	req.Policy = Policy{AllowAll: true}
+	req.Policy = permission.Policy{AllowAll: true}
 	p := last[event.Complete](t, b.run(req)).Payload
 	if len(p.SuggestedValues) != 1 || len(p.SuggestedActions) != 1 || !strings.Contains(string(p.SuggestedActions[0]), "open_tab") || p.Message != "[[tool:0]]Which?" {
 		t.Errorf("%q, values %s, actions %s", p.Message, p.SuggestedValues, p.SuggestedActions)

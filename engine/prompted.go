@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/harmless"
 	"github.com/fettle-cli/fettle/toolset"
@@ -103,15 +104,15 @@ func promptRequest(p toolset.Prompting) (*provider.Request, error) {
 
 // consent has a rule or a person allow a prompt, which they see whole.
 func (q *caller) consent(ctx context.Context, p toolset.Prompting, model string, req *provider.Request) error {
-	rule := samplingRule(p.Server)
+	rule := permission.SamplingRule(p.Server)
 	q.t.mu.Lock()
 	allowed := q.t.prompting[p.Server]
 	q.t.mu.Unlock()
-	v, why := q.policy.mayPrompt(p.Server)
+	v, why := q.policy.DecidePrompt(p.Server)
 	switch {
-	case v == runIt || allowed && v != refuse:
+	case v == permission.Run || allowed && v != permission.Refuse:
 		return nil
-	case v == refuse:
+	case v == permission.Refuse:
 		return &toolset.NotAllowedError{Why: why}
 	case !q.t.req.CanAnswer:
 		return &toolset.NotAllowedError{Why: "nobody can be asked here whether it may ask a model; the rule --allow " + rule + " lets it"}

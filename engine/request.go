@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -91,7 +92,7 @@ type TurnRequest struct {
 	// Schema asks for an answer that is JSON of this JSON Schema.
 	Schema json.RawMessage `json:",omitempty"`
 	// Policy adds rules to the engine's for this turn.
-	Policy Policy
+	Policy permission.Policy
 	// CanConfirm says that a follower will answer confirm_request events.
 	// Without it a call that needs an approval is denied.
 	CanConfirm bool

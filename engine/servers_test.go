@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -101,7 +102,7 @@ func TestServersOfASession(t *testing.T) {
 	b := serving(t, findsOnce)
 	remote := newRemote(t)
 	req := ask("find")
-	req.Policy = Policy{Allow: []string{"My-Docs:*"}}
+	req.Policy = permission.Policy{Allow: []string{"My-Docs:*"}}
 	req.MCP = []MCPServer{{Name: "My Docs", URL: remote.URL}, {Name: "dead", URL: "http://127.0.0.1:1/mcp"}}
 	results, notes := resultsOf(b.follow(b.start(req)))
 	if !slices.Equal(results, []string{"My-Docs:find: found it"}) {
@@ -142,7 +143,7 @@ func TestAServersToolsArePinnedAndAChangeWaits(t *testing.T) {
 		t.Fatalf("the first look: %+v, %v", looked, err)
 	}
 	req := ask("find")
-	req.Policy = Policy{Allow: []string{"docs:*"}}
+	req.Policy = permission.Policy{Allow: []string{"docs:*"}}
 	if results, _ := resultsOf(b.follow(b.start(req))); !slices.Equal(results, []string{"docs:find: found it"}) {
 		t.Errorf("approved: %q", results)
 	}

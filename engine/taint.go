@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/fettle-cli/fettle/toolset"
+import (
+	"slices"
+
+	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/toolset"
+)
 
 // What the web says can ask a model to carry things out: into an address, a
 // search, a form. So once something from beyond this machine is in a turn, what
@@ -26,17 +31,17 @@ func (t *turn) taint(c *call) {
 }
 
 // decide gives the policy's verdict on a call of this turn.
-func (t *turn) decide(c *call, ws *toolset.Workspace) (verdict, string) {
-	v, why := t.policy.decide(c.entry.Tool, c.use.Args, ws)
-	if v != runIt || t.tainted == "" || !t.box.reaches(c.entry.Tool) {
+func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, string) {
+	v, why := t.policy.Decide(c.entry.Tool, c.use.Args, ws)
+	if v != permission.Run || t.tainted == "" || !t.box.reaches(c.entry.Tool) {
 		return v, why
 	}
-	now := Policy{
-		Deny: t.policy.Deny, Ask: t.policy.Ask, Allow: concat(t.req.Policy.Allow, t.allowed),
+	now := permission.Policy{
+		Deny: t.policy.Deny, Ask: t.policy.Ask, Allow: slices.Concat(t.req.Policy.Allow, t.allowed),
 		AllowAll: t.policy.AllowAll,
 	}
-	if v, _ = now.decide(c.entry.Tool, c.use.Args, ws); v == runIt {
-		return runIt, ""
+	if v, _ = now.Decide(c.entry.Tool, c.use.Args, ws); v == permission.Run {
+		return permission.Run, ""
 	}
 	return v, "what was allowed before doesn't count here: the turn holds what " + t.tainted + " brought from outside, and this call reaches out"
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -43,15 +44,15 @@ responses:
 func TestAlwaysEndsWhereTheWebWasRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		config, flags Policy
+		config, flags permission.Policy
 		always        string // answered in an earlier turn
 		denied        int    // where nobody can be asked
 	}{
-		"a rule of the configuration": {config: Policy{Allow: []string{"fetch", "near"}}, denied: 2},
-		"an answer":                   {config: Policy{Allow: []string{"near"}}, always: "fetch", denied: 2},
-		"this command's own rule":     {flags: Policy{Allow: []string{"fetch", "near"}}, denied: 0},
-		"everything for this command": {flags: Policy{AllowAll: true}, denied: 0},
-		"a rule of both":              {config: Policy{Allow: []string{"fetch", "near"}}, flags: Policy{Allow: []string{"fetch(https://*)"}}, denied: 0},
+		"a rule of the configuration": {config: permission.Policy{Allow: []string{"fetch", "near"}}, denied: 2},
+		"an answer":                   {config: permission.Policy{Allow: []string{"near"}}, always: "fetch", denied: 2},
+		"this command's own rule":     {flags: permission.Policy{Allow: []string{"fetch", "near"}}, denied: 0},
+		"everything for this command": {flags: permission.Policy{AllowAll: true}, denied: 0},
+		"a rule of both":              {config: permission.Policy{Allow: []string{"fetch", "near"}}, flags: permission.Policy{Allow: []string{"fetch(https://*)"}}, denied: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +86,7 @@ func TestAlwaysEndsWhereTheWebWasRead(t *testing.T) {
 func TestAnAnswerAfterTheWebWasReadCounts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, webScript, webTool("fetch", true), webTool("near", false))
-	b.o.Policy = Policy{Allow: []string{"fetch", "near"}}
+	b.o.Policy = permission.Policy{Allow: []string{"fetch", "near"}}
 	req := ask("go")
 	req.CanConfirm = true
 	id := b.start(req)

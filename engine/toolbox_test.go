@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
@@ -55,7 +56,7 @@ func (b *bench) install(id string) {
 func (b *bench) says(id, args string) string {
 	b.t.Helper()
 	turn, err := b.Start(b.t.Context(), TurnRequest{
-		Calls: []DirectCall{{Tool: id, Args: json.RawMessage(args)}}, Policy: Policy{AllowAll: true},
+		Calls: []DirectCall{{Tool: id, Args: json.RawMessage(args)}}, Policy: permission.Policy{AllowAll: true},
 	})
 	if err != nil {
 		return "fault: " + err.Error()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
@@ -38,7 +39,7 @@ type turn struct {
 	path   []Message // the chat up to the message, from the root
 	schema *schema.Schema
 	log    eventLog
-	policy Policy
+	policy permission.Policy
 	// allowed are the rules that a person made in this turn, tainted the tool
 	// that first brought something in from outside; see decide.
 	allowed []string

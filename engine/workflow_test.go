@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -110,7 +111,7 @@ func (f *flow) calls() []string {
 	return slices.Clone(f.ran)
 }
 
-func allowed() TurnRequest { return TurnRequest{Policy: Policy{AllowAll: true}} }
+func allowed() TurnRequest { return TurnRequest{Policy: permission.Policy{AllowAll: true}} }
 
 // begin starts a workflow that has to start.
 func (f *flow) begin(name, input string) (string, TurnID) {
@@ -452,7 +453,7 @@ func TestTwoGoOnWithOneWorkflow(t *testing.T) {
 	f.follow(turn)
 	i := f.instance(id)
 	f.act(id, ActContinue)
-	_, err := f.runWorkflow(t.Context(), &i, i.TurnID, TurnRequest{Chat: ChatRef{ID: i.ChatID}, Policy: Policy{AllowAll: true}}, "again")
+	_, err := f.runWorkflow(t.Context(), &i, i.TurnID, TurnRequest{Chat: ChatRef{ID: i.ChatID}, Policy: permission.Policy{AllowAll: true}}, "again")
 	if fault.CodeOf(err) != fault.Busy {
 		t.Errorf("the second: %v", err)
 	}

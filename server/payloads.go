@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -89,7 +90,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, accept bool) err
 	if err != nil {
 		return err
 	}
-	d.Accept, d.Remark, d.Policy, d.CanConfirm = accept, body.Remark, engine.Policy{Allow: body.Allow}, body.Confirm
+	d.Accept, d.Remark, d.Policy, d.CanConfirm = accept, body.Remark, permission.Policy{Allow: body.Allow}, body.Confirm
 	var decided engine.Decided
 	id, chat, err := s.startBy(r.Context(), func(ctx context.Context, onWait func(string)) (engine.TurnID, error) {
 		d.OnWait = onWait

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -202,7 +203,7 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	if c.MaxTokens < 0 {
 		return fault.New(fault.Usage, "max_tokens can't be less than 0")
 	}
-	req.Policy = engine.Policy{Allow: c.Allow}
+	req.Policy = permission.Policy{Allow: c.Allow}
 	if c.Docs != nil {
 		req.Docs = append([]string{}, *c.Docs...)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // workflowsAPI is what handlers of workflows need.
@@ -98,7 +99,7 @@ type stepChoices struct {
 }
 
 func (c stepChoices) request() engine.TurnRequest {
-	return engine.TurnRequest{Model: c.Model, Policy: engine.Policy{Allow: c.Allow}, CanConfirm: c.Confirm}
+	return engine.TurnRequest{Model: c.Model, Policy: permission.Policy{Allow: c.Allow}, CanConfirm: c.Confirm}
 }
 
 // instanceJSON is a workflow that was started or goes on, and the turn that runs

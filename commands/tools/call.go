@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // toolCallOptions are the flags of `tool call`, as values.
@@ -135,7 +136,7 @@ func runToolCall(ctx context.Context, rt *workbench.Runtime, o toolCallOptions) 
 	id, err := eng.Start(ctx, engine.TurnRequest{
 		Chat: o.chat, Title: o.tool, Workspace: o.workspace, Ephemeral: o.ephemeral, Timeout: o.timeout,
 		Calls:  []engine.DirectCall{{Tool: o.tool, Args: args}},
-		Policy: engine.Policy{AllowAll: true}, CanAnswer: rt.Streams.CanAsk(),
+		Policy: permission.Policy{AllowAll: true}, CanAnswer: rt.Streams.CanAsk(),
 		OnWait: func(what string) { rt.Notice("waiting: " + what) },
 	})
 	if err != nil {

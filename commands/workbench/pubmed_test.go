@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/internal/needtest"
@@ -106,7 +107,7 @@ func TestPubMedInATurn(t *testing.T) {
   {step: 1, calls: [{name: get_pubmed_article, args: {pmid: "99000002"}}]},
   {step: 2, text: Found.}]}`)
 	id, err := eng.Start(t.Context(), engine.TurnRequest{
-		Parts: []provider.Part{{Kind: provider.TextPart, Text: "naps?"}}, Policy: engine.Policy{AllowAll: true},
+		Parts: []provider.Part{{Kind: provider.TextPart, Text: "naps?"}}, Policy: permission.Policy{AllowAll: true},
 	})
 	if err != nil {
 		t.Fatal(err)

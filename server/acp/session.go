@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
@@ -100,10 +101,10 @@ func (s *session) denies(rule string) bool {
 }
 
 // rules are those that a turn is begun with.
-func (s *session) rules() engine.Policy {
+func (s *session) rules() permission.Policy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return engine.Policy{Deny: slices.Clone(s.denied)}
+	return permission.Policy{Deny: slices.Clone(s.denied)}
 }
 
 // session finds an open session.

@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -68,7 +69,7 @@ func TestEveryFieldOfARequestIsThoughtOf(t *testing.T) {
 			{Kind: provider.TextPart, Text: "words"},
 		},
 		Context: json.RawMessage(`{"page":"p"}`), TextAlone: true, Schema: json.RawMessage(`{}`), CanConfirm: true, CanAnswer: true, Ephemeral: true,
-		Policy: engine.Policy{AllowAll: true, Allow: []string{"x"}},
+		Policy: permission.Policy{AllowAll: true, Allow: []string{"x"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 )
 
 // turnsAPI is what calls need.
@@ -66,7 +67,7 @@ type Options struct {
 	// gives each a folder of its own.
 	Workspace string
 	// Policy has the rules that hold for all calls, beside the engine's.
-	Policy  engine.Policy
+	Policy  permission.Policy
 	Version string
 	// Log hears of what goes wrong; nil hears nothing.
 	Log *slog.Logger

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/server"
@@ -42,7 +43,7 @@ type plan struct {
 	script string
 	tools  []toolset.Entry
 	agents []engine.Agent
-	policy engine.Policy
+	policy permission.Policy
 }
 
 func open(t testing.TB, p plan) *house {

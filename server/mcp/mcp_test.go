@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/server/mcp"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -229,7 +230,7 @@ func TestApprovals(t *testing.T) {
 			change := func(o *mcp.Options) {
 				o.Workspace = dir
 				if c.rule != "" {
-					o.Policy = engine.Policy{Allow: []string{c.rule}}
+					o.Policy = permission.Policy{Allow: []string{c.rule}}
 				}
 			}
 			for _, era := range []string{legacy, modern} {

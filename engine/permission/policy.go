@@ -1,8 +1,9 @@
-package engine
+package permission
 
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -37,14 +38,12 @@ type Policy struct {
 // With gives a policy that has the rules of both.
 func (p Policy) With(q Policy) Policy {
 	return Policy{
-		Deny:     concat(p.Deny, q.Deny),
-		Allow:    concat(p.Allow, q.Allow),
-		Ask:      concat(p.Ask, q.Ask),
+		Deny:     slices.Concat(p.Deny, q.Deny),
+		Allow:    slices.Concat(p.Allow, q.Allow),
+		Ask:      slices.Concat(p.Ask, q.Ask),
 		AllowAll: p.AllowAll || q.AllowAll,
 	}
 }
-
-func concat(a, b []string) []string { return append(append([]string(nil), a...), b...) }
 
 // Check tells the first rule that can't be read.
 func (p Policy) Check() error {
@@ -58,39 +57,41 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// verdict is what a policy says of a call.
-type verdict int
+// Verdict is what a policy says of a call.
+type Verdict int
 
+// The verdicts.
 const (
-	runIt verdict = iota
-	askFirst
-	refuse
+	Run Verdict = iota
+	Ask
+	Refuse
 )
 
-// decide gives the verdict and the reason, for people.
-func (p Policy) decide(t toolset.Tool, args json.RawMessage, ws *toolset.Workspace) (verdict, string) {
+// Decide gives the verdict on a call in a workspace, nil where it has none, and the
+// reason for people, empty for [Run].
+func (p Policy) Decide(t toolset.Tool, args json.RawMessage, ws *toolset.Workspace) (Verdict, string) {
 	call := ruleCall{id: t.ID, args: stringArgs(args), main: mainArg(t, args), shell: shellArg(t), exact: RuleFor(t, args)}
 	if rule, ok := catches(p.Deny, call); ok {
-		return refuse, "the rule deny " + rule + " forbids it"
+		return Refuse, "the rule deny " + rule + " forbids it"
 	}
 	if allows(p.Allow, call) {
-		return runIt, ""
+		return Run, ""
 	}
 	if rule, ok := catches(p.Ask, call); ok {
-		return p.unless(askFirst), "the rule ask " + rule + " wants it"
+		return p.unless(Ask), "the rule ask " + rule + " wants it"
 	}
 	if t.RequiresConfirmation {
-		return p.unless(askFirst), "the tool wants an approval"
+		return p.unless(Ask), "the tool wants an approval"
 	}
 	if ws != nil && ws.Bound && !t.Annotations.ReadOnly {
-		return p.unless(askFirst), "it can change " + ws.Path
+		return p.unless(Ask), "it can change " + ws.Path
 	}
-	return runIt, ""
+	return Run, ""
 }
 
-func (p Policy) unless(v verdict) verdict {
+func (p Policy) unless(v Verdict) Verdict {
 	if p.AllowAll {
-		return runIt
+		return Run
 	}
 	return v
 }

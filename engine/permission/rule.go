@@ -1,0 +1,77 @@
+package permission
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// RuleFor is the rule that "for this chat" and "always" make of a call: this
+// tool, with this main argument where it has one.
+func RuleFor(t toolset.Tool, args json.RawMessage) string {
+	if main := mainArg(t, args); main != "" {
+		return t.ID + "(" + quoteGlob(main) + ")"
+	}
+	return t.ID
+}
+
+// quoteGlob makes a glob that matches just the text. White space at the ends,
+// which a rule may have for looks, stands in brackets.
+func quoteGlob(s string) string {
+	inner := strings.TrimSpace(s)
+	before, after, _ := strings.Cut(s, inner)
+	inner = strings.NewReplacer(
+		`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, ",", `\,`, "=", `\=`,
+	).Replace(inner)
+	return bracketed(before) + inner + bracketed(after)
+}
+
+func bracketed(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteString("[" + string(r) + "]")
+	}
+	return b.String()
+}
+
+// Names tells whether a rule speaks of a tool, by more than meaning all.
+func Names(rules []string, id string) bool {
+	return slices.ContainsFunc(rules, func(text string) bool {
+		r, err := parseRule(text)
+		if err != nil {
+			return false
+		}
+		ok, err := toolset.Match(r.tool, id)
+		return err == nil && ok && r.tool != "*" && r.tool != "**"
+	})
+}
+
+// SamplingRule is the rule that lets a server ask models without a question. No
+// tool can have such an id.
+func SamplingRule(server string) string { return "sampling@" + server }
+
+// DecidePrompt gives the verdict on a prompt that an MCP server has for a model, and
+// the reason for people. Only rules that speak of such prompts count.
+func (p Policy) DecidePrompt(server string) (v Verdict, why string) {
+	id := SamplingRule(server)
+	named := func(rules []string) (string, bool) {
+		for _, text := range rules {
+			r, err := parseRule(text)
+			if err == nil && len(r.args) == 0 && strings.HasPrefix(r.tool, "sampling@") {
+				if ok, err := toolset.Match(r.tool, id); err == nil && ok {
+					return text, true
+				}
+			}
+		}
+		return "", false
+	}
+	if rule, ok := named(p.Deny); ok {
+		return Refuse, "the rule deny " + rule + " forbids it"
+	}
+	if _, ok := named(p.Allow); ok {
+		return Run, ""
+	}
+	return Ask, ""
+}
