@@ -9,7 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -216,7 +216,7 @@ func TestModelAbilities(t *testing.T) {
 		"?": {}, "": {Tools: provider.No}, "tools thinking": {Tools: provider.Yes, Images: provider.No, Thinking: provider.Yes},
 		"images": {Images: provider.Yes},
 	} {
-		if got := modelAbilities(engine.ListedModel{Model: m}); got != want {
+		if got := modelAbilities(models.Model{Model: m}); got != want {
 			t.Errorf("%+v: %q, want %q", m, got, want)
 		}
 	}
@@ -225,7 +225,7 @@ func TestModelAbilities(t *testing.T) {
 func TestListAge(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	if got := fmt.Sprint(listAge(engine.ModelList{Asked: now.Add(-12 * time.Minute)}, now)); got != "from 12 minutes ago" {
+	if got := fmt.Sprint(listAge(models.List{Asked: now.Add(-12 * time.Minute)}, now)); got != "from 12 minutes ago" {
 		t.Error(got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -336,7 +337,7 @@ func (c *completer) mirror() *registry.Mirror {
 // before. Without its prefix a model of one provider stands for itself.
 func (c *completer) models(prefix string) suggestions {
 	var out suggestions
-	room, err := models(c.rt)
+	room, err := openModels(c.rt)
 	if err != nil {
 		return out
 	}
@@ -371,7 +372,7 @@ func (c *completer) models(prefix string) suggestions {
 }
 
 // modelAbout is what is said of a model in a list: "40k context, tools".
-func modelAbout(m engine.ListedModel) string {
+func modelAbout(m models.Model) string {
 	var parts []string
 	if m.ContextLength > 0 {
 		parts = append(parts, contextText(m.ContextLength)+" context")
@@ -398,7 +399,7 @@ func (m *modelRoom) configured() []string {
 
 func (c *completer) providers() suggestions {
 	var out suggestions
-	room, err := models(c.rt)
+	room, err := openModels(c.rt)
 	if err != nil {
 		return out
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 )
 
 // doctorOptions are the flags of doctor.
@@ -91,7 +91,7 @@ type visit struct {
 	online  bool
 	cfg     *config.Config
 	broken  error // why cfg is without the files
-	catalog *engine.Catalog
+	catalog *models.Catalog
 	client  *http.Client
 	keys    []keys.Found // those that are anywhere, by provider
 	noKeys  error        // why nobody knows

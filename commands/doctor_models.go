@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/doctor"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -56,8 +56,8 @@ func (v *visit) listed(ctx context.Context, name string) ([]provider.Model, erro
 	if !ok {
 		return nil, errNoList
 	}
-	models, err := lister.Models(ctx)
-	return models, engine.Explain(name+"/", err)
+	listed, err := lister.Models(ctx)
+	return listed, models.Explain(name+"/", err)
 }
 
 var errNoList = errors.New("it can't tell its models")
@@ -80,7 +80,7 @@ func (v *visit) ollama(ctx context.Context) doctor.Result {
 	}
 	version, err := asked.Version(ctx)
 	if err != nil {
-		r = failedResult(r, engine.Explain(ollamaName+"/", err))
+		r = failedResult(r, models.Explain(ollamaName+"/", err))
 		r.Hints = r.Hints[:min(len(r.Hints), 1)] // what else there is to ask is the model's line to say
 		if !v.uses(ollamaName) {
 			r.Status = doctor.Warning
@@ -139,7 +139,7 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 		r.Detail = ref + ", by " + v.cfg.Origin("model")
 		if v.online || p.Name() == "script" || p.Name() == ollamaName && v.mayAskOllama() {
 			if _, err := v.catalog.Describe(ctx, p, model); err != nil {
-				return failedResult(r, engine.Explain(ref, err))
+				return failedResult(r, models.Explain(ref, err))
 			}
 		}
 		return r
@@ -162,7 +162,7 @@ func (v *visit) unaskedModel(ctx context.Context, r doctor.Result) doctor.Result
 		switch {
 		case s.Provider == ollamaName && v.mayAskOllama():
 			local := *v.catalog
-			local.Seekers = []engine.Seeker{s} // no other provider is asked
+			local.Seekers = []models.Seeker{s} // no other provider is asked
 			if ref, err := local.Default(ctx); err == nil {
 				r.Detail = ref + ", chosen since the configuration names none"
 				return r

@@ -15,8 +15,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 )
@@ -38,13 +38,13 @@ const modelsCacheDir = "models"
 // modelRoom is what the commands about models work with.
 type modelRoom struct {
 	cfg    *config.Config
-	index  *engine.ModelIndex
+	index  *models.Index
 	client *http.Client
 }
 
-// models loads the configuration and puts the providers together. The caller
+// openModels loads the configuration and puts the providers together. The caller
 // closes it.
-func models(rt *workbench.Runtime) (*modelRoom, error) {
+func openModels(rt *workbench.Runtime) (*modelRoom, error) {
 	cfg, err := rt.Config(nil)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func models(rt *workbench.Runtime) (*modelRoom, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &modelRoom{cfg: cfg, client: client, index: &engine.ModelIndex{
+	return &modelRoom{cfg: cfg, client: client, index: &models.Index{
 		Catalog: catalog, Cache: modelcache.New(filepath.Join(dirs.Cache, modelsCacheDir)),
 		NotReady: func(name string) string { return withoutKey(ring, cfg.Providers[name]) },
 	}}, nil
@@ -97,7 +97,7 @@ type modelJSON struct {
 	Local         bool   `json:"local"`
 }
 
-func describeModel(m engine.ListedModel) modelJSON {
+func describeModel(m models.Model) modelJSON {
 	out := modelJSON{
 		Model: m.Ref(), Provider: m.Provider, Name: m.Name, Details: m.Details, Local: m.Local,
 		Tools: knownJSON(m.Tools), Images: knownJSON(m.Images), Thinking: knownJSON(m.Thinking), Schema: knownJSON(m.Schema),
@@ -140,7 +140,7 @@ func contextText(tokens int) string {
 
 // modelAbilities names what a model can do; a question mark stands for what nobody
 // told anything of.
-func modelAbilities(m engine.ListedModel) string {
+func modelAbilities(m models.Model) string {
 	var can []string
 	told := false
 	for _, a := range []struct {
@@ -159,14 +159,14 @@ func modelAbilities(m engine.ListedModel) string {
 }
 
 // listTrouble says why a provider gave no list, in one line; nil where it did.
-func listTrouble(l engine.ModelList) *fault.Fault {
+func listTrouble(l models.List) *fault.Fault {
 	if l.NotReady != "" {
 		return fault.New(fault.Unavailable, l.Provider+": "+l.NotReady)
 	}
 	if l.Err == nil {
 		return nil
 	}
-	err := engine.Explain(l.Provider+"/", l.Err)
+	err := models.Explain(l.Provider+"/", l.Err)
 	var f *fault.Fault
 	if !errors.As(err, &f) {
 		f = fault.Wrap(fault.Config, "list the models of "+l.Provider, err)
@@ -175,7 +175,7 @@ func listTrouble(l engine.ModelList) *fault.Fault {
 }
 
 // listAge says how old a kept list is.
-func listAge(l engine.ModelList, now time.Time) string { return "from " + term.Ago(now, l.Asked) }
+func listAge(l models.List, now time.Time) string { return "from " + term.Ago(now, l.Asked) }
 
 // unknownProvider is the fault of a provider's name that nothing has.
 func unknownProvider(err error, command string) error {

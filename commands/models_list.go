@@ -12,8 +12,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -92,17 +92,17 @@ type modelsNoticeJSON struct {
 }
 
 func runModelsList(ctx context.Context, rt *workbench.Runtime, o modelsListOptions) error {
-	room, err := models(rt)
+	room, err := openModels(rt)
 	if err != nil {
 		return err
 	}
 	defer room.close()
-	lists, err := room.index.List(ctx, engine.ModelQuery{Providers: o.providers, Refresh: o.refresh})
+	lists, err := room.index.List(ctx, models.Query{Providers: o.providers, Refresh: o.refresh})
 	if err != nil {
 		return unknownProvider(err, "fettle models list --provider")
 	}
 	shown, untold := o.filter(lists)
-	answered := slices.ContainsFunc(lists, engine.ModelList.Answered)
+	answered := slices.ContainsFunc(lists, models.List.Answered)
 	switch {
 	case o.output == "json":
 		err = workbench.PrintJSON(rt, o.json(lists, shown))
@@ -119,7 +119,7 @@ func runModelsList(ctx context.Context, rt *workbench.Runtime, o modelsListOptio
 
 // filter gives the models that are wanted, and counts those that may have an
 // ability that nobody told of.
-func (o modelsListOptions) filter(lists []engine.ModelList) (shown []engine.ListedModel, untold int) {
+func (o modelsListOptions) filter(lists []models.List) (shown []models.Model, untold int) {
 	for _, l := range lists {
 		for _, m := range l.Models {
 			wanted, unknown := !o.local || m.Local, false
@@ -141,7 +141,7 @@ func (o modelsListOptions) filter(lists []engine.ModelList) (shown []engine.List
 	return shown, untold
 }
 
-func (o modelsListOptions) json(lists []engine.ModelList, shown []engine.ListedModel) modelsJSON {
+func (o modelsListOptions) json(lists []models.List, shown []models.Model) modelsJSON {
 	out := modelsJSON{
 		SchemaVersion: workbench.OutputVersion, Models: []modelJSON{}, Providers: []modelSourceJSON{},
 		Errors: []modelsErrorJSON{}, NotReady: []modelsNoticeJSON{},
@@ -164,7 +164,7 @@ func (o modelsListOptions) json(lists []engine.ModelList, shown []engine.ListedM
 }
 
 // print shows the table, and on standard error what it isn't whole for.
-func (o modelsListOptions) print(rt *workbench.Runtime, lists []engine.ModelList, shown []engine.ListedModel, untold int) {
+func (o modelsListOptions) print(rt *workbench.Runtime, lists []models.List, shown []models.Model, untold int) {
 	listModels(rt.Streams.Out, shown)
 	now := time.Now()
 	for _, l := range lists {
@@ -190,7 +190,7 @@ func (o modelsListOptions) print(rt *workbench.Runtime, lists []engine.ModelList
 }
 
 // nothing says why the list is empty.
-func (o modelsListOptions) nothing(lists []engine.ModelList) string {
+func (o modelsListOptions) nothing(lists []models.List) string {
 	for _, l := range lists {
 		if len(l.Models) > 0 {
 			return "no model is all of that"
@@ -200,7 +200,7 @@ func (o modelsListOptions) nothing(lists []engine.ModelList) string {
 }
 
 // nobodyAnswered is the fault where no provider could be asked.
-func nobodyAnswered(lists []engine.ModelList, o modelsListOptions) error {
+func nobodyAnswered(lists []models.List, o modelsListOptions) error {
 	f := fault.New(fault.Unavailable, "no provider could be asked for its models")
 	for _, l := range lists {
 		if trouble := listTrouble(l); trouble != nil {
@@ -226,7 +226,7 @@ func nobodyAnswered(lists []engine.ModelList, o modelsListOptions) error {
 const roomForAbilities = 50
 
 // listModels prints a table for a person, and every column for a program.
-func listModels(out *term.Output, models []engine.ListedModel) {
+func listModels(out *term.Output, models []models.Model) {
 	style := out.Style()
 	columns := []term.Column{{Title: "model", Cut: true}, {Title: "context", Right: true}}
 	abilities := !out.IsTerminal() || out.Width() >= roomForAbilities

@@ -11,8 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -90,7 +90,7 @@ func (m *modelRoom) pullable(arg, doing string) (pullable, error) {
 }
 
 func runModelsPull(ctx context.Context, rt *workbench.Runtime, o modelsPullOptions) error {
-	room, err := models(rt)
+	room, err := openModels(rt)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func runModelsPull(ctx context.Context, rt *workbench.Runtime, o modelsPullOptio
 func (m *modelRoom) relist(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(ctx, relistTime)
 	defer cancel()
-	_, _ = m.index.List(ctx, engine.ModelQuery{Providers: []string{name}, Refresh: true}) // it is asked for again if it fails
+	_, _ = m.index.List(ctx, models.Query{Providers: []string{name}, Refresh: true}) // it is asked for again if it fails
 }
 
 // pullFault says how far a pull came and that it goes on from there.
@@ -173,5 +173,5 @@ func pullFault(ctx context.Context, rt *workbench.Runtime, model pullable, at pr
 	case provider.Broken, provider.SlowStart, provider.Overloaded, provider.RateLimited:
 		return fault.New(fault.Unavailable, "pull "+model.ref()+": "+pe.Error(), again+goesOn)
 	}
-	return engine.Explain(model.ref(), err)
+	return models.Explain(model.ref(), err)
 }

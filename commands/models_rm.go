@@ -10,8 +10,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 )
 
 type modelsRmOptions struct {
@@ -38,12 +38,12 @@ func newModelsRm(rt *workbench.Runtime) *cli.Command {
 }
 
 func runModelsRm(ctx context.Context, rt *workbench.Runtime, o modelsRmOptions) error {
-	room, err := models(rt)
+	room, err := openModels(rt)
 	if err != nil {
 		return err
 	}
 	defer room.close()
-	models, named, err := room.removable(ctx, o.names)
+	chosen, named, err := room.removable(ctx, o.names)
 	if err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func runModelsRm(ctx context.Context, rt *workbench.Runtime, o modelsRmOptions) 
 			return nil
 		}
 	}
-	for i, m := range models {
+	for i, m := range chosen {
 		if err := m.Remove(ctx, m.name); err != nil {
-			return engine.Explain(m.ref(), err)
+			return models.Explain(m.ref(), err)
 		}
 		rt.Notice("removed " + named[i])
 		room.relist(ctx, m.at)

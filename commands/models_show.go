@@ -10,7 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -65,7 +65,7 @@ type modelFactJSON struct {
 }
 
 func runModelsShow(ctx context.Context, rt *workbench.Runtime, o modelsShowOptions) error {
-	room, err := models(rt)
+	room, err := openModels(rt)
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func runModelsShow(ctx context.Context, rt *workbench.Runtime, o modelsShowOptio
 // modelFact is one line of `models show`.
 type modelFact struct {
 	name, value string
-	from        engine.Source
+	from        models.Source
 	setting     string // its name in the configuration; "" where that has none
 }
 
-func modelFacts(m engine.ListedModel) []modelFact {
+func modelFacts(m models.Model) []modelFact {
 	length, size := "", ""
 	if m.ContextLength > 0 {
 		length = term.Count(m.ContextLength, "token", "tokens")
@@ -124,7 +124,7 @@ func knownText(k provider.Known) string {
 
 // origin is where the configuration says a fact: of models, else of the
 // provider's own list of them.
-func (m *modelRoom) origin(model engine.FoundModel, setting string) (config.Origin, bool) {
+func (m *modelRoom) origin(model models.Found, setting string) (config.Origin, bool) {
 	for _, key := range []string{
 		"models." + model.Ref() + "." + setting,
 		"providers." + model.Provider + ".models." + model.Name + "." + setting,
@@ -136,9 +136,9 @@ func (m *modelRoom) origin(model engine.FoundModel, setting string) (config.Orig
 	return config.Origin{}, false
 }
 
-func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
+func (m *modelRoom) shown(found models.Found) shownModelJSON {
 	out := shownModelJSON{
-		SchemaVersion: workbench.OutputVersion, modelJSON: describeModel(found.ListedModel), Address: found.List.Address,
+		SchemaVersion: workbench.OutputVersion, modelJSON: describeModel(found.Model), Address: found.List.Address,
 		Listed: found.Listed, Cached: found.List.Cached, Sources: map[string]modelFactJSON{}, Example: modelExample(found),
 	}
 	if !found.List.Asked.IsZero() {
@@ -149,17 +149,17 @@ func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
 		body := workbench.BodyOf(trouble)
 		out.Problem = &body
 	}
-	for _, f := range modelFacts(found.ListedModel) {
+	for _, f := range modelFacts(found.Model) {
 		name := f.setting
 		if name == "" {
 			name = f.name
 		}
 		switch f.from {
-		case engine.FromProvider:
+		case models.FromProvider:
 			out.Sources[name] = modelFactJSON{From: "provider"}
-		case engine.FromCache:
+		case models.FromCache:
 			out.Sources[name] = modelFactJSON{From: "cache"}
-		case engine.FromConfiguration:
+		case models.FromConfiguration:
 			said := modelFactJSON{From: "configuration"}
 			if origin, ok := m.origin(found, f.setting); ok {
 				said.Origin = &origin
@@ -171,7 +171,7 @@ func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
 }
 
 // print shows a model for reading.
-func (m *modelRoom) print(rt *workbench.Runtime, found engine.FoundModel) {
+func (m *modelRoom) print(rt *workbench.Runtime, found models.Found) {
 	out := rt.Streams.Out
 	style := out.Style()
 	out.Printf("%s\n", style.Bold(term.Clean(found.Ref())))
@@ -182,7 +182,7 @@ func (m *modelRoom) print(rt *workbench.Runtime, found engine.FoundModel) {
 		}
 		table.Row(name, value, from)
 	}
-	for _, f := range modelFacts(found.ListedModel) {
+	for _, f := range modelFacts(found.Model) {
 		switch {
 		case f.value != "":
 			row(f.name, f.value, m.from(found, f))
@@ -200,7 +200,7 @@ func (m *modelRoom) print(rt *workbench.Runtime, found engine.FoundModel) {
 
 // printAbout shows what is known besides the facts, whole, so that it can be
 // copied, below them and in their columns.
-func (m *modelRoom) printAbout(out *term.Output, found engine.FoundModel) {
+func (m *modelRoom) printAbout(out *term.Output, found models.Found) {
 	row := func(name, value string) {
 		switch {
 		case value == "":
@@ -218,7 +218,7 @@ func (m *modelRoom) printAbout(out *term.Output, found engine.FoundModel) {
 }
 
 // remarks says on standard error what there is to say of how it is known.
-func (m *modelRoom) remarks(rt *workbench.Runtime, found engine.FoundModel) {
+func (m *modelRoom) remarks(rt *workbench.Runtime, found models.Found) {
 	if trouble := listTrouble(found.List); trouble != nil {
 		rt.Notice(trouble.Msg)
 		return
@@ -229,13 +229,13 @@ func (m *modelRoom) remarks(rt *workbench.Runtime, found engine.FoundModel) {
 }
 
 // from says where a fact comes from.
-func (m *modelRoom) from(found engine.FoundModel, f modelFact) string {
+func (m *modelRoom) from(found models.Found, f modelFact) string {
 	switch f.from {
-	case engine.FromProvider:
+	case models.FromProvider:
 		return found.Provider
-	case engine.FromCache:
+	case models.FromCache:
 		return found.Provider + ", " + term.Ago(time.Now(), found.List.Asked)
-	case engine.FromConfiguration:
+	case models.FromConfiguration:
 		if origin, ok := m.origin(found, f.setting); ok {
 			return origin.String()
 		}
@@ -245,6 +245,6 @@ func (m *modelRoom) from(found engine.FoundModel, f modelFact) string {
 }
 
 // modelExample is a command that asks the model.
-func modelExample(found engine.FoundModel) string {
+func modelExample(found models.Found) string {
 	return "fettle ask -m " + cmdline.ShellWord(found.Ref()) + ` "why is the sky blue?"`
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 	"github.com/fettle-cli/fettle/server"
 )
@@ -245,12 +246,12 @@ func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o
 }
 
 // modelIndex lists the models of a configuration.
-func modelIndex(rt *workbench.Runtime, cfg *config.Config, ring *keys.Keys, cache string) (*engine.ModelIndex, error) {
+func modelIndex(rt *workbench.Runtime, cfg *config.Config, ring *keys.Keys, cache string) (*models.Index, error) {
 	catalog, err := workbench.NewCatalog(cfg, ring, rt.Client, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &engine.ModelIndex{
+	return &models.Index{
 		Catalog: catalog, Cache: modelcache.New(filepath.Join(cache, modelsCacheDir)),
 		NotReady: func(name string) string { return withoutKey(ring, cfg.Providers[name]) },
 	}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -51,7 +52,7 @@ func newCast(t *testing.T, play map[string]func(req *provider.Request) []provide
 	if err := reg.Add("rogue", func() (provider.Provider, error) { return c, nil }); err != nil {
 		t.Fatal(err)
 	}
-	o.Models = &Catalog{Registry: reg, Configured: "rogue/m"}
+	o.Models = &models.Catalog{Registry: reg, Configured: "rogue/m"}
 	agents, err := NewAgents(
 		Agent{ID: "chaos:interface", ToolsetID: "chaos", Purpose: "answers", Prompt: "interface:", Handoffs: []string{"scavenger"}},
 		Agent{ID: "chaos:scavenger", ToolsetID: "chaos", Purpose: "reads", Prompt: "scavenger:", Tools: []string{"read_*"}, Handoffs: []string{"synthesizer"}, History: HistoryTurn},

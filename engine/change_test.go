@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -21,7 +22,7 @@ func twoModels(t *testing.T, first, second streamFunc, other provider.Model, too
 	t.Helper()
 	b, a := newRogue(t, first, tools...)
 	z := &rogue{name: "other", stream: second, model: other}
-	if err := b.o.Models.(*Catalog).Registry.Add("other", func() (provider.Provider, error) { return z, nil }); err != nil {
+	if err := b.o.Models.(*models.Catalog).Registry.Add("other", func() (provider.Provider, error) { return z, nil }); err != nil {
 		t.Fatal(err)
 	}
 	return b, a, z

@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -66,7 +67,7 @@ func (e *Engine) CompactChat(ctx context.Context, req CompactRequest) (*Compacte
 	}
 	c, err := e.choose(ctx, ref, nil)
 	if err != nil {
-		return nil, Explain(ref, err)
+		return nil, models.Explain(ref, err)
 	}
 	out := &Compacted{Chat: conv.chat, MessageID: conv.path[n-1].ID, Added: n}
 	out.Summary, out.Usage, err = e.sumUpPath(ctx, c, conv, n, req.Status)
@@ -130,7 +131,7 @@ func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *conversation, n
 	}
 	text, err := s.sum(ctx, messages, tokens)
 	if err != nil {
-		return nil, s.usage, Explain(c.ref, err)
+		return nil, s.usage, models.Explain(c.ref, err)
 	}
 	e.keepLearnt([]*choice{c})
 	return &Summary{Text: text, Messages: stands, Model: c.ref, CreatedAt: e.o.Now()}, s.usage, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
@@ -130,7 +131,7 @@ func cutBench(t *testing.T, format, url string) *bench {
 		t.Fatal(err)
 	}
 	b.Engine = New(Options{
-		DataDir: filepath.Join(b.dir, "data"), Models: &Catalog{Registry: reg}, Tools: tools,
+		DataDir: filepath.Join(b.dir, "data"), Models: &models.Catalog{Registry: reg}, Tools: tools,
 		Retry: provider.RetryOptions{Attempts: 1},
 	})
 	t.Cleanup(func() {

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -20,7 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// Models finds models by name; [Catalog] is the usual one.
+// Models finds models by name; [models.Catalog] is the usual one.
 type Models interface {
 	// Resolve gives the provider and the model of a Ref, asking nobody.
 	Resolve(ref string) (provider.Provider, string, error)
@@ -30,6 +31,8 @@ type Models interface {
 	// before the provider's.
 	Describe(ctx context.Context, p provider.Provider, model string) (provider.Model, error)
 }
+
+var _ Models = (*models.Catalog)(nil)
 
 // Options make an Engine.
 type Options struct {

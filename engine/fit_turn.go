@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -116,7 +117,7 @@ func (t *turn) summaryModel() (*choice, error) {
 	}
 	c, err := t.eng.choose(t.ctx, ref, nil)
 	if err != nil {
-		return nil, Explain(ref, err)
+		return nil, models.Explain(ref, err)
 	}
 	t.learning = append(t.learning, c)
 	return c, nil
@@ -131,5 +132,5 @@ func (t *turn) noSummary(c *choice, err error) error {
 	if c == t.model {
 		return err
 	}
-	return Explain(c.ref, err)
+	return models.Explain(c.ref, err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -186,7 +187,7 @@ func (t *turn) agentModel() error {
 	}
 	c, err := t.eng.choose(t.ctx, ref, t.req.Fallback)
 	if err != nil {
-		return Explain(ref, err)
+		return models.Explain(ref, err)
 	}
 	c.since = t.red.step
 	t.useModel(c)

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/toolset"
@@ -99,7 +100,7 @@ func testOptions(t testing.TB, dir string, tools []toolset.Entry) Options {
 	}
 	return Options{
 		DataDir: filepath.Join(dir, "data"), Tools: set,
-		Models: &Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:  provider.RetryOptions{Attempts: 2, FirstWait: time.Millisecond},
 	}
 }
@@ -314,7 +315,7 @@ func rogueOptions(t testing.TB, dir string, r *rogue, tools []toolset.Entry) Opt
 	if err := reg.Add("rogue", func() (provider.Provider, error) { return r, nil }); err != nil {
 		t.Fatal(err)
 	}
-	o.Models = &Catalog{Registry: reg, Configured: "rogue/m"}
+	o.Models = &models.Catalog{Registry: reg, Configured: "rogue/m"}
 	return o
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
@@ -234,7 +235,7 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 		ref = t.agent.Model
 	}
 	if t.model, err = t.eng.choose(ctx, ref, t.req.Fallback); err != nil {
-		return Explain(ref, err)
+		return models.Explain(ref, err)
 	}
 	if t.agent == nil || t.agent.Model == "" {
 		t.base = t.model.ref

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -78,7 +79,7 @@ func changerOptions(t testing.TB, dir string) Options {
 	if err := reg.Add("rogue", func() (provider.Provider, error) { return r, nil }); err != nil {
 		t.Fatal(err)
 	}
-	o.Models = &Catalog{Registry: reg, Configured: "rogue/m"}
+	o.Models = &models.Catalog{Registry: reg, Configured: "rogue/m"}
 	return o
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/schema"
@@ -348,7 +349,7 @@ func (t *turn) lastBody(err error) event.Body {
 	case errors.Is(cause, errClosed): // nobody wanted it stopped: whoever reads it may ask again
 		return errorBody(fault.New(fault.Interrupted, "fettle ended before the answer was complete"))
 	}
-	return errorBody(t.explain(err))
+	return errorBody(models.Explain(t.model.ref, err))
 }
 
 // letGo closes what the turn holds. Nothing here can lose what was written.

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/server"
@@ -35,7 +36,7 @@ func serveChild(dir string) error {
 	}
 	data := filepath.Join(dir, "data")
 	eng := engine.New(engine.Options{
-		DataDir: data, Tools: set, Hold: true, Models: &engine.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		DataDir: data, Tools: set, Hold: true, Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 	token, err := server.Token(data)
 	if err != nil {

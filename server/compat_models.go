@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/server/dialect"
 )
@@ -18,7 +19,7 @@ import (
 // model that is asked where none is named is among them, though its provider
 // lists none.
 func (s *Server) wireModels(ctx context.Context) ([]dialect.Model, error) {
-	lists, err := s.models.List(ctx, engine.ModelQuery{})
+	lists, err := s.models.List(ctx, models.Query{})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (s *Server) wireModels(ctx context.Context) ([]dialect.Model, error) {
 
 // wireModel is a model as lists tell of it. One that nobody has told about tools
 // is tried with them, so it counts as one that takes them.
-func wireModel(m engine.ListedModel) dialect.Model {
+func wireModel(m models.Model) dialect.Model {
 	return dialect.Model{
 		ID: m.Ref(), Owner: m.Provider, Size: m.Size, Details: m.Details, Context: m.ContextLength,
 		Tools: m.Tools != provider.No, Images: m.Images == provider.Yes, Thinking: m.Thinking == provider.Yes,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 )
 
 // turnsAPI is what handlers of turns need.
@@ -124,7 +125,7 @@ type serversAPI interface {
 // Models lists what models there are.
 type Models interface {
 	// List asks the providers of a query, each with a deadline of its own.
-	List(context.Context, engine.ModelQuery) ([]engine.ModelList, error)
+	List(context.Context, models.Query) ([]models.List, error)
 }
 
 // storeAPI is what the server itself needs of the data directory.

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/internal/sse"
@@ -183,7 +184,7 @@ func engineOptions(t testing.TB, dir string, tools []toolset.Entry) engine.Optio
 	}
 	return engine.Options{
 		DataDir: filepath.Join(dir, "data"), Tools: set, Hold: true,
-		Models: &engine.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:  provider.RetryOptions{Attempts: 1},
 		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
 			return toolset.RunnerFunc(func(context.Context, toolset.Call) (toolset.Result, error) {
@@ -195,8 +196,8 @@ func engineOptions(t testing.TB, dir string, tools []toolset.Entry) engine.Optio
 
 type noModels struct{}
 
-func (noModels) List(context.Context, engine.ModelQuery) ([]engine.ModelList, error) {
-	return []engine.ModelList{{Provider: "script", Local: true, Models: []engine.ListedModel{{
+func (noModels) List(context.Context, models.Query) ([]models.List, error) {
+	return []models.List{{Provider: "script", Local: true, Models: []models.Model{{
 		Model: provider.Model{Provider: "script", Name: "m.yaml", Tools: provider.Yes}, Local: true,
 	}}}}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -135,7 +136,7 @@ func known(k provider.Known) *bool {
 	return &yes
 }
 
-func toModel(m engine.ListedModel) modelJSON {
+func toModel(m models.Model) modelJSON {
 	out := modelJSON{
 		Model: m.Ref(), Provider: m.Provider, Name: m.Name, Tools: known(m.Tools), Images: known(m.Images),
 		Thinking: known(m.Thinking), Schema: known(m.Schema), Details: m.Details, Local: m.Local,
@@ -151,7 +152,7 @@ func listModels(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lists, err := s.models.List(r.Context(), engine.ModelQuery{Providers: r.URL.Query()["provider"], Refresh: refresh})
+	lists, err := s.models.List(r.Context(), models.Query{Providers: r.URL.Query()["provider"], Refresh: refresh})
 	var unknown *provider.UnknownError
 	if errors.As(err, &unknown) {
 		return fault.Wrap(fault.NotFound, "list the models", err)
@@ -166,7 +167,7 @@ func listModels(s *Server, w http.ResponseWriter, r *http.Request) error {
 			p.AskedAt = &l.Asked
 		}
 		if l.Err != nil && l.NotReady == "" {
-			_, body := explain(engine.Explain(l.Provider+"/", l.Err))
+			_, body := explain(models.Explain(l.Provider+"/", l.Err))
 			p.Error = body.Message
 		}
 		out.Providers = append(out.Providers, p)

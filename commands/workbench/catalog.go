@@ -13,8 +13,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/demodata"
 	"github.com/fettle-cli/fettle/commands/keys"
-	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/anthropic"
 	"github.com/fettle-cli/fettle/engine/provider/mistral"
@@ -28,7 +28,7 @@ import (
 // them is asked anything, or even made, before a turn wants it.
 func NewCatalog(
 	cfg *config.Config, ring *keys.Keys, client *http.Client, wrap func(provider.Provider) provider.Provider,
-) (*engine.Catalog, error) {
+) (*models.Catalog, error) {
 	return catalogKeeping(cfg, ring, client, wrap, "")
 }
 
@@ -36,7 +36,7 @@ func NewCatalog(
 // those lies in a folder.
 func catalogKeeping(
 	cfg *config.Config, ring *keys.Keys, client *http.Client, wrap func(provider.Provider) provider.Provider, agentDir string,
-) (*engine.Catalog, error) {
+) (*models.Catalog, error) {
 	if wrap == nil {
 		wrap = func(p provider.Provider) provider.Provider { return p }
 	}
@@ -63,7 +63,7 @@ func catalogKeeping(
 			return nil, err
 		}
 	}
-	return &engine.Catalog{
+	return &models.Catalog{
 		Registry: reg, Configured: cfg.Model, Seekers: seekers(cfg, ring),
 		Settings: func(name, model string) provider.Model {
 			s := cfg.ModelSettings(name, model)
@@ -88,18 +88,18 @@ func newScript() (provider.Provider, error) {
 }
 
 // seekers are the places where a model is looked for when none was named.
-func seekers(cfg *config.Config, ring *keys.Keys) []engine.Seeker {
+func seekers(cfg *config.Config, ring *keys.Keys) []models.Seeker {
 	host := cfg.Ollama.Host
 	if u, err := url.Parse(host); err == nil && u.Host != "" {
 		host = u.Host
 	}
-	out := []engine.Seeker{{Place: "Ollama at " + host, Provider: "ollama"}}
+	out := []models.Seeker{{Place: "Ollama at " + host, Provider: "ollama"}}
 	for _, name := range []string{"anthropic", "openai", "mistral"} {
 		p, ok := cfg.Providers[name]
 		if !ok {
 			continue
 		}
-		out = append(out, engine.Seeker{
+		out = append(out, models.Seeker{
 			Place: cmp.Or(p.KeyEnv, "a key for "+name), Provider: name, Missing: "not set",
 			Ready: func() bool { return ring.Ready(p) }, Prefer: preferred(name),
 		})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -67,7 +68,7 @@ func pubmedEngine(t *testing.T, dial func(context.Context, string, string) (net.
 		t.Fatal(err)
 	}
 	eng := engine.New(engine.Options{
-		DataDir: box.dirs.Data, Models: &engine.Catalog{Registry: reg, Configured: "script/m.yaml"}, Runner: box.runner,
+		DataDir: box.dirs.Data, Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"}, Runner: box.runner,
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(eng.Close(), box.Close()); err != nil {

@@ -104,12 +104,12 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/acp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/provider", "./internal/harmless"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/harmless"},
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/provider", "./internal/harmless"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/permission", "./engine/provider", "./internal/harmless"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -172,6 +172,16 @@ func leaves() []rule {
 			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,
 			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/schema", "./internal/nearest"},
 			why: "what a text and a result hold of payloads is told without knowing turns, models and tools",
+		},
+		{
+			rooms: []string{"./engine/permission/..."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/shellparts"},
+			why: "whether a call may run is told by rules, the tool and the folder; who is asked is the engine's",
+		},
+		{
+			rooms: []string{"./engine/models/..."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./engine/fault", "./engine/provider", "./engine/provider/modelcache", "./internal/nearest"},
+			why: "which models there are is found without chats and turns",
 		},
 		{
 			rooms: []string{"./engine/budget/..."}, tests: true, deep: true,

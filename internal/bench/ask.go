@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 )
@@ -179,7 +180,7 @@ func fillStore(dir string, n int) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		DataDir: filepath.Join(work, "data"), Models: &engine.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		DataDir: filepath.Join(work, "data"), Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 	for i := range n {
 		if err := oneTurn(eng, fmt.Sprintf("question %d", i)); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -108,7 +109,7 @@ func fillChat(dir string, turns int, branch bool) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		DataDir: filepath.Join(work, "data"), Models: &engine.Catalog{Registry: reg, Configured: "talker/m"}, Hold: true,
+		DataDir: filepath.Join(work, "data"), Models: &models.Catalog{Registry: reg, Configured: "talker/m"}, Hold: true,
 	})
 	ref, leaf := engine.ChatRef{}, ""
 	r := rand.New(rand.NewPCG(3, 4))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -102,7 +103,7 @@ func fillChats(dir string, n int) error {
 		return err
 	}
 	eng := engine.New(engine.Options{
-		DataDir: filepath.Join(work, "data"), Models: &engine.Catalog{Registry: reg, Configured: "talker/m"},
+		DataDir: filepath.Join(work, "data"), Models: &models.Catalog{Registry: reg, Configured: "talker/m"},
 		Hold: true,
 	})
 	const together = 50 // chats between two folds

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 )
 
 // turnsAPI is what prompts need.
@@ -72,7 +73,7 @@ type Engine interface {
 // Models lists what models there are.
 type Models interface {
 	// List asks the providers of a query, each with a deadline of its own.
-	List(context.Context, engine.ModelQuery) ([]engine.ModelList, error)
+	List(context.Context, models.Query) ([]models.List, error)
 }
 
 // Prompts are the user's named prompts, as a folder sees them.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/server/acp"
 )
 
@@ -175,13 +176,13 @@ func TestModelsToChooseFrom(t *testing.T) {
 
 type slowModels struct{ let chan struct{} }
 
-func (s slowModels) List(ctx context.Context, _ engine.ModelQuery) ([]engine.ModelList, error) {
+func (s slowModels) List(ctx context.Context, _ models.Query) ([]models.List, error) {
 	select {
 	case <-s.let:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return []engine.ModelList{{Provider: "fake", Models: []engine.ListedModel{{Model: fakeModel()}}}}, nil
+	return []models.List{{Provider: "fake", Models: []models.Model{{Model: fakeModel()}}}}, nil
 }
 
 // What no definition allows is found.

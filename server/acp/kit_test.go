@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/server/acp"
@@ -65,7 +66,7 @@ func (h *house) engine(more ...toolset.Entry) *engine.Engine {
 	must(h.t, err)
 	return engine.New(engine.Options{
 		DataDir: filepath.Join(h.dir, "data"), Tools: set, Agents: agents, Hold: true,
-		Models: &engine.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:  provider.RetryOptions{Attempts: 1},
 		Runner: func(*registry.MirrorToolset, *registry.MirrorTool) (toolset.Runner, error) {
 			return nil, errors.New("no toolset is installed here")

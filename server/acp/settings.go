@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/harmless"
 )
@@ -72,7 +73,7 @@ func (m *modelChoices) refresh(a *agent) {
 
 // listModels asks the providers. One that fails has none.
 func (a *agent) listModels() []configChoice {
-	lists, err := a.o.Models.List(a.base, engine.ModelQuery{})
+	lists, err := a.o.Models.List(a.base, models.Query{})
 	if err != nil {
 		a.log.Warn("the models can't be listed", "error", err.Error())
 		return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
 	"github.com/fettle-cli/fettle/server"
@@ -75,7 +76,7 @@ func (h *house) engine(hold bool, taken func(context.Context) error) *engine.Eng
 	must(h.t, err)
 	return engine.New(engine.Options{
 		DataDir: h.data, Tools: set, Hold: hold, StoreTaken: taken, Retry: provider.RetryOptions{Attempts: 1},
-		Models: &engine.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 	})
 }
 

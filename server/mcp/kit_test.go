@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -61,7 +62,7 @@ func open(t testing.TB, p plan) *house {
 	must(t, err)
 	h.eng = engine.New(engine.Options{
 		DataDir: filepath.Join(h.dir, "data"), Tools: set, Agents: agents, Hold: true, Policy: p.policy,
-		Models: &engine.Catalog{Registry: reg, Configured: "script/m.yaml"},
+		Models: &models.Catalog{Registry: reg, Configured: "script/m.yaml"},
 		Retry:  provider.RetryOptions{Attempts: 1},
 	})
 	h.close = sync.OnceValue(h.eng.Close)
@@ -117,7 +118,7 @@ func client(t testing.TB) *http.Client {
 
 type noModels struct{}
 
-func (noModels) List(context.Context, engine.ModelQuery) ([]engine.ModelList, error) { return nil, nil }
+func (noModels) List(context.Context, models.Query) ([]models.List, error) { return nil, nil }
 
 func must(t testing.TB, err error) {
 	t.Helper()

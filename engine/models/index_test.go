@@ -1,4 +1,4 @@
-package engine
+package models
 
 import (
 	"context"
@@ -93,7 +93,7 @@ type mute struct{ *shop }
 func (mute) Models() {}
 
 // newIndex makes an index of providers with a cache of its own.
-func newIndex(t *testing.T, shops ...provider.Provider) *ModelIndex {
+func newIndex(t *testing.T, shops ...provider.Provider) *Index {
 	t.Helper()
 	reg := new(provider.Registry)
 	for _, s := range shops {
@@ -101,10 +101,10 @@ func newIndex(t *testing.T, shops ...provider.Provider) *ModelIndex {
 			t.Fatal(err)
 		}
 	}
-	return &ModelIndex{Catalog: &Catalog{Registry: reg}, Cache: modelcache.New(t.TempDir())}
+	return &Index{Catalog: &Catalog{Registry: reg}, Cache: modelcache.New(t.TempDir())}
 }
 
-func list(t *testing.T, x *ModelIndex, q ModelQuery) []ModelList {
+func list(t *testing.T, x *Index, q Query) []List {
 	t.Helper()
 	lists, err := x.List(t.Context(), q)
 	if err != nil {
@@ -113,7 +113,7 @@ func list(t *testing.T, x *ModelIndex, q ModelQuery) []ModelList {
 	return lists
 }
 
-func refs(l ModelList) string {
+func refs(l List) string {
 	var names []string
 	for _, m := range l.Models {
 		names = append(names, m.Ref())
@@ -133,7 +133,7 @@ func TestListAsksAllSideBySide(t *testing.T) {
 		hung2 := &shop{name: "hung2", hangs: true}
 		x := newIndex(t, near, far, down, hung, hung2, mute{&shop{name: "mute"}})
 		begun := time.Now()
-		lists := list(t, x, ModelQuery{})
+		lists := list(t, x, Query{})
 		if took := time.Since(begun); took != DefaultAskTime {
 			t.Errorf("it took %v", took)
 		}
@@ -161,7 +161,7 @@ func TestListKeepsWhatComesFromElsewhere(t *testing.T) {
 		far := &shop{name: "far", address: "https://far.test", models: []provider.Model{{Name: "a"}}}
 		near := &shop{name: "near", address: "http://[::1]:11434", models: []provider.Model{{Name: "m"}}}
 		x := newIndex(t, far, near)
-		step := func(what string, q ModelQuery, farLists, nearLists int, cached bool) []ModelList {
+		step := func(what string, q Query, farLists, nearLists int, cached bool) []List {
 			t.Helper()
 			lists := list(t, x, q)
 			f, _ := far.counts()
@@ -172,20 +172,20 @@ func TestListKeepsWhatComesFromElsewhere(t *testing.T) {
 			return lists
 		}
 		first := time.Now()
-		step("at first", ModelQuery{}, 1, 1, false)
+		step("at first", Query{}, 1, 1, false)
 		time.Sleep(DefaultFresh - time.Second)
-		lists := step("while it is fresh", ModelQuery{}, 1, 2, true)
+		lists := step("while it is fresh", Query{}, 1, 2, true)
 		if !lists[0].Asked.Equal(first) || lists[1].Cached || !lists[0].Answered() {
 			t.Errorf("%+v", lists)
 		}
-		step("asked to", ModelQuery{Refresh: true}, 2, 3, false)
+		step("asked to", Query{Refresh: true}, 2, 3, false)
 		time.Sleep(DefaultFresh)
-		step("when it is old", ModelQuery{}, 3, 4, false)
+		step("when it is old", Query{}, 3, 4, false)
 
 		far.fail(unreachable502)
 		near.fail(&provider.Error{Kind: provider.Unreachable, Provider: "near"})
 		time.Sleep(72 * time.Hour)
-		lists = step("when nobody answers", ModelQuery{}, 4, 5, true)
+		lists = step("when nobody answers", Query{}, 4, 5, true)
 		for _, l := range lists {
 			if l.Answered() || !l.Cached || time.Since(l.Asked) != 72*time.Hour {
 				t.Errorf("%s: %+v", l.Provider, l)
@@ -204,7 +204,7 @@ func TestAKeptListFromTheFutureIsNotBelieved(t *testing.T) {
 	if err := x.Cache.Put(modelcache.List{Provider: "far", Asked: time.Now().Add(time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
-	if l := list(t, x, ModelQuery{})[0]; l.Cached || refs(l) != "far/a" {
+	if l := list(t, x, Query{})[0]; l.Cached || refs(l) != "far/a" {
 		t.Errorf("%+v", l)
 	}
 }
@@ -215,7 +215,7 @@ func TestListWithoutACacheAsksEachTime(t *testing.T) {
 	x := newIndex(t, far)
 	x.Cache = nil
 	for range 2 {
-		list(t, x, ModelQuery{})
+		list(t, x, Query{})
 	}
 	if n, _ := far.counts(); n != 2 || x.Kept() != nil {
 		t.Errorf("asked %d times", n)
@@ -233,7 +233,7 @@ func TestListDescribesWhatTheListLeavesOut(t *testing.T) {
 		}
 		s.models = append(s.models,
 			provider.Model{Name: "told", ContextLength: 8192, Tools: provider.No}, provider.Model{Name: "unknown"})
-		l := list(t, newIndex(t, s), ModelQuery{})[0]
+		l := list(t, newIndex(t, s), Query{})[0]
 		if _, asked := s.counts(); asked != 21 || s.most != describeAtOnce {
 			t.Errorf("asked about %d models, %d at once", asked, s.most)
 		}
@@ -241,7 +241,7 @@ func TestListDescribesWhatTheListLeavesOut(t *testing.T) {
 		if diff := cmp.Diff(want, l.Models[0].Model); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if m := l.Models[21]; m.Name != "unknown" || m.Sources != (FactSources{}) {
+		if m := l.Models[21]; m.Name != "unknown" || m.Sources != (Sources{}) {
 			t.Errorf("%+v", m)
 		}
 	})
@@ -258,10 +258,10 @@ func TestTheConfigurationHasTheLastWord(t *testing.T) {
 		return provider.Model{ContextLength: 2000, Tools: provider.No, Images: provider.Yes}
 	}
 	for _, from := range []Source{FromProvider, FromCache} {
-		m := list(t, x, ModelQuery{})[0].Models[0]
-		want := ListedModel{
+		m := list(t, x, Query{})[0].Models[0]
+		want := Model{
 			Model: provider.Model{Provider: "far", Name: "a", ContextLength: 2000, Tools: provider.No, Images: provider.Yes, Size: 3, Remote: true},
-			Sources: FactSources{
+			Sources: Sources{
 				ContextLength: FromConfiguration, Tools: FromConfiguration, Images: FromConfiguration, Size: from,
 			},
 		}
@@ -288,7 +288,7 @@ func TestListLeavesOutWhatIsNotSetUp(t *testing.T) {
 	if err := x.Catalog.Registry.Add("broken", func() (provider.Provider, error) { return nil, errors.New("no address") }); err != nil {
 		t.Fatal(err)
 	}
-	lists := list(t, x, ModelQuery{Providers: []string{"keyed", "mute", "broken", "other", "sought"}})
+	lists := list(t, x, Query{Providers: []string{"keyed", "mute", "broken", "other", "sought"}})
 	if l := lists[0]; l.NotReady != "KEYED_API_KEY not set" || l.Answered() {
 		t.Errorf("%+v", l)
 	}
@@ -310,7 +310,7 @@ func TestListLeavesOutWhatIsNotSetUp(t *testing.T) {
 		}
 	}
 	var unknown *provider.UnknownError
-	if _, err := x.List(t.Context(), ModelQuery{Providers: []string{"keyde"}}); !errors.As(err, &unknown) || unknown.Nearest[0] != "keyed" {
+	if _, err := x.List(t.Context(), Query{Providers: []string{"keyde"}}); !errors.As(err, &unknown) || unknown.Nearest[0] != "keyed" {
 		t.Errorf("%v", err)
 	}
 }
@@ -321,7 +321,7 @@ func TestListEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	time.AfterFunc(time.Millisecond, func() { cancel(why) })
-	if _, err := x.List(ctx, ModelQuery{}); !errors.Is(err, why) {
+	if _, err := x.List(ctx, Query{}); !errors.Is(err, why) {
 		t.Errorf("it ended with %v", err)
 	}
 }
@@ -346,7 +346,7 @@ func TestFind(t *testing.T) {
 		return provider.Model{}
 	}
 	far.facts["private"] = provider.Model{}
-	list(t, x, ModelQuery{}) // so that names without a provider are known
+	list(t, x, Query{}) // so that names without a provider are known
 	for ref, want := range map[string]string{
 		"near/qwen3":         "near/qwen3 listed 40960",
 		"near/qwen3:latest":  "near/qwen3 listed 40960",
@@ -390,7 +390,7 @@ func TestFindWhenNobodyAnswers(t *testing.T) {
 		t.Errorf("without a list: %v", err)
 	}
 	far.fail(nil)
-	list(t, x, ModelQuery{})
+	list(t, x, Query{})
 	far.fail(unreachable502)
 	x.Now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 	found, err := x.Find(t.Context(), "far/gpt-5")
@@ -415,7 +415,7 @@ func TestNearestModels(t *testing.T) {
 		"something else": "",
 		"":               "",
 	} {
-		if got := strings.Join(NearestModels(name, names), " "); got != want {
+		if got := strings.Join(Nearest(name, names), " "); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}

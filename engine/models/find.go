@@ -1,4 +1,4 @@
-package engine
+package models
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 // maxNearest is how many names are offered for one that nobody has.
 const maxNearest = 3
 
-// FoundModel is one model with the list that it was found by.
-type FoundModel struct {
-	ListedModel
-	List ModelList
+// Found is one model with the list that it was found by.
+type Found struct {
+	Model
+	List List
 	// Listed tells that the provider's list has the model. One that it lacks
 	// may be there all the same, where a provider serves more than it lists.
 	Listed bool
@@ -26,20 +26,20 @@ type FoundModel struct {
 // Find gives all that is known of a model. A provider that can't be asked is
 // no failure where its last list has the model. A model that nobody knows is a
 // fault with the nearest names.
-func (x *ModelIndex) Find(ctx context.Context, ref string) (FoundModel, error) {
+func (x *Index) Find(ctx context.Context, ref string) (Found, error) {
 	p, name, err := x.Catalog.Resolve(ref)
 	if err != nil {
-		return FoundModel{}, x.pointTo(ref, err)
+		return Found{}, x.pointTo(ref, err)
 	}
-	lists, err := x.List(ctx, ModelQuery{Providers: []string{p.Name()}})
+	lists, err := x.List(ctx, Query{Providers: []string{p.Name()}})
 	if err != nil {
-		return FoundModel{}, err
+		return Found{}, err
 	}
 	list := lists[0]
-	found := FoundModel{List: list}
+	found := Found{List: list}
 	for _, m := range list.Models {
 		if sameModel(m.Name, name) {
-			found.ListedModel, found.Listed = m, true
+			found.Model, found.Listed = m, true
 			return found, nil
 		}
 	}
@@ -47,7 +47,7 @@ func (x *ModelIndex) Find(ctx context.Context, ref string) (FoundModel, error) {
 }
 
 // unlisted looks for a model that the provider's list lacks.
-func (x *ModelIndex) unlisted(ctx context.Context, p provider.Provider, name string, found FoundModel) (FoundModel, error) {
+func (x *Index) unlisted(ctx context.Context, p provider.Provider, name string, found Found) (Found, error) {
 	ref := p.Name() + "/" + name
 	m, err := p.Model(ctx, name)
 	var pe *provider.Error
@@ -60,8 +60,8 @@ func (x *ModelIndex) unlisted(ctx context.Context, p provider.Provider, name str
 		return found, Explain(ref, err)
 	}
 	m.Provider, m.Name = p.Name(), name
-	found.ListedModel = x.Catalog.settled(m, FromProvider, found.List.Local)
-	if found.Sources != (FactSources{}) {
+	found.Model = x.Catalog.settled(m, FromProvider, found.List.Local)
+	if found.Sources != (Sources{}) {
 		return found, nil
 	}
 	list := found.List
@@ -83,14 +83,14 @@ func sameModel(listed, asked string) bool {
 }
 
 // noSuchModel offers the names that may have been meant.
-func noSuchModel(ref string, list ModelList) error {
+func noSuchModel(ref string, list List) error {
 	_, name, _ := strings.Cut(ref, "/")
 	f := fault.New(fault.Unavailable, list.Provider+" has no model "+name)
 	names := make([]string, 0, len(list.Models))
 	for _, m := range list.Models {
 		names = append(names, m.Name)
 	}
-	if near := NearestModels(name, names); len(near) > 0 {
+	if near := Nearest(name, names); len(near) > 0 {
 		f.Msg += " (did you mean " + strings.Join(near, " or ") + "?)"
 		f.Hints = append(f.Hints, "fettle models show "+list.Provider+"/"+near[0])
 	}
@@ -100,7 +100,7 @@ func noSuchModel(ref string, list ModelList) error {
 
 // pointTo adds to the fault of a name that is no provider/model which models
 // have that name, by what providers said before.
-func (x *ModelIndex) pointTo(ref string, err error) error {
+func (x *Index) pointTo(ref string, err error) error {
 	var f *fault.Fault
 	if !errors.As(err, &f) {
 		return err
@@ -129,26 +129,26 @@ func (x *ModelIndex) pointTo(ref string, err error) error {
 
 // Kept gives the models that providers told of before, of those that the
 // configuration still has, without asking anybody.
-func (x *ModelIndex) Kept() []ListedModel {
+func (x *Index) Kept() []Model {
 	if x.Cache == nil {
 		return nil
 	}
 	names := x.Catalog.Registry.Names()
-	var out []ListedModel
+	var out []Model
 	for _, kept := range x.Cache.All() {
 		if _, ok := slices.BinarySearch(names, kept.Provider); !ok {
 			continue
 		}
-		l := ModelList{Provider: kept.Provider, Address: kept.Address, Local: onThisMachine(kept.Address)}
+		l := List{Provider: kept.Provider, Address: kept.Address, Local: onThisMachine(kept.Address)}
 		x.settle(&l, kept.Models, kept.Asked, true)
 		out = append(out, l.Models...)
 	}
 	return out
 }
 
-// NearestModels picks the names that a mistyped one may stand for, best first:
+// Nearest picks the names that a mistyped one may stand for, best first:
 // by spelling, with and without a tag, and by a common begin.
-func NearestModels(name string, names []string) []string {
+func Nearest(name string, names []string) []string {
 	var out []string
 	add := func(n string) {
 		if n != "" && !slices.Contains(out, n) && len(out) < maxNearest {

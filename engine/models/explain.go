@@ -1,4 +1,4 @@
-package engine
+package models
 
 import (
 	"errors"
@@ -8,11 +8,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
-
-// explain turns what a provider answered into what a person reads.
-func (t *turn) explain(err error) error {
-	return Explain(t.model.ref, err)
-}
 
 // Explain makes a Fault of an error of a provider; ref is the model that was
 // asked, or the provider's name and a slash where it was asked for something

@@ -1,4 +1,4 @@
-package engine
+package models
 
 import (
 	"context"
@@ -36,8 +36,6 @@ type Seeker struct {
 	// Prefer are names that are taken first where they are on offer.
 	Prefer []string
 }
-
-var _ Models = (*Catalog)(nil)
 
 // Resolve gives the provider and the model of a Ref.
 func (c *Catalog) Resolve(ref string) (provider.Provider, string, error) {
@@ -163,7 +161,8 @@ func seekResult(err error) string {
 	case errors.As(err, &pe) && pe.Kind == provider.Unreachable:
 		return "not running"
 	}
-	return firstLine(err)
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 func (c *Catalog) seek(ctx context.Context, s Seeker) (string, error) {

@@ -1,4 +1,4 @@
-package engine
+package models
 
 import (
 	"context"
@@ -27,9 +27,9 @@ const (
 	describeMost   = 256
 )
 
-// ModelIndex lists models: by asking providers, or from what they said before.
+// Index lists models: by asking providers, or from what they said before.
 // It is safe for concurrent use.
-type ModelIndex struct {
+type Index struct {
 	Catalog *Catalog
 	// Cache keeps what providers say; nil keeps nothing.
 	Cache *modelcache.Cache
@@ -46,21 +46,21 @@ type ModelIndex struct {
 	Now func() time.Time
 }
 
-// ModelQuery says what to list.
-type ModelQuery struct {
+// Query says what to list.
+type Query struct {
 	// Providers are the names of those to list; nil is all.
 	Providers []string
 	// Refresh asks them even if what they said is fresh.
 	Refresh bool
 }
 
-// ModelList is what one provider offers.
-type ModelList struct {
+// List is what one provider offers.
+type List struct {
 	Provider string
 	Address  string // scheme, host and port; "" where the provider doesn't tell
 	Local    bool   // the address is on this machine
 	// Models have the configuration's word applied, in the provider's order.
-	Models []ListedModel
+	Models []Model
 	// Asked is when the list was had; zero where there is none.
 	Asked time.Time
 	// Cached tells that it was had by an earlier command.
@@ -75,7 +75,7 @@ type ModelList struct {
 
 // Answered tells whether the list is what the caller wanted: had now, or kept
 // and fresh.
-func (l ModelList) Answered() bool { return l.Err == nil && l.NotReady == "" }
+func (l List) Answered() bool { return l.Err == nil && l.NotReady == "" }
 
 // Source is where a fact about a model comes from.
 type Source int
@@ -88,27 +88,27 @@ const (
 	FromConfiguration
 )
 
-// ListedModel is a model with the sources of its facts.
-type ListedModel struct {
+// Model is a model with the sources of its facts.
+type Model struct {
 	provider.Model
 	// Local tells that it runs on this machine.
 	Local   bool
-	Sources FactSources
+	Sources Sources
 }
 
-// FactSources says of each fact where it comes from.
-type FactSources struct{ ContextLength, Tools, Images, Thinking, Schema, Size Source }
+// Sources says of each fact where it comes from.
+type Sources struct{ ContextLength, Tools, Images, Thinking, Schema, Size Source }
 
 // List asks every provider side by side, each with a deadline of its own, so
 // that one that fails or hangs holds up none of the others. The lists are in
 // the order of the names. Providers that can't list are left out. The error is
 // that of ctx, or of a name that no provider has.
-func (x *ModelIndex) List(ctx context.Context, q ModelQuery) ([]ModelList, error) {
+func (x *Index) List(ctx context.Context, q Query) ([]List, error) {
 	names := q.Providers
 	if names == nil {
 		names = x.Catalog.Registry.Names()
 	}
-	lists := make([]*ModelList, len(names))
+	lists := make([]*List, len(names))
 	errs := make([]error, len(names))
 	var wg sync.WaitGroup
 	for i, name := range names {
@@ -118,7 +118,7 @@ func (x *ModelIndex) List(ctx context.Context, q ModelQuery) ([]ModelList, error
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	var out []ModelList
+	var out []List
 	for i, l := range lists {
 		switch {
 		case errs[i] != nil:
@@ -132,13 +132,13 @@ func (x *ModelIndex) List(ctx context.Context, q ModelQuery) ([]ModelList, error
 
 // list gives one provider's list; nil where it can't list, unless it was asked
 // for by name.
-func (x *ModelIndex) list(ctx context.Context, name string, q ModelQuery) (*ModelList, error) {
+func (x *Index) list(ctx context.Context, name string, q Query) (*List, error) {
 	p, err := x.Catalog.Registry.Get(name)
 	var unknown *provider.UnknownError
 	if errors.As(err, &unknown) {
 		return nil, err
 	}
-	l := &ModelList{Provider: name}
+	l := &List{Provider: name}
 	if err != nil {
 		l.Err = err
 		return l, nil
@@ -163,7 +163,7 @@ func (x *ModelIndex) list(ctx context.Context, name string, q ModelQuery) (*Mode
 }
 
 // notReady says what a provider lacks, as the search for a model would.
-func (x *ModelIndex) notReady(name string) string {
+func (x *Index) notReady(name string) string {
 	for _, s := range x.Catalog.Seekers {
 		if s.Provider != name || s.Ready == nil {
 			continue
@@ -181,7 +181,7 @@ func (x *ModelIndex) notReady(name string) string {
 
 // fill puts the models into l: kept ones where they are fresh, else what the
 // provider says now, else kept ones of any age.
-func (x *ModelIndex) fill(ctx context.Context, l *ModelList, p provider.Provider, lister provider.Lister, refresh bool) {
+func (x *Index) fill(ctx context.Context, l *List, p provider.Provider, lister provider.Lister, refresh bool) {
 	kept, ok := x.kept(l)
 	if ok && !refresh && !l.Local && x.fresh(kept.Asked) {
 		x.settle(l, kept.Models, kept.Asked, true)
@@ -203,7 +203,7 @@ func (x *ModelIndex) fill(ctx context.Context, l *ModelList, p provider.Provider
 	}
 }
 
-func (x *ModelIndex) kept(l *ModelList) (modelcache.List, bool) {
+func (x *Index) kept(l *List) (modelcache.List, bool) {
 	if x.Cache == nil {
 		return modelcache.List{}, false
 	}
@@ -212,7 +212,7 @@ func (x *ModelIndex) kept(l *ModelList) (modelcache.List, bool) {
 
 // fresh tells whether a list had at that time needs no asking. One from the
 // future was had under another clock, and tells nothing.
-func (x *ModelIndex) fresh(asked time.Time) bool {
+func (x *Index) fresh(asked time.Time) bool {
 	age := x.now().Sub(asked)
 	limit := x.Fresh
 	if limit == 0 {
@@ -221,7 +221,7 @@ func (x *ModelIndex) fresh(asked time.Time) bool {
 	return age >= 0 && age < limit
 }
 
-func (x *ModelIndex) now() time.Time {
+func (x *Index) now() time.Time {
 	if x.Now != nil {
 		return x.Now()
 	}
@@ -230,7 +230,7 @@ func (x *ModelIndex) now() time.Time {
 
 // ask lists a provider's models and asks about those of which the list says
 // nothing.
-func (x *ModelIndex) ask(ctx context.Context, p provider.Provider, lister provider.Lister) ([]provider.Model, error) {
+func (x *Index) ask(ctx context.Context, p provider.Provider, lister provider.Lister) ([]provider.Model, error) {
 	limit := x.AskTime
 	if limit == 0 {
 		limit = DefaultAskTime
@@ -257,7 +257,7 @@ func (e *lateError) Error() string {
 }
 
 // describe fills in what a list leaves out. What can't be had stays unknown.
-func (x *ModelIndex) describe(ctx context.Context, p provider.Provider, models []provider.Model) {
+func (x *Index) describe(ctx context.Context, p provider.Provider, models []provider.Model) {
 	var wg sync.WaitGroup
 	free := make(chan struct{}, describeAtOnce)
 	asked := 0
@@ -303,13 +303,13 @@ func complete(m *provider.Model, said provider.Model) {
 }
 
 // settle puts models into l, with the configuration's word over the provider's.
-func (x *ModelIndex) settle(l *ModelList, models []provider.Model, asked time.Time, cached bool) {
+func (x *Index) settle(l *List, models []provider.Model, asked time.Time, cached bool) {
 	l.Asked, l.Cached = asked, cached
 	from := FromProvider
 	if cached {
 		from = FromCache
 	}
-	l.Models = make([]ListedModel, 0, len(models))
+	l.Models = make([]Model, 0, len(models))
 	for _, m := range models {
 		m.Provider = l.Provider
 		l.Models = append(l.Models, x.Catalog.settled(m, from, l.Local))
@@ -317,8 +317,8 @@ func (x *ModelIndex) settle(l *ModelList, models []provider.Model, asked time.Ti
 }
 
 // settled applies the configuration's word and notes the sources.
-func (c *Catalog) settled(m provider.Model, from Source, local bool) ListedModel {
-	out := ListedModel{Model: m, Local: local && !m.Remote}
+func (c *Catalog) settled(m provider.Model, from Source, local bool) Model {
+	out := Model{Model: m, Local: local && !m.Remote}
 	var said provider.Model
 	if c.Settings != nil {
 		said = c.Settings(m.Provider, m.Name)
