@@ -116,7 +116,7 @@ func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if after == nil && since.IsZero() && before.IsZero() {
 		chats = append(s.begun(chats, r.URL.Query().Get("model")), chats...)
 	}
-	writeJSON(w, http.StatusOK, chatsJSON{Chats: chats, Next: base64.RawURLEncoding.EncodeToString(page.Next)})
+	writeJSON(w, http.StatusOK, chatsJSON{Chats: orEmpty(chats), Next: base64.RawURLEncoding.EncodeToString(page.Next)})
 	return nil
 }
 

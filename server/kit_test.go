@@ -218,7 +218,7 @@ type answer struct {
 	body   []byte
 }
 
-// call sends a request with the token. A body that is a string is sent as it is,
+// call sends a request with the token, and holds the answer against the description. A body that is a string is sent as it is,
 // any other as JSON; header pairs follow.
 func (h *house) call(method, path string, body any, header ...string) answer {
 	h.t.Helper()
@@ -228,6 +228,7 @@ func (h *house) call(method, path string, body any, header ...string) answer {
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	must(h.t, err)
+	keeps(h.t, req, res.StatusCode, res.Header.Get("Content-Type"), raw)
 	return answer{h.t, method + " " + path, res.StatusCode, res.Header, raw}
 }
 

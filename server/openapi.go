@@ -72,6 +72,9 @@ func wildcard(path string) string {
 type describer struct {
 	schemas object
 	names   map[reflect.Type]string
+	// taken is set while a request's body is described: a pointer in one tells that
+	// something was left out, which null does in an answer.
+	taken bool
 }
 
 func (d *describer) operation(r *route) object {
@@ -85,7 +88,9 @@ func (d *describer) operation(r *route) object {
 	content := object{}
 	switch {
 	case r.body != nil:
+		d.taken = true
 		content["application/json"] = object{"schema": d.of(reflect.TypeOf(r.body))}
+		d.taken = false
 	default:
 		for _, kind := range r.takes {
 			content[kind] = object{}
@@ -223,8 +228,12 @@ func (d *describer) addFields(t reflect.Type, props object, required *[]string) 
 			name = f.Name
 		}
 		props[name] = d.of(f.Type)
-		if !strings.Contains(rest, "omit") && f.Type.Kind() != reflect.Pointer {
-			*required = append(*required, name)
+		if strings.Contains(rest, "omit") {
+			continue
+		}
+		*required = append(*required, name)
+		if f.Type.Kind() == reflect.Pointer && !d.taken {
+			props[name] = object{"anyOf": []object{d.of(f.Type), {"type": "null"}}}
 		}
 	}
 }

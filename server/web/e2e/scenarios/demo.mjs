@@ -14,6 +14,8 @@ export default async function demo(t) {
   const suggestion = page.getByRole("main").getByRole("button", { name: /Three agents settle a question/ });
   await suggestion.waitFor();
   t.equal(await page.getByRole("main").getByRole("listitem").count(), 3, "things to try");
+  await page.getByText("No chats yet").waitFor();
+  t.equal(await page.getByRole("alert").count(), 0, "what a first visit finds wrong");
   await t.shot(page, "first-visit");
 
   // Each agent is seen as it begins, in this order, while the answer is made.

@@ -2483,7 +2483,7 @@ export interface components {
             documents: components["schemas"]["Document"][];
         };
         enable: {
-            enabled?: boolean;
+            enabled: boolean;
         };
         enabled: {
             changed: boolean;
@@ -2828,7 +2828,7 @@ export interface components {
         files: {
             chat_id: string;
             files: components["schemas"]["file"][];
-            manifest?: components["schemas"]["Manifest"];
+            manifest: components["schemas"]["Manifest"] | null;
             truncated?: boolean;
         };
         fork: {
@@ -3003,16 +3003,16 @@ export interface components {
             turn_parent_id?: string;
         };
         model: {
-            context_length?: number;
+            context_length: number | null;
             details?: string;
-            images?: boolean;
+            images: boolean | null;
             local: boolean;
             model: string;
             name: string;
             provider: string;
-            schema?: boolean;
-            thinking?: boolean;
-            tools?: boolean;
+            schema: boolean | null;
+            thinking: boolean | null;
+            tools: boolean | null;
         };
         models: {
             models: components["schemas"]["model"][];
