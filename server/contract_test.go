@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -90,6 +91,11 @@ func (c *contract) of(method, path string, status int) (*schema.Schema, error) {
 	if !ok {
 		return nil, nil
 	}
+	return c.compile(text)
+}
+
+// compile makes a schema of a text that may refer to the named ones.
+func (c *contract) compile(text json.RawMessage) (*schema.Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.schemas[string(text)]; s != nil {
@@ -121,6 +127,22 @@ func keeps(t testing.TB, req *http.Request, status int, kind string, body []byte
 	}
 	if problems := s.Validate(body); len(problems) > 0 {
 		t.Errorf("%s %s: the answer is not what the description says:\n%s\n%s", req.Method, path, schema.Explain(problems), body)
+	}
+}
+
+// keepsEvent holds an event of a turn's stream against the description of its type.
+func keepsEvent(t testing.TB, kind string, raw []byte) {
+	t.Helper()
+	name := "event_" + kind
+	if kind == "approval" {
+		name = kind
+	}
+	c, err := promised()
+	must(t, err)
+	s, err := c.compile(fmt.Appendf(nil, `{"$ref":"#/$defs/%s"}`, name))
+	must(t, err)
+	if problems := s.Validate(raw); len(problems) > 0 {
+		t.Errorf("the event is not what the description says of %s:\n%s\n%s", kind, schema.Explain(problems), raw)
 	}
 }
 

@@ -293,6 +293,7 @@ type stream struct {
 	t    testing.TB
 	res  *http.Response
 	in   *sse.Reader
+	turn bool   // it is a turn's, of the API's own form
 	last string // the last id
 }
 
@@ -301,7 +302,7 @@ func (h *house) follow(method, path string, body any, header ...string) *stream 
 	h.t.Helper()
 	res, err := h.client.Do(h.request(method, path, body, header...))
 	must(h.t, err)
-	s := &stream{t: h.t, res: res, in: sse.NewReader(res.Body, sse.Options{})}
+	s := &stream{t: h.t, res: res, turn: strings.HasPrefix(path, "/api/turns/"), in: sse.NewReader(res.Body, sse.Options{})}
 	h.t.Cleanup(s.close)
 	return s
 }
@@ -323,6 +324,9 @@ func (s *stream) next() (e doc, ok bool) {
 	}
 	if err := json.Unmarshal(raw.Data, &e); err != nil {
 		s.t.Fatalf("%v: %s", err, raw.Data)
+	}
+	if s.turn {
+		keepsEvent(s.t, fmt.Sprint(e["type"]), raw.Data)
 	}
 	return e, true
 }

@@ -9,7 +9,9 @@ import (
 
 // turnEvents describes the events of a turn as the engine has them, which is what
 // a stream has with form=events: one schema for each type, and TurnEvent, which
-// is any of them. Clients ignore types and fields that they don't know.
+// is any of them. Without it an approval stands in the place of a confirm_request: it
+// has no number, since it is made for who looks. Clients ignore types and fields that
+// they don't know.
 func (d *describer) turnEvents() {
 	var union []object
 	types := object{}
@@ -29,5 +31,7 @@ func (d *describer) turnEvents() {
 		union = append(union, object{"$ref": "#/components/schemas/" + name})
 		types[string(b.Type())] = "#/components/schemas/" + name
 	}
+	either := []object{{"$ref": "#/components/schemas/TurnEvent"}, d.of(reflect.TypeFor[approvalJSON]())}
+	d.schemas[d.names[reflect.TypeFor[eventJSON]()]] = object{"anyOf": either}
 	d.schemas["TurnEvent"] = object{"oneOf": union, "discriminator": object{"propertyName": "type", "mapping": types}}
 }

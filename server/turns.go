@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -352,10 +351,5 @@ func cancelTurn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// eventJSON is what a stream's data is, for /openapi.json.
-type eventJSON struct {
-	Type   event.Type `json:"type"`
-	TurnID string     `json:"turn_id"`
-	Seq    event.Seq  `json:"seq"`
-	Time   string     `json:"time"`
-}
+// eventJSON stands for what a stream's data is: see turnEvents.
+type eventJSON struct{}

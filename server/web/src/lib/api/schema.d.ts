@@ -2501,12 +2501,7 @@ export interface components {
             message: string;
             request_id?: string;
         };
-        event: {
-            seq: number;
-            time: string;
-            turn_id: string;
-            type: string;
-        };
+        event: components["schemas"]["TurnEvent"] | components["schemas"]["approval"];
         event_agent_start: {
             agent: string;
             seq: number;
