@@ -45,6 +45,8 @@ type op struct {
 type planner struct {
 	bound     bool
 	paths     *scope // nil takes all
+	exact     bool   // paths are meant without what is below them
+	overwrite bool
 	keep      *scope
 	conflicts map[string]string // path → why it must not be changed
 
@@ -55,6 +57,9 @@ type planner struct {
 	inReplace bool
 	making    string // a folder that is made
 	inMake    bool
+	removing  string // a folder that goes with all that is in it
+	inRemove  bool
+	stays     []string // folders that nobody asked for, in one that goes
 }
 
 // take looks at one difference, in the order of paths.
@@ -63,8 +68,9 @@ func (p *planner) take(c Change) {
 	switch {
 	case p.skipping:
 		return
-	case p.paths != nil && !p.paths.covers(c.Path):
+	case !p.wanted(c):
 		p.above(c)
+		p.others(c)
 		return
 	case p.keep.covers(c.Path):
 		p.leave(c, "it is kept as it is")
@@ -85,11 +91,61 @@ func (p *planner) take(c Change) {
 	p.add(c)
 }
 
+// wanted tells whether a difference is one of those that were asked for.
+func (p *planner) wanted(c Change) bool {
+	switch {
+	case p.paths == nil:
+		return true
+	case p.exact:
+		return p.paths.has[c.Path] || p.inReplace && p.overwrite
+	}
+	return p.paths.covers(c.Path)
+}
+
+// others leaves what wasn't asked for in a folder that goes or gives way.
+func (p *planner) others(c Change) {
+	switch {
+	case !p.inRemove && !p.inReplace || c.Old == nil:
+	case c.Old.Kind == Folder: // what is in it is told, and may be asked for
+		p.stays = append(p.stays, c.Path)
+	default:
+		p.leave(c, "somebody else put it there")
+	}
+}
+
+// spare takes folders out of the plan whose removal would fail, since something in
+// them is left alone.
+func (p *planner) spare() {
+	if len(p.left) == 0 && len(p.stays) == 0 {
+		return
+	}
+	holds := make(map[string]bool)
+	for _, l := range p.left {
+		p.stays = append(p.stays, l.Path)
+	}
+	for _, at := range p.stays {
+		for at != "" {
+			if at, _ = split(at); holds[at] {
+				break
+			}
+			holds[at] = true
+		}
+	}
+	p.ops = slices.DeleteFunc(p.ops, func(o op) bool {
+		if o.New != nil || o.Old.Kind != Folder || !holds[o.Path] {
+			return false
+		}
+		p.left = append(p.left, Left{Path: o.Path, Kind: Folder, Reason: "it holds what is left alone"})
+		return true
+	})
+}
+
 // leaveScopes ends what the path is no longer below of.
 func (p *planner) leaveScopes(path string) {
 	p.skipping = p.skipping && within(path, p.skip)
 	p.inReplace = p.inReplace && within(path, p.replacing)
 	p.inMake = p.inMake && within(path, p.making)
+	p.inRemove = p.inRemove && within(path, p.removing)
 }
 
 // above takes a folder that must be made because a wanted path is in it.
@@ -113,6 +169,9 @@ func (p *planner) add(c Change) {
 	}
 	if c.Old != nil && c.Old.Kind == Folder && c.New != nil && !p.inReplace {
 		p.replacing, p.inReplace = c.Path, true
+	}
+	if c.Old != nil && c.Old.Kind == Folder && c.New == nil && !p.inRemove {
+		p.removing, p.inRemove = c.Path, true
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -287,9 +288,7 @@ func (e *Engine) movePaths(ctx context.Context, m *move, active *cas.Manifest) (
 	if err := e.eachChange(ctx, m.from, active, other); err != nil {
 		return nil, nil, err
 	}
-	for path := range touched {
-		paths = append(paths, path)
-	}
+	paths = slices.AppendSeq([]string{}, maps.Keys(touched)) // never nil, which would be all
 	for path := range others {
 		foreign = append(foreign, cas.Blocked{Path: path, Reason: "someone else changed it since"})
 	}

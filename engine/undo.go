@@ -120,13 +120,14 @@ func (e *Engine) step(
 		if err != nil {
 			return nil, err
 		}
-		foreign = outside(foreign, req.Keep)
+		if req.Paths != nil {
+			paths = slices.DeleteFunc(paths, func(p string) bool { return !covered(p, req.Paths) })
+		}
+		foreign = outside(within(foreign, req.Paths), req.Keep)
 		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
 			return nil, conflictFault(ws, foreign)
 		}
-		if req.Paths == nil {
-			req.Paths = paths
-		}
+		req.Paths = paths
 		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: m.to, active: h.active, mark: m.mark, moves: true}, req)
 		if err != nil {
 			return nil, err
@@ -338,8 +339,9 @@ type restoring struct {
 	ws         *toolset.Workspace
 	to, active *cas.Manifest
 	mark       string
-	// moves is set for undo and redo: they are noted also where every file is
-	// as it should be already, or the next one would go over the same steps.
+	// moves is set for undo and redo: of what lies below a path they touch nothing
+	// that their steps didn't, and they are noted also where every file is as it
+	// should be already, or the next one would go over the same steps.
 	moves bool
 }
 
@@ -350,7 +352,7 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 	}
 	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
-		Active: r.active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
+		Active: r.active, Paths: req.Paths, Exact: r.moves, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
 		Limits: e.o.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
 	})
 	var conflict *cas.ConflictError
@@ -424,11 +426,11 @@ func within(paths []cas.Blocked, these []string) []cas.Blocked {
 	return slices.DeleteFunc(paths, func(p cas.Blocked) bool { return !covered(p.Path, these) })
 }
 
-// covered tells whether a path is one of these or below one.
+// covered tells whether a path is one of these or below one; "/" is the whole folder.
 func covered(path string, these []string) bool {
 	return slices.ContainsFunc(these, func(k string) bool {
 		k = strings.Trim(k, "/")
-		return path == k || strings.HasPrefix(path, k+"/")
+		return k == "" || path == k || strings.HasPrefix(path, k+"/")
 	})
 }
 
