@@ -166,8 +166,11 @@ func (r *reducer) startCall(at time.Time, b event.ToolStart) {
 	r.calls = append(r.calls, ToolCall{
 		ID: b.CallID, ChatID: r.accept.Chat.ID, MessageID: r.accept.MessageID, TurnID: r.accept.TurnID,
 		ToolUseID: b.ToolUseID, ToolID: b.ToolID, Args: b.Input, Status: event.CallRunning,
-		StartedAt: at, Index: b.Index, AppOf: r.accept.App,
+		StartedAt: at, Index: b.Index, AppOf: r.accept.App, PreManifestID: b.PreManifestID,
 	})
+	if b.PreManifestID != "" {
+		r.answer.ManifestID = b.PreManifestID
+	}
 	r.parts = append(r.parts, provider.Part{
 		Kind: provider.ToolCallPart, Step: r.callStep(), Agent: b.Agent,
 		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input},
@@ -221,12 +224,15 @@ func (r *reducer) openCalls(why, result string) []event.Body {
 		if c.FinishedAt == nil {
 			bodies = append(bodies, event.ToolComplete{
 				Tool: bareID(c.ToolID), ToolID: c.ToolID, Index: c.Index, ToolUseID: c.ToolUseID, CallID: c.ID,
-				Status: event.CallError, Error: why, Result: result, RenderPlan: failedPlan(why, ""),
+				Status: event.CallError, Error: why, Result: result, RenderPlan: failedPlan(why, ""), PreManifestID: c.PreManifestID,
 			})
 		}
 	}
 	return bodies
 }
+
+// cutCallResult is what the model is told of a call that a crash cut off.
+const cutCallResult = "error: the call was interrupted; it may have done part of its work"
 
 // interrupt gives the events that a turn lacks whose owner died: a result for
 // each call that had started, and the end. It gives none for a whole turn.
@@ -234,7 +240,7 @@ func (r *reducer) interrupt(at time.Time) []event.Event {
 	if r.last.Body != nil && r.last.Ends() {
 		return nil
 	}
-	bodies := append(r.openCalls("interrupted", "error: the call was interrupted; it may have done part of its work"),
+	bodies := append(r.openCalls("interrupted", cutCallResult),
 		event.Error{Message: "the turn was cut short", Code: string(fault.Interrupted), Retryable: true})
 	events := make([]event.Event, len(bodies))
 	for i, b := range bodies {

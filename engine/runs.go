@@ -258,10 +258,14 @@ func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
 }
 
 func (t *turn) startOf(c *call) event.ToolStart {
-	return event.ToolStart{
+	start := event.ToolStart{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
 		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(),
 	}
+	if t.keepsStates() {
+		start.PreManifestID = manifestID(t.states.at)
+	}
+	return start
 }
 
 // endWithState is the end of a call with the states before and after it. Where

@@ -251,7 +251,7 @@ func manifestID(m *cas.Manifest) string {
 // goes on from, where that isn't the one the folder is at: in another branch of
 // the chat, and in a fork whose own folder isn't filled yet.
 func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
-	t.states = states{first: true, suspect: cutShort(conv.path) || conv.chat.CutShort && conv.parent == conv.chat.ActiveLeaf}
+	t.states = states{first: true, suspect: conv.suspect()}
 	if conv.state == "" || !t.keepsStates() {
 		return nil
 	}
@@ -280,6 +280,9 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	defer release()
 	b := branching{chat: t.accept.Chat.ID, message: conv.origin(), ws: ws, to: m}
 	if moved {
+		if err := t.eng.takeInLeft(ctx, conv, ws); err != nil {
+			return err
+		}
 		if b.active, err = t.eng.manifest(ctx, conv.chat.ActiveManifest); err != nil {
 			return err
 		}
@@ -290,7 +293,7 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	}
 	done, err := t.eng.branchTo(ctx, b)
 	if err != nil {
-		return err
+		return besideFault(conv, err)
 	}
 	t.eng.pause("move:done")
 	t.states.at, t.states.suspect = done.After, false
@@ -337,11 +340,27 @@ func (e *Engine) branchTo(ctx context.Context, b branching) (*cas.Restoration, e
 		o.ID, o.FoundID = b.move.Moved, b.move.Found
 	}
 	e.endServicesIn(b.ws, "the chat went on from another message")
-	done, err := e.states.Materialize(ctx, casWorkspace(b.ws), b.to, o)
+	done, err := e.moveTo(ctx, b.ws, b.to, o)
 	if err != nil {
 		return nil, stateFault("bring back the files of that message", err)
 	}
 	return done, nil
+}
+
+// besideFault adds to a conflict what can be done instead of a branch in the same
+// folder.
+func besideFault(conv *conversation, err error) error {
+	var f *fault.Fault
+	var conflict *cas.ConflictError
+	if !errors.As(err, &f) || !errors.As(err, &conflict) {
+		return err
+	}
+	out := *f
+	out.Hints = []string{fmt.Sprintf("fettle undo --chat %d   takes back what calls did, and spares what you name", conv.chat.Number)}
+	if n := len(conv.path); n > 0 && conv.summed == nil {
+		out.Hints = append(out.Hints, fmt.Sprintf("fettle chats fork %d --at %d   goes on from there in a new chat, with the folder as it is", conv.chat.Number, n))
+	}
+	return &out
 }
 
 // moveFolderBack gives the folder back the state that a turn has found which was
@@ -371,12 +390,6 @@ func (t *turn) putFolderBack(ctx context.Context, was *cas.Manifest) error {
 		Active: t.states.at, Limits: t.eng.o.States,
 	})
 	return err
-}
-
-// cutShort tells whether the last answer of a way through the chat was ended by
-// a crash.
-func cutShort(path []Message) bool {
-	return len(path) > 0 && path[len(path)-1].Status == CutShort
 }
 
 // manifest reads a manifest; nil where there is none of that id any more: a

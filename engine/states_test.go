@@ -58,10 +58,10 @@ func writer() toolset.Entry {
 
 // changer makes an engine whose model makes the call that its prompt is: the
 // arguments of change, or another tool's name before them.
-func changer(t testing.TB, dir string) *bench {
+func changer(t testing.TB, dir string, more ...toolset.Entry) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: dir}
-	b.Engine = New(changerOptions(t, dir))
+	b.Engine = New(changerOptions(t, dir, more...))
 	b.o.Notice = b.notice
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
@@ -71,9 +71,9 @@ func changer(t testing.TB, dir string) *bench {
 	return b
 }
 
-func changerOptions(t testing.TB, dir string) Options {
+func changerOptions(t testing.TB, dir string, more ...toolset.Entry) Options {
 	r := &prompted{}
-	o := rogueOptions(t, dir, &r.rogue, []toolset.Entry{writer()})
+	o := rogueOptions(t, dir, &r.rogue, append(more, writer()))
 	reg := new(provider.Registry)
 	if err := reg.Add("rogue", func() (provider.Provider, error) { return r, nil }); err != nil {
 		t.Fatal(err)

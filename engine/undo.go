@@ -243,6 +243,9 @@ func (e *Engine) withFolder(
 	if err := e.fill(ctx, &conv.chat, ws); err != nil {
 		return nil, err
 	}
+	if err := e.takeInCut(ctx, conv, ws, req.watch()); err != nil {
+		return nil, err
+	}
 	return do(conv.chat, ws)
 }
 
@@ -392,7 +395,7 @@ func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
 		if err != nil {
 			return err
 		}
-		chat.ActiveManifest = manifest
+		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
 		return e.tables.chats.Put(tx, chat)
 	})
 	if err != nil {

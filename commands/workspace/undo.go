@@ -171,6 +171,8 @@ func StepsText(steps []engine.StateInfo) string {
 		return "a restore"
 	case s.Source == cas.UserUpload:
 		return "an upload"
+	case s.Source == cas.Interrupted:
+		return "what was found after a turn that was cut short"
 	case s.Source != cas.ToolRun || s.Tool == "":
 		return madeBy(s)
 	}

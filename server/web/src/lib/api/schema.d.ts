@@ -2781,6 +2781,7 @@ export interface components {
             agent?: string;
             index: number;
             input: unknown;
+            pre_manifest_id?: string;
             seq: number;
             /** Format: date-time */
             time: string;
