@@ -409,3 +409,25 @@ func TestUndoOfManyCalls(t *testing.T) {
 	}
 	b.sees(1, map[string]string{"start": "start"})
 }
+
+// A call in the user's folder is told which repositories lie deeper in it, as they
+// are when it begins.
+func TestACallKnowsTheRepositoriesInItsFolder(t *testing.T) {
+	t.Parallel()
+	var seen [][]string
+	b := changer(t, t.TempDir(), tool("look", func(_ context.Context, c toolset.Call) (toolset.Result, error) {
+		seen = append(seen, c.Workspace.Repositories)
+		return toolset.Result{Text: "done"}, c.Workspace.Root.MkdirAll("late/.git", 0o755)
+	}))
+	dir := t.TempDir()
+	for _, name := range []string{".git", "a/b/.git", "a/plain"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.boundTo(dir, "look {}")
+	b.did(lastChat, "look {}")
+	if diff := cmp.Diff([][]string{{".git", "a/b/.git"}, {".git", "a/b/.git", "late/.git"}}, seen); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
