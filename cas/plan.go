@@ -78,6 +78,7 @@ func (p *planner) take(c Change) {
 	}
 	if why := p.untouchable(c); why != "" {
 		p.leave(c, why)
+		p.left[len(p.left)-1].Lost = c.New != nil && !c.New.kept() && (c.Old == nil || c.Old.kept())
 		return
 	}
 	if why := p.conflicts[c.Path]; why != "" {
@@ -200,7 +201,7 @@ func (p *planner) untouchable(c Change) string {
 	case c.Old != nil && !c.Old.kept():
 		return "now: " + c.Old.Text
 	case c.New != nil && !c.New.kept():
-		return "then: " + c.New.Text
+		return "it wasn't kept: " + c.New.Text
 	case !hasModes && c.Old != nil && c.New != nil && c.Old.content() && c.New.content() && c.Old.Digest == c.New.Digest:
 		return "this system has no executable bit"
 	}

@@ -21,7 +21,8 @@ type RestoreRequest struct {
 	Steps int
 	// Paths limits it to these and what is below them; nil is all.
 	Paths []string
-	// Keep leaves these and what is below them as they are.
+	// Keep leaves these and what is below them as they are. One that is neither in
+	// the folder nor in any state of the chat was mistyped: nothing is done.
 	Keep []string
 	// Overwrite brings back also what somebody else has changed since. What is
 	// replaced stays in the store.
@@ -113,6 +114,9 @@ func (e *Engine) step(
 		if errors.Is(err, errNoStep) {
 			return nil, nothing(ctx, h, chat.Number)
 		}
+		if err == nil {
+			err = e.knowKept(ctx, chat, ws, m.to, req.Keep)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -155,6 +159,9 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 		}
 		active, err := e.takeInOwn(ctx, &chat, ws, req)
 		if err != nil {
+			return nil, err
+		}
+		if err := e.knowKept(ctx, chat, ws, to, req.Keep); err != nil {
 			return nil, err
 		}
 		foreign, err := e.editedSince(ctx, active, to)

@@ -46,7 +46,8 @@ type LeftJSON struct {
 func NewUndo(rt *workbench.Runtime) *cli.Command {
 	return newSteps(rt, stepCommand{"undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
 files that were put there, and restores. Only files that these changed are
-touched. The conversation stays as it is. fettle redo takes it back.`,
+touched. The conversation stays as it is. fettle redo takes it back. What you
+changed in the folder while a call ran counts as the call's.`,
 		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo})
 }
 
@@ -224,14 +225,27 @@ func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
 	if done.Untold != nil {
 		rt.Notice("it is done, but not all can be told: " + done.Untold.Error())
 	}
-	for _, l := range firstOf(done.Left) {
-		rt.Notice("left alone: " + cas.EscapePath(l.Path) + ", " + l.Reason)
+	var lost, left []cas.Left
+	for _, l := range done.Left {
+		if l.Lost {
+			lost = append(lost, l)
+		} else {
+			left = append(left, l)
+		}
 	}
-	tellMore(rt, len(done.Left), "left alone: ")
+	tellPaths(rt, lost, "can't be brought back: ") // what matters most comes first
+	tellPaths(rt, left, "left alone: ")
 	for _, b := range firstOf(done.Blocked) {
 		rt.Notice("in the way: " + cas.EscapePath(b.Path) + ", " + b.Reason)
 	}
 	tellMore(rt, len(done.Blocked), "in the way: ")
+}
+
+func tellPaths(rt *workbench.Runtime, list []cas.Left, what string) {
+	for _, l := range firstOf(list) {
+		rt.Notice(what + cas.EscapePath(l.Path) + ", " + l.Reason)
+	}
+	tellMore(rt, len(list), what)
 }
 
 // firstOf is what a person is told of a list, as of a fault's.
