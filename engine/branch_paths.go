@@ -72,7 +72,8 @@ func (e *Engine) branchPaths(ctx context.Context, chat string, active, to *cas.M
 }
 
 // lostBetween are the paths that somebody else has changed on a way to the active
-// state, and that another state has otherwise than they left them.
+// state, and that another state has otherwise than they left them. The value tells
+// whether they left something there, and nothing is lost where they removed it.
 func (e *Engine) lostBetween(ctx context.Context, way []stride, active, to *cas.Manifest) (map[string]bool, error) {
 	want := map[string]*cas.Entry{} // of the paths that differ
 	for c, err := range e.states.Diff(ctx, active.Root, to.Root) {
@@ -81,8 +82,8 @@ func (e *Engine) lostBetween(ctx context.Context, way []stride, active, to *cas.
 		}
 		want[c.Path] = c.New
 	}
-	lost := map[string]bool{}
-	for _, s := range way {
+	lost, met := map[string]bool{}, map[string]bool{}
+	for _, s := range way { // the last change first, which is the one that counts
 		if !s.foreign() || s.from.Root == s.to.Root {
 			continue
 		}
@@ -90,12 +91,38 @@ func (e *Engine) lostBetween(ctx context.Context, way []stride, active, to *cas.
 			if err != nil {
 				return nil, stateFault("compare the branches", err)
 			}
-			if then, differs := want[c.Path]; differs && !sameEntry(c.New, then) {
-				lost[c.Path] = true
+			then, differs := want[c.Path]
+			if differs && !met[c.Path] && !sameEntry(c.New, then) {
+				lost[c.Path] = c.New != nil
 			}
+			met[c.Path] = true
 		}
 	}
 	return lost, nil
+}
+
+// wouldLose are the paths of the user's own folder where a state that is brought back
+// would take away what somebody else put there since, as files or links.
+func (e *Engine) wouldLose(ctx context.Context, chat string, active, to *cas.Manifest) ([]cas.Blocked, error) {
+	if active == nil {
+		return nil, nil
+	}
+	way, _, err := e.apart(ctx, &history{e: e, chat: chat}, active, to)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := e.lostBetween(ctx, way, active, to)
+	if err != nil {
+		return nil, err
+	}
+	var out []cas.Blocked
+	for path, there := range lost {
+		if there {
+			out = append(out, cas.Blocked{Path: path, Reason: "someone else changed it since"})
+		}
+	}
+	slices.SortFunc(out, func(a, b cas.Blocked) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
 }
 
 func sameEntry(a, b *cas.Entry) bool {

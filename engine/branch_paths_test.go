@@ -109,3 +109,36 @@ func TestABranchThatChangesNothingHasItsOwnSteps(t *testing.T) {
 	}
 	b.sees(1, map[string]string{"mine": "by hand"})
 }
+
+// To bring back a whole state of the user's folder stops at what a person put there
+// since, also where a call has seen it; what they removed is no loss.
+func TestARestoreStopsAtWhatAPersonPutThereSince(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	dir := t.TempDir()
+	b.boundTo(dir, `{"put":{"a":"1","gone":"1"}}`)
+	first := b.chat(1).Chat.ActiveManifest
+	b.puts(1, map[string]string{"notes": "by hand"})
+	if err := os.Remove(dir + "/gone"); err != nil {
+		t.Fatal(err)
+	}
+	b.did(lastChat, `{"put":{"a":"2"}}`)
+	_, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat})
+	var conflict *cas.ConflictError
+	if !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0].Path != "notes" {
+		t.Fatalf("a restore over a person's file: %v", err)
+	}
+	b.sees(1, map[string]string{"a": "2", "notes": "by hand"})
+	if _, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat, Keep: []string{"notes"}}); err != nil {
+		t.Fatal(err)
+	}
+	b.sees(1, map[string]string{"a": "1", "gone": "1", "notes": "by hand"})
+	b.undo(1)
+	b.sees(1, map[string]string{"a": "2", "notes": "by hand"})
+	if _, err := b.RestoreState(t.Context(), first, RestoreRequest{Chat: lastChat, Overwrite: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.sees(1, map[string]string{"a": "1", "gone": "1"})
+	b.undo(1)
+	b.sees(1, map[string]string{"a": "2", "notes": "by hand"})
+}

@@ -168,6 +168,13 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 		if err != nil {
 			return nil, err
 		}
+		if ws.Bound { // also what calls have seen since
+			lost, err := e.wouldLose(ctx, chat.ID, active, to)
+			if err != nil {
+				return nil, err
+			}
+			foreign = joinBlocked(foreign, lost)
+		}
 		foreign = outside(within(foreign, req.Paths), req.Keep)
 		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
 			return nil, conflictFault(ws, foreign)
