@@ -4,39 +4,26 @@ import (
 	"context"
 
 	"github.com/fettle-cli/fettle/cas"
-	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// suspect tells that the folder may hold what a call did which a crash cut off: the
-// chat's last answer has one, or a page's call was one, and no state was taken since.
+// suspect tells that the folder may hold what a call did after which no state is
+// known: a crash cut it off, or the state couldn't be kept. It was the last of the
+// chat's last answer, or a page's, and no state was taken since.
 func (c *conversation) suspect() bool {
 	if c.parent != c.chat.ActiveLeaf {
 		return false
 	}
-	if c.chat.CutShort {
-		return true
+	if c.chat.CutShort || len(c.path) == 0 {
+		return c.chat.CutShort
 	}
-	return len(c.path) > 0 && c.path[len(c.path)-1].leftCut(c.chat.ActiveManifest)
+	leaf := &c.path[len(c.path)-1]
+	return leaf.StateUnknown && leaf.ManifestID == c.chat.ActiveManifest
 }
 
-// leftCut tells that an answer ended in a call that a crash cut off, and that its state
-// is still the one that the chat is at.
-func (m *Message) leftCut(active string) bool {
-	if m.Status != CutShort || m.ManifestID != active {
-		return false
-	}
-	for i := range m.Parts {
-		if r := m.Parts[i].Result; m.Parts[i].Kind == provider.ToolResultPart && r != nil && r.Error && r.Text == cutCallResult {
-			return true
-		}
-	}
-	return false
-}
-
-// takeInCut takes in what a call has left that a crash cut off, with whatever was
-// changed since, as a state of its own: a step that can be taken back. It is recorded
-// also where nothing has changed, so that what comes later isn't taken for it.
+// takeInCut takes in what such a call has left, with whatever was changed since, as a
+// state of its own: a step that can be taken back. It is recorded also where nothing
+// has changed, so that what comes later isn't taken for it.
 func (e *Engine) takeInCut(ctx context.Context, conv *conversation, ws *toolset.Workspace, w watch) error {
 	if !conv.suspect() || conv.chat.ActiveManifest == "" {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
@@ -47,7 +48,7 @@ func TestACallThatACrashCutOffIsAStep(t *testing.T) {
 	b := cutOff(t, func(b *bench) { b.did(ChatRef{}, `{"put":{"kept":"precious"}}`) }, map[string]string{"hers": "before it"})
 	_, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat})
 	var f *fault.Fault
-	if !errors.As(err, &f) || len(f.Detail) != 2 || !strings.Contains(f.Detail[0], "half  the call that was cut short changed it") {
+	if !errors.As(err, &f) || len(f.Detail) != 2 || !strings.Contains(f.Detail[0], "half  a call without a known end changed it") {
 		t.Fatalf("undo of what may be a person's: %v", err)
 	}
 	b.sees(1, map[string]string{"half": "1", "hers": "before it"})
@@ -95,4 +96,36 @@ func TestAnEditAfterACutOffCallIsNotItsWork(t *testing.T) {
 	b.puts(1, map[string]string{"mine": "by hand"})
 	b.undo(1)
 	b.sees(1, map[string]string{"mine": "by hand"})
+}
+
+// So it is with a call whose state could not be kept: nobody is told that no tool has
+// changed a file, also not after turns that couldn't run any.
+func TestACallWhoseStateCouldNotBeKeptIsAStep(t *testing.T) {
+	t.Parallel()
+	b := changer(t, t.TempDir())
+	b.did(ChatRef{}, `{"put":{"kept":"precious"}}`)
+	b.o.States.Chat = 1 << 10
+	big := strings.Repeat("x", 4<<10)
+	got := b.did(lastChat, `{"rm":["kept"],"put":{"big":"`+big+`"}}`)
+	if got.Status != event.CallError || got.PreManifestID == "" || got.PostManifestID != "" {
+		t.Fatalf("a call that left too much: %+v", got)
+	}
+	b.did(lastChat, `{"put":{"more":"1"}}`) // it can't run
+	b.puts(1, map[string]string{"hers": "by hand"})
+	for range 2 {
+		if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat}); err == nil || !strings.Contains(err.Error(), "the limit is") {
+			t.Fatalf("undo with no room for what is there: %v", err)
+		}
+	}
+	b.sees(1, map[string]string{"big": big, "hers": "by hand"})
+	b.o.States.Chat = 0
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat}); fault.CodeOf(err) != fault.Failed {
+		t.Fatalf("undo of what may be a person's: %v", err)
+	}
+	if _, err := b.Undo(t.Context(), RestoreRequest{Chat: lastChat, Overwrite: true, Keep: []string{"hers"}}); err != nil {
+		t.Fatal(err)
+	}
+	b.sees(1, map[string]string{"kept": "precious", "hers": "by hand"})
+	b.undo(1)
+	b.sees(1, map[string]string{"hers": "by hand"})
 }

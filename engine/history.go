@@ -283,7 +283,7 @@ func (e *Engine) movePaths(ctx context.Context, m *move, active *cas.Manifest) (
 		return nil, nil, err
 	}
 	others := map[string]string{}
-	reason := "the call that was cut short changed it, or someone since"
+	reason := "a call without a known end changed it, or someone since"
 	other := func(path string) {
 		if touched[path] && differs[path] {
 			others[path] = reason

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -231,16 +232,13 @@ func (r *reducer) openCalls(why, result string) []event.Body {
 	return bodies
 }
 
-// cutCallResult is what the model is told of a call that a crash cut off.
-const cutCallResult = "error: the call was interrupted; it may have done part of its work"
-
 // interrupt gives the events that a turn lacks whose owner died: a result for
 // each call that had started, and the end. It gives none for a whole turn.
 func (r *reducer) interrupt(at time.Time) []event.Event {
 	if r.last.Body != nil && r.last.Ends() {
 		return nil
 	}
-	bodies := append(r.openCalls("interrupted", cutCallResult),
+	bodies := append(r.openCalls("interrupted", "error: the call was interrupted; it may have done part of its work"),
 		event.Error{Message: "the turn was cut short", Code: string(fault.Interrupted), Retryable: true})
 	events := make([]event.Event, len(bodies))
 	for i, b := range bodies {
@@ -262,6 +260,17 @@ func bareID(toolID string) string {
 func (r *reducer) message() Message {
 	r.flush()
 	m := r.answer
-	m.Parts = r.parts
+	m.Parts, m.StateUnknown = r.parts, r.stateUnknown()
 	return m
+}
+
+// stateUnknown tells that the last call that ran has no state after it; where none
+// ran, the turn leaves that as it was.
+func (r *reducer) stateUnknown() bool {
+	for _, c := range slices.Backward(r.calls) {
+		if c.PreManifestID != "" {
+			return c.PostManifestID == ""
+		}
+	}
+	return r.accept.StateUnknown
 }

@@ -252,6 +252,7 @@ func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
 			t.drain(run)
 			t.reportEnd(t.endWithState(e, ws))
 		default:
+			t.states.suspect = true
 			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}
 	}
@@ -284,7 +285,9 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 		}
 	}
 	e := t.endOf(end)
-	e.PreManifestID, e.PostManifestID, e.Changes = before, manifestID(t.states.at), changes
+	if e.PreManifestID, e.Changes = before, changes; !t.states.suspect {
+		e.PostManifestID = manifestID(t.states.at)
+	}
 	return e
 }
 

@@ -38,7 +38,8 @@ const (
 type states struct {
 	// at is the last manifest; nil where the chat has none.
 	at *cas.Manifest
-	// suspect tells that the folder may hold what a killed turn has done.
+	// suspect tells that the folder may hold what a call has done after which no
+	// state is known: it was cut off, or the state couldn't be kept.
 	suspect bool
 	// first is true until the turn has taken a snapshot.
 	first bool
@@ -103,8 +104,12 @@ func (t *turn) stateAfter(c *call, ws *toolset.Workspace) ([]event.Change, error
 		}
 	})()
 	snap, err := t.snapshot(ctx, ws, cas.About{Source: cas.ToolRun, SourceRef: c.id})
-	if err != nil || !snap.New {
+	if err != nil {
+		t.states.suspect = true
 		return nil, err
+	}
+	if !snap.New {
+		return nil, nil
 	}
 	changes, err := t.eng.changes(ctx, before, snap.Manifest)
 	return changes, errors.Join(err, t.remark(snap))

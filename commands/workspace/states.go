@@ -180,7 +180,7 @@ func madeBy(s engine.StateInfo) string {
 		}
 		return "changed by someone else"
 	case cas.Interrupted:
-		return "found after a turn that was cut short"
+		return "found after a call without a known end"
 	case cas.Restored:
 		return "brought back"
 	case cas.Imported:

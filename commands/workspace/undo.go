@@ -173,7 +173,7 @@ func StepsText(steps []engine.StateInfo) string {
 	case s.Source == cas.UserUpload:
 		return "an upload"
 	case s.Source == cas.Interrupted:
-		return "what was found after a turn that was cut short"
+		return "what was found after a call without a known end"
 	case s.Source != cas.ToolRun || s.Tool == "":
 		return madeBy(s)
 	}

@@ -1966,6 +1966,7 @@ export interface components {
             parts: components["schemas"]["Part"][];
             pieces?: number;
             role: string;
+            state_unknown?: boolean;
             status: string;
             stop_reason?: string;
             suggested_actions?: unknown[];
