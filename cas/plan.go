@@ -82,11 +82,11 @@ func (p *planner) take(c Change) {
 		return
 	}
 	if why := p.conflicts[c.Path]; why != "" {
-		p.blocked = append(p.blocked, Blocked{c.Path, why})
+		p.blocked = append(p.blocked, Blocked{Path: c.Path, Reason: why})
 	}
 	if runtime.GOOS == "windows" && c.New != nil {
 		if why := windowsName(c.New.Name); why != "" {
-			p.blocked = append(p.blocked, Blocked{c.Path, why})
+			p.blocked = append(p.blocked, Blocked{Path: c.Path, Reason: why, Firm: true})
 		}
 	}
 	p.add(c)
@@ -189,7 +189,7 @@ func (p *planner) leave(c Change, why string) {
 	p.left = append(p.left, Left{Path: c.Path, Kind: kind, Reason: why})
 	p.skip, p.skipping = c.Path, true
 	if p.inReplace {
-		p.blocked = append(p.blocked, Blocked{p.replacing, "it holds what is left alone: " + EscapePath(c.Path)})
+		p.blocked = append(p.blocked, Blocked{Path: p.replacing, Reason: "it holds what is left alone: " + EscapePath(c.Path)})
 	}
 }
 
@@ -272,7 +272,9 @@ func (s *Store) checkTwins(ctx context.Context, t *tree, target Digest, p *plan)
 			names[i] = entries[i].Name
 		}
 		for _, pair := range twins(names) {
-			pairs = append(pairs, Blocked{join(dir, pair[1]), fmt.Sprintf("this file system takes it for %s", EscapePath(pair[0]))})
+			pairs = append(pairs, Blocked{
+				Path: join(dir, pair[1]), Reason: fmt.Sprintf("this file system takes it for %s", EscapePath(pair[0])), Firm: true,
+			})
 		}
 	}
 	if len(pairs) == 0 {

@@ -281,9 +281,8 @@ func (r *restore) giveUp(ctx context.Context, t *tree, err error) error {
 		stuck.Path = r.ws.Path
 		return err
 	}
-	if errors.Is(err, errForeign) {
-		path, _, _ := strings.Cut(err.Error(), ": ")
-		err = &ConflictError{Paths: []Blocked{{path, errForeign.Error()}}}
+	if b, ok := refusedAt(t, err); ok {
+		err = &ConflictError{Paths: []Blocked{b}}
 	} else {
 		err = fmt.Errorf("restore %s: %w", r.ws.Path, err)
 	}

@@ -291,7 +291,9 @@ func withWays(err error, command string) error {
 		}
 		out.Hints = append(out.Hints, keep)
 	}
-	out.Hints = append(out.Hints, command+" --overwrite   (can be undone too)")
+	if !slices.ContainsFunc(conflict.Paths, func(p cas.Blocked) bool { return p.Firm }) {
+		out.Hints = append(out.Hints, command+" --overwrite   (can be undone too)")
+	}
 	return &out
 }
 
