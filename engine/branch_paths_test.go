@@ -78,7 +78,7 @@ func TestABranchStopsAtAPersonsWork(t *testing.T) {
 		if !errors.As(err, &f) || !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0].Path != "b" {
 			t.Fatalf("seen %t: a branch over a person's work: %v", seen, err)
 		}
-		if len(f.Hints) != 2 || !strings.HasPrefix(f.Hints[1], "fettle chats fork 1 --at 2 ") {
+		if len(f.Hints) != 2 || !strings.HasPrefix(f.Hints[0], "fettle chats fork 1 --at 2 ") {
 			t.Errorf("seen %t: hints %q", seen, f.Hints)
 		}
 		b.sees(1, want)

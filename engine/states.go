@@ -373,10 +373,11 @@ func besideFault(conv *conversation, err error) error {
 		return err
 	}
 	out := *f
-	out.Hints = []string{fmt.Sprintf("fettle undo --chat %d   takes back what calls did, and spares what you name", conv.chat.Number)}
+	out.Hints = nil
 	if n := len(conv.path); n > 0 && conv.summed == nil {
 		out.Hints = append(out.Hints, fmt.Sprintf("fettle chats fork %d --at %d   goes on from there in a new chat, with the folder as it is", conv.chat.Number, n))
 	}
+	out.Hints = append(out.Hints, fmt.Sprintf("fettle undo --chat %d --overwrite   takes back a call with what was changed since; redo brings both", conv.chat.Number))
 	return &out
 }
 
