@@ -49,6 +49,8 @@ func (e *SpaceError) Error() string {
 type Blocked struct {
 	Path   string
 	Reason string // a clause, such as "someone else changed it since"
+	// Firm tells that Overwrite doesn't help: the system doesn't allow it.
+	Firm bool
 }
 
 // ConflictError lists the paths that keep a restore from being done. Nothing

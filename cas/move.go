@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"syscall"
@@ -44,7 +43,7 @@ func (m *mover) effects() (left []Left, err error) {
 		}
 		l, err := m.removal(i)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", EscapePath(o.Path), err)
+			return nil, &effectError{o.Path, err}
 		}
 		left = append(left, l...)
 	}
@@ -60,7 +59,7 @@ func (m *mover) effects() (left []Left, err error) {
 			err = m.addition(i)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", EscapePath(o.Path), err)
+			return nil, &effectError{o.Path, err}
 		}
 		m.s.pause("moved")
 	}

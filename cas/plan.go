@@ -45,6 +45,8 @@ type op struct {
 type planner struct {
 	bound     bool
 	paths     *scope // nil takes all
+	exact     bool   // paths are meant without what is below them
+	overwrite bool
 	keep      *scope
 	conflicts map[string]string // path → why it must not be changed
 
@@ -55,6 +57,9 @@ type planner struct {
 	inReplace bool
 	making    string // a folder that is made
 	inMake    bool
+	removing  string // a folder that goes with all that is in it
+	inRemove  bool
+	stays     []string // folders that nobody asked for, in one that goes
 }
 
 // take looks at one difference, in the order of paths.
@@ -63,8 +68,9 @@ func (p *planner) take(c Change) {
 	switch {
 	case p.skipping:
 		return
-	case p.paths != nil && !p.paths.covers(c.Path):
+	case !p.wanted(c):
 		p.above(c)
+		p.others(c)
 		return
 	case p.keep.covers(c.Path):
 		p.leave(c, "it is kept as it is")
@@ -72,17 +78,67 @@ func (p *planner) take(c Change) {
 	}
 	if why := p.untouchable(c); why != "" {
 		p.leave(c, why)
+		p.left[len(p.left)-1].Lost = c.New != nil && !c.New.kept() && (c.Old == nil || c.Old.kept())
 		return
 	}
 	if why := p.conflicts[c.Path]; why != "" {
-		p.blocked = append(p.blocked, Blocked{c.Path, why})
+		p.blocked = append(p.blocked, Blocked{Path: c.Path, Reason: why})
 	}
 	if runtime.GOOS == "windows" && c.New != nil {
 		if why := windowsName(c.New.Name); why != "" {
-			p.blocked = append(p.blocked, Blocked{c.Path, why})
+			p.blocked = append(p.blocked, Blocked{Path: c.Path, Reason: why, Firm: true})
 		}
 	}
 	p.add(c)
+}
+
+// wanted tells whether a difference is one of those that were asked for.
+func (p *planner) wanted(c Change) bool {
+	switch {
+	case p.paths == nil:
+		return true
+	case p.exact:
+		return p.paths.has[c.Path] || p.inReplace && p.overwrite
+	}
+	return p.paths.covers(c.Path)
+}
+
+// others leaves what wasn't asked for in a folder that goes or gives way.
+func (p *planner) others(c Change) {
+	switch {
+	case !p.inRemove && !p.inReplace || c.Old == nil:
+	case c.Old.Kind == Folder: // what is in it is told, and may be asked for
+		p.stays = append(p.stays, c.Path)
+	default:
+		p.leave(c, "somebody else put it there")
+	}
+}
+
+// spare takes folders out of the plan whose removal would fail, since something in
+// them is left alone.
+func (p *planner) spare() {
+	if len(p.left) == 0 && len(p.stays) == 0 {
+		return
+	}
+	holds := make(map[string]bool)
+	for _, l := range p.left {
+		p.stays = append(p.stays, l.Path)
+	}
+	for _, at := range p.stays {
+		for at != "" {
+			if at, _ = split(at); holds[at] {
+				break
+			}
+			holds[at] = true
+		}
+	}
+	p.ops = slices.DeleteFunc(p.ops, func(o op) bool {
+		if o.New != nil || o.Old.Kind != Folder || !holds[o.Path] {
+			return false
+		}
+		p.left = append(p.left, Left{Path: o.Path, Kind: Folder, Reason: "it holds what is left alone"})
+		return true
+	})
 }
 
 // leaveScopes ends what the path is no longer below of.
@@ -90,6 +146,7 @@ func (p *planner) leaveScopes(path string) {
 	p.skipping = p.skipping && within(path, p.skip)
 	p.inReplace = p.inReplace && within(path, p.replacing)
 	p.inMake = p.inMake && within(path, p.making)
+	p.inRemove = p.inRemove && within(path, p.removing)
 }
 
 // above takes a folder that must be made because a wanted path is in it.
@@ -114,6 +171,9 @@ func (p *planner) add(c Change) {
 	if c.Old != nil && c.Old.Kind == Folder && c.New != nil && !p.inReplace {
 		p.replacing, p.inReplace = c.Path, true
 	}
+	if c.Old != nil && c.Old.Kind == Folder && c.New == nil && !p.inRemove {
+		p.removing, p.inRemove = c.Path, true
+	}
 }
 
 // leave leaves a path alone, and all below it.
@@ -129,7 +189,7 @@ func (p *planner) leave(c Change, why string) {
 	p.left = append(p.left, Left{Path: c.Path, Kind: kind, Reason: why})
 	p.skip, p.skipping = c.Path, true
 	if p.inReplace {
-		p.blocked = append(p.blocked, Blocked{p.replacing, "it holds what is left alone: " + EscapePath(c.Path)})
+		p.blocked = append(p.blocked, Blocked{Path: p.replacing, Reason: "it holds what is left alone: " + EscapePath(c.Path)})
 	}
 }
 
@@ -141,7 +201,7 @@ func (p *planner) untouchable(c Change) string {
 	case c.Old != nil && !c.Old.kept():
 		return "now: " + c.Old.Text
 	case c.New != nil && !c.New.kept():
-		return "then: " + c.New.Text
+		return "it wasn't kept: " + c.New.Text
 	case !hasModes && c.Old != nil && c.New != nil && c.Old.content() && c.New.content() && c.Old.Digest == c.New.Digest:
 		return "this system has no executable bit"
 	}
@@ -212,7 +272,9 @@ func (s *Store) checkTwins(ctx context.Context, t *tree, target Digest, p *plan)
 			names[i] = entries[i].Name
 		}
 		for _, pair := range twins(names) {
-			pairs = append(pairs, Blocked{join(dir, pair[1]), fmt.Sprintf("this file system takes it for %s", EscapePath(pair[0]))})
+			pairs = append(pairs, Blocked{
+				Path: join(dir, pair[1]), Reason: fmt.Sprintf("this file system takes it for %s", EscapePath(pair[0])), Firm: true,
+			})
 		}
 	}
 	if len(pairs) == 0 {

@@ -22,8 +22,13 @@ type RestoreOptions struct {
 	// FoundID is the id of the manifest of what is found, where that isn't
 	// Active; empty makes one.
 	FoundID string
-	// Paths limits the restore to these and what is below them; nil is all.
+	// Paths limits the restore to these and what is below them; nil is all, and an
+	// empty list nothing.
 	Paths []string
+	// Exact limits the restore to Paths alone: what is below one of them and not
+	// named itself is somebody else's, so it stays, and with it the folders that it
+	// is in. Only Overwrite lets it give way to a file or link of that name.
+	Exact bool
 	// Keep leaves these and what is below them as they are.
 	Keep []string
 	// Overwrite replaces what someone else has changed. It is kept in the store.
@@ -160,7 +165,10 @@ type restore struct {
 
 // plan finds out what is to be done, and what is in the way.
 func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
-	p := &planner{bound: r.ws.Bound, paths: scopeOf(clean(o.Paths)), keep: scopeOf(clean(o.Keep))}
+	p := &planner{
+		bound: r.ws.Bound, paths: scopeOf(clean(o.Paths)), keep: scopeOf(clean(o.Keep)),
+		exact: o.Exact, overwrite: o.Overwrite,
+	}
 	if o.Active != nil && r.ws.Bound && !o.Overwrite {
 		p.conflicts = make(map[string]string)
 		for c, err := range r.s.Diff(ctx, o.Active.Root, r.before) {
@@ -177,6 +185,7 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 		}
 		p.take(c)
 	}
+	p.spare()
 	if r.todo = p.plan; o.Paths == nil && len(p.left) == 0 {
 		r.trees = trees
 	}
@@ -188,7 +197,10 @@ func (r *restore) plan(ctx context.Context, o *RestoreOptions) error {
 
 // clean gives paths the form that states have them in.
 func clean(paths []string) []string {
-	var out []string
+	if paths == nil {
+		return nil
+	}
+	out := []string{} // an empty list is no path, and not all
 	for _, p := range paths {
 		out = append(out, strings.Trim(p, "/"))
 	}
@@ -269,9 +281,8 @@ func (r *restore) giveUp(ctx context.Context, t *tree, err error) error {
 		stuck.Path = r.ws.Path
 		return err
 	}
-	if errors.Is(err, errForeign) {
-		path, _, _ := strings.Cut(err.Error(), ": ")
-		err = &ConflictError{Paths: []Blocked{{path, errForeign.Error()}}}
+	if b, ok := refusedAt(t, err); ok {
+		err = &ConflictError{Paths: []Blocked{b}}
 	} else {
 		err = fmt.Errorf("restore %s: %w", r.ws.Path, err)
 	}

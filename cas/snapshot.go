@@ -77,6 +77,9 @@ type Left struct {
 	Path   string
 	Kind   Kind // Failed, Omitted or Special
 	Reason string
+	// Lost tells of a restore that there was something which no state has, so that
+	// nothing can bring it back.
+	Lost bool
 }
 
 // maxLeft bounds Snapshot.Left; Manifest.Failed counts all.

@@ -288,6 +288,15 @@ func TestThePager(t *testing.T) {
 			t.Errorf("%s: the screen shows\n%.200s", script, screen)
 		}
 	}
+	w.run(0, "tool", "call", "write_file", "--arg", "path=a", "--arg", "content=b")
+	pager := filepath.Join(t.TempDir(), "pager")
+	if err := writeProgram(pager, "#!/bin/sh\nexec sed s/^/paged:/\n"); err != nil {
+		t.Fatal(err)
+	}
+	if screen := w.onTerminal([]string{"PAGER=" + pager}, "workspace", "show").ends(0); !strings.Contains(screen, "paged:A  a\n") {
+		t.Errorf("workspace show:\n%s", screen)
+	}
+	w.run(0, "chats", "rm", "2", "--yes")
 	c := w.onTerminal([]string{"PAGER=/nosuch/pager"}, "chats", "show")
 	if screen := c.ends(0); !strings.HasPrefix(screen, "go\n") || !strings.HasSuffix(screen, "line\n") {
 		t.Errorf("without a pager the screen shows\n%.200s", screen)

@@ -150,7 +150,7 @@ func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, err
 		b.Number = len(out) + 1
 		if b.Active {
 			b.ManifestID = chat.ActiveManifest
-		} else if err := e.countChanges(ctx, active, &b); err != nil {
+		} else if err := e.countChanges(ctx, chat, active, &b); err != nil {
 			return chat, nil, err
 		}
 		out = append(out, b)
@@ -159,25 +159,12 @@ func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, err
 }
 
 // countChanges counts what switching to a branch would change.
-func (e *Engine) countChanges(ctx context.Context, active *cas.Manifest, b *Branch) error {
+func (e *Engine) countChanges(ctx context.Context, chat Chat, active *cas.Manifest, b *Branch) error {
 	to, err := e.manifest(ctx, b.ManifestID)
 	if err != nil || to == nil || active == nil || to.Root == active.Root {
 		return err
 	}
-	for c, err := range e.states.Diff(ctx, active.Root, to.Root) {
-		switch {
-		case err != nil:
-			return stateFault("compare the branches", err)
-		case onlyFolder(c):
-		case c.Old == nil:
-			b.Added++
-		case c.New == nil:
-			b.Removed++
-		default:
-			b.Modified++
-		}
-	}
-	return nil
+	return e.movedCounts(ctx, chat, active, to, b)
 }
 
 // messageTree is a chat's messages by what follows what.
@@ -339,7 +326,7 @@ func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreReque
 		return nil, err
 	}
 	e.endServicesIn(s.ws, "the chat went on in another branch")
-	done, err := e.states.Materialize(ctx, casWorkspace(s.ws), to, cas.RestoreOptions{
+	done, err := e.moveTo(ctx, s.ws, to, cas.RestoreOptions{
 		About:  cas.About{ID: move.Moved, ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
 		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written,
 	})

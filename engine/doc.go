@@ -57,11 +57,13 @@
 //
 // Every call that may change something stands between two snapshots (package
 // cas), and its end names both. What differs from the chat's last state before
-// a call was done by somebody else, and becomes a state of its own. Where a
+// a call was done by somebody else, and becomes a state of its own; after a call
+// without a known end, it may be that one's work as well, and is a step. Where a
 // state can't be kept before a call, the call doesn't run; where it can't be
 // kept after it, the call counts as failed, and the last state stays the active
 // one. Only Undo, Redo, RestoreState, PutFile and turns that go on elsewhere
-// write into the folder. An ephemeral turn keeps no states.
+// write into the folder; what a branch changes in the user's own is what steps have
+// changed there. An ephemeral turn keeps no states.
 //
 // # Payloads
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,9 @@ type step struct {
 	// name of the state before it.
 	id            string
 	before, after *cas.Manifest
+	// mixed tells that it is what a call did that was cut off, and what anybody did
+	// since: nobody can tell these apart.
+	mixed bool
 }
 
 // history is the way back from a chat's active state, read as far as it is asked
@@ -65,8 +69,12 @@ type visit struct {
 // look tells what a manifest is. Its parent is the one before it, if any.
 func (h *history) look(ctx context.Context, m, parent *cas.Manifest) (visit, error) {
 	switch m.Source {
-	case cas.External, cas.Interrupted, cas.Imported, cas.Branch:
+	case cas.External, cas.Imported, cas.Branch:
 		return visit{}, nil
+	case cas.Interrupted:
+		if parent == nil || parent.Root == m.Root {
+			return visit{}, nil
+		}
 	case cas.Restored:
 		if m.SourceRef == "" {
 			return visit{marks: true}, nil
@@ -87,7 +95,7 @@ func stepOf(m, parent *cas.Manifest) *step {
 	if m.Source == cas.ToolRun {
 		id = m.SourceRef
 	}
-	return &step{id: id, before: parent, after: m}
+	return &step{id: id, before: parent, after: m, mixed: m.Source == cas.Interrupted}
 }
 
 // find gives the step that a mark names, or nil where it is no step's name but
@@ -226,6 +234,7 @@ type move struct {
 	// from is the state that the way begins at if nobody else has changed
 	// anything.
 	from *cas.Manifest
+	back bool // it undoes
 }
 
 // undo is the way back over the last n steps.
@@ -237,7 +246,7 @@ func (h *history) undo(ctx context.Context, n int) (*move, error) {
 	if len(steps) == 0 {
 		return nil, errNoStep
 	}
-	return &move{to: steps[0].before, mark: steps[0].id, steps: steps, from: steps[len(steps)-1].after}, nil
+	return &move{to: steps[0].before, mark: steps[0].id, steps: steps, from: steps[len(steps)-1].after, back: true}, nil
 }
 
 // redo is the way forward again over the next n steps.
@@ -273,12 +282,21 @@ func (e *Engine) movePaths(ctx context.Context, m *move, active *cas.Manifest) (
 	if err := e.eachChange(ctx, active, m.to, func(path string) { differs[path] = true }); err != nil {
 		return nil, nil, err
 	}
-	others := map[string]bool{}
+	others := map[string]string{}
+	reason := "a call without a known end changed it, or someone since"
 	other := func(path string) {
 		if touched[path] && differs[path] {
-			others[path] = true
+			others[path] = reason
 		}
 	}
+	for _, s := range m.steps {
+		if s.mixed && m.back { // redo brings back what undo took away: that was looked at then
+			if err := e.eachChange(ctx, s.before, s.after, other); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	reason = "someone else changed it since"
 	for i := 1; i < len(m.steps); i++ {
 		if err := e.eachChange(ctx, m.steps[i-1].after, m.steps[i].before, other); err != nil {
 			return nil, nil, err
@@ -287,11 +305,9 @@ func (e *Engine) movePaths(ctx context.Context, m *move, active *cas.Manifest) (
 	if err := e.eachChange(ctx, m.from, active, other); err != nil {
 		return nil, nil, err
 	}
-	for path := range touched {
-		paths = append(paths, path)
-	}
-	for path := range others {
-		foreign = append(foreign, cas.Blocked{Path: path, Reason: "someone else changed it since"})
+	paths = slices.AppendSeq([]string{}, maps.Keys(touched)) // never nil, which would be all
+	for path, why := range others {
+		foreign = append(foreign, cas.Blocked{Path: path, Reason: why})
 	}
 	slices.Sort(paths)
 	slices.SortFunc(foreign, func(a, b cas.Blocked) int { return strings.Compare(a.Path, b.Path) })

@@ -182,7 +182,7 @@ func (c *Chat) advance(f *folding) {
 		c.ActiveManifest = f.answer.ManifestID
 	}
 	if a.App != "" { // nothing is said, and `-c` goes on where something was
-		c.CutShort = c.CutShort || f.answer.Status == CutShort
+		c.CutShort = c.CutShort || f.answer.Status == CutShort || f.answer.StateUnknown
 		return
 	}
 	if there {

@@ -34,8 +34,8 @@ type Chat struct {
 	// Messages counts the messages of all branches.
 	Messages   int     `json:"messages"`
 	ForkedFrom *Origin `json:"forked_from,omitempty"`
-	// CutShort tells that a call of a page was cut off by a crash, and no state
-	// of the files was taken since.
+	// CutShort tells that a call of a page was cut off by a crash, or left no state
+	// that is known, and no state of the files was taken since.
 	CutShort bool `json:"cut_short,omitempty"`
 	// DeletedAt is when the chat was deleted; nil in all that can be used.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
@@ -88,6 +88,10 @@ type Message struct {
 	// LeftManifestID is the workspace as it was when the chat went on in
 	// another branch than the one that ended with this message.
 	LeftManifestID string `json:"left_manifest_id,omitempty"`
+	// StateUnknown tells that the last call of an answer left the workspace in no
+	// state that is known: a crash cut it off, or the state couldn't be kept. What it
+	// did is taken in with the next state.
+	StateUnknown bool `json:"state_unknown,omitempty"`
 	// Summary stands in requests for this message and all on the way to it;
 	// nil where none was needed.
 	Summary *Summary `json:"summary,omitempty"`
@@ -187,8 +191,10 @@ type acceptance struct {
 	// where the turn begins another branch.
 	Leaf           string `json:"leaf,omitempty"`
 	LeftManifestID string `json:"left_manifest_id,omitempty"`
-	// ManifestID is the state of the workspace that the turn begins at.
-	ManifestID string `json:"manifest_id,omitempty"`
+	// ManifestID is the state of the workspace that the turn begins at, and
+	// StateUnknown tells that the folder is in another one, see [Message].
+	ManifestID   string `json:"manifest_id,omitempty"`
+	StateUnknown bool   `json:"state_unknown,omitempty"`
 	// App is the call whose page made the turn's call; empty for all other turns.
 	// Such a turn adds no messages: MessageID is the message of that call.
 	App  string    `json:"app,omitempty"`

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,8 +167,11 @@ func (r *reducer) startCall(at time.Time, b event.ToolStart) {
 	r.calls = append(r.calls, ToolCall{
 		ID: b.CallID, ChatID: r.accept.Chat.ID, MessageID: r.accept.MessageID, TurnID: r.accept.TurnID,
 		ToolUseID: b.ToolUseID, ToolID: b.ToolID, Args: b.Input, Status: event.CallRunning,
-		StartedAt: at, Index: b.Index, AppOf: r.accept.App,
+		StartedAt: at, Index: b.Index, AppOf: r.accept.App, PreManifestID: b.PreManifestID,
 	})
+	if b.PreManifestID != "" {
+		r.answer.ManifestID = b.PreManifestID
+	}
 	r.parts = append(r.parts, provider.Part{
 		Kind: provider.ToolCallPart, Step: r.callStep(), Agent: b.Agent,
 		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input},
@@ -221,7 +225,7 @@ func (r *reducer) openCalls(why, result string) []event.Body {
 		if c.FinishedAt == nil {
 			bodies = append(bodies, event.ToolComplete{
 				Tool: bareID(c.ToolID), ToolID: c.ToolID, Index: c.Index, ToolUseID: c.ToolUseID, CallID: c.ID,
-				Status: event.CallError, Error: why, Result: result, RenderPlan: failedPlan(why, ""),
+				Status: event.CallError, Error: why, Result: result, RenderPlan: failedPlan(why, ""), PreManifestID: c.PreManifestID,
 			})
 		}
 	}
@@ -256,6 +260,17 @@ func bareID(toolID string) string {
 func (r *reducer) message() Message {
 	r.flush()
 	m := r.answer
-	m.Parts = r.parts
+	m.Parts, m.StateUnknown = r.parts, r.stateUnknown()
 	return m
+}
+
+// stateUnknown tells that the last call that ran has no state after it; where none
+// ran, the turn leaves that as it was.
+func (r *reducer) stateUnknown() bool {
+	for _, c := range slices.Backward(r.calls) {
+		if c.PreManifestID != "" {
+			return c.PostManifestID == ""
+		}
+	}
+	return r.accept.StateUnknown
 }

@@ -252,16 +252,21 @@ func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
 			t.drain(run)
 			t.reportEnd(t.endWithState(e, ws))
 		default:
+			t.states.suspect = true
 			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}
 	}
 }
 
 func (t *turn) startOf(c *call) event.ToolStart {
-	return event.ToolStart{
+	start := event.ToolStart{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
 		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(),
 	}
+	if t.keepsStates() {
+		start.PreManifestID = manifestID(t.states.at)
+	}
+	return start
 }
 
 // endWithState is the end of a call with the states before and after it. Where
@@ -280,7 +285,9 @@ func (t *turn) endWithState(end ended, ws *toolset.Workspace) event.ToolComplete
 		}
 	}
 	e := t.endOf(end)
-	e.PreManifestID, e.PostManifestID, e.Changes = before, manifestID(t.states.at), changes
+	if e.PreManifestID, e.Changes = before, changes; !t.states.suspect {
+		e.PostManifestID = manifestID(t.states.at)
+	}
 	return e
 }
 

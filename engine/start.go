@@ -57,6 +57,7 @@ func (t *turn) begin(ctx context.Context, conv *conversation) error {
 	}
 	if err == nil {
 		t.accept.ManifestID, t.accept.LeftManifestID = manifestID(t.states.at), t.states.left
+		t.accept.StateUnknown = t.states.suspect
 		err = t.eng.accept(ctx, t)
 	}
 	if err == nil {

@@ -38,7 +38,8 @@ const (
 type states struct {
 	// at is the last manifest; nil where the chat has none.
 	at *cas.Manifest
-	// suspect tells that the folder may hold what a killed turn has done.
+	// suspect tells that the folder may hold what a call has done after which no
+	// state is known: it was cut off, or the state couldn't be kept.
 	suspect bool
 	// first is true until the turn has taken a snapshot.
 	first bool
@@ -74,7 +75,19 @@ func (t *turn) stateBefore(ws *toolset.Workspace) error {
 	if err != nil {
 		return err
 	}
+	ws.Repositories = repositoriesIn(snap.Left)
 	return t.remark(snap)
+}
+
+// repositoriesIn are the `.git` that a snapshot has left out.
+func repositoriesIn(left []cas.Left) []string {
+	var out []string
+	for _, l := range left {
+		if l.Kind == cas.Omitted && toolset.IsRepository(l.Path) {
+			out = append(out, l.Path)
+		}
+	}
+	return out
 }
 
 // stateAfter takes the state that a call leaves, and tells what it changed. It
@@ -91,8 +104,12 @@ func (t *turn) stateAfter(c *call, ws *toolset.Workspace) ([]event.Change, error
 		}
 	})()
 	snap, err := t.snapshot(ctx, ws, cas.About{Source: cas.ToolRun, SourceRef: c.id})
-	if err != nil || !snap.New {
+	if err != nil {
+		t.states.suspect = true
 		return nil, err
+	}
+	if !snap.New {
+		return nil, nil
 	}
 	changes, err := t.eng.changes(ctx, before, snap.Manifest)
 	return changes, errors.Join(err, t.remark(snap))
@@ -251,7 +268,7 @@ func manifestID(m *cas.Manifest) string {
 // goes on from, where that isn't the one the folder is at: in another branch of
 // the chat, and in a fork whose own folder isn't filled yet.
 func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
-	t.states = states{first: true, suspect: cutShort(conv.path) || conv.chat.CutShort && conv.parent == conv.chat.ActiveLeaf}
+	t.states = states{first: true, suspect: conv.suspect()}
 	if conv.state == "" || !t.keepsStates() {
 		return nil
 	}
@@ -280,6 +297,9 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	defer release()
 	b := branching{chat: t.accept.Chat.ID, message: conv.origin(), ws: ws, to: m}
 	if moved {
+		if err := t.eng.takeInLeft(ctx, conv, ws); err != nil {
+			return err
+		}
 		if b.active, err = t.eng.manifest(ctx, conv.chat.ActiveManifest); err != nil {
 			return err
 		}
@@ -290,7 +310,7 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	}
 	done, err := t.eng.branchTo(ctx, b)
 	if err != nil {
-		return err
+		return besideFault(conv, err)
 	}
 	t.eng.pause("move:done")
 	t.states.at, t.states.suspect = done.After, false
@@ -337,11 +357,28 @@ func (e *Engine) branchTo(ctx context.Context, b branching) (*cas.Restoration, e
 		o.ID, o.FoundID = b.move.Moved, b.move.Found
 	}
 	e.endServicesIn(b.ws, "the chat went on from another message")
-	done, err := e.states.Materialize(ctx, casWorkspace(b.ws), b.to, o)
+	done, err := e.moveTo(ctx, b.ws, b.to, o)
 	if err != nil {
 		return nil, stateFault("bring back the files of that message", err)
 	}
 	return done, nil
+}
+
+// besideFault adds to a conflict what can be done instead of a branch in the same
+// folder.
+func besideFault(conv *conversation, err error) error {
+	var f *fault.Fault
+	var conflict *cas.ConflictError
+	if !errors.As(err, &f) || !errors.As(err, &conflict) {
+		return err
+	}
+	out := *f
+	out.Hints = nil
+	if n := len(conv.path); n > 0 && conv.summed == nil {
+		out.Hints = append(out.Hints, fmt.Sprintf("fettle chats fork %d --at %d   goes on from there in a new chat, with the folder as it is", conv.chat.Number, n))
+	}
+	out.Hints = append(out.Hints, fmt.Sprintf("fettle undo --chat %d --overwrite   takes back a call with what was changed since; redo brings both", conv.chat.Number))
+	return &out
 }
 
 // moveFolderBack gives the folder back the state that a turn has found which was
@@ -371,12 +408,6 @@ func (t *turn) putFolderBack(ctx context.Context, was *cas.Manifest) error {
 		Active: t.states.at, Limits: t.eng.o.States,
 	})
 	return err
-}
-
-// cutShort tells whether the last answer of a way through the chat was ended by
-// a crash.
-func cutShort(path []Message) bool {
-	return len(path) > 0 && path[len(path)-1].Status == CutShort
 }
 
 // manifest reads a manifest; nil where there is none of that id any more: a

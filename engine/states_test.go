@@ -59,10 +59,10 @@ func writer() toolset.Entry {
 
 // changer makes an engine whose model makes the call that its prompt is: the
 // arguments of change, or another tool's name before them.
-func changer(t testing.TB, dir string) *bench {
+func changer(t testing.TB, dir string, more ...toolset.Entry) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: dir}
-	b.Engine = New(changerOptions(t, dir))
+	b.Engine = New(changerOptions(t, dir, more...))
 	b.o.Notice = b.notice
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
@@ -72,9 +72,9 @@ func changer(t testing.TB, dir string) *bench {
 	return b
 }
 
-func changerOptions(t testing.TB, dir string) Options {
+func changerOptions(t testing.TB, dir string, more ...toolset.Entry) Options {
 	r := &prompted{}
-	o := rogueOptions(t, dir, &r.rogue, []toolset.Entry{writer()})
+	o := rogueOptions(t, dir, &r.rogue, append(more, writer()))
 	reg := new(provider.Registry)
 	if err := reg.Add("rogue", func() (provider.Provider, error) { return r, nil }); err != nil {
 		t.Fatal(err)
@@ -409,4 +409,26 @@ func TestUndoOfManyCalls(t *testing.T) {
 		t.Errorf("it went %d steps", len(out.Steps))
 	}
 	b.sees(1, map[string]string{"start": "start"})
+}
+
+// A call in the user's folder is told which repositories lie deeper in it, as they
+// are when it begins.
+func TestACallKnowsTheRepositoriesInItsFolder(t *testing.T) {
+	t.Parallel()
+	var seen [][]string
+	b := changer(t, t.TempDir(), tool("look", func(_ context.Context, c toolset.Call) (toolset.Result, error) {
+		seen = append(seen, c.Workspace.Repositories)
+		return toolset.Result{Text: "done"}, c.Workspace.Root.MkdirAll("late/.git", 0o755)
+	}))
+	dir := t.TempDir()
+	for _, name := range []string{".git", "a/b/.git", "a/plain"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.boundTo(dir, "look {}")
+	b.did(lastChat, "look {}")
+	if diff := cmp.Diff([][]string{{".git", "a/b/.git"}, {".git", "a/b/.git", "late/.git"}}, seen); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

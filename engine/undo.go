@@ -21,7 +21,8 @@ type RestoreRequest struct {
 	Steps int
 	// Paths limits it to these and what is below them; nil is all.
 	Paths []string
-	// Keep leaves these and what is below them as they are.
+	// Keep leaves these and what is below them as they are. One that is neither in
+	// the folder nor in any state of the chat was mistyped: nothing is done.
 	Keep []string
 	// Overwrite brings back also what somebody else has changed since. What is
 	// replaced stays in the store.
@@ -113,6 +114,9 @@ func (e *Engine) step(
 		if errors.Is(err, errNoStep) {
 			return nil, nothing(ctx, h, chat.Number)
 		}
+		if err == nil {
+			err = e.knowKept(ctx, chat, ws, m.to, req.Keep)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -120,13 +124,14 @@ func (e *Engine) step(
 		if err != nil {
 			return nil, err
 		}
-		foreign = outside(foreign, req.Keep)
+		if req.Paths != nil {
+			paths = slices.DeleteFunc(paths, func(p string) bool { return !covered(p, req.Paths) })
+		}
+		foreign = outside(within(foreign, req.Paths), req.Keep)
 		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
 			return nil, conflictFault(ws, foreign)
 		}
-		if req.Paths == nil {
-			req.Paths = paths
-		}
+		req.Paths = paths
 		out, err := e.restore(ctx, restoring{chat: chat, ws: ws, to: m.to, active: h.active, mark: m.mark, moves: true}, req)
 		if err != nil {
 			return nil, err
@@ -156,9 +161,19 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 		if err != nil {
 			return nil, err
 		}
+		if err := e.knowKept(ctx, chat, ws, to, req.Keep); err != nil {
+			return nil, err
+		}
 		foreign, err := e.editedSince(ctx, active, to)
 		if err != nil {
 			return nil, err
+		}
+		if ws.Bound { // also what calls have seen since
+			lost, err := e.wouldLose(ctx, chat.ID, active, to)
+			if err != nil {
+				return nil, err
+			}
+			foreign = joinBlocked(foreign, lost)
 		}
 		foreign = outside(within(foreign, req.Paths), req.Keep)
 		if len(foreign) > 0 && !req.Overwrite && !req.Plan {
@@ -240,6 +255,9 @@ func (e *Engine) withFolder(
 		return nil, err
 	}
 	if err := e.fill(ctx, &conv.chat, ws); err != nil {
+		return nil, err
+	}
+	if err := e.takeInCut(ctx, conv, ws, req.watch()); err != nil {
 		return nil, err
 	}
 	return do(conv.chat, ws)
@@ -338,8 +356,9 @@ type restoring struct {
 	ws         *toolset.Workspace
 	to, active *cas.Manifest
 	mark       string
-	// moves is set for undo and redo: they are noted also where every file is
-	// as it should be already, or the next one would go over the same steps.
+	// moves is set for undo and redo: of what lies below a path they touch nothing
+	// that their steps didn't, and they are noted also where every file is as it
+	// should be already, or the next one would go over the same steps.
 	moves bool
 }
 
@@ -350,7 +369,7 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 	}
 	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
-		Active: r.active, Paths: req.Paths, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
+		Active: r.active, Paths: req.Paths, Exact: r.moves, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
 		Limits: e.o.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
 	})
 	var conflict *cas.ConflictError
@@ -390,7 +409,7 @@ func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
 		if err != nil {
 			return err
 		}
-		chat.ActiveManifest = manifest
+		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
 		return e.tables.chats.Put(tx, chat)
 	})
 	if err != nil {
@@ -424,11 +443,11 @@ func within(paths []cas.Blocked, these []string) []cas.Blocked {
 	return slices.DeleteFunc(paths, func(p cas.Blocked) bool { return !covered(p.Path, these) })
 }
 
-// covered tells whether a path is one of these or below one.
+// covered tells whether a path is one of these or below one; "/" is the whole folder.
 func covered(path string, these []string) bool {
 	return slices.ContainsFunc(these, func(k string) bool {
 		k = strings.Trim(k, "/")
-		return path == k || strings.HasPrefix(path, k+"/")
+		return k == "" || path == k || strings.HasPrefix(path, k+"/")
 	})
 }
 

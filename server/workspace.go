@@ -386,7 +386,10 @@ func (s *Server) howRestore(w http.ResponseWriter, r *http.Request, do func(cont
 		return fault.New(fault.Usage, "a path is empty")
 	}
 	return s.restoring(w, r, func(ctx context.Context, q engine.RestoreRequest) (*engine.Restored, error) {
-		q.Chat, q.Steps, q.Paths, q.Keep = ref, body.Steps, body.Paths, body.Keep
+		q.Chat, q.Steps, q.Keep = ref, body.Steps, body.Keep
+		if len(body.Paths) > 0 { // an empty list is as none
+			q.Paths = body.Paths
+		}
 		q.Overwrite, q.Plan = body.Overwrite, body.DryRun
 		return do(ctx, q, body)
 	})

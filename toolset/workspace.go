@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Workspace is the folder that a call may read and write. All access goes
@@ -19,6 +21,10 @@ type Workspace struct {
 	// Bound tells that the folder is the user's own, where `.git` is never
 	// read or written.
 	Bound bool
+	// Repositories are the `.git` that lie deeper in a bound folder, of repositories
+	// inside of it, as paths below it with slashes: those that were there when its
+	// state was last taken. They are set before a call begins.
+	Repositories []string
 }
 
 // managedMode keeps other users out of what a chat works on.
@@ -68,23 +74,29 @@ func OpenBound(dir string, p Places) (*Workspace, error) {
 }
 
 // On gives the policy for calls that work in a folder; what else the policy
-// grants stays. In the user's own folder `.git` is sealed, since neither a
+// grants stays. In the user's own folder each `.git` is sealed, since neither a
 // snapshot nor undo looks there, and git runs what it finds in it.
 func (p Policy) On(w *Workspace) Policy {
 	p.Workspace = w.Path
 	if w.Bound {
 		p.Sealed = append(slices.Clone(p.Sealed), filepath.Join(w.Path, gitFolder))
+		for _, git := range w.Repositories {
+			p.Sealed = append(p.Sealed, filepath.Join(w.Path, filepath.FromSlash(git)))
+		}
 	}
 	return p
 }
 
 // Unsealed gives the policy without the seal on a repository's `.git`.
 func (p Policy) Unsealed() Policy {
-	p.Sealed = slices.DeleteFunc(slices.Clone(p.Sealed), func(path string) bool { return filepath.Base(path) == gitFolder })
+	p.Sealed = slices.DeleteFunc(slices.Clone(p.Sealed), func(path string) bool { return strings.EqualFold(filepath.Base(path), gitFolder) })
 	return p
 }
 
 const gitFolder = ".git"
+
+// IsRepository tells whether a path below a workspace, with slashes, is a `.git`.
+func IsRepository(name string) bool { return strings.EqualFold(path.Base(name), gitFolder) }
 
 // Close closes the root.
 func (w *Workspace) Close() error { return w.Root.Close() }

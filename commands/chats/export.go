@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/transcript"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
 )
 
 type exportOptions struct {
@@ -230,6 +232,9 @@ func (x *exporter) toFolder(ctx context.Context, refs []engine.ChatRef) error {
 				return err
 			}
 		}
+	}
+	if err := os.MkdirAll(x.o.dir, 0o755); err != nil {
+		return fault.Wrap(fault.Failed, "make the folder "+x.o.dir, err)
 	}
 	n := 0
 	err := x.each(ctx, refs, func(doc *engine.ChatDocument, o transcript.Options) error {

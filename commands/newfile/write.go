@@ -31,11 +31,12 @@ func MustBeNew(path, replace string) error {
 }
 
 // WriteWhole writes a file as a whole: it appears, or is replaced, when all of it
-// is there. What it holds may be private, so it is its owner's alone.
+// is there. What it holds may be private, so it is its owner's alone. Its folder must
+// be there: one that isn't was most likely mistyped.
 func WriteWhole(path string, write func(io.Writer) error) error {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fault.Wrap(fault.Failed, "make the folder "+dir, err)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.Usage, "there is no folder "+term.Clean(dir)+"; nothing was written", "mkdir -p "+cmdline.ShellWord(dir))
 	}
 	f, err := os.CreateTemp(dir, ".fettle-*.tmp")
 	if err != nil {

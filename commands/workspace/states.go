@@ -180,7 +180,7 @@ func madeBy(s engine.StateInfo) string {
 		}
 		return "changed by someone else"
 	case cas.Interrupted:
-		return "found after a turn that was cut short"
+		return "found after a call without a known end"
 	case cas.Restored:
 		return "brought back"
 	case cas.Imported:
@@ -217,8 +217,15 @@ func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o options) err
 	if o.output == "json" {
 		return workbench.PrintJSON(rt, stateShowJSON{workbench.OutputVersion, chat.Number, toStateJSON(s), changes})
 	}
-	out := rt.Streams.Out
-	style := out.Style()
+	return rt.Streams.Page(func() error {
+		showState(rt.Streams.Out, s, changes)
+		return rt.Streams.Out.Err()
+	})
+}
+
+// showState tells of a state, and of each path that it changed.
+func showState(out *term.Output, s engine.StateInfo, changes []ChangeJSON) {
+	style, m := out.Style(), s.Manifest
 	line := func(label, text string) {
 		out.Printf("%s  %s\n", style.Dim(fmt.Sprintf("%-8s", label)), term.Clean(text))
 	}
@@ -230,5 +237,4 @@ func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o options) err
 		line("lacks", term.Count(m.Failed, "path", "paths")+" that could not be kept; fettle workspace files lists them")
 	}
 	printNames(out, changes)
-	return nil
 }

@@ -46,7 +46,8 @@ type LeftJSON struct {
 func NewUndo(rt *workbench.Runtime) *cli.Command {
 	return newSteps(rt, stepCommand{"undo", "take back what the last tool calls did to files", `Takes back the last N changes of the chat that was used last: calls of tools,
 files that were put there, and restores. Only files that these changed are
-touched. The conversation stays as it is. fettle redo takes it back.`,
+touched. The conversation stays as it is. fettle redo takes it back. What you
+changed in the folder while a call ran counts as the call's.`,
 		"fettle undo\nfettle undo --dry-run\nfettle undo --keep notes", (*engine.Engine).Undo})
 }
 
@@ -171,6 +172,8 @@ func StepsText(steps []engine.StateInfo) string {
 		return "a restore"
 	case s.Source == cas.UserUpload:
 		return "an upload"
+	case s.Source == cas.Interrupted:
+		return "what was found after a call without a known end"
 	case s.Source != cas.ToolRun || s.Tool == "":
 		return madeBy(s)
 	}
@@ -222,14 +225,27 @@ func TellLeft(rt *workbench.Runtime, done *engine.Restored) {
 	if done.Untold != nil {
 		rt.Notice("it is done, but not all can be told: " + done.Untold.Error())
 	}
-	for _, l := range firstOf(done.Left) {
-		rt.Notice("left alone: " + cas.EscapePath(l.Path) + ", " + l.Reason)
+	var lost, left []cas.Left
+	for _, l := range done.Left {
+		if l.Lost {
+			lost = append(lost, l)
+		} else {
+			left = append(left, l)
+		}
 	}
-	tellMore(rt, len(done.Left), "left alone: ")
+	tellPaths(rt, lost, "can't be brought back: ") // what matters most comes first
+	tellPaths(rt, left, "left alone: ")
 	for _, b := range firstOf(done.Blocked) {
 		rt.Notice("in the way: " + cas.EscapePath(b.Path) + ", " + b.Reason)
 	}
 	tellMore(rt, len(done.Blocked), "in the way: ")
+}
+
+func tellPaths(rt *workbench.Runtime, list []cas.Left, what string) {
+	for _, l := range firstOf(list) {
+		rt.Notice(what + cas.EscapePath(l.Path) + ", " + l.Reason)
+	}
+	tellMore(rt, len(list), what)
 }
 
 // firstOf is what a person is told of a list, as of a fault's.
@@ -275,7 +291,9 @@ func withWays(err error, command string) error {
 		}
 		out.Hints = append(out.Hints, keep)
 	}
-	out.Hints = append(out.Hints, command+" --overwrite   (can be undone too)")
+	if !slices.ContainsFunc(conflict.Paths, func(p cas.Blocked) bool { return p.Firm }) {
+		out.Hints = append(out.Hints, command+" --overwrite   (can be undone too)")
+	}
 	return &out
 }
 

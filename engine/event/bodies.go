@@ -56,6 +56,9 @@ type ToolStart struct {
 	CallID    string `json:"tool_call_id"`
 	Agent     string `json:"agent,omitempty"`
 	Index     int    `json:"index"` // the call's place in tool_history, from 0
+	// PreManifestID is the state of the workspace before the call, so that it is known
+	// of a call which a crash cuts off; empty where none is kept.
+	PreManifestID string `json:"pre_manifest_id,omitempty"`
 }
 
 // ConfirmRequest asks whoever follows the turn to allow a call.

@@ -66,11 +66,7 @@ func (t *tool) name() string {
 
 // serve finds a process for the call and has it do the work.
 func (t *tool) serve(ctx context.Context, call toolset.Call) (*plan, outcome, error) {
-	workspace := ""
-	if call.Workspace != nil {
-		workspace = call.Workspace.Path
-	}
-	p, err := t.r.plan(ctx, t.spec, workspace, call.Report)
+	p, err := t.r.plan(ctx, t.spec, call.Workspace, call.Report)
 	if err != nil {
 		return nil, outcome{}, err
 	}

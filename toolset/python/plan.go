@@ -28,8 +28,8 @@ type plan struct {
 	folders []string
 }
 
-// plan resolves a spec for a workspace, which may be "".
-func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report func(toolset.Progress)) (*plan, error) {
+// plan resolves a spec for a workspace, which may be nil.
+func (r *Runtime) plan(ctx context.Context, s Spec, ws *toolset.Workspace, report func(toolset.Progress)) (*plan, error) {
 	module, err := s.check()
 	if err != nil {
 		return nil, err
@@ -57,7 +57,9 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 		// Without site an environment's packages are not found.
 		python, flags, reads = pythonIn(env), slices.Delete(flags, 1, 2), append(reads, env)
 	}
-	p.policy.Workspace = workspace
+	if p.policy.Workspace = ""; ws != nil {
+		p.policy = p.policy.On(ws)
+	}
 	p.policy.Readable = slices.Concat(s.Policy.Readable, reads, in.grants())
 	p.policy.Least = r.least(s)
 	p.command = toolset.Command{
@@ -69,8 +71,8 @@ func (r *Runtime) plan(ctx context.Context, s Spec, workspace string, report fun
 		p.command.Env = append(p.command.Env, "FETTLE_BYTECODE="+p.code.dir)
 		p.folders = append(p.folders, p.code.dir)
 	}
-	if workspace != "" {
-		p.folders = append(p.folders, workspace)
+	if ws != nil {
+		p.folders = append(p.folders, ws.Path)
 	}
 	text, err := json.Marshal([]any{p.policy, p.command.Args, p.command.Env})
 	if err != nil {

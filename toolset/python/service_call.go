@@ -25,11 +25,7 @@ func (t *tool) runService(ctx context.Context, call toolset.Call) (toolset.Resul
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTooLong)
 		defer cancel()
 	}
-	workspace := ""
-	if call.Workspace != nil {
-		workspace = call.Workspace.Path
-	}
-	p, err := t.r.plan(ctx, t.spec, workspace, call.Report)
+	p, err := t.r.plan(ctx, t.spec, call.Workspace, call.Report)
 	if err != nil {
 		return toolset.Result{}, t.trouble(ctx, err)
 	}

@@ -1966,6 +1966,7 @@ export interface components {
             parts: components["schemas"]["Part"][];
             pieces?: number;
             role: string;
+            state_unknown?: boolean;
             status: string;
             stop_reason?: string;
             suggested_actions?: unknown[];
@@ -2776,6 +2777,7 @@ export interface components {
             agent?: string;
             index: number;
             input: unknown;
+            pre_manifest_id?: string;
             seq: number;
             /** Format: date-time */
             time: string;

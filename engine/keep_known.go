@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// knowKept refuses paths to be kept that nothing ever had, since what was meant would
+// not be kept. to is what is going to be brought back.
+func (e *Engine) knowKept(ctx context.Context, chat Chat, ws *toolset.Workspace, to *cas.Manifest, keep []string) error {
+	for _, named := range keep {
+		name := strings.Trim(named, "/")
+		if name == "" {
+			continue
+		}
+		if _, err := ws.Root.Lstat(filepath.FromSlash(name)); err == nil {
+			continue
+		}
+		known, err := e.inState(ctx, to, name)
+		if err == nil && !known {
+			known, err = e.everHad(ctx, chat, name)
+		}
+		switch {
+		case err != nil:
+			return err
+		case !known:
+			return fault.New(fault.NotFound,
+				fmt.Sprintf("there is no %s to keep, in the folder or in a state of chat %d; nothing was changed", cas.EscapePath(name), chat.Number),
+				"fettle workspace files   lists what there is")
+		}
+	}
+	return nil
+}
+
+// everHad tells whether any state of a chat has a path.
+func (e *Engine) everHad(ctx context.Context, chat Chat, name string) (bool, error) {
+	all, err := e.states.Manifests(ctx, chat.ID)
+	if err != nil {
+		return false, stateFault("list the states", err)
+	}
+	for _, m := range all {
+		if has, err := e.inState(ctx, m, name); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+func (e *Engine) inState(ctx context.Context, m *cas.Manifest, name string) (bool, error) {
+	_, err := e.states.Lookup(ctx, m.Root, name)
+	if errors.Is(err, cas.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, stateFault("look for "+cas.EscapePath(name), err)
+	}
+	return true, nil
+}
