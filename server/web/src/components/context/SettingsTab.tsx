@@ -99,7 +99,7 @@ function ThemeChoice() {
     <fieldset className="flex flex-wrap gap-x-4 gap-y-1">
       <legend className="sr-only">Theme</legend>
       {themes.map(({ id, label }) => (
-        <label key={id} className="flex cursor-pointer items-center gap-1.5">
+        <label key={id} className="flex min-h-6 cursor-pointer items-center gap-1.5">
           <input type="radio" name="theme" checked={theme === id} onChange={() => setTheme(id)} className="accent-accent" />
           {label}
         </label>
