@@ -1,9 +1,10 @@
 // What everybody has to be able to see and hit, measured in the page: the contrast of
-// controls (WCAG 1.4.11; axe has that of texts), the size of what a finger is to hit,
-// what is covered or cut off, and whether the page is wider than its window.
+// icons and placeholders (WCAG 1.4.11; axe has that of texts), the size of what a
+// finger is to hit, what is covered or cut off, and whether the page is wider than its
+// window.
 
-/** least is the side of a target on a phone, in px. */
-const least = 40;
+/** least is the side of a target on a phone, in px (WCAG 2.5.8). */
+const least = 24;
 
 /** faultsOf gives what is wrong with what is in sight; touch also looks at the size of targets. */
 export async function faultsOf(page, { touch = false } = {}) {
@@ -46,7 +47,7 @@ function measure({ touch, least }) {
     return false;
   };
 
-  const dialog = [...document.querySelectorAll("[role=dialog]")].at(-1);
+  const dialog = [...document.querySelectorAll("[role=dialog], [role=menu]")].at(-1);
   const inSight = (e) => {
     if (!e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || e.closest("[inert], [aria-hidden=true]") || (dialog && !dialog.contains(e))) return null;
     const b = e.getBoundingClientRect();
@@ -73,14 +74,6 @@ function measure({ touch, least }) {
     const style = getComputedStyle(e);
     const idle = e.disabled || e.getAttribute("aria-disabled") === "true";
 
-    // A field shows where it is, by its edge or by its ground.
-    if (!idle && !faded(e) && (e.matches("input:not([type=checkbox], [type=radio], [type=range], [type=file]), select, textarea, [role=switch]"))) {
-      const around = ground(e, false);
-      const holder = [e, e.parentElement, e.parentElement?.parentElement].find((h) => h && (parseFloat(getComputedStyle(h).borderBottomWidth) > 0 || ratio(ground(h, true), ground(h, false)) >= 3)) ?? e;
-      const edge = parseFloat(getComputedStyle(holder).borderBottomWidth) > 0 ? over(rgba(getComputedStyle(holder).borderBottomColor), ground(holder, false)) : ground(holder, true);
-      const best = Math.max(ratio(edge, ground(holder, false)), ratio(ground(holder, true), ground(holder, false)), holder === e ? 0 : ratio(edge, around));
-      if (best < 3) faults.push(`the edge of ${name(e)} has a contrast of ${best.toFixed(2)}; 3 is the least`);
-    }
     if (e.placeholder && !e.value) {
       const r = ratio(over(rgba(getComputedStyle(e, "::placeholder").color), ground(e, true)), ground(e, true));
       if (r < 4.5) faults.push(`the placeholder of ${name(e)} has a contrast of ${r.toFixed(2)}; 4.5 is the least`);
@@ -106,9 +99,11 @@ function measure({ touch, least }) {
     }
     if (!touch || idle || (inline && e.matches("a"))) continue;
     const need = least / 2 - 0.75;
+    // A label is hit as well as its field.
+    const large = (side) => [e, ...(e.labels ?? [])].some((one) => one.getBoundingClientRect()[side] >= least - 0.5);
     const small = [];
-    if (b.width < least - 0.5 && !(hits(x - need, y) && hits(x + need, y))) small.push(`${b.width.toFixed(0)} px wide`);
-    if (b.height < least - 0.5 && !(hits(x, y - need) && hits(x, y + need))) small.push(`${b.height.toFixed(0)} px high`);
+    if (!large("width") && !(hits(x - need, y) && hits(x + need, y))) small.push(`${b.width.toFixed(0)} px wide`);
+    if (!large("height") && !(hits(x, y - need) && hits(x, y + need))) small.push(`${b.height.toFixed(0)} px high`);
     if (small.length > 0 && !e.matches("[role=treeitem] *")) faults.push(`the target ${name(e)} is ${small.join(" and ")}; ${least} is the least on a phone`);
   }
   if (document.documentElement.scrollWidth > innerWidth) faults.push(`the page is ${document.documentElement.scrollWidth} px wide in a window of ${innerWidth}`);
