@@ -274,6 +274,19 @@ class Visit {
     }
     const back = panel.getByRole("button", { name: "Back to the files" });
     if (await back.isVisible()) await back.click();
+    await page.getByLabel("Files to upload").setInputFiles({ name: "tone.wav", mimeType: "audio/wav", buffer: sound(1) });
+    await this.dialog("1 file is there already", "overwrite");
+  }
+
+  /** dialog looks at the dialog that opens, and closes it by a key. */
+  async dialog(name, state) {
+    const { page } = this;
+    const sheet = page.getByRole("dialog", { name, exact: true });
+    await sheet.waitFor();
+    await this.settled();
+    await this.see(state);
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
   }
 
   async states() {
@@ -302,6 +315,9 @@ class Visit {
       await page.getByRole("tabpanel", { name: tab }).waitFor();
       await this.settled();
       await this.see(`panel ${tab.toLowerCase()}`);
+      if (tab !== "Agents") continue;
+      await page.getByRole("button", { name: "Details of Advisor" }).click();
+      await this.dialog("Advisor", "an agent");
     }
     await page.getByRole("heading", { name: "MCP servers" }).evaluate((h) => h.scrollIntoView());
     await this.see("mcp servers");
@@ -309,13 +325,12 @@ class Visit {
     await page.getByRole("dialog", { name: "Toolsets" }).waitFor();
     await this.settled();
     await this.see("toolsets");
+    await page.getByRole("button", { name: "Details of Reviews" }).click();
+    await this.dialog("Reviews 1.0.0", "toolset details");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.getByRole("tabpanel", { name: "Settings" }).getByRole("button", { name: "Shortcuts" }).click();
-    await page.getByRole("dialog").waitFor();
-    await this.see("shortcuts");
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await this.dialog("Shortcuts", "shortcuts");
   }
 
   async chats() {
