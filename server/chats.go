@@ -51,36 +51,6 @@ type chatJSON struct {
 	TurnID string `json:"turn_id,omitempty"`
 }
 
-// messagesJSON is a page of a chat's active branch, oldest first; before goes
-// into the query for those before them.
-type messagesJSON struct {
-	Chat     engine.Chat      `json:"chat"`
-	Messages []engine.Message `json:"messages"`
-	Total    int              `json:"total"`
-	Before   string           `json:"before,omitempty"`
-	TurnID   string           `json:"turn_id,omitempty"`
-	// TurnParentID is the message that the running turn goes on from: its question
-	// or its answer comes after that one, which need not be in the active branch.
-	// leaf lists the way to it. A turn that begins the chat has none.
-	TurnParentID string `json:"turn_parent_id,omitempty"`
-	// Question is what the running turn was asked, which is among the messages when it
-	// has ended. It has none where it answers anew what is there.
-	Question *engine.Message `json:"question,omitempty"`
-	// Calls are the tool calls of these messages. Their arguments and results are
-	// in the messages' parts; get_tool_call has all of one.
-	Calls []engine.CallView `json:"calls"`
-	// Siblings are, by the id of a message, the messages that go on from where it
-	// goes on; those that have none are left out. switch_branch goes to one.
-	Siblings map[string]siblingsJSON `json:"siblings"`
-}
-
-// siblingsJSON are the ids of messages that are in each other's place, the oldest
-// first, and where among them one is.
-type siblingsJSON struct {
-	IDs   []string `json:"ids"`
-	Index int      `json:"index"`
-}
-
 func listChats(s *Server, w http.ResponseWriter, r *http.Request) error {
 	limit, err := intParam(r, "limit", maxChats)
 	if err != nil {
@@ -183,85 +153,6 @@ func getChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatR
 func (s *Server) turnIn(ref engine.ChatRef) string {
 	id, _ := s.live.of(ref)
 	return string(id)
-}
-
-// question is what a running turn was asked; nil where that is in its chat.
-func (s *Server) question(turn engine.TurnID) *engine.Message {
-	if q, ok := s.turns.TurnQuestion(turn); ok {
-		return &q
-	}
-	return nil
-}
-
-func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {
-	limit, err := pageParam(r)
-	if err != nil {
-		return err
-	}
-	ref.Parent = r.URL.Query().Get("leaf")
-	conv, err := s.chats.Chat(r.Context(), ref)
-	if begun, turn, ok := s.live.first(ref, err); ok {
-		writeJSON(w, http.StatusOK, messagesJSON{
-			Chat: begun, TurnID: string(turn), Question: s.question(turn),
-			Messages: []engine.Message{}, Calls: []engine.CallView{}, Siblings: map[string]siblingsJSON{},
-		})
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	ref.Parent = ""
-	out := messagesJSON{Chat: conv.Chat, Total: len(conv.Messages), TurnID: s.turnIn(ref)}
-	if out.TurnID != "" {
-		parent, ok := s.turns.TurnBegins(engine.TurnID(out.TurnID))
-		if !ok { // it ended a moment ago
-			parent = conv.Chat.ActiveLeaf
-		}
-		out.TurnParentID, out.Question = parent, s.question(engine.TurnID(out.TurnID))
-	}
-	list := conv.Messages
-	if before := r.URL.Query().Get("before"); before != "" {
-		at := slices.IndexFunc(list, func(m engine.Message) bool { return m.ID == before })
-		if at < 0 {
-			return fault.New(fault.NotFound, "no message "+clean(before)+" in this branch of the chat")
-		}
-		list = list[:at]
-	}
-	if cut := len(list) - int(limit); cut > 0 {
-		list = list[cut:]
-		out.Before = list[0].ID
-	}
-	for i := range list {
-		list[i].Parts = orEmpty(list[i].Parts) // an answer that failed may have none
-	}
-	out.Messages = orEmpty(list)
-	if err := s.addCalls(r, &out); err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, out)
-	return nil
-}
-
-// addCalls adds what a page shows beside the messages themselves.
-func (s *Server) addCalls(r *http.Request, out *messagesJSON) error {
-	calls, err := s.tools.ViewCalls(r.Context(), out.Chat.ID, out.Messages)
-	if err != nil {
-		return err
-	}
-	out.Calls, out.Siblings = orEmpty(calls), map[string]siblingsJSON{}
-	if out.Chat.Messages <= out.Total { // all are on one way
-		return nil
-	}
-	siblings, err := s.branches.Siblings(r.Context(), out.Chat)
-	if err != nil {
-		return err
-	}
-	for _, m := range out.Messages {
-		if ids := siblings[m.ID]; len(ids) > 0 {
-			out.Siblings[m.ID] = siblingsJSON{ids, slices.Index(ids, m.ID)}
-		}
-	}
-	return nil
 }
 
 func renameChat(s *Server, w http.ResponseWriter, r *http.Request, ref engine.ChatRef) error {

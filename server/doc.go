@@ -23,6 +23,8 @@
 //     may ask for calls of that server's tools (apps.go, app_asks.go).
 //   - Opening: a code that stands for the token once, which a browser is started with
 //     (opening.go).
+//   - Link: an address of one file that needs no token, for what can't send a header.
+//     It is sealed, runs out, and ends with the server (links.go).
 //   - Compatible routes: those of OpenAI's and Ollama's APIs (compat.go,
 //     responses.go, compat_models.go). Their clients change the base URL alone.
 //   - Thread: a conversation by the name that a client has for it (wire.go,
@@ -36,7 +38,8 @@
 // Any page that a browser on this machine has open can send requests here. So
 // the Host has to be the address itself, an Origin has to be the server's own, a
 // request that a browser made for another site is refused whatever its method,
-// and the token is a header or a part of the path, never a cookie. CORS headers are
+// and the token is a header or a part of the path, never a cookie. The page puts it
+// into no address: what a player is given, and a person may copy, is a link. CORS headers are
 // written for the origins of Options.AllowOrigins, whose pages need the token like
 // everybody, and for the one of Options.TrustOrigin, on the one route that it may use
 // without (origins.go). What tools and MCP servers show as pages is sent by another

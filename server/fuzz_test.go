@@ -81,7 +81,7 @@ func FuzzRange(f *testing.F) {
 
 // FuzzPath sends any path through the gate: it is let to a route, or refused.
 func FuzzPath(f *testing.F) {
-	for _, seed := range []string{"/", "/t/x/api/chats", "/api/chats/1/workspace/files/a%2f..%2fb", "/%2e%2e/", "//x", "/t//", "/api/../metrics"} {
+	for _, seed := range []string{"/", "/t/x/api/chats", "/l/1.x/api/chats/1/workspace/files/a", "/api/chats/1/workspace/files/a%2f..%2fb", "/%2e%2e/", "//x", "/t//", "/api/../metrics"} {
 		f.Add(seed)
 	}
 	s, err := New(Options{Token: strings.Repeat("t", 40)})

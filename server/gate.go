@@ -41,6 +41,8 @@ type caller struct {
 	// server's own, and for what is no browser.
 	allowed string
 	token   string
+	// leave is that of a link; who comes by one brings no token.
+	leave string
 }
 
 type ownerKey struct{}
@@ -54,6 +56,7 @@ type gate struct {
 	allow   map[string]bool // the origins of --allow-origin, which need the token
 	rate    *bucket         // of all requests
 	wrong   *bucket         // of wrong tokens
+	links   *links
 }
 
 // addHost allows an address under which the server is reached.
@@ -63,14 +66,16 @@ func (g *gate) addHost(scheme, host string) {
 	g.origins[scheme+"://"+host] = true
 }
 
-// admit lets a request through, or says why not. It takes the token's prefix off
-// the path.
+// admit lets a request through, or says why not. It takes the prefix of a token or
+// a link off the path.
 func (g *gate) admit(r *http.Request, t *table) (caller, error) {
 	c := caller{owner: r.Context().Value(ownerKey{}) != nil}
 	if err := g.plainPath(r); err != nil {
 		return c, err
 	}
-	c.token = takeToken(r)
+	if c.leave = takeLeave(r); c.leave == "" {
+		c.token = takeToken(r)
+	}
 	c.route = t.find(r)
 	if to := t.asked(r); c.route == nil && to != nil && (to.trusted && g.fromTrusted(r) || g.fromAllowed(r) != "" && !to.owner) {
 		c.route = to
@@ -93,7 +98,7 @@ func (g *gate) admit(r *http.Request, t *table) (caller, error) {
 	if c.allowed != "" && r.Method == http.MethodOptions { // which brings no token, and changes nothing
 		return c, nil
 	}
-	if err := g.authorise(c); err != nil {
+	if err := g.authorise(r, c); err != nil {
 		return c, err
 	}
 	return c, contentType(r, c.route)
@@ -126,16 +131,9 @@ func notFound() error {
 // takeToken takes the token off the path or out of the header.
 func takeToken(r *http.Request) string {
 	if rest, ok := strings.CutPrefix(r.URL.Path, tokenPrefix); ok {
-		token, after, _ := strings.Cut(rest, "/")
-		// The token has no characters that are escaped, so both forms have the
-		// same prefix; a path that hasn't matches no route.
-		if raw, ok := strings.CutPrefix(r.URL.EscapedPath(), tokenPrefix+token); ok && isToken(token) {
-			u := *r.URL
-			u.Path, u.RawPath = "/"+after, "/"+strings.TrimPrefix(raw, "/")
-			if u.RawPath == u.Path {
-				u.RawPath = ""
-			}
-			r.URL, r.RequestURI = &u, u.RequestURI()
+		token, _, _ := strings.Cut(rest, "/")
+		if isToken(token) {
+			stripPrefix(r, tokenPrefix+token)
 		}
 		return token
 	}
@@ -144,6 +142,22 @@ func takeToken(r *http.Request) string {
 		return strings.TrimSpace(token)
 	}
 	return ""
+}
+
+// stripPrefix takes the beginning of a path off. What is taken has no characters that
+// are escaped, so the escaped form has the same beginning; a path that hasn't is left
+// as it is, and matches no route.
+func stripPrefix(r *http.Request, prefix string) {
+	raw, ok := strings.CutPrefix(r.URL.EscapedPath(), prefix)
+	if !ok {
+		return
+	}
+	u := *r.URL
+	u.Path, u.RawPath = "/"+strings.TrimPrefix(strings.TrimPrefix(u.Path, prefix), "/"), "/"+strings.TrimPrefix(raw, "/")
+	if u.RawPath == u.Path {
+		u.RawPath = ""
+	}
+	r.URL, r.RequestURI = &u, u.RequestURI()
 }
 
 // framing refuses bodies whose length isn't told, where a route doesn't take
@@ -201,13 +215,16 @@ func (g *gate) fromAllowed(r *http.Request) string {
 	return ""
 }
 
-// authorise looks at the token.
-func (g *gate) authorise(c caller) error {
+// authorise looks at the token, or at the leave of a link.
+func (g *gate) authorise(r *http.Request, c caller) error {
 	if c.route.owner && !c.owner { // whoever has the token may be far away, and not the user
 		return refuse(http.StatusForbidden, "forbidden", "this is for programs of the user on the same machine, by the Unix socket")
 	}
 	if c.owner || c.trusted || c.route.public {
 		return nil
+	}
+	if c.leave != "" {
+		return g.byLink(r, c)
 	}
 	if c.token != "" && g.token.is(c.token) {
 		return nil
@@ -223,6 +240,25 @@ func (g *gate) authorise(c caller) error {
 	}
 	return refuse(http.StatusUnauthorized, "unauthorized", "the request has no token",
 		"send the header Authorization: Bearer TOKEN, with what is in "+TokenFile+" of the data directory")
+}
+
+// byLink lets through what a link is for, and nothing else.
+func (g *gate) byLink(r *http.Request, c caller) error {
+	found := leaveWrong
+	if c.route.linked {
+		found = g.links.look(c.leave, linkedTo(r.URL))
+	}
+	switch {
+	case found == leaveGiven:
+		return nil
+	case found == leaveWrong && !g.wrong.take():
+		return slowDown("there were too many wrong links")
+	case c.route.hidden:
+		return notFound()
+	case found == leaveOver:
+		return refuse(http.StatusUnauthorized, "unauthorized", "the link has run out", "open the file on the page again")
+	}
+	return refuse(http.StatusUnauthorized, "unauthorized", "the link is none that this server has made for this address since it was started", "open the file on the page again")
 }
 
 // contentType refuses a body of another type than the route takes.

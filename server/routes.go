@@ -119,8 +119,12 @@ func workspaceRoutes() []route {
 		{op: "get_workspace_files", method: http.MethodGet, path: "/api/chats/{chat}/workspace/files", tag: tag, do: getWorkspaceFiles, query: state, gives: filesJSON{}, summary: "The files of a chat"},
 		{
 			op: "get_workspace_file", method: http.MethodGet, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: getWorkspaceFile,
-			summary: "The content of a file, or the part of it that Range asks for", query: state, media: anyType, slow: true,
+			summary: "The content of a file, or the part of it that Range asks for", query: state, media: anyType, slow: true, linked: true,
 			maybe: []int{http.StatusPartialContent, http.StatusNotModified},
+		},
+		{
+			op: "create_link", method: http.MethodPost, path: "/api/links", tag: tag, do: createLink, body: linkBody{}, takes: jsonBody(), status: http.StatusCreated, gives: linkJSON{},
+			summary: "Make an address of one file that needs no token for 12 hours, or until the server ends: for players, which send no header",
 		},
 		{
 			op: "put_workspace_file", method: http.MethodPut, path: "/api/chats/{chat}/workspace/files/{path...}", tag: tag, do: inChat(putWorkspaceFile),

@@ -155,6 +155,7 @@ func New(o Options) (*Server, error) {
 	s.gate = &gate{
 		token: newSecret(o.Token), hosts: map[string]bool{}, origins: map[string]bool{},
 		rate: newBucket(requestsAtOnce, requestsPerSecond, s.now), wrong: newBucket(wrongAtOnce, wrongPerSecond, s.now),
+		links: newLinks(s.now),
 	}
 	if s.gate.allow, err = originsOf(o.AllowOrigins); err != nil {
 		return nil, err

@@ -52,6 +52,7 @@ type route struct {
 
 	public  bool // needs no token
 	hidden  bool // without a token, there is nothing
+	linked  bool // may be read by a link, without a token
 	trusted bool // may be used from the origin that is trusted, without a token
 	slow    bool // reads or writes files: longer time limits
 	owner   bool // for the Unix socket alone; elsewhere it is forbidden

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -105,5 +106,78 @@ func TestAChatIsListedWhileItsFirstTurnRuns(t *testing.T) {
 	s.until("complete")
 	if after := list(); len(after) != 1 || after[0].ID != turn.ChatID {
 		t.Errorf("after it: %+v", after)
+	}
+}
+
+// A fork has the messages that it begins with, and their calls, while its first turn
+// runs as well as after it.
+func TestAForkListsItsMessagesWhileItsFirstTurnRuns(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: askScript, tools: removeTool()})
+	type page struct {
+		Messages []struct {
+			ID     string
+			ChatID string `json:"chat_id"`
+		}
+		Before       string
+		TurnID       string `json:"turn_id"`
+		TurnParentID string `json:"turn_parent_id"`
+		Question     *struct{ ID string }
+		Calls        []struct {
+			MessageID string `json:"message_id"`
+		}
+	}
+	list := func(chat, query string) (p page) {
+		t.Helper()
+		h.call("GET", "/api/chats/"+chat+"/messages"+query, nil).is(200, &p)
+		return p
+	}
+	// denied has a turn's call denied, and looks at its chat before.
+	denied := func(body doc, meanwhile func(chat string)) string {
+		t.Helper()
+		var turn struct {
+			Events string
+			ChatID string `json:"chat_id"`
+			TurnID string `json:"turn_id"`
+		}
+		body["confirm"] = true
+		h.call("POST", "/api/turns", body).is(202, &turn)
+		s := h.follow("GET", turn.Events, nil)
+		a := s.until("approval")
+		meanwhile(turn.ChatID)
+		h.call("POST", "/api/turns/"+turn.TurnID+"/confirm", doc{"tool_use_id": a["tool_use_id"], "nonce": a["nonce"], "decision": "deny"}).is(204, nil)
+		s.until("complete")
+		return turn.ChatID
+	}
+	from := denied(doc{"message": "twice"}, func(string) {})
+	was := list(from, "")
+	ids := func(p page) (out []string) {
+		for _, m := range p.Messages {
+			out = append(out, m.ID)
+		}
+		return out
+	}
+	fork := denied(doc{"message": "twice", "chat_id": from, "fork": true}, func(chat string) {
+		now := list(chat, "")
+		if !slices.Equal(ids(now), ids(was)) || now.Messages[0].ChatID != chat || len(now.Calls) != len(was.Calls) || len(now.Calls) == 0 {
+			t.Errorf("the fork lists %+v while its first turn runs; it comes from %+v", now, was)
+		}
+		last := was.Messages[len(was.Messages)-1].ID
+		if now.TurnID == "" || now.TurnParentID != last || now.Question == nil {
+			t.Errorf("its turn is %s behind %s with the question %+v; it goes on from %s", now.TurnID, now.TurnParentID, now.Question, last)
+		}
+		if p := list(chat, "?limit=1"); len(p.Messages) != 1 || p.Messages[0].ID != last || p.Before != last {
+			t.Errorf("a page of one is %+v", p)
+		}
+		if p := list(chat, "?leaf="+was.Messages[0].ID); !slices.Equal(ids(p), ids(was)[:1]) {
+			t.Errorf("the way to the first message is %+v", p)
+		}
+		h.call("GET", "/api/chats/"+chat+"/messages?leaf=01ARZ3NDEKTSV4RRFFQ69G5FAV", nil).is(404, nil)
+		if p := list(from, ""); p.TurnID != "" || p.Messages[0].ChatID != from {
+			t.Errorf("the chat that it comes from lists %+v", p)
+		}
+	})
+	if after := list(fork, ""); len(after.Messages) != len(was.Messages)+2 || !slices.Equal(ids(after)[:len(was.Messages)], ids(was)) {
+		t.Errorf("after its turn it lists %+v", after)
 	}
 }

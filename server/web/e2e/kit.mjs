@@ -93,10 +93,10 @@ export class Kit {
     throw new Error(`${this.name}: ${what} didn't come about in ${patience / 1000} s; the last was ${JSON.stringify(last)}`);
   }
 
-  /** axe fails on what keeps people out: serious and critical findings. */
-  async axe(page, state) {
+  /** axe fails on what keeps people out: serious and critical findings. rules are those wanted, where not all are. */
+  async axe(page, state, rules) {
     if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource());
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+    const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], ...(only ? { runOnly: { type: "rule", values: only } } : {}) }), rules);
     const grave = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
     const lines = grave.flatMap((v) => [`${v.impact}: ${v.id}: ${v.help}`, ...v.nodes.slice(0, 3).map((n) => `    ${n.html.slice(0, 200)}\n      ${(n.failureSummary ?? "").replace(/\n\s*/g, " ").slice(0, 300)}`)]);
     if (lines.length > 0) this.faults.push(`axe finds in ${state}:\n  ${lines.join("\n  ")}`);

@@ -20,6 +20,7 @@ export default function ShortcutList() {
       open={open}
       onOpenChange={setShortcuts}
       title="Shortcuts"
+      reading
       footer={
         <div className="mr-auto flex items-center gap-3 text-[13px]">
           <Switch label="Single keys act" checked={on} onChange={setOn} />

@@ -2,6 +2,7 @@ import { PanelRight, TriangleAlert } from "lucide-react";
 import { memo, useMemo } from "react";
 import { useCallPayloads } from "@/components/panels/workspace/useLostPayload";
 import { Button } from "@/components/ui/Button";
+import { Words } from "@/components/ui/Words";
 import { useChat } from "@/hooks/useGeneralChat";
 import { splitMarkers, type Segment } from "@/lib/markers";
 import type { LiveTurn } from "@/lib/turn";
@@ -155,8 +156,8 @@ function Ending({ message, last }: { message: GeneralChatMessage; last: boolean 
         {what}
       </p>
       {message.fault?.hints.map((hint) => (
-        <p key={hint} className="mt-1 font-mono text-xs break-words whitespace-pre-wrap text-muted">
-          {hint}
+        <p key={hint} className="mt-1 break-words whitespace-pre-wrap text-muted">
+          <Words>{hint}</Words>
         </p>
       ))}
       {last && (

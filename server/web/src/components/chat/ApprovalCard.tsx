@@ -39,7 +39,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
   }
 
   return (
-    <section aria-labelledby={`${id}-title`} className="my-2 overflow-hidden rounded-lg border border-accent bg-surface text-[13px]">
+    <section aria-labelledby={`${id}-title`} className="@container my-2 overflow-hidden rounded-lg border border-accent bg-surface text-[13px]">
       <p className="sr-only" role="alert">{`${approval.tool} needs your approval`}</p>
       <div className="flex items-center gap-2 px-3 py-2">
         <ShieldQuestion className="size-4 shrink-0 text-accent-ink" aria-hidden="true" />
@@ -53,14 +53,14 @@ function ApprovalCard({ approval }: { approval: Approval }) {
       <div className="flex flex-col gap-2 border-t border-border px-3 py-2">
         {approval.reason && <p className="text-muted">{approval.reason[0]?.toUpperCase() + approval.reason.slice(1)}.</p>}
         {problem && <p role="alert" className="text-bad">{problem}</p>}
-        <div className="flex flex-wrap items-center gap-2">
+        <div className="flex flex-wrap items-center justify-end gap-2">
           <input
             aria-label="Reason for a denial, told to the model"
             placeholder="Reason, if you deny it"
             maxLength={2000}
             value={reason}
             onChange={(e) => setReason(e.target.value)}
-            className="h-8 min-w-32 flex-1 rounded-md border border-border bg-bg px-2 placeholder:text-muted"
+            className="h-8 min-w-32 flex-1 basis-full rounded-md @min-[480px]:basis-0 border border-border bg-bg px-2 placeholder:text-muted"
           />
           <Button disabled={!ready} onClick={() => void decide("deny")}>
             Deny

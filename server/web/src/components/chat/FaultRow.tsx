@@ -1,5 +1,6 @@
 import { TriangleAlert, X } from "lucide-react";
 import { Button, IconButton } from "@/components/ui/Button";
+import { Words } from "@/components/ui/Words";
 import { useChat } from "@/hooks/useGeneralChat";
 import type { ChatFault } from "@/types/chat";
 
@@ -12,8 +13,8 @@ export function FaultRow({ fault }: { fault: ChatFault }) {
       <div className="max-h-20 min-w-0 flex-1 overflow-y-auto break-words">
         <p>{fault.message}</p>
         {fault.hints.map((hint) => (
-          <p key={hint} className="mt-1 font-mono text-xs whitespace-pre-wrap text-muted">
-            {hint}
+          <p key={hint} className="mt-1 whitespace-pre-wrap text-muted">
+            <Words>{hint}</Words>
           </p>
         ))}
       </div>

@@ -22,11 +22,11 @@ export function FirstVisit() {
     await send(s.message, "text_input", undefined, { model: s.model || model || undefined, agent: s.agent || agent || undefined, uploads: s.uploads });
   }
   return (
-    <div className="scroll-y flex min-h-0 flex-1 flex-col justify-center">
+    <div className="@container scroll-y flex min-h-0 flex-1 flex-col justify-center">
       <div className="mx-auto w-full max-w-[800px] px-4 py-6">
         <h1 className="text-xl font-semibold">What shall be done?</h1>
         <p className="mt-1 text-muted">Ask anything. What tools change in the workspace can be undone.</p>
-        <ul className="mt-6 grid gap-3 sm:grid-cols-[repeat(auto-fit,minmax(200px,1fr))]">
+        <ul className="mt-6 grid gap-3 @min-[640px]:grid-cols-[repeat(auto-fit,minmax(180px,1fr))]">
           {list.map((s) => (
             <li key={s.title}>
               <button type="button" onClick={() => void ask(s)} className="flex h-full w-full flex-col gap-1 rounded-xl border border-border bg-surface p-3 text-left hover:border-muted">

@@ -14,7 +14,7 @@ export function Field({ field, value, problem, onChange }: { field: FormField; v
   return (
     <div className="flex flex-col gap-1">
       {field.type === "boolean" ? (
-        <label className="flex items-center gap-2">
+        <label className="flex min-h-6 items-center gap-2">
           <input {...shared} aria-required={undefined} type="checkbox" checked={value === true} onChange={(e) => onChange(e.target.checked)} className="size-4 accent-accent" />
           {label}
         </label>
@@ -59,7 +59,7 @@ function Choices({ field, label, value, about, onChange }: { field: FormField; l
     <fieldset aria-describedby={about}>
       <legend className="font-medium">{label}</legend>
       {field.options?.map((o) => (
-        <label key={o.value} className="flex items-center gap-2 py-0.5">
+        <label key={o.value} className="flex min-h-6 items-center gap-2 py-0.5">
           <input
             type="checkbox"
             checked={value.includes(o.value)}

@@ -37,7 +37,8 @@ export function SearchResults({ query }: { query: string }) {
               <span dir="auto" className="block truncate text-[13px]">
                 <Marked text={titleOf(c.chat)} at={c.chat.title ? c.title_at : undefined} />
               </span>
-              {c.matches.slice(0, 2).map((m: Schemas["match"], i) => (
+              {/* A short question is its chat's title, too. */}
+              {c.matches.filter((m) => m.excerpt !== titleOf(c.chat)).slice(0, 2).map((m: Schemas["match"], i) => (
                 <span key={i} dir="auto" className="line-clamp-2 text-xs text-muted">
                   <Marked text={m.excerpt} at={m.at} />
                 </span>

@@ -52,15 +52,15 @@ export function ToolDetails({ call, chatId }: { call: ToolCall; chatId: string |
       {changed > 0 && (
         <ul aria-label="Files changed" className="border-t border-border px-3 py-2 font-mono text-xs">
           {call.changes?.map((c) => (
-            <li key={c.path} className="flex gap-2">
+            <li key={c.path} className="flex items-center gap-2">
               <span className={cn("w-14 shrink-0", c.kind === "added" ? "text-good" : c.kind === "removed" ? "text-bad" : "text-warn")}>{c.kind}</span>
-              <button type="button" className="min-w-0 truncate text-left hover:underline" onClick={() => select({ kind: "file", path: c.path, manifestId: call.post_manifest_id })}>
+              <button type="button" className="min-h-6 min-w-0 truncate text-left hover:underline" onClick={() => select({ kind: "file", path: c.path, manifestId: call.post_manifest_id })}>
                 {c.path}
               </button>
             </li>
           ))}
           <li className="pt-1">
-            <button type="button" className="text-accent-ink hover:underline" onClick={() => select({ kind: "timeline" })}>
+            <button type="button" className="min-h-6 font-sans text-[13px] text-accent-ink hover:underline" onClick={() => select({ kind: "timeline" })}>
               Show the changes in the timeline
             </button>
           </li>

@@ -3,6 +3,7 @@ import { Button } from "@/components/ui/Button";
 import { Dialog } from "@/components/ui/Dialog";
 import { Failed, Skeleton } from "@/components/ui/States";
 import { Switch } from "@/components/ui/Switch";
+import { Words } from "@/components/ui/Words";
 import { useGroupSwitch } from "./queries";
 import { useLook, useRemoveServer, useServers, type Change, type MCPServer } from "./server";
 import { Problem } from "./ToolGroupList";
@@ -14,7 +15,7 @@ export function ServerList() {
   const look = useLook();
   if (servers.isPending) return <Skeleton lines={3} className="px-0" />;
   if (servers.isError) return <Failed error={servers.error} what="The MCP servers can't be listed" onRetry={() => void servers.refetch()} />;
-  if (servers.data.length === 0) return <p className="text-muted">None. A toolset can bring one, and `fettle mcp add` adds one of your own.</p>;
+  if (servers.data.length === 0) return <p className="text-muted"><Words>None. A toolset can bring one, and `fettle mcp add` adds one of your own.</Words></p>;
 
   async function lookAt(server: string) {
     const looked = await look.mutateAsync({ server }).catch(() => null); // told already

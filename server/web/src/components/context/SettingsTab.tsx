@@ -3,6 +3,7 @@ import { useId, type ReactNode } from "react";
 import { Button } from "@/components/ui/Button";
 import { Failed, Skeleton } from "@/components/ui/States";
 import { tellFault } from "@/components/ui/Toasts";
+import { Words } from "@/components/ui/Words";
 import { request } from "@/lib/api/client";
 import { forget } from "@/lib/api/token";
 import { useChoices } from "@/lib/chat/choices";
@@ -60,7 +61,7 @@ export function SettingsTab() {
             Forget the token
           </Button>
         </div>
-        <p className="mt-2 text-muted">The token is kept for this tab alone. `fettle serve --open` opens the page with it again.</p>
+        <p className="mt-2 text-muted"><Words>The token is kept for this tab alone. `fettle serve --open` opens the page with it again.</Words></p>
       </Section>
     </div>
   );
@@ -98,7 +99,7 @@ function ThemeChoice() {
     <fieldset className="flex flex-wrap gap-x-4 gap-y-1">
       <legend className="sr-only">Theme</legend>
       {themes.map(({ id, label }) => (
-        <label key={id} className="flex cursor-pointer items-center gap-1.5">
+        <label key={id} className="flex min-h-6 cursor-pointer items-center gap-1.5">
           <input type="radio" name="theme" checked={theme === id} onChange={() => setTheme(id)} className="accent-accent" />
           {label}
         </label>
@@ -153,7 +154,7 @@ function Effective() {
     <>
       <p className="mb-2 break-words text-muted">
         {files.length > 0 ? `From ${files.join(", ")}` : "No configuration file"}
-        {profile ? `, profile ${profile}` : ""}. It is changed by `fettle config`, and read at the server’s start.
+        {profile ? `, profile ${profile}` : ""}. <Words>It is changed by `fettle config`, and read at the server’s start.</Words>
       </p>
       <dl className="flex flex-col gap-1.5">
         {list.map((setting) => (

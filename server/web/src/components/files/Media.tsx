@@ -1,6 +1,7 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
 import { Failed, Skeleton } from "@/components/ui/States";
-import { tokenAddress } from "@/lib/api/client";
+import { linkTo } from "@/lib/api/client";
 import { bytes } from "@/lib/time";
 import { baseName } from "./kinds";
 import { filePath, readBlob, type FilePart, type FileState } from "./workspaceApi";
@@ -64,8 +65,24 @@ export function Picture({ name, content, type, size, onBroken }: { name: string;
 /** MediaFile plays a sound or a film. The browser asks for the parts that it needs. */
 export function MediaFile({ chatId, path, state, part, kind, onBroken }: MediaProps & { kind: "audio" | "video" }) {
   const { manifest, tool_call_id } = state;
-  const address = useMemo(() => tokenAddress(filePath(chatId, path, { manifest, tool_call_id })), [chatId, path, manifest, tool_call_id]);
-  const own = { src: address, controls: true, preload: "metadata", onError: onBroken, "aria-label": baseName(path) } as const;
+  const at = filePath(chatId, path, { manifest, tool_call_id });
+  const link = useQuery({ queryKey: ["link", at], queryFn: () => linkTo(at), staleTime: Infinity, gcTime: 0 });
+  const renewed = useRef(false);
+  if (link.isPending) return <Skeleton lines={2} />;
+  if (link.isError) return <Failed what={`${baseName(path)} can't be played`} error={link.error} onRetry={() => void link.refetch()} />;
+  const own = {
+    src: link.data,
+    controls: true,
+    preload: "metadata",
+    "aria-label": baseName(path),
+    onLoadedMetadata: () => (renewed.current = false),
+    // The link may have run out, or its server was started anew: a new one tells.
+    onError: () => {
+      if (renewed.current) onBroken();
+      else void link.refetch();
+      renewed.current = true;
+    },
+  } as const;
   return (
     <figure className="flex h-full min-h-0 flex-col" key={part.sha256}>
       <div className="flex min-h-0 flex-1 items-center justify-center p-3">

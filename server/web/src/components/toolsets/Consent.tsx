@@ -28,7 +28,7 @@ export function Consent({ file, plan, onApprove, onLeave }: { file: File; plan: 
       footer={
         <>
           {reaches && (
-            <label className="mr-auto flex cursor-pointer items-center gap-2 text-[13px]">
+            <label className="mr-auto flex min-h-6 cursor-pointer items-center gap-2 text-[13px]">
               <input type="checkbox" checked={read} onChange={(e) => setRead(e.target.checked)} className="size-4 accent-accent" />
               I have read what it starts and reaches
             </label>

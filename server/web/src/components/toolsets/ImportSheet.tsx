@@ -58,7 +58,7 @@ function Done({ importing }: { importing: Extract<Importing, { step: "done" }> }
       <p>{importing.plan.same ? "It is installed already, with these contents." : "It is installed."}</p>
       {missing.length > 0 && (
         <p>
-          It reads <span className="font-mono">{missing.join(", ")}</span>, which {missing.length === 1 ? "is" : "are"} not set. Set {missing.length === 1 ? "it" : "them"} where `fettle serve` is
+          It reads <span className="font-mono">{missing.join(", ")}</span>, which {missing.length === 1 ? "is" : "are"} not set. Set {missing.length === 1 ? "it" : "them"} where <code className="font-mono">fettle serve</code> is
           started, then start it again.
         </p>
       )}

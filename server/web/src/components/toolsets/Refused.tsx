@@ -1,3 +1,4 @@
+import { Words } from "@/components/ui/Words";
 import { explain, ApiFault } from "@/lib/api/fault";
 import { cn } from "@/lib/cn";
 import { problemOf } from "./consent";
@@ -13,7 +14,7 @@ export function Refused({ error, name }: { error: unknown; name: string }) {
       {detail.length > 0 && <Problems lines={detail} />}
       {hints.map((hint) => (
         <p key={hint} className="text-muted">
-          {hint}
+          <Words>{hint}</Words>
         </p>
       ))}
       <p className="text-muted">Nothing was installed.</p>

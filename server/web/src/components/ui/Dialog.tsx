@@ -12,6 +12,7 @@ export function Dialog({
   title,
   about,
   wide,
+  reading,
   children,
   footer,
 }: {
@@ -20,6 +21,8 @@ export function Dialog({
   title: string;
   about?: ReactNode;
   wide?: boolean;
+  /** nothing in it takes the focus, so that it has to be scrolled itself */
+  reading?: boolean;
   children?: ReactNode;
   footer?: ReactNode;
 }) {
@@ -50,7 +53,10 @@ export function Dialog({
               </IconButton>
             </Base.Close>
           </div>
-          <div className="scroll-y min-h-0 flex-1 p-4">{children}</div>
+          {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+          <div tabIndex={reading ? 0 : undefined} className="scroll-y min-h-0 flex-1 p-4 outline-offset-[-2px]">
+            {children}
+          </div>
           {footer && <div className="flex flex-wrap justify-end gap-2 border-t border-border px-4 py-3">{footer}</div>}
         </Base.Content>
       </Base.Portal>

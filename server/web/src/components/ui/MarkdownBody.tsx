@@ -61,8 +61,12 @@ const components: Components = {
   // An image's address would tell its server that this was read, and what the model put into it.
   img: ({ src, alt }) => <Link href={typeof src === "string" ? src : undefined}>{alt || "image"}</Link>,
   pre: ({ children }) => <CodeBlock>{children}</CodeBlock>,
+  // Of a list of tasks; the model's text has no other.
+  input: ({ checked }) => <input type="checkbox" checked={checked ?? false} disabled aria-label={checked ? "Done" : "To do"} />,
   table: ({ children }) => (
-    <div className="overflow-x-auto">
+    // A scrolling box has to be reachable by keyboard.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div tabIndex={0} role="group" aria-label="Table" className="overflow-x-auto">
       <table>{children}</table>
     </div>
   ),

@@ -86,7 +86,7 @@ function FieldRow(props: RowProps) {
   if (field.kind === "boolean") {
     return (
       <div className="flex flex-col gap-1">
-        <label className="flex items-center gap-2">
+        <label className="flex min-h-6 items-center gap-2">
           <input type="checkbox" data-field={props.place} checked={props.value === true} disabled={props.disabled} aria-describedby={described} onChange={(e) => props.onChange(e.target.checked)} className="size-4 accent-(--fettle-accent)" />
           <span dir="auto" className="break-words">{field.label}</span>
         </label>
@@ -137,7 +137,7 @@ function Choices({ field, place, value, disabled, onChange, notes, described }: 
         {!field.required && <span className="font-normal text-muted"> (optional)</span>}
       </legend>
       {field.options.map((o, i) => (
-        <label key={i} className="flex items-center gap-2">
+        <label key={i} className="flex min-h-6 items-center gap-2">
           <input
             type="checkbox"
             data-field={i === 0 ? place : undefined}

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { ApiFault, explain } from "@/lib/api/fault";
 import { cn } from "@/lib/cn";
 import { Button } from "./Button";
+import { Words } from "./Words";
 
 /** Empty says what goes here, and offers the action that brings it. */
 export function Empty({ icon, title, children, action }: { icon?: ReactNode; title: string; children?: ReactNode; action?: ReactNode }) {
@@ -29,7 +30,9 @@ export function Failed({ error, what, onRetry }: { error: unknown; what: string;
       </p>
       <p className="mt-1 break-words">{message}</p>
       {hints.map((hint) => (
-        <p key={hint} className="mt-1 break-words text-muted">{hint}</p>
+        <p key={hint} className="mt-1 break-words text-muted">
+          <Words>{hint}</Words>
+        </p>
       ))}
       {onRetry && (
         <Button size="small" className="mt-2" onClick={onRetry}>

@@ -34,15 +34,6 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 }
 
 /**
- * tokenAddress is an address of the API for what can't send headers: the parts of a
- * film that its element asks for. It holds the token, so it stands in the page alone,
- * and is nothing to go to or to copy.
- */
-export function tokenAddress(path: string): string {
-  return `${base}${token() ? `/t/${encodeURIComponent(token())}` : ""}${path}`;
-}
-
-/**
  * api is the typed client of /openapi.json. A failure throws ApiFault, so that
  * `data` is there whenever a call returns: use `unwrap`.
  */
@@ -63,4 +54,13 @@ export const api = createClient<paths>({
 export function unwrap<T>(result: { data?: T }): NonNullable<T> {
   if (result.data === undefined || result.data === null) throw new Error("the server answered with nothing");
   return result.data as NonNullable<T>;
+}
+
+/**
+ * linkTo gives an address of a file for what can't send headers: the parts of a film
+ * that its element asks for. It lets that file be read, for some hours, and nothing
+ * else, since people copy it. It throws as api does.
+ */
+export async function linkTo(path: string): Promise<string> {
+  return addressOf(unwrap(await api.POST("/api/links", { body: { path } })).path);
 }
