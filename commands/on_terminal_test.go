@@ -335,12 +335,16 @@ func TestUndoOfManyFilesIsToldInBounds(t *testing.T) {
 		t.Errorf("a pipe gets %q and %q", out, errs)
 	}
 	_, errs := w.run(0, keeping...)
-	if strings.Count(errs, "left alone: many/") != 20 || !strings.Contains(errs, "left alone: 10 more; --output json lists them all") {
+	if strings.Count(errs, "left alone: many/") != 20 || !strings.Contains(errs, "left alone: 11 more; --output json lists them all") { // and the folder
 		t.Errorf("of what is kept is told\n%s", errs)
 	}
 	out, _ := w.run(0, append(keeping, "-o", "json")...)
 	var got struct{ Left []struct{ Path string } }
-	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Left) != 30 {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Left) != 31 {
 		t.Errorf("%v, JSON has %d", err, len(got.Left))
+	}
+	screen = w.onTerminal(nil, "undo", "30").ends(0)
+	if strings.Count(screen, "D  many/a-rather-long-name-") != 20 || !strings.Contains(screen, "and 10 more") {
+		t.Errorf("of what was done the screen shows\n%s", screen)
 	}
 }

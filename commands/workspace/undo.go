@@ -130,9 +130,7 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 	}
 	out := rt.Streams.Out
 	out.Printf("%s %s in chat %d%s: %s\n", past, StepsText(done.Steps), done.Chat.Number, stepsAge(done.Steps), ChangesText(done.Changes))
-	if o.plan {
-		listPlanned(rt, done.Changes)
-	}
+	listChanged(rt, done.Changes)
 	if len(done.Steps) < o.steps {
 		rt.Notice("there was nothing more to " + verb)
 	}
@@ -258,9 +256,9 @@ func tellMore(rt *workbench.Runtime, n int, what string) {
 	}
 }
 
-// listPlanned lists on a terminal what a plan would change: a pipe has the sum alone,
-// and all of it as JSON.
-func listPlanned(rt *workbench.Runtime, changes []cas.Change) {
+// listChanged lists on a terminal what was or would be changed, so that a person sees
+// what of it was theirs: a pipe has the sum alone, and all of it as JSON.
+func listChanged(rt *workbench.Runtime, changes []cas.Change) {
 	out := rt.Streams.Out
 	if !out.IsTerminal() {
 		return
@@ -414,9 +412,7 @@ func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 		past = "would bring back"
 	}
 	rt.Streams.Out.Printf("%s %s of chat %d: %s\n", past, o.states[0], done.Chat.Number, ChangesText(done.Changes))
-	if o.plan {
-		listPlanned(rt, done.Changes)
-	}
+	listChanged(rt, done.Changes)
 	TellLeft(rt, done)
 	if !o.plan && rt.Streams.Err.IsTerminal() {
 		rt.Streams.Err.Printf("  %s\n", rt.Streams.Err.Style().Dim("fettle undo"+chatFlag(o.chat)+" takes this back"))
