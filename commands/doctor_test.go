@@ -1,16 +1,14 @@
 package commands
 
 import (
-	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/commands/help/helptest"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/usage"
 )
 
 func TestDoctorOnATerminal(t *testing.T) {
@@ -46,23 +44,10 @@ func TestDoctorOnATerminal(t *testing.T) {
 	}
 }
 
-func TestTheOutputPageNamesTheFieldsOfRoundCommands(t *testing.T) {
+func TestTheOutputPageNamesTheFieldsOfDoctor(t *testing.T) {
 	t.Parallel()
-	page := outputPage(t)
-	for what, v := range map[string]any{
-		"prompts list": promptsJSON{}, "prompts show": promptShowJSON{}, "usage": usage.Report{}, "doctor": doctorJSON{},
-	} {
-		names := map[string]bool{}
-		jsonNames(reflect.TypeOf(v), names)
-		if len(names) < 3 {
-			t.Errorf("%s has only the fields %v", what, names)
-		}
-		for name := range names {
-			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(page) {
-				t.Errorf("%s: %s is not on the page", what, name)
-			}
-		}
-	}
+	page := helptest.OutputPage(t)
+	helptest.Names(t, page, map[string]any{"doctor": doctorJSON{}})
 	if !strings.Contains(page, "fettle doctor -o json") {
 		t.Error("doctor is not on the page")
 	}
