@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -99,15 +100,7 @@ func runACP(ctx context.Context, rt *workbench.Runtime, o acpOptions) error {
 			return err
 		}
 	}
-	dirs, err := rt.Dirs()
-	if err != nil {
-		return err
-	}
-	ring, err := rt.KeyRing(cfg)
-	if err != nil {
-		return err
-	}
-	index, err := modelIndex(rt, cfg, ring, dirs.Cache)
+	index, err := models.Index(rt, cfg, rt.Client)
 	if err != nil {
 		return err
 	}

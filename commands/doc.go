@@ -1,7 +1,7 @@
 // Package commands is fettle's command line: it assembles the program, and has the
 // commands that turns run through, one file a command, each with its flags, an
 // options struct, and a run function. Families that stand by themselves are packages
-// below it (chats, workspace, tools, author, store, settings, usage, help). How a turn is
+// below it, and the map in ARCHITECTURE.md names them. How a turn is
 // shown is package follow, and what all of them work with is package workbench. There
 // is no logic here that another front end would need too: that is the engine's.
 //

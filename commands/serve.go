@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -14,12 +13,11 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/keys"
+	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 	"github.com/fettle-cli/fettle/server"
 )
 
@@ -212,11 +210,7 @@ func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o
 	if err != nil {
 		return nil, nil, err
 	}
-	ring, err := rt.KeyRing(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	index, err := modelIndex(rt, cfg, ring, dirs.Cache)
+	index, err := models.Index(rt, cfg, rt.Client)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -242,18 +236,6 @@ func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o
 		Artifacts: o.artifacts, ArtifactsURL: o.artifactsURL,
 	})
 	return s, l, err
-}
-
-// modelIndex lists the models of a configuration.
-func modelIndex(rt *workbench.Runtime, cfg *config.Config, ring *keys.Keys, cache string) (*engine.ModelIndex, error) {
-	catalog, err := workbench.NewCatalog(cfg, ring, rt.Client, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &engine.ModelIndex{
-		Catalog: catalog, Cache: modelcache.New(filepath.Join(cache, modelsCacheDir)),
-		NotReady: func(name string) string { return withoutKey(ring, cfg.Providers[name]) },
-	}, nil
 }
 
 // prepareTurn fills in what the configuration says of a turn, as ask does.

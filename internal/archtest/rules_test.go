@@ -58,7 +58,7 @@ func layers() []rule {
 			why:    "how a message looks doesn't depend on who shows it",
 		},
 		{
-			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/..."},
+			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/...", "./commands/models/..."},
 			forbid: []string{"./commands", "./server/..."},
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
 		},
@@ -74,7 +74,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/workbench/..."},
-			forbid: []string{"./commands", "./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
+			forbid: []string{"./commands", "./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/...", "./commands/models/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
 			why:    "what all commands share knows none of them, nor what only one of them uses",
 		},
 		{

@@ -1,4 +1,4 @@
-package commands
+package models
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-type modelsRmOptions struct {
+type rmOptions struct {
 	names []string
 	yes   bool
 }
 
-func newModelsRm(rt *workbench.Runtime) *cli.Command {
+func newRm(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "rm",
 		Usage:       "remove models from Ollama",
@@ -28,17 +28,17 @@ func newModelsRm(rt *workbench.Runtime) *cli.Command {
 		UsageText:   "fettle models rm llama3.2 --yes",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "don't ask"}, rt.InProfile("")},
 		Action: func(c *cli.Context) error {
-			o := modelsRmOptions{names: c.Args().Slice(), yes: c.Bool("yes")}
+			o := rmOptions{names: c.Args().Slice(), yes: c.Bool("yes")}
 			if len(o.names) == 0 {
 				return cmdline.Usagef("fettle models list --local", "models rm wants the name of a model")
 			}
-			return runModelsRm(c.Context, rt, o)
+			return runRm(c.Context, rt, o)
 		},
 	}
 }
 
-func runModelsRm(ctx context.Context, rt *workbench.Runtime, o modelsRmOptions) error {
-	room, err := models(rt)
+func runRm(ctx context.Context, rt *workbench.Runtime, o rmOptions) error {
+	room, err := open(rt)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func runModelsRm(ctx context.Context, rt *workbench.Runtime, o modelsRmOptions) 
 
 // removable finds all models before any is removed, with the words by which a
 // person is asked about each.
-func (m *modelRoom) removable(ctx context.Context, names []string) (models []pullable, named []string, err error) {
+func (m *room) removable(ctx context.Context, names []string) (models []pullable, named []string, err error) {
 	for _, name := range names {
 		model, err := m.pullable(name, "rm")
 		if err != nil {

@@ -1,4 +1,4 @@
-package commands
+package models
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-type modelsShowOptions struct {
+type showOptions struct {
 	ref    string // "" is the model that ask would ask
 	output string
 }
 
-func newModelsShow(rt *workbench.Runtime) *cli.Command {
+func newShow(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show what is known of a model, and who told it",
@@ -34,17 +34,17 @@ configuration, whose word is the last. In a pipe the columns have tabs between.`
 			if c.NArg() > 1 {
 				return cmdline.Usagef(path+" ollama/qwen3", "models show takes one model")
 			}
-			o := modelsShowOptions{ref: c.Args().First(), output: c.String("output")}
+			o := showOptions{ref: c.Args().First(), output: c.String("output")}
 			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
-			return runModelsShow(c.Context, rt, o)
+			return runShow(c.Context, rt, o)
 		},
 	}
 }
 
-// shownModelJSON is what `models show --output json` prints.
-type shownModelJSON struct {
+// shownJSON is what `models show --output json` prints.
+type shownJSON struct {
 	SchemaVersion int `json:"schema_version"`
 	modelJSON
 	Address string `json:"address,omitempty"`
@@ -53,19 +53,19 @@ type shownModelJSON struct {
 	AskedAt *time.Time `json:"asked_at"`
 	Cached  bool       `json:"cached"`
 	// Sources says of each fact who told it: provider, cache, configuration.
-	Sources map[string]modelFactJSON `json:"sources"`
+	Sources map[string]factJSON `json:"sources"`
 	// Problem is why the provider couldn't be asked now.
 	Problem *workbench.FaultBody `json:"problem,omitempty"`
 	Example string               `json:"example"`
 }
 
-type modelFactJSON struct {
+type factJSON struct {
 	From   string         `json:"from"`
 	Origin *config.Origin `json:"origin,omitempty"` // of the configuration
 }
 
-func runModelsShow(ctx context.Context, rt *workbench.Runtime, o modelsShowOptions) error {
-	room, err := models(rt)
+func runShow(ctx context.Context, rt *workbench.Runtime, o showOptions) error {
+	room, err := open(rt)
 	if err != nil {
 		return err
 	}
@@ -86,14 +86,14 @@ func runModelsShow(ctx context.Context, rt *workbench.Runtime, o modelsShowOptio
 	return nil
 }
 
-// modelFact is one line of `models show`.
-type modelFact struct {
+// fact is one line of `models show`.
+type fact struct {
 	name, value string
 	from        engine.Source
 	setting     string // its name in the configuration; "" where that has none
 }
 
-func modelFacts(m engine.ListedModel) []modelFact {
+func facts(m engine.ListedModel) []fact {
 	length, size := "", ""
 	if m.ContextLength > 0 {
 		length = term.Count(m.ContextLength, "token", "tokens")
@@ -102,7 +102,7 @@ func modelFacts(m engine.ListedModel) []modelFact {
 		size = term.Size(m.Size)
 	}
 	s := m.Sources
-	return []modelFact{
+	return []fact{
 		{"context", length, s.ContextLength, "context_length"},
 		{"tools", knownText(m.Tools), s.Tools, "tools"},
 		{"images", knownText(m.Images), s.Images, "images"},
@@ -124,7 +124,7 @@ func knownText(k provider.Known) string {
 
 // origin is where the configuration says a fact: of models, else of the
 // provider's own list of them.
-func (m *modelRoom) origin(model engine.FoundModel, setting string) (config.Origin, bool) {
+func (m *room) origin(model engine.FoundModel, setting string) (config.Origin, bool) {
 	for _, key := range []string{
 		"models." + model.Ref() + "." + setting,
 		"providers." + model.Provider + ".models." + model.Name + "." + setting,
@@ -136,10 +136,10 @@ func (m *modelRoom) origin(model engine.FoundModel, setting string) (config.Orig
 	return config.Origin{}, false
 }
 
-func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
-	out := shownModelJSON{
+func (m *room) shown(found engine.FoundModel) shownJSON {
+	out := shownJSON{
 		SchemaVersion: workbench.OutputVersion, modelJSON: describeModel(found.ListedModel), Address: found.List.Address,
-		Listed: found.Listed, Cached: found.List.Cached, Sources: map[string]modelFactJSON{}, Example: modelExample(found),
+		Listed: found.Listed, Cached: found.List.Cached, Sources: map[string]factJSON{}, Example: example(found),
 	}
 	if !found.List.Asked.IsZero() {
 		asked := found.List.Asked.UTC()
@@ -149,18 +149,18 @@ func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
 		body := workbench.BodyOf(trouble)
 		out.Problem = &body
 	}
-	for _, f := range modelFacts(found.ListedModel) {
+	for _, f := range facts(found.ListedModel) {
 		name := f.setting
 		if name == "" {
 			name = f.name
 		}
 		switch f.from {
 		case engine.FromProvider:
-			out.Sources[name] = modelFactJSON{From: "provider"}
+			out.Sources[name] = factJSON{From: "provider"}
 		case engine.FromCache:
-			out.Sources[name] = modelFactJSON{From: "cache"}
+			out.Sources[name] = factJSON{From: "cache"}
 		case engine.FromConfiguration:
-			said := modelFactJSON{From: "configuration"}
+			said := factJSON{From: "configuration"}
 			if origin, ok := m.origin(found, f.setting); ok {
 				said.Origin = &origin
 			}
@@ -171,7 +171,7 @@ func (m *modelRoom) shown(found engine.FoundModel) shownModelJSON {
 }
 
 // print shows a model for reading.
-func (m *modelRoom) print(rt *workbench.Runtime, found engine.FoundModel) {
+func (m *room) print(rt *workbench.Runtime, found engine.FoundModel) {
 	out := rt.Streams.Out
 	style := out.Style()
 	out.Printf("%s\n", style.Bold(term.Clean(found.Ref())))
@@ -182,7 +182,7 @@ func (m *modelRoom) print(rt *workbench.Runtime, found engine.FoundModel) {
 		}
 		table.Row(name, value, from)
 	}
-	for _, f := range modelFacts(found.ListedModel) {
+	for _, f := range facts(found.ListedModel) {
 		switch {
 		case f.value != "":
 			row(f.name, f.value, m.from(found, f))
@@ -193,14 +193,14 @@ func (m *modelRoom) print(rt *workbench.Runtime, found engine.FoundModel) {
 	_ = table.Flush() // Main looks at what went wrong with writing
 	m.printAbout(out, found)
 	if out.IsTerminal() {
-		out.Printf("\n  %s\n", style.Dim(term.Clean(modelExample(found))))
+		out.Printf("\n  %s\n", style.Dim(term.Clean(example(found))))
 	}
 	m.remarks(rt, found)
 }
 
 // printAbout shows what is known besides the facts, whole, so that it can be
 // copied, below them and in their columns.
-func (m *modelRoom) printAbout(out *term.Output, found engine.FoundModel) {
+func (m *room) printAbout(out *term.Output, found engine.FoundModel) {
 	row := func(name, value string) {
 		switch {
 		case value == "":
@@ -218,7 +218,7 @@ func (m *modelRoom) printAbout(out *term.Output, found engine.FoundModel) {
 }
 
 // remarks says on standard error what there is to say of how it is known.
-func (m *modelRoom) remarks(rt *workbench.Runtime, found engine.FoundModel) {
+func (m *room) remarks(rt *workbench.Runtime, found engine.FoundModel) {
 	if trouble := listTrouble(found.List); trouble != nil {
 		rt.Notice(trouble.Msg)
 		return
@@ -229,7 +229,7 @@ func (m *modelRoom) remarks(rt *workbench.Runtime, found engine.FoundModel) {
 }
 
 // from says where a fact comes from.
-func (m *modelRoom) from(found engine.FoundModel, f modelFact) string {
+func (m *room) from(found engine.FoundModel, f fact) string {
 	switch f.from {
 	case engine.FromProvider:
 		return found.Provider
@@ -244,7 +244,7 @@ func (m *modelRoom) from(found engine.FoundModel, f modelFact) string {
 	return ""
 }
 
-// modelExample is a command that asks the model.
-func modelExample(found engine.FoundModel) string {
+// example is a command that asks the model.
+func example(found engine.FoundModel) string {
 	return "fettle ask -m " + cmdline.ShellWord(found.Ref()) + ` "why is the sky blue?"`
 }

@@ -1,4 +1,4 @@
-package commands
+package models
 
 import (
 	"context"
@@ -20,21 +20,21 @@ import (
 // which only keeps suggestions up to date.
 const relistTime = 3 * time.Second
 
-type modelsPullOptions struct {
+type pullOptions struct {
 	name   string
 	output string
 }
 
-const modelsPullDescription = `The name is one that Ollama knows, such as qwen3, qwen3:32b or hf.co/NAME/REPO;
+const pullDescription = `The name is one that Ollama knows, such as qwen3, qwen3:32b or hf.co/NAME/REPO;
 ollama/qwen3 is the same. A pull that was stopped, by you or by the network,
 goes on from there the next time. A connection that breaks is tried again.`
 
-func newModelsPull(rt *workbench.Runtime) *cli.Command {
+func newPull(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "pull",
 		Usage:       "fetch a model into Ollama",
 		ArgsUsage:   "NAME",
-		Description: modelsPullDescription,
+		Description: pullDescription,
 		UsageText:   "fettle models pull qwen3\nfettle models pull qwen3 -o json",
 		Flags:       []cli.Flag{rt.InProfile(""), cmdline.OutputFlag()},
 		Action: func(c *cli.Context) error {
@@ -42,11 +42,11 @@ func newModelsPull(rt *workbench.Runtime) *cli.Command {
 			if c.NArg() != 1 || c.Args().First() == "" {
 				return cmdline.Usagef(path+" qwen3", "models pull wants the name of one model")
 			}
-			o := modelsPullOptions{name: c.Args().First(), output: c.String("output")}
+			o := pullOptions{name: c.Args().First(), output: c.String("output")}
 			if err := cmdline.CheckOutput(o.output, path); err != nil {
 				return err
 			}
-			return runModelsPull(c.Context, rt, o)
+			return runPull(c.Context, rt, o)
 		},
 	}
 }
@@ -70,7 +70,7 @@ func (p pullable) ref() string { return p.at + "/" + p.name }
 
 // pullable finds the provider of a name, which is Ollama's unless it begins
 // with another one's.
-func (m *modelRoom) pullable(arg, doing string) (pullable, error) {
+func (m *room) pullable(arg, doing string) (pullable, error) {
 	out := pullable{at: "ollama", name: arg}
 	if first, rest, ok := strings.Cut(arg, "/"); ok && rest != "" {
 		if _, err := m.index.Catalog.Registry.Get(first); !errors.As(err, new(*provider.UnknownError)) {
@@ -89,8 +89,8 @@ func (m *modelRoom) pullable(arg, doing string) (pullable, error) {
 	return out, nil
 }
 
-func runModelsPull(ctx context.Context, rt *workbench.Runtime, o modelsPullOptions) error {
-	room, err := models(rt)
+func runPull(ctx context.Context, rt *workbench.Runtime, o pullOptions) error {
+	room, err := open(rt)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func runModelsPull(ctx context.Context, rt *workbench.Runtime, o modelsPullOptio
 }
 
 // relist brings what is kept of a provider's models up to date.
-func (m *modelRoom) relist(ctx context.Context, name string) {
+func (m *room) relist(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(ctx, relistTime)
 	defer cancel()
 	_, _ = m.index.List(ctx, engine.ModelQuery{Providers: []string{name}, Refresh: true}) // it is asked for again if it fails

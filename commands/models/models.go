@@ -1,4 +1,4 @@
-package commands
+package models
 
 import (
 	"errors"
@@ -21,34 +21,22 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 )
 
-func newModels(rt *workbench.Runtime) *cli.Command {
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "models",
 		Usage:       "see, fetch and remove models",
 		Description: "fettle help models tells how models are named, found and described.",
 		UsageText:   "fettle models list\nfettle models show ollama/qwen3",
-		Subcommands: []*cli.Command{newModelsList(rt), newModelsShow(rt), newModelsPull(rt), newModelsRm(rt)},
+		Subcommands: []*cli.Command{newList(rt), newShow(rt), newPull(rt), newRm(rt)},
 	}
 }
 
-// modelsCacheDir is the folder of what providers said of their models, below
-// the cache directory.
-const modelsCacheDir = "models"
+// cacheDir is the folder of what providers said of their models, below the cache
+// directory.
+const cacheDir = "models"
 
-// modelRoom is what the commands about models work with.
-type modelRoom struct {
-	cfg    *config.Config
-	index  *engine.ModelIndex
-	client *http.Client
-}
-
-// models loads the configuration and puts the providers together. The caller
-// closes it.
-func models(rt *workbench.Runtime) (*modelRoom, error) {
-	cfg, err := rt.Config(nil)
-	if err != nil {
-		return nil, err
-	}
+// Index lists the models of a configuration, by requests of the client.
+func Index(rt *workbench.Runtime, cfg *config.Config, client *http.Client) (*engine.ModelIndex, error) {
 	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, err
@@ -57,15 +45,36 @@ func models(rt *workbench.Runtime) (*modelRoom, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := workbench.NewClient()
 	catalog, err := workbench.NewCatalog(cfg, ring, client, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &modelRoom{cfg: cfg, client: client, index: &engine.ModelIndex{
-		Catalog: catalog, Cache: modelcache.New(filepath.Join(dirs.Cache, modelsCacheDir)),
+	return &engine.ModelIndex{
+		Catalog: catalog, Cache: modelcache.New(filepath.Join(dirs.Cache, cacheDir)),
 		NotReady: func(name string) string { return withoutKey(ring, cfg.Providers[name]) },
-	}}, nil
+	}, nil
+}
+
+// room is what the commands about models work with.
+type room struct {
+	cfg    *config.Config
+	index  *engine.ModelIndex
+	client *http.Client
+}
+
+// open loads the configuration and puts the providers together. The caller
+// closes it.
+func open(rt *workbench.Runtime) (*room, error) {
+	cfg, err := rt.Config(nil)
+	if err != nil {
+		return nil, err
+	}
+	client := workbench.NewClient()
+	index, err := Index(rt, cfg, client)
+	if err != nil {
+		return nil, err
+	}
+	return &room{cfg, index, client}, nil
 }
 
 // withoutKey tells of a builtin provider whose own address would answer nobody.
@@ -79,7 +88,7 @@ func withoutKey(ring *keys.Keys, p config.Provider) string {
 	return p.KeyEnv + " not set"
 }
 
-func (m *modelRoom) close() { m.client.CloseIdleConnections() }
+func (m *room) close() { m.client.CloseIdleConnections() }
 
 // modelJSON is a model as `models list` and `models show` print it. What nobody
 // told is null.
@@ -138,9 +147,9 @@ func contextText(tokens int) string {
 	return strconv.Itoa((tokens+500)/1000) + "k"
 }
 
-// modelAbilities names what a model can do; a question mark stands for what nobody
+// abilitiesOf names what a model can do; a question mark stands for what nobody
 // told anything of.
-func modelAbilities(m engine.ListedModel) string {
+func abilitiesOf(m engine.ListedModel) string {
 	var can []string
 	told := false
 	for _, a := range []struct {
@@ -185,4 +194,19 @@ func unknownProvider(err error, command string) error {
 	}
 	near := append(unknown.Nearest, unknown.Known...)
 	return cmdline.Usagef(command+" "+near[0], "%s", unknown)
+}
+
+// About is what is said of a model in a list: "40k context, tools".
+func About(m engine.ListedModel) string {
+	var parts []string
+	if m.ContextLength > 0 {
+		parts = append(parts, contextText(m.ContextLength)+" context")
+	}
+	if can := abilitiesOf(m); can != "" && can != "?" {
+		parts = append(parts, can)
+	}
+	if m.Size > 0 {
+		parts = append(parts, term.Size(m.Size))
+	}
+	return strings.Join(parts, ", ")
 }

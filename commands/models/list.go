@@ -1,4 +1,4 @@
-package commands
+package models
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-// modelsListOptions are the flags of `models list`.
-type modelsListOptions struct {
+// listOptions are the flags of `models list`.
+type listOptions struct {
 	providers               []string
 	tools, images, thinking bool
 	local                   bool
@@ -26,17 +26,17 @@ type modelsListOptions struct {
 	output                  string
 }
 
-const modelsListDescription = `All providers that are set up are asked side by side, and one that fails keeps
+const listDescription = `All providers that are set up are asked side by side, and one that fails keeps
 none of the others from being shown. A list from elsewhere is believed for an
 hour; one of this machine is asked for each time. On a terminal it is a table
 that fits. In a pipe each model is a line of name, context in tokens, abilities,
 size in bytes and details, with tabs between. A ? means that nobody told.`
 
-func newModelsList(rt *workbench.Runtime) *cli.Command {
+func newList(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "list",
 		Usage:       "list what each provider offers",
-		Description: modelsListDescription,
+		Description: listDescription,
 		UsageText:   "fettle models list\nfettle models list --tools --local\nfettle models list --provider ollama -o json",
 		Flags: []cli.Flag{
 			cmdline.ListFlag("provider", "", "", "only the models of provider `NAME`; may be repeated"),
@@ -49,29 +49,29 @@ func newModelsList(rt *workbench.Runtime) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle models list"
-			o := modelsListOptions{
+			o := listOptions{
 				providers: cmdline.ListOf(c, "provider"), tools: c.Bool("tools"), images: c.Bool("images"),
 				thinking: c.Bool("thinking"), local: c.Bool("local"), refresh: c.Bool("refresh"), output: c.String("output"),
 			}
 			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
-			return runModelsList(c.Context, rt, o)
+			return runList(c.Context, rt, o)
 		},
 	}
 }
 
-// modelsJSON is what `models list --output json` prints.
-type modelsJSON struct {
-	SchemaVersion int                `json:"schema_version"`
-	Models        []modelJSON        `json:"models"`
-	Providers     []modelSourceJSON  `json:"providers"`
-	Errors        []modelsErrorJSON  `json:"errors"`
-	NotReady      []modelsNoticeJSON `json:"not_ready"`
+// listJSON is what `models list --output json` prints.
+type listJSON struct {
+	SchemaVersion int          `json:"schema_version"`
+	Models        []modelJSON  `json:"models"`
+	Providers     []sourceJSON `json:"providers"`
+	Errors        []errorJSON  `json:"errors"`
+	NotReady      []noticeJSON `json:"not_ready"`
 }
 
-// modelSourceJSON is where the models of a provider come from.
-type modelSourceJSON struct {
+// sourceJSON is where the models of a provider come from.
+type sourceJSON struct {
 	Provider string    `json:"provider"`
 	Address  string    `json:"address,omitempty"`
 	Local    bool      `json:"local"`
@@ -79,20 +79,20 @@ type modelSourceJSON struct {
 	Cached   bool      `json:"cached"`
 }
 
-// modelsErrorJSON is a provider that gave no list.
-type modelsErrorJSON struct {
+// errorJSON is a provider that gave no list.
+type errorJSON struct {
 	Provider string `json:"provider"`
 	workbench.FaultBody
 }
 
-// modelsNoticeJSON is a provider that wasn't asked.
-type modelsNoticeJSON struct {
+// noticeJSON is a provider that wasn't asked.
+type noticeJSON struct {
 	Provider string `json:"provider"`
 	Reason   string `json:"reason"`
 }
 
-func runModelsList(ctx context.Context, rt *workbench.Runtime, o modelsListOptions) error {
-	room, err := models(rt)
+func runList(ctx context.Context, rt *workbench.Runtime, o listOptions) error {
+	room, err := open(rt)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func runModelsList(ctx context.Context, rt *workbench.Runtime, o modelsListOptio
 
 // filter gives the models that are wanted, and counts those that may have an
 // ability that nobody told of.
-func (o modelsListOptions) filter(lists []engine.ModelList) (shown []engine.ListedModel, untold int) {
+func (o listOptions) filter(lists []engine.ModelList) (shown []engine.ListedModel, untold int) {
 	for _, l := range lists {
 		for _, m := range l.Models {
 			wanted, unknown := !o.local || m.Local, false
@@ -141,30 +141,30 @@ func (o modelsListOptions) filter(lists []engine.ModelList) (shown []engine.List
 	return shown, untold
 }
 
-func (o modelsListOptions) json(lists []engine.ModelList, shown []engine.ListedModel) modelsJSON {
-	out := modelsJSON{
-		SchemaVersion: workbench.OutputVersion, Models: []modelJSON{}, Providers: []modelSourceJSON{},
-		Errors: []modelsErrorJSON{}, NotReady: []modelsNoticeJSON{},
+func (o listOptions) json(lists []engine.ModelList, shown []engine.ListedModel) listJSON {
+	out := listJSON{
+		SchemaVersion: workbench.OutputVersion, Models: []modelJSON{}, Providers: []sourceJSON{},
+		Errors: []errorJSON{}, NotReady: []noticeJSON{},
 	}
 	for _, m := range shown {
 		out.Models = append(out.Models, describeModel(m))
 	}
 	for _, l := range lists {
 		if !l.Asked.IsZero() {
-			out.Providers = append(out.Providers, modelSourceJSON{l.Provider, l.Address, l.Local, l.Asked.UTC(), l.Cached})
+			out.Providers = append(out.Providers, sourceJSON{l.Provider, l.Address, l.Local, l.Asked.UTC(), l.Cached})
 		}
 		switch {
 		case l.NotReady != "":
-			out.NotReady = append(out.NotReady, modelsNoticeJSON{l.Provider, l.NotReady})
+			out.NotReady = append(out.NotReady, noticeJSON{l.Provider, l.NotReady})
 		case l.Err != nil:
-			out.Errors = append(out.Errors, modelsErrorJSON{l.Provider, workbench.BodyOf(listTrouble(l))})
+			out.Errors = append(out.Errors, errorJSON{l.Provider, workbench.BodyOf(listTrouble(l))})
 		}
 	}
 	return out
 }
 
 // print shows the table, and on standard error what it isn't whole for.
-func (o modelsListOptions) print(rt *workbench.Runtime, lists []engine.ModelList, shown []engine.ListedModel, untold int) {
+func (o listOptions) print(rt *workbench.Runtime, lists []engine.ModelList, shown []engine.ListedModel, untold int) {
 	listModels(rt.Streams.Out, shown)
 	now := time.Now()
 	for _, l := range lists {
@@ -190,7 +190,7 @@ func (o modelsListOptions) print(rt *workbench.Runtime, lists []engine.ModelList
 }
 
 // nothing says why the list is empty.
-func (o modelsListOptions) nothing(lists []engine.ModelList) string {
+func (o listOptions) nothing(lists []engine.ModelList) string {
 	for _, l := range lists {
 		if len(l.Models) > 0 {
 			return "no model is all of that"
@@ -200,7 +200,7 @@ func (o modelsListOptions) nothing(lists []engine.ModelList) string {
 }
 
 // nobodyAnswered is the fault where no provider could be asked.
-func nobodyAnswered(lists []engine.ModelList, o modelsListOptions) error {
+func nobodyAnswered(lists []engine.ModelList, o listOptions) error {
 	f := fault.New(fault.Unavailable, "no provider could be asked for its models")
 	for _, l := range lists {
 		if trouble := listTrouble(l); trouble != nil {
@@ -248,7 +248,7 @@ func listModels(out *term.Output, models []engine.ListedModel) {
 		}
 		cells := []string{m.Ref(), length}
 		if abilities {
-			cells = append(cells, modelAbilities(m))
+			cells = append(cells, abilitiesOf(m))
 		}
 		if !narrow {
 			details := m.Details
