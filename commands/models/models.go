@@ -21,6 +21,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 )
 
+// New is the command models.
 func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "models",

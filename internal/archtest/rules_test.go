@@ -58,7 +58,12 @@ func layers() []rule {
 			why:    "how a message looks doesn't depend on who shows it",
 		},
 		{
-			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/...", "./commands/models/..."},
+			rooms:  []string{"./commands/doctor/machine/..."},
+			forbid: []string{"./..."},
+			why:    "what a machine has is told without a configuration and without a store",
+		},
+		{
+			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/...", "./commands/models/...", "./commands/doctor"},
 			forbid: []string{"./commands", "./server/..."},
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
 		},

@@ -1,4 +1,4 @@
-package commands
+package doctor
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/commands/doctor/machine"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
@@ -62,8 +62,8 @@ func (v *visit) listed(ctx context.Context, name string) ([]provider.Model, erro
 
 var errNoList = errors.New("it can't tell its models")
 
-func (v *visit) ollama(ctx context.Context) doctor.Result {
-	r := doctor.Result{ID: ollamaName, Title: "Ollama", Status: doctor.OK}
+func (v *visit) ollama(ctx context.Context) machine.Result {
+	r := machine.Result{ID: ollamaName, Title: "Ollama", Status: machine.OK}
 	if !v.mayAskOllama() {
 		r.Detail = "at " + v.cfg.Ollama.Host + ", which is not this machine and wasn't asked: --online asks it"
 		return v.contextLength(r)
@@ -83,7 +83,7 @@ func (v *visit) ollama(ctx context.Context) doctor.Result {
 		r = failedResult(r, engine.Explain(ollamaName+"/", err))
 		r.Hints = r.Hints[:min(len(r.Hints), 1)] // what else there is to ask is the model's line to say
 		if !v.uses(ollamaName) {
-			r.Status = doctor.Warning
+			r.Status = machine.Warning
 		}
 		return v.contextLength(r)
 	}
@@ -93,18 +93,18 @@ func (v *visit) ollama(ctx context.Context) doctor.Result {
 	}
 	r.Detail = fmt.Sprintf("version %s at %s, %s", version, v.cfg.Ollama.Host, term.Count(len(models), "model", "models"))
 	if len(models) == 0 {
-		r.Status = doctor.Warning
+		r.Status = machine.Warning
 		r.Try("fettle models pull qwen3")
 	}
 	return v.contextLength(r)
 }
 
 // contextLength adds what is odd about the lengths of contexts that are set.
-func (v *visit) contextLength(r doctor.Result) doctor.Result {
+func (v *visit) contextLength(r machine.Result) machine.Result {
 	const variable = "OLLAMA_CONTEXT_LENGTH"
 	warn := func(hint, format string, args ...any) {
-		if r.Status == doctor.OK {
-			r.Status = doctor.Warning
+		if r.Status == machine.OK {
+			r.Status = machine.Warning
 		}
 		r.Try(hint)
 		r.More = append(r.More, fmt.Sprintf(format, args...))
@@ -129,8 +129,8 @@ func (v *visit) contextLength(r doctor.Result) doctor.Result {
 }
 
 // model tells which model a question would go to.
-func (v *visit) model(ctx context.Context) doctor.Result {
-	r := doctor.Result{ID: "model", Title: "model", Status: doctor.OK}
+func (v *visit) model(ctx context.Context) machine.Result {
+	r := machine.Result{ID: "model", Title: "model", Status: machine.OK}
 	if ref := v.cfg.Model; ref != "" {
 		p, model, err := v.catalog.Resolve(ref)
 		if err != nil {
@@ -156,7 +156,7 @@ func (v *visit) model(ctx context.Context) doctor.Result {
 }
 
 // unaskedModel tells which model would be chosen, as far as this machine knows.
-func (v *visit) unaskedModel(ctx context.Context, r doctor.Result) doctor.Result {
+func (v *visit) unaskedModel(ctx context.Context, r machine.Result) machine.Result {
 	keyed := ""
 	for _, s := range v.catalog.Seekers {
 		switch {
@@ -183,7 +183,7 @@ func (v *visit) unaskedModel(ctx context.Context, r doctor.Result) doctor.Result
 		r.Detail = "none named: one of Ollama's at " + v.cfg.Ollama.Host + unasked
 		return r
 	}
-	r.Status, r.Detail = doctor.Error, "no model to ask: none is named, no Ollama has one, and no provider has a key"
+	r.Status, r.Detail = machine.Error, "no model to ask: none is named, no Ollama has one, and no provider has a key"
 	r.Try("ollama serve, then: fettle models pull qwen3",
 		"fettle keys set anthropic   or openai, or mistral",
 		"fettle demo   a recorded model, nothing to set up")
@@ -192,8 +192,8 @@ func (v *visit) unaskedModel(ctx context.Context, r doctor.Result) doctor.Result
 
 // provider tells whether there is a key, and with --online whether the address
 // takes it. The key itself is never told.
-func (v *visit) provider(ctx context.Context, p config.Provider) doctor.Result {
-	r := doctor.Result{ID: "provider." + p.Name, Title: p.Name, Status: doctor.OK}
+func (v *visit) provider(ctx context.Context, p config.Provider) machine.Result {
+	r := machine.Result{ID: "provider." + p.Name, Title: p.Name, Status: machine.OK}
 	i := slices.IndexFunc(v.keys, func(f keys.Found) bool { return f.Name == p.Name })
 	switch {
 	case i < 0 && v.noKeys != nil:
@@ -203,7 +203,7 @@ func (v *visit) provider(ctx context.Context, p config.Provider) doctor.Result {
 	default:
 		r = v.withKey(r, p, v.keys[i].Sources[0])
 	}
-	if !v.online || i < 0 && p.Default || r.Status == doctor.Error {
+	if !v.online || i < 0 && p.Default || r.Status == machine.Error {
 		return r
 	}
 	models, err := v.listed(ctx, p.Name)
@@ -220,10 +220,10 @@ func (v *visit) provider(ctx context.Context, p config.Provider) doctor.Result {
 	return r
 }
 
-func (v *visit) withoutKey(r doctor.Result, p config.Provider) doctor.Result {
+func (v *visit) withoutKey(r machine.Result, p config.Provider) machine.Result {
 	switch {
 	case p.Default && v.uses(p.Name):
-		r.Status, r.Detail = doctor.Error, "no key, and the configuration names a model of it"
+		r.Status, r.Detail = machine.Error, "no key, and the configuration names a model of it"
 		if p.KeyEnv != "" {
 			r.Try("export " + p.KeyEnv + "=…")
 		}
@@ -231,7 +231,7 @@ func (v *visit) withoutKey(r doctor.Result, p config.Provider) doctor.Result {
 	case p.Default:
 		r.Detail = "not set up: no key"
 	case p.KeyEnv != "":
-		r.Status, r.Detail = doctor.Warning, p.BaseURL+" is asked without a key: "+p.KeyEnv+" is not set"
+		r.Status, r.Detail = machine.Warning, p.BaseURL+" is asked without a key: "+p.KeyEnv+" is not set"
 		r.Try("export "+p.KeyEnv+"=…", "fettle keys set "+p.Name)
 	default:
 		r.Detail = p.BaseURL + ", asked without a key"
@@ -239,7 +239,7 @@ func (v *visit) withoutKey(r doctor.Result, p config.Provider) doctor.Result {
 	return r
 }
 
-func (v *visit) withKey(r doctor.Result, p config.Provider, s keys.Source) doctor.Result {
+func (v *visit) withKey(r machine.Result, p config.Provider, s keys.Source) machine.Result {
 	where := map[keys.Place]string{
 		keys.Environment:   "in " + s.Name,
 		keys.Configuration: "in " + v.cfg.Origin("providers."+p.Name+".key"),
@@ -249,7 +249,7 @@ func (v *visit) withKey(r doctor.Result, p config.Provider, s keys.Source) docto
 	}[s.Place]
 	r.Detail = "key " + where
 	if s.Exposed {
-		r.Status = doctor.Warning
+		r.Status = machine.Warning
 		r.Try("chmod 600 on the file, and a new key: others could read this one")
 		r.Detail += " isn't used: others can read the file"
 	}

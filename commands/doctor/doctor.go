@@ -1,4 +1,4 @@
-package commands
+package doctor
 
 import (
 	"context"
@@ -12,29 +12,30 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/commands/doctor/machine"
 	"github.com/fettle-cli/fettle/commands/keys"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 )
 
-// doctorOptions are the flags of doctor.
-type doctorOptions struct {
+// options are the flags of doctor.
+type options struct {
 	output string
 	online bool
 }
 
-const doctorDescription = `Looks at what fettle rests on, and says what to do where something is missing:
+const description = `Looks at what fettle rests on, and says what to do where something is missing:
 ✓ is well, ! is worth a look, ✗ can't work. Nothing is written or mended, and no
 address is asked but an Ollama on this machine. The exit status is 0 where there
 is no ✗, and 1 where there is one.`
 
-func newDoctor(rt *workbench.Runtime) *cli.Command {
+// New is the command doctor.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
 		Usage:       "see what works here, and what to do about the rest",
-		Description: doctorDescription,
+		Description: description,
 		UsageText:   "fettle doctor\nfettle doctor -o json",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "online", Usage: "also ask each provider that has a key, or needs none; a command that prints a key is run"},
@@ -42,24 +43,24 @@ func newDoctor(rt *workbench.Runtime) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			const path = "fettle doctor"
-			o := doctorOptions{output: c.String("output"), online: c.Bool("online")}
+			o := options{output: c.String("output"), online: c.Bool("online")}
 			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
-			return runDoctor(c.Context, rt, o)
+			return run(c.Context, rt, o)
 		},
 	}
 }
 
-// doctorJSON is what `doctor --output json` prints.
-type doctorJSON struct {
-	SchemaVersion int             `json:"schema_version"`
-	Status        doctor.Status   `json:"status"` // the worst of the checks
-	Version       string          `json:"version"`
-	Checks        []doctor.Result `json:"checks"`
+// printed is what `doctor --output json` prints.
+type printed struct {
+	SchemaVersion int              `json:"schema_version"`
+	Status        machine.Status   `json:"status"` // the worst of the checks
+	Version       string           `json:"version"`
+	Checks        []machine.Result `json:"checks"`
 }
 
-func runDoctor(ctx context.Context, rt *workbench.Runtime, o doctorOptions) error {
+func run(ctx context.Context, rt *workbench.Runtime, o options) error {
 	visit, err := newVisit(rt, o)
 	if err != nil {
 		return err
@@ -67,19 +68,19 @@ func runDoctor(ctx context.Context, rt *workbench.Runtime, o doctorOptions) erro
 	if o.output == "text" {
 		rt.Streams.Status().Set("looking")
 	}
-	results := doctor.Run(ctx, visit.checks())
+	results := machine.Run(ctx, visit.checks())
 	rt.Streams.Status().Clear()
 	visit.client.CloseIdleConnections()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	worst := doctor.Worst(results)
+	worst := machine.Worst(results)
 	if o.output == "json" {
-		err = workbench.PrintJSON(rt, doctorJSON{workbench.OutputVersion, worst, rt.Build().Version, results})
+		err = workbench.PrintJSON(rt, printed{workbench.OutputVersion, worst, rt.Build().Version, results})
 	} else {
 		showResults(rt.Streams.Out, results)
 	}
-	if err == nil && worst == doctor.Error {
+	if err == nil && worst == machine.Error {
 		err = workbench.ExitError{Status: 1}
 	}
 	return err
@@ -99,7 +100,7 @@ type visit struct {
 
 // visit gathers what the checks look at. A configuration that is broken is one
 // of the findings, and the others go by the environment alone.
-func newVisit(rt *workbench.Runtime, o doctorOptions) (*visit, error) {
+func newVisit(rt *workbench.Runtime, o options) (*visit, error) {
 	rt.Quiet = true // warnings are findings, too
 	v := &visit{rt: rt, online: o.online, client: workbench.NewClient()}
 	if v.cfg, v.broken = rt.Config(nil); v.broken != nil {
@@ -121,19 +122,19 @@ func newVisit(rt *workbench.Runtime, o doctorOptions) (*visit, error) {
 
 // showResults prints a line for each result, and below it what else there is
 // to say. A write that fails is remembered by the output.
-func showResults(out *term.Output, results []doctor.Result) {
+func showResults(out *term.Output, results []machine.Result) {
 	style, width := out.Style(), 0
 	for _, r := range results {
 		width = max(width, term.Cells(r.Title))
 	}
-	count := map[doctor.Status]int{}
+	count := map[machine.Status]int{}
 	for _, r := range results {
 		count[r.Status]++
 		mark := style.Green("✓")
 		switch r.Status {
-		case doctor.Warning:
+		case machine.Warning:
 			mark = style.Yellow("!")
-		case doctor.Error:
+		case machine.Error:
 			mark = style.Red("✗")
 		}
 		indent := strings.Repeat(" ", width+4)
@@ -171,16 +172,16 @@ func room(out *term.Output, indent int) int {
 	return max(out.Width()-indent, 20)
 }
 
-func verdict(count map[doctor.Status]int) string {
+func verdict(count map[machine.Status]int) string {
 	var parts []string
-	if n := count[doctor.Error]; n > 0 {
+	if n := count[machine.Error]; n > 0 {
 		parts = append(parts, term.Count(n, "error", "errors"))
 	}
-	if n := count[doctor.Warning]; n > 0 {
+	if n := count[machine.Warning]; n > 0 {
 		parts = append(parts, term.Count(n, "warning", "warnings"))
 	}
 	if len(parts) == 0 {
-		return fmt.Sprintf("all %d are well", count[doctor.OK])
+		return fmt.Sprintf("all %d are well", count[machine.OK])
 	}
 	return strings.Join(parts, ", ")
 }

@@ -1,4 +1,4 @@
-package commands
+package doctor
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/doctor"
+	"github.com/fettle-cli/fettle/commands/doctor/machine"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
 )
@@ -25,29 +25,29 @@ import (
 const onlineLimit = 20 * time.Second
 
 // checks are all checks, in the order in which they are shown.
-func (v *visit) checks() []doctor.Check {
-	programs := doctor.Programs{Env: os.Environ()}
-	one := func(id, title string, look func(context.Context) doctor.Result) doctor.Check {
-		return doctor.Check{ID: id, Title: title, Look: func(ctx context.Context) []doctor.Result {
-			return []doctor.Result{look(ctx)}
+func (v *visit) checks() []machine.Check {
+	programs := machine.Programs{Env: os.Environ()}
+	one := func(id, title string, look func(context.Context) machine.Result) machine.Check {
+		return machine.Check{ID: id, Title: title, Look: func(ctx context.Context) []machine.Result {
+			return []machine.Result{look(ctx)}
 		}}
 	}
-	checks := []doctor.Check{
-		one("config", "configuration", func(context.Context) doctor.Result { return v.configuration() }),
+	checks := []machine.Check{
+		one("config", "configuration", func(context.Context) machine.Result { return v.configuration() }),
 		{ID: "data", Title: "data directory", Look: v.dataDirectory},
 		one("model", "model", v.model),
 		one("ollama", "Ollama", v.ollama),
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.cfg.Providers)) {
 		p := v.cfg.Providers[name]
-		checks = append(checks, one("provider."+name, name, func(ctx context.Context) doctor.Result { return v.provider(ctx, p) }))
+		checks = append(checks, one("provider."+name, name, func(ctx context.Context) machine.Result { return v.provider(ctx, p) }))
 	}
 	checks = append(checks,
 		one("python", "Python", programs.Python),
 		one("sandbox", "sandbox", v.sandbox),
 		one("git", "git", programs.Git),
-		one("clock", "clock", func(context.Context) doctor.Result { return v.clock() }),
-		one("terminal", "terminal", func(context.Context) doctor.Result { return v.terminal() }),
+		one("clock", "clock", func(context.Context) machine.Result { return v.clock() }),
+		one("terminal", "terminal", func(context.Context) machine.Result { return v.terminal() }),
 	)
 	for i := range checks {
 		if v.online {
@@ -58,11 +58,11 @@ func (v *visit) checks() []doctor.Check {
 }
 
 // configuration says what was read, and all that is wrong with it.
-func (v *visit) configuration() doctor.Result {
-	r := doctor.Result{ID: "config", Title: "configuration", Status: doctor.OK}
+func (v *visit) configuration() machine.Result {
+	r := machine.Result{ID: "config", Title: "configuration", Status: machine.OK}
 	var broken *config.Error
 	if errors.As(v.broken, &broken) {
-		r.Status, r.Detail = doctor.Error, term.Count(len(broken.Problems), "problem", "problems")
+		r.Status, r.Detail = machine.Error, term.Count(len(broken.Problems), "problem", "problems")
 		for _, p := range broken.Problems {
 			r.More = append(r.More, p.String())
 			r.Try(p.Hint)
@@ -82,7 +82,7 @@ func (v *visit) configuration() doctor.Result {
 		r.Detail += ", profile " + v.cfg.Profile
 	}
 	for _, w := range v.cfg.Warnings {
-		r.Status = doctor.Warning
+		r.Status = machine.Warning
 		r.More = append(r.More, w.String())
 		r.Try(w.Hint)
 	}
@@ -90,8 +90,8 @@ func (v *visit) configuration() doctor.Result {
 }
 
 // failedResult makes an error of a result.
-func failedResult(r doctor.Result, err error) doctor.Result {
-	r.Status, r.Detail = doctor.Error, err.Error()
+func failedResult(r machine.Result, err error) machine.Result {
+	r.Status, r.Detail = machine.Error, err.Error()
 	var f *fault.Fault
 	if errors.As(err, &f) {
 		r.More = f.Detail
@@ -104,16 +104,16 @@ func failedResult(r doctor.Result, err error) doctor.Result {
 // longer chat with files may well take.
 const lowSpace = 1 << 30
 
-func (v *visit) dataDirectory(ctx context.Context) []doctor.Result {
-	data := doctor.Result{ID: "data", Title: "data directory", Status: doctor.OK}
+func (v *visit) dataDirectory(ctx context.Context) []machine.Result {
+	data := machine.Result{ID: "data", Title: "data directory", Status: machine.OK}
 	dirs, err := v.rt.Dirs()
 	if err != nil {
-		return []doctor.Result{failedResult(data, err)}
+		return []machine.Result{failedResult(data, err)}
 	}
 	eng := engine.New(engine.Options{DataDir: dirs.Data})
 	h := eng.Health(ctx)
 	if err := errors.Join(h.Err, eng.Close()); err != nil {
-		return []doctor.Result{failedResult(data, err)}
+		return []machine.Result{failedResult(data, err)}
 	}
 	data.Detail = h.Dir
 	base := h.Dir
@@ -125,21 +125,21 @@ func (v *visit) dataDirectory(ctx context.Context) []doctor.Result {
 		data.Detail += ", " + term.Size(h.Free) + " free"
 	}
 	switch {
-	case !doctor.Writable(base):
-		data.Status = doctor.Error
+	case !machine.Writable(base):
+		data.Status = machine.Error
 		data.Try("FETTLE_DATA=DIR fettle …   keeps the data elsewhere")
 		data.Detail += ", and " + base + " can't be written to"
 	case h.Free > 0 && h.Free < h.Need:
-		data.Status = doctor.Error
+		data.Status = machine.Error
 		data.Try(fmt.Sprintf("free %s on the disk: nothing can be kept before", term.Size(h.Need)))
 	case h.Free > 0 && h.Free < lowSpace:
-		data.Status = doctor.Warning
+		data.Status = machine.Warning
 		data.Try("free some space on the disk")
 	}
 	if !h.Exists {
-		return []doctor.Result{data}
+		return []machine.Result{data}
 	}
-	return []doctor.Result{data, storeResult(h.Store), journalResult(h), lockResult(h)}
+	return []machine.Result{data, storeResult(h.Store), journalResult(h), lockResult(h)}
 }
 
 // nearestFolder is the first folder on the way up that is there.
@@ -154,8 +154,8 @@ func nearestFolder(dir string) string {
 	}
 }
 
-func storeResult(s engine.StoreHealth) doctor.Result {
-	r := doctor.Result{ID: "store", Title: "store", Status: doctor.OK}
+func storeResult(s engine.StoreHealth) machine.Result {
+	r := machine.Result{ID: "store", Title: "store", Status: machine.OK}
 	switch {
 	case s.Err != nil:
 		return failedResult(r, s.Err)
@@ -164,7 +164,7 @@ func storeResult(s engine.StoreHealth) doctor.Result {
 	case s.Owner != "":
 		r.Detail = s.Owner + " is using it, so it wasn't opened"
 	case !s.Clean:
-		r.Status, r.Detail = doctor.Warning, "it was not closed in order, as after a crash; the next command that opens it mends it"
+		r.Status, r.Detail = machine.Warning, "it was not closed in order, as after a crash; the next command that opens it mends it"
 		r.Try("fettle chats list")
 	case s.Opened && s.Schema > 0:
 		r.Detail = fmt.Sprintf("whole, version %d", s.Schema)
@@ -174,8 +174,8 @@ func storeResult(s engine.StoreHealth) doctor.Result {
 	return r
 }
 
-func journalResult(h engine.Health) doctor.Result {
-	r := doctor.Result{ID: "journals", Title: "journals", Status: doctor.OK, Detail: "none waiting"}
+func journalResult(h engine.Health) machine.Result {
+	r := machine.Result{ID: "journals", Title: "journals", Status: machine.OK, Detail: "none waiting"}
 	if h.Waiting > 0 {
 		r.Detail = term.Count(h.Waiting, "turn waits", "turns wait") + " to be moved into the store, which the next list of chats does"
 	}
@@ -183,7 +183,7 @@ func journalResult(h engine.Health) doctor.Result {
 		r.Detail += "; " + term.Count(len(h.Live), "turn runs", "turns run") + ", of " + strings.Join(h.Live, ", ")
 	}
 	if len(h.Damaged) > 0 {
-		r.Status = doctor.Warning
+		r.Status = machine.Warning
 		r.Detail += "; " + term.Count(len(h.Damaged), "damaged one was", "damaged ones were") + " set aside"
 		r.More = h.Damaged
 		r.Try("look at them: each is a question and what came of its answer, in lines of JSON; then remove them")
@@ -191,8 +191,8 @@ func journalResult(h engine.Health) doctor.Result {
 	return r
 }
 
-func lockResult(h engine.Health) doctor.Result {
-	r := doctor.Result{ID: "locks", Title: "locks", Status: doctor.OK, Detail: "none held"}
+func lockResult(h engine.Health) machine.Result {
+	r := machine.Result{ID: "locks", Title: "locks", Status: machine.OK, Detail: "none held"}
 	if len(h.Locks) == 0 {
 		return r
 	}
@@ -203,8 +203,8 @@ func lockResult(h engine.Health) doctor.Result {
 	return r
 }
 
-func (v *visit) clock() doctor.Result {
-	c := doctor.Clock{Now: time.Now(), Built: builtAt()}
+func (v *visit) clock() machine.Result {
+	c := machine.Clock{Now: time.Now(), Built: workbench.BuiltAt()}
 	if dirs, err := v.rt.Dirs(); err == nil {
 		if info, err := os.Stat(filepath.Join(dirs.Data, "counter.json")); err == nil {
 			c.Written = info.ModTime()
@@ -213,25 +213,9 @@ func (v *visit) clock() doctor.Result {
 	return c.Check()
 }
 
-// builtAt is when the commit was made that this program was built of; zero
-// where the go command didn't know.
-func builtAt() time.Time {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return time.Time{}
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.time" {
-			at, _ := time.Parse(time.RFC3339, s.Value) // zero if it is none
-			return at
-		}
-	}
-	return time.Time{}
-}
-
-func (v *visit) terminal() doctor.Result {
+func (v *visit) terminal() machine.Result {
 	out := v.rt.Streams.Out
-	t := doctor.Terminal{
+	t := machine.Terminal{
 		IsTerminal: out.IsTerminal(), Width: out.Width(), Term: v.rt.Streams.Getenv("TERM"),
 		Windows: goruntime.GOOS == "windows",
 	}
