@@ -18,6 +18,23 @@ func rules() []rule {
 	return append(append(layers(), leaves()...), owners()...)
 }
 
+// families are the rooms of commands that belong together, each below the app that
+// joins them.
+func families() []string {
+	return []string{
+		"./commands/author/...",
+		"./commands/chats/...",
+		"./commands/doctor",
+		"./commands/help/...",
+		"./commands/models/...",
+		"./commands/settings/...",
+		"./commands/store/...",
+		"./commands/tools/...",
+		"./commands/usage/...",
+		"./commands/workspace/...",
+	}
+}
+
 // layers is main → commands → {server, engine}; server → engine;
 // engine → {toolset, cas}; toolset → cas; cas, toolset, engine → internal/kv.
 func layers() []rule {
@@ -63,7 +80,7 @@ func layers() []rule {
 			why:    "what a machine has is told without a configuration and without a store",
 		},
 		{
-			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/...", "./commands/models/...", "./commands/doctor"},
+			rooms:  families(),
 			forbid: []string{"./commands", "./server/..."},
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
 		},
@@ -79,7 +96,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/workbench/..."},
-			forbid: []string{"./commands", "./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/...", "./commands/models/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
+			forbid: append(families(), "./commands", "./commands/follow/...", "./commands/show/...", "./commands/doctor/machine/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."),
 			why:    "what all commands share knows none of them, nor what only one of them uses",
 		},
 		{
