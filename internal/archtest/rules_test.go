@@ -24,6 +24,7 @@ func families() []string {
 	return []string{
 		"./commands/author/...",
 		"./commands/chats/...",
+		"./commands/docs/...",
 		"./commands/doctor",
 		"./commands/help/...",
 		"./commands/models/...",

@@ -1,4 +1,4 @@
-package commands
+package docs
 
 import (
 	"testing"
@@ -9,6 +9,6 @@ import (
 func TestTheOutputPageNamesTheFieldsOfDocs(t *testing.T) {
 	t.Parallel()
 	helptest.Names(t, helptest.OutputPage(t), map[string]any{
-		"docs": docsAddedJSON{}, "doc": docJSON{},
+		"docs": addedJSON{}, "doc": docJSON{},
 	})
 }

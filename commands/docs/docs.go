@@ -1,4 +1,4 @@
-package commands
+package docs
 
 import (
 	"context"
@@ -17,14 +17,14 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-// docsJSON is what `docs list --output json` prints.
-type docsJSON struct {
+// listJSON is what `docs list --output json` prints.
+type listJSON struct {
 	SchemaVersion int               `json:"schema_version"`
 	Documents     []engine.Document `json:"documents"`
 }
 
-// docsAddedJSON is what `docs add --output json` prints.
-type docsAddedJSON struct {
+// addedJSON is what `docs add --output json` prints.
+type addedJSON struct {
 	SchemaVersion int                    `json:"schema_version"`
 	Documents     []engine.AddedDocument `json:"documents"`
 }
@@ -37,7 +37,8 @@ type docJSON struct {
 	Data []byte `json:"data,omitempty"` // of an image
 }
 
-func newDocs(rt *workbench.Runtime) *cli.Command {
+// New is the command docs.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "docs",
 		Usage: "keep documents that questions name as doc:ID",
@@ -48,11 +49,11 @@ words. What is piped in is not looked at. A chat keeps what the document held
 when it was named.`,
 		UsageText: `fettle docs add report.md
 fettle ask "what does doc:report.md leave open?"`,
-		Subcommands: []*cli.Command{newDocsList(rt), newDocsAdd(rt), newDocsShow(rt), newDocsRm(rt), newDocsRestore(rt)},
+		Subcommands: []*cli.Command{newList(rt), newAdd(rt), newShow(rt), newRm(rt), newRestore(rt)},
 	}
 }
 
-func newDocsList(rt *workbench.Runtime) *cli.Command {
+func newList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle docs list"
 	return &cli.Command{
 		Name:        "list",
@@ -66,12 +67,12 @@ func newDocsList(rt *workbench.Runtime) *cli.Command {
 			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
-			return runDocsList(c.Context, rt, c.Bool("deleted"), c.String("output"))
+			return runList(c.Context, rt, c.Bool("deleted"), c.String("output"))
 		},
 	}
 }
 
-func runDocsList(ctx context.Context, rt *workbench.Runtime, deleted bool, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, deleted bool, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func runDocsList(ctx context.Context, rt *workbench.Runtime, deleted bool, outpu
 		if docs == nil {
 			docs = []engine.Document{}
 		}
-		return workbench.PrintJSON(rt, docsJSON{workbench.OutputVersion, docs})
+		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, docs})
 	}
 	switch {
 	case len(docs) == 0 && deleted:
@@ -114,13 +115,13 @@ func runDocsList(ctx context.Context, rt *workbench.Runtime, deleted bool, outpu
 	return table.Flush()
 }
 
-type docsAddOptions struct {
+type addOptions struct {
 	files  []string
 	name   string
 	output string
 }
 
-func newDocsAdd(rt *workbench.Runtime) *cli.Command {
+func newAdd(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle docs add"
 	return &cli.Command{
 		Name:      "add",
@@ -135,7 +136,7 @@ taken once: a document is replaced by removing it first.`,
 			&cli.StringFlag{Name: "name", Usage: "call the document `NAME`"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			o := docsAddOptions{files: c.Args().Slice(), name: c.String("name"), output: c.String("output")}
+			o := addOptions{files: c.Args().Slice(), name: c.String("name"), output: c.String("output")}
 			switch {
 			case len(o.files) == 0:
 				return cmdline.Usagef(path+" report.md", "docs add wants a file")
@@ -150,12 +151,12 @@ taken once: a document is replaced by removing it first.`,
 					return cmdline.Usagef(path+" --name guide FILE", "--name: %v", err)
 				}
 			}
-			return runDocsAdd(c.Context, rt, o)
+			return runAdd(c.Context, rt, o)
 		},
 	}
 }
 
-func runDocsAdd(ctx context.Context, rt *workbench.Runtime, o docsAddOptions) error {
+func runAdd(ctx context.Context, rt *workbench.Runtime, o addOptions) error {
 	cfg, err := rt.Config(nil)
 	if err != nil {
 		return err
@@ -184,7 +185,7 @@ func runDocsAdd(ctx context.Context, rt *workbench.Runtime, o docsAddOptions) er
 		return err
 	}
 	if o.output == "json" {
-		return workbench.PrintJSON(rt, docsAddedJSON{workbench.OutputVersion, added})
+		return workbench.PrintJSON(rt, addedJSON{workbench.OutputVersion, added})
 	}
 	for _, d := range added {
 		word := "stored"
@@ -207,7 +208,7 @@ func newDocument(p provider.Part, name string) engine.NewDocument {
 	return engine.NewDocument{Name: name, MIME: "text/plain", Data: []byte(p.Text)}
 }
 
-func newDocsShow(rt *workbench.Runtime) *cli.Command {
+func newShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle docs show"
 	return &cli.Command{
 		Name:        "show",
@@ -223,23 +224,23 @@ func newDocsShow(rt *workbench.Runtime) *cli.Command {
 			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			return runDocsShow(c.Context, rt, docRefArg(c.Args().First()), c.String("output"))
+			return runShow(c.Context, rt, refArg(c.Args().First()), c.String("output"))
 		},
 	}
 }
 
-// docRefArg is a document as a person names it, also as in a question.
-func docRefArg(arg string) string { return strings.TrimPrefix(arg, "doc:") }
+// refArg is a document as a person names it, also as in a question.
+func refArg(arg string) string { return strings.TrimPrefix(arg, "doc:") }
 
-func docRefs(args []string) []string {
+func refs(args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
-		out[i] = docRefArg(arg)
+		out[i] = refArg(arg)
 	}
 	return out
 }
 
-func runDocsShow(ctx context.Context, rt *workbench.Runtime, ref, output string) error {
+func runShow(ctx context.Context, rt *workbench.Runtime, ref, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -270,7 +271,7 @@ func runDocsShow(ctx context.Context, rt *workbench.Runtime, ref, output string)
 	return nil
 }
 
-func newDocsRm(rt *workbench.Runtime) *cli.Command {
+func newRm(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle docs rm"
 	return &cli.Command{
 		Name:      "rm",
@@ -288,22 +289,22 @@ good, after some command that has time for it.`,
 			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			return runDocsRm(c.Context, rt, c.Args().Slice(), c.String("output"))
+			return runRm(c.Context, rt, c.Args().Slice(), c.String("output"))
 		},
 	}
 }
 
-func runDocsRm(ctx context.Context, rt *workbench.Runtime, args []string, output string) error {
+func runRm(ctx context.Context, rt *workbench.Runtime, args []string, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	gone, err := eng.DeleteDocuments(ctx, docRefs(args)...)
+	gone, err := eng.DeleteDocuments(ctx, refs(args)...)
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		return workbench.PrintJSON(rt, docsJSON{workbench.OutputVersion, gone})
+		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, gone})
 	}
 	names := make([]string, len(gone))
 	for i, d := range gone {
@@ -315,7 +316,7 @@ func runDocsRm(ctx context.Context, rt *workbench.Runtime, args []string, output
 	return nil
 }
 
-func newDocsRestore(rt *workbench.Runtime) *cli.Command {
+func newRestore(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "restore",
 		Usage:       "bring back documents that were removed",
@@ -326,17 +327,17 @@ func newDocsRestore(rt *workbench.Runtime) *cli.Command {
 			if c.NArg() == 0 {
 				return cmdline.Usagef("fettle docs list --deleted", "docs restore wants the name of a document that was removed")
 			}
-			return runDocsRestore(c.Context, rt, c.Args().Slice())
+			return runRestore(c.Context, rt, c.Args().Slice())
 		},
 	}
 }
 
-func runDocsRestore(ctx context.Context, rt *workbench.Runtime, args []string) error {
+func runRestore(ctx context.Context, rt *workbench.Runtime, args []string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	back, err := eng.RestoreDocuments(ctx, docRefs(args)...)
+	back, err := eng.RestoreDocuments(ctx, refs(args)...)
 	if err != nil {
 		return err
 	}
