@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/agents"
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/docs"
@@ -108,7 +109,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
 			newAsk(rt), newChat(rt), newDemo(rt), newServe(rt), newACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
-			tools.New(rt), tools.NewToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), docs.New(rt), models.New(rt), newPrompts(rt), usage.New(rt),
+			tools.New(rt), tools.NewToolset(rt), newMCP(rt), agents.New(rt), newWorkflows(rt), newPayloads(rt), docs.New(rt), models.New(rt), newPrompts(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
 			doctor.New(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
 			newVersion(rt), help.New(rt),

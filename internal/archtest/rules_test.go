@@ -22,6 +22,7 @@ func rules() []rule {
 // joins them.
 func families() []string {
 	return []string{
+		"./commands/agents/...",
 		"./commands/author/...",
 		"./commands/chats/...",
 		"./commands/docs/...",

@@ -1,4 +1,4 @@
-package commands
+package agents
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
-// agentsJSON is what `agents list --output json` prints.
-type agentsJSON struct {
+// listJSON is what `agents list --output json` prints.
+type listJSON struct {
 	SchemaVersion int            `json:"schema_version"`
 	Agents        []engine.Agent `json:"agents"`
 	// Unusable are agents that are described and can't be used.
@@ -36,7 +36,8 @@ type agentJSON struct {
 	engine.Agent
 }
 
-func newAgents(rt *workbench.Runtime) *cli.Command {
+// New is the command agents.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "agents",
 		Usage: "see the agents that toolsets and the configuration describe",
@@ -45,11 +46,11 @@ other. fettle ask --agent ID enters by one; a chat goes on with its agent. Those
 of the configuration stand below agents, and fettle help environment has their
 fields.`,
 		UsageText:   "fettle agents list",
-		Subcommands: []*cli.Command{newAgentsList(rt), newAgentsShow(rt)},
+		Subcommands: []*cli.Command{newList(rt), newShow(rt)},
 	}
 }
 
-func newAgentsList(rt *workbench.Runtime) *cli.Command {
+func newList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle agents list"
 	return &cli.Command{
 		Name:        "list",
@@ -61,12 +62,12 @@ func newAgentsList(rt *workbench.Runtime) *cli.Command {
 			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
-			return runAgentsList(c.Context, rt, c.String("output"))
+			return runList(c.Context, rt, c.String("output"))
 		},
 	}
 }
 
-func runAgentsList(ctx context.Context, rt *workbench.Runtime, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func runAgentsList(ctx context.Context, rt *workbench.Runtime, output string) er
 		if all == nil {
 			all = []engine.Agent{}
 		}
-		return workbench.PrintJSON(rt, agentsJSON{workbench.OutputVersion, all, unusable})
+		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, all, unusable})
 	}
 	for _, u := range unusable {
 		rt.Notice("the agent " + u.ID + " can't be used: " + u.Problem)
@@ -106,7 +107,7 @@ func runAgentsList(ctx context.Context, rt *workbench.Runtime, output string) er
 	return table.Flush()
 }
 
-func newAgentsShow(rt *workbench.Runtime) *cli.Command {
+func newShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle agents show"
 	return &cli.Command{
 		Name:      "show",
@@ -121,7 +122,7 @@ func newAgentsShow(rt *workbench.Runtime) *cli.Command {
 			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			return runAgentsShow(c.Context, rt, c.Args().First(), c.String("output"))
+			return runShow(c.Context, rt, c.Args().First(), c.String("output"))
 		},
 	}
 }
@@ -129,7 +130,7 @@ func newAgentsShow(rt *workbench.Runtime) *cli.Command {
 // agentColumn is where the facts of an agent begin.
 const agentColumn = 11
 
-func runAgentsShow(ctx context.Context, rt *workbench.Runtime, id, output string) error {
+func runShow(ctx context.Context, rt *workbench.Runtime, id, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package commands
+package agents
 
 import (
 	"testing"
@@ -9,6 +9,6 @@ import (
 func TestTheOutputPageNamesTheFieldsOfAgents(t *testing.T) {
 	t.Parallel()
 	helptest.Names(t, helptest.OutputPage(t), map[string]any{
-		"list": agentsJSON{}, "show": agentJSON{},
+		"list": listJSON{}, "show": agentJSON{},
 	})
 }
