@@ -33,6 +33,7 @@ func families() []string {
 		"./commands/store/...",
 		"./commands/tools/...",
 		"./commands/usage/...",
+		"./commands/workflows/...",
 		"./commands/workspace/...",
 	}
 }

@@ -1,4 +1,4 @@
-package commands
+package workflows
 
 import (
 	"testing"
@@ -9,6 +9,6 @@ import (
 func TestTheOutputPageNamesTheFieldsOfWorkflows(t *testing.T) {
 	t.Parallel()
 	helptest.Names(t, helptest.OutputPage(t), map[string]any{
-		"flows": workflowsJSON{},
+		"flows": listJSON{},
 	})
 }

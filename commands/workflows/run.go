@@ -1,4 +1,4 @@
-package commands
+package workflows
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// workflowOptions are the flags of `workflows start` and `act`, as values.
-type workflowOptions struct {
+// options are the flags of `workflows start` and `act`, as values.
+type options struct {
 	name, input string
 	named       []string
 	action      string
@@ -39,8 +39,8 @@ type workflowOptions struct {
 	verbose     bool
 }
 
-// workflowFlags are those that start and act share.
-func workflowFlags(rt *workbench.Runtime) []cli.Flag {
+// runFlags are those that start and act share.
+func runFlags(rt *workbench.Runtime) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Aliases: []string{"m"}, Usage: "let agents ask the model `PROVIDER/NAME`, unless they have their own"},
 		rt.InProfile(""),
@@ -54,8 +54,8 @@ func workflowFlags(rt *workbench.Runtime) []cli.Flag {
 	}
 }
 
-func readWorkflow(c *cli.Context, path string) (workflowOptions, error) {
-	o := workflowOptions{
+func read(c *cli.Context, path string) (options, error) {
+	o := options{
 		model: c.String("model"), allow: cmdline.ListOf(c, "allow"), yes: c.Bool("yes"), contained: c.Bool("require-sandbox"),
 		timeout: c.Duration("timeout"), output: c.String("output"), quiet: c.Bool("quiet"), verbose: c.Bool("verbose"),
 	}
@@ -70,7 +70,7 @@ func readWorkflow(c *cli.Context, path string) (workflowOptions, error) {
 	return o, nil
 }
 
-func newWorkflowsStart(rt *workbench.Runtime) *cli.Command {
+func newStart(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows start"
 	return &cli.Command{
 		Name:      "start",
@@ -85,9 +85,9 @@ fettle workflows show last -o json`,
 		Flags: append([]cli.Flag{
 			cmdline.ListFlag("arg", "a", "", "give the input `NAME=VALUE`: a text, or JSON where the workflow wants no text; may be repeated"),
 			&cli.StringFlag{Name: "workspace", Aliases: []string{"w"}, Usage: "let its tools work in folder `DIR` instead of one of its own; changes ask first"},
-		}, workflowFlags(rt)...),
+		}, runFlags(rt)...),
 		Action: func(c *cli.Context) error {
-			o, err := readWorkflow(c, path)
+			o, err := read(c, path)
 			if err != nil {
 				return err
 			}
@@ -107,12 +107,12 @@ fettle workflows show last -o json`,
 					return fault.Wrap(fault.Usage, "-w", err)
 				}
 			}
-			return runWorkflow(c.Context, rt, o)
+			return run(c.Context, rt, o)
 		},
 	}
 }
 
-func newWorkflowsAct(rt *workbench.Runtime) *cli.Command {
+func newAct(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows act"
 	return &cli.Command{
 		Name:      "act",
@@ -122,9 +122,9 @@ func newWorkflowsAct(rt *workbench.Runtime) *cli.Command {
 or was interrupted. INSTANCE is an id, the number of its chat, or last.`,
 		UsageText: `fettle workflows start vendor_finder -a category=movers -a location=Portland
 fettle workflows act last continue`,
-		Flags: workflowFlags(rt),
+		Flags: runFlags(rt),
 		Action: func(c *cli.Context) error {
-			o, err := readWorkflow(c, path)
+			o, err := read(c, path)
 			if err != nil {
 				return err
 			}
@@ -132,13 +132,13 @@ fettle workflows act last continue`,
 			if c.NArg() != 2 || o.action != engine.ActContinue && o.action != engine.ActRetry {
 				return cmdline.Usagef(path+" last continue", "workflows act wants an instance, and continue or retry")
 			}
-			return runWorkflow(c.Context, rt, o)
+			return run(c.Context, rt, o)
 		},
 	}
 }
 
-// runWorkflow starts a workflow or goes on with one, and shows what it does.
-func runWorkflow(ctx context.Context, rt *workbench.Runtime, o workflowOptions) error {
+// run starts a workflow or goes on with one, and shows what it does.
+func run(ctx context.Context, rt *workbench.Runtime, o options) error {
 	rt.Quiet, rt.Verbose = o.quiet, o.verbose
 	cfg, err := rt.Config(o.flags())
 	if err != nil {
@@ -164,14 +164,14 @@ func runWorkflow(ctx context.Context, rt *workbench.Runtime, o workflowOptions) 
 	case showErr != nil:
 		return errors.Join(err, showErr)
 	case o.output == "json":
-		return errors.Join(err, workbench.PrintJSON(rt, workflowJSON{SchemaVersion: workbench.OutputVersion, Instance: &i}))
+		return errors.Join(err, workbench.PrintJSON(rt, oneJSON{SchemaVersion: workbench.OutputVersion, Instance: &i}))
 	case o.output == "text":
 		sayInstance(rt, i)
 	}
 	return err
 }
 
-func (o workflowOptions) flags() map[string]config.Flag {
+func (o options) flags() map[string]config.Flag {
 	out := map[string]config.Flag{}
 	if o.model != "" {
 		out["model"] = config.Flag{Name: "--model", Values: []string{o.model}}
@@ -185,7 +185,7 @@ func (o workflowOptions) flags() map[string]config.Flag {
 	return out
 }
 
-func (o workflowOptions) begin(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine) (string, engine.TurnID, error) {
+func (o options) begin(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine) (string, engine.TurnID, error) {
 	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
 		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxTurns,
@@ -211,7 +211,7 @@ func (o workflowOptions) begin(ctx context.Context, rt *workbench.Runtime, cfg *
 }
 
 // readInput is what the workflow is started with, as JSON.
-func (o workflowOptions) readInput(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine) (json.RawMessage, error) {
+func (o options) readInput(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine) (json.RawMessage, error) {
 	switch {
 	case len(o.named) > 0:
 		w, err := eng.FindWorkflow(ctx, o.name)
@@ -252,7 +252,7 @@ func (silentView) Began(engine.Chat) {}
 func (silentView) Show(event.Event)  {}
 func (silentView) End() error        { return nil }
 
-func newWorkflowsCancel(rt *workbench.Runtime) *cli.Command {
+func newCancel(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows cancel"
 	return &cli.Command{
 		Name:      "cancel",
@@ -270,12 +270,12 @@ fettle workflows cancel last`,
 			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			return runWorkflowsCancel(c.Context, rt, c.Args().First(), c.String("output"))
+			return runCancel(c.Context, rt, c.Args().First(), c.String("output"))
 		},
 	}
 }
 
-func runWorkflowsCancel(ctx context.Context, rt *workbench.Runtime, id, output string) error {
+func runCancel(ctx context.Context, rt *workbench.Runtime, id, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ func runWorkflowsCancel(ctx context.Context, rt *workbench.Runtime, id, output s
 		return err
 	}
 	if output == "json" {
-		return workbench.PrintJSON(rt, workflowJSON{SchemaVersion: workbench.OutputVersion, Instance: &i})
+		return workbench.PrintJSON(rt, oneJSON{SchemaVersion: workbench.OutputVersion, Instance: &i})
 	}
 	rt.Notice(fmt.Sprintf("%s is %s, %s · chat %d", i.Workflow.ID, i.State, stepsSaid(i), i.Chat))
 	return nil

@@ -1,4 +1,4 @@
-package commands
+package workflows
 
 import (
 	"context"
@@ -17,21 +17,22 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-// workflowsJSON is what `workflows list --output json` prints.
-type workflowsJSON struct {
+// listJSON is what `workflows list --output json` prints.
+type listJSON struct {
 	SchemaVersion int                        `json:"schema_version"`
 	Workflows     *[]engine.Workflow         `json:"workflows,omitempty"`
 	Instances     *[]engine.WorkflowInstance `json:"instances,omitempty"`
 }
 
-// workflowJSON is what the other commands print of one.
-type workflowJSON struct {
+// oneJSON is what the other commands print of one.
+type oneJSON struct {
 	SchemaVersion int                      `json:"schema_version"`
 	Workflow      *engine.Workflow         `json:"workflow,omitempty"`
 	Instance      *engine.WorkflowInstance `json:"instance,omitempty"`
 }
 
-func newWorkflows(rt *workbench.Runtime) *cli.Command {
+// New is the command workflows.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "workflows",
 		Usage: "run the workflows that toolsets bring",
@@ -44,12 +45,12 @@ was done stays done.`,
 fettle workflows start vendor_finder -a category=movers -a location=Portland
 fettle workflows act last continue`,
 		Subcommands: []*cli.Command{
-			newWorkflowsList(rt), newWorkflowsStart(rt), newWorkflowsShow(rt), newWorkflowsAct(rt), newWorkflowsCancel(rt),
+			newList(rt), newStart(rt), newShow(rt), newAct(rt), newCancel(rt),
 		},
 	}
 }
 
-func newWorkflowsList(rt *workbench.Runtime) *cli.Command {
+func newList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows list"
 	return &cli.Command{
 		Name:  "list",
@@ -68,12 +69,12 @@ on last, with tabs between.`,
 			if c.Bool("instances") {
 				return runInstancesList(c.Context, rt, c.String("output"))
 			}
-			return runWorkflowsList(c.Context, rt, c.String("output"))
+			return runList(c.Context, rt, c.String("output"))
 		},
 	}
 }
 
-func runWorkflowsList(ctx context.Context, rt *workbench.Runtime, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func runWorkflowsList(ctx context.Context, rt *workbench.Runtime, output string)
 		if all == nil {
 			all = []engine.Workflow{}
 		}
-		return workbench.PrintJSON(rt, workflowsJSON{SchemaVersion: workbench.OutputVersion, Workflows: &all})
+		return workbench.PrintJSON(rt, listJSON{SchemaVersion: workbench.OutputVersion, Workflows: &all})
 	}
 	if len(all) == 0 {
 		rt.Notice("no workflows; toolsets bring them: fettle toolset import FILE")
@@ -114,7 +115,7 @@ func runInstancesList(ctx context.Context, rt *workbench.Runtime, output string)
 		if all == nil {
 			all = []engine.WorkflowInstance{}
 		}
-		return workbench.PrintJSON(rt, workflowsJSON{SchemaVersion: workbench.OutputVersion, Instances: &all})
+		return workbench.PrintJSON(rt, listJSON{SchemaVersion: workbench.OutputVersion, Instances: &all})
 	}
 	if len(all) == 0 {
 		rt.Notice("no workflow was started yet; fettle workflows list says which there are")
@@ -153,7 +154,7 @@ func countDone(i engine.WorkflowInstance) int {
 	return done
 }
 
-func newWorkflowsShow(rt *workbench.Runtime) *cli.Command {
+func newShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle workflows show"
 	return &cli.Command{
 		Name:        "show",
@@ -169,12 +170,12 @@ func newWorkflowsShow(rt *workbench.Runtime) *cli.Command {
 			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			return runWorkflowsShow(c.Context, rt, c.Args().First(), c.String("output"))
+			return runShow(c.Context, rt, c.Args().First(), c.String("output"))
 		},
 	}
 }
 
-func runWorkflowsShow(ctx context.Context, rt *workbench.Runtime, name, output string) error {
+func runShow(ctx context.Context, rt *workbench.Runtime, name, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -182,7 +183,7 @@ func runWorkflowsShow(ctx context.Context, rt *workbench.Runtime, name, output s
 	w, err := eng.FindWorkflow(ctx, name)
 	if err == nil {
 		if output == "json" {
-			return workbench.PrintJSON(rt, workflowJSON{SchemaVersion: workbench.OutputVersion, Workflow: &w})
+			return workbench.PrintJSON(rt, oneJSON{SchemaVersion: workbench.OutputVersion, Workflow: &w})
 		}
 		showWorkflow(rt.Streams.Out, w)
 		return nil
@@ -198,7 +199,7 @@ func runWorkflowsShow(ctx context.Context, rt *workbench.Runtime, name, output s
 		return instanceErr
 	}
 	if output == "json" {
-		return workbench.PrintJSON(rt, workflowJSON{SchemaVersion: workbench.OutputVersion, Instance: &i})
+		return workbench.PrintJSON(rt, oneJSON{SchemaVersion: workbench.OutputVersion, Instance: &i})
 	}
 	showInstance(rt, i)
 	return nil
