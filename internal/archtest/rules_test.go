@@ -29,6 +29,7 @@ func families() []string {
 		"./commands/doctor",
 		"./commands/help/...",
 		"./commands/models/...",
+		"./commands/payloads/...",
 		"./commands/settings/...",
 		"./commands/store/...",
 		"./commands/tools/...",

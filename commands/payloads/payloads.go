@@ -1,4 +1,4 @@
-package commands
+package payloads
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 )
 
-// payloadsJSON is what `payloads list --output json` prints.
-type payloadsJSON struct {
+// listJSON is what `payloads list --output json` prints.
+type listJSON struct {
 	SchemaVersion int                   `json:"schema_version"`
 	Chat          int64                 `json:"chat"`
 	ChatID        string                `json:"chat_id"`
@@ -35,14 +35,15 @@ type payloadJSON struct {
 	engine.ShownPayload
 }
 
-// payloadTypesJSON is what `payloads types --output json` prints.
-type payloadTypesJSON struct {
+// typesJSON is what `payloads types --output json` prints.
+type typesJSON struct {
 	SchemaVersion int                  `json:"schema_version"`
 	Types         []engine.PayloadType `json:"types"`
 	Problems      []payloads.Problem   `json:"problems,omitempty"`
 }
 
-func newPayloads(rt *workbench.Runtime) *cli.Command {
+// New is the command payloads.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "payloads",
 		Usage: "see structured data that answers show, and accept or reject it",
@@ -51,7 +52,7 @@ an article. A chat keeps them. What you accept or reject is told to the model wi
 your next question, and reaches the tool that the card's type names for it.`,
 		UsageText: "fettle payloads list\nfettle payloads types",
 		Subcommands: []*cli.Command{
-			newPayloadsList(rt), newPayloadsShow(rt), newPayloadsDecide(rt, true), newPayloadsDecide(rt, false), newPayloadsTypes(rt),
+			newList(rt), newShow(rt), newDecide(rt, true), newDecide(rt, false), newTypes(rt),
 		},
 	}
 }
@@ -72,7 +73,7 @@ func readChat(c *cli.Context) (engine.ChatRef, error) {
 	return engine.ChatRef{Number: n}, nil
 }
 
-func newPayloadsList(rt *workbench.Runtime) *cli.Command {
+func newList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle payloads list"
 	return &cli.Command{
 		Name:  "list",
@@ -89,12 +90,12 @@ model) and what was decided, with tabs between.`,
 			if err != nil {
 				return err
 			}
-			return runPayloadsList(c.Context, rt, ref, c.String("output"))
+			return runList(c.Context, rt, ref, c.String("output"))
 		},
 	}
 }
 
-func runPayloadsList(ctx context.Context, rt *workbench.Runtime, ref engine.ChatRef, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, ref engine.ChatRef, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func runPayloadsList(ctx context.Context, rt *workbench.Runtime, ref engine.Chat
 		if all == nil {
 			all = []engine.ShownPayload{}
 		}
-		return workbench.PrintJSON(rt, payloadsJSON{workbench.OutputVersion, chat.Number, chat.ID, all})
+		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, chat.Number, chat.ID, all})
 	}
 	if len(all) == 0 {
 		rt.Notice(fmt.Sprintf("chat %d has no payloads", chat.Number))
@@ -167,7 +168,7 @@ func isPayloadID(arg string) bool {
 	return cmdline.IsULID(message) && (!by || call != "")
 }
 
-func newPayloadsShow(rt *workbench.Runtime) *cli.Command {
+func newShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle payloads show"
 	return &cli.Command{
 		Name:      "show",
@@ -182,12 +183,12 @@ out as a card; in a pipe it is JSON.`,
 			if err != nil {
 				return err
 			}
-			return runPayloadsShow(c.Context, rt, o)
+			return runShow(c.Context, rt, o)
 		},
 	}
 }
 
-func runPayloadsShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) error {
+func runShow(ctx context.Context, rt *workbench.Runtime, o pickOptions) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -220,7 +221,7 @@ func becameOf(p engine.ShownPayload, chat int64) string {
 	return show.DecisionWords(*d)
 }
 
-func newPayloadsTypes(rt *workbench.Runtime) *cli.Command {
+func newTypes(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle payloads types"
 	return &cli.Command{
 		Name:      "types",
@@ -238,12 +239,12 @@ line of type, toolset (empty for those that are always known), marker and label.
 			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			return runPayloadsTypes(c.Context, rt, c.Args().First(), c.String("output"))
+			return runTypes(c.Context, rt, c.Args().First(), c.String("output"))
 		},
 	}
 }
 
-func runPayloadsTypes(ctx context.Context, rt *workbench.Runtime, name, output string) error {
+func runTypes(ctx context.Context, rt *workbench.Runtime, name, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -256,7 +257,7 @@ func runPayloadsTypes(ctx context.Context, rt *workbench.Runtime, name, output s
 		return showSchema(rt, types, name, output)
 	}
 	if output == "json" {
-		return workbench.PrintJSON(rt, payloadTypesJSON{workbench.OutputVersion, types, problems})
+		return workbench.PrintJSON(rt, typesJSON{workbench.OutputVersion, types, problems})
 	}
 	for _, p := range problems {
 		rt.Notice(p.String())
@@ -287,7 +288,7 @@ func showSchema(rt *workbench.Runtime, types []engine.PayloadType, name, output 
 	case len(found) == 0:
 		return fault.New(fault.NotFound, "there is no payload type "+cmdline.ShellWord(name), "fettle payloads types")
 	case output == "json":
-		return workbench.PrintJSON(rt, payloadTypesJSON{SchemaVersion: workbench.OutputVersion, Types: found})
+		return workbench.PrintJSON(rt, typesJSON{SchemaVersion: workbench.OutputVersion, Types: found})
 	}
 	return workbench.PrintJSON(rt, json.RawMessage(cmp.Or(string(found[0].Schema), "{}")))
 }

@@ -1,4 +1,4 @@
-package commands
+package payloads
 
 import (
 	"testing"
@@ -9,6 +9,6 @@ import (
 func TestTheOutputPageNamesTheFieldsOfPayloads(t *testing.T) {
 	t.Parallel()
 	helptest.Names(t, helptest.OutputPage(t), map[string]any{
-		"list": payloadsJSON{}, "show": payloadJSON{}, "accept": decidedJSON{}, "types": payloadTypesJSON{},
+		"list": listJSON{}, "show": payloadJSON{}, "accept": decidedJSON{}, "types": typesJSON{},
 	})
 }

@@ -1,4 +1,4 @@
-package commands
+package payloads
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type decideOptions struct {
 	yes    bool
 }
 
-func newPayloadsDecide(rt *workbench.Runtime, accept bool) *cli.Command {
+func newDecide(rt *workbench.Runtime, accept bool) *cli.Command {
 	name, usage := "reject", "reject a payload, the last one where none is named"
 	if accept {
 		name, usage = "accept", "accept a payload, the last one where none is named"
@@ -62,12 +62,12 @@ an action of a page is left to the page.`,
 			if o.pickOptions, err = readPick(c, path); err != nil {
 				return err
 			}
-			return runPayloadsDecide(c.Context, rt, o)
+			return runDecide(c.Context, rt, o)
 		},
 	}
 }
 
-func runPayloadsDecide(ctx context.Context, rt *workbench.Runtime, o decideOptions) error {
+func runDecide(ctx context.Context, rt *workbench.Runtime, o decideOptions) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
