@@ -28,6 +28,7 @@ func families() []string {
 		"./commands/docs/...",
 		"./commands/doctor",
 		"./commands/help/...",
+		"./commands/library/...",
 		"./commands/models/...",
 		"./commands/payloads/...",
 		"./commands/settings/...",

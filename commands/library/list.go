@@ -1,9 +1,10 @@
-package commands
+package library
 
 import (
 	"errors"
 	"strings"
 
+	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/prompts"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -53,13 +54,13 @@ func describePrompt(p *prompts.Prompt) promptJSON {
 	return out
 }
 
-// promptsJSON is what `prompts list --output json` prints.
-type promptsJSON struct {
+// listJSON is what `prompts list --output json` prints.
+type listJSON struct {
 	SchemaVersion int          `json:"schema_version"`
 	Prompts       []promptJSON `json:"prompts"`
 }
 
-func runPromptsList(rt *workbench.Runtime, output string) error {
+func runList(rt *workbench.Runtime, output string) error {
 	library, err := rt.Library()
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func runPromptsList(rt *workbench.Runtime, output string) error {
 		return fault.Wrap(fault.Failed, "prompts", err)
 	}
 	if output == "json" {
-		out := promptsJSON{workbench.OutputVersion, []promptJSON{}}
+		out := listJSON{workbench.OutputVersion, []promptJSON{}}
 		for _, e := range entries {
 			out.Prompts = append(out.Prompts, describeEntry(e))
 		}
@@ -88,13 +89,13 @@ func describeEntry(e prompts.Entry) promptJSON {
 	if e.Err == nil {
 		out = describePrompt(e.Prompt)
 	} else {
-		out.Problems = promptProblems(e.Err)
+		out.Problems = problems(e.Err)
 	}
 	out.Hidden = e.Hidden
 	return out
 }
 
-func promptProblems(err error) []string {
+func problems(err error) []string {
 	var broken *prompts.Error
 	if !errors.As(err, &broken) {
 		return []string{err.Error()}
@@ -134,7 +135,7 @@ func listPrompts(rt *workbench.Runtime, entries []prompts.Entry) {
 	_ = table.Flush() // Main looks at what went wrong with writing
 	for _, e := range entries {
 		if e.Err != nil {
-			rt.Notice(promptProblems(e.Err)[0])
+			rt.Notice(problems(e.Err)[0])
 		}
 	}
 }
@@ -155,13 +156,13 @@ func variableNames(p *prompts.Prompt) []string {
 	return names
 }
 
-// promptShowJSON is what `prompts show --output json` prints.
-type promptShowJSON struct {
+// showJSON is what `prompts show --output json` prints.
+type showJSON struct {
 	SchemaVersion int `json:"schema_version"`
 	promptJSON
 }
 
-func runPromptsShow(rt *workbench.Runtime, o promptOptions) error {
+func runShow(rt *workbench.Runtime, o options) error {
 	library, err := rt.Library()
 	if err != nil {
 		return err
@@ -171,12 +172,12 @@ func runPromptsShow(rt *workbench.Runtime, o promptOptions) error {
 		return workbench.PromptFault(o.name, err)
 	}
 	if o.output == "json" {
-		out := promptShowJSON{workbench.OutputVersion, describePrompt(p)}
+		out := showJSON{workbench.OutputVersion, describePrompt(p)}
 		out.Text = p.Text
 		return workbench.PrintJSON(rt, out)
 	}
 	if p.Hides != "" {
-		rt.Notice("this is the project's, " + shortPath(p.Path) + "; it hides yours, which --user shows")
+		rt.Notice("this is the project's, " + cmdline.ShortPath(p.Path) + "; it hides yours, which --user shows")
 	}
 	w := rt.Streams.Out.Cleaner()
 	// Main looks at what went wrong with writing.

@@ -1,4 +1,4 @@
-package commands
+package library
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ Review this change. Name what is wrong, where, and how to mend it. {{focus}}
 {{input}}
 `
 
-func runPromptsNew(ctx context.Context, rt *workbench.Runtime, o promptOptions) error {
+func runNew(ctx context.Context, rt *workbench.Runtime, o options) error {
 	if err := prompts.CheckName(o.name); err != nil {
 		return cmdline.Usagef(`fettle prompts new review "Review this: {{input}}"`, "%s is no name: %s", cmdline.ShellWord(o.name), err)
 	}
@@ -57,7 +57,7 @@ func runPromptsNew(ctx context.Context, rt *workbench.Runtime, o promptOptions) 
 	if given || !rt.Streams.In.IsTerminal() || !rt.Streams.Out.IsTerminal() {
 		return nil
 	}
-	return runPromptsEdit(ctx, rt, o)
+	return runEdit(ctx, rt, o)
 }
 
 // givenText is the text of a new prompt: that of the arguments, of standard
@@ -93,7 +93,7 @@ func libraryToWrite(rt *workbench.Runtime, s prompts.Source) (*prompts.Library, 
 }
 
 // find gives the source and the file of a prompt, which need not be right.
-func (o promptOptions) find(library *prompts.Library) (prompts.Source, string, error) {
+func (o options) find(library *prompts.Library) (prompts.Source, string, error) {
 	for _, s := range []prompts.Source{prompts.Project, prompts.User} {
 		if (o.source == "" || o.source == s) && library.Has(s, o.name) {
 			return s, library.Path(s, o.name), nil
@@ -103,7 +103,7 @@ func (o promptOptions) find(library *prompts.Library) (prompts.Source, string, e
 	return "", "", workbench.PromptFault(o.name, err)
 }
 
-func runPromptsEdit(ctx context.Context, rt *workbench.Runtime, o promptOptions) error {
+func runEdit(ctx context.Context, rt *workbench.Runtime, o options) error {
 	library, err := rt.Library()
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func runPromptsEdit(ctx context.Context, rt *workbench.Runtime, o promptOptions)
 	return nil
 }
 
-func runPromptsRm(ctx context.Context, rt *workbench.Runtime, o promptOptions) error {
+func runRm(ctx context.Context, rt *workbench.Runtime, o options) error {
 	library, err := rt.Library()
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func runPromptsRm(ctx context.Context, rt *workbench.Runtime, o promptOptions) e
 	return nil
 }
 
-func runPromptsPath(rt *workbench.Runtime, o promptOptions) error {
+func runPath(rt *workbench.Runtime, o options) error {
 	library, err := rt.Library()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package commands
+package library
 
 import (
 	"testing"
@@ -9,6 +9,6 @@ import (
 func TestTheOutputPageNamesTheFieldsOfPrompts(t *testing.T) {
 	t.Parallel()
 	helptest.Names(t, helptest.OutputPage(t), map[string]any{
-		"list": promptsJSON{}, "show": promptShowJSON{},
+		"list": listJSON{}, "show": showJSON{},
 	})
 }

@@ -1,4 +1,4 @@
-package commands
+package library
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 )
 
-// promptOptions are what the commands about one prompt take.
-type promptOptions struct {
+// options are what the commands about one prompt take.
+type options struct {
 	name   string
 	source prompts.Source // "" is the one that is used
 	text   string         // of a new one
@@ -20,7 +20,7 @@ type promptOptions struct {
 	yes    bool
 }
 
-const promptsDescription = `A prompt is a Markdown file, NAME.md, in the folder prompts beside the
+const description = `A prompt is a Markdown file, NAME.md, in the folder prompts beside the
 configuration, or in .fettle/prompts of a project, whose prompts come first.
 {{lang}} in it is a variable, {{input}} what is piped in or written behind, and
 \{{ the braces themselves. Without {{input}} that goes to the end. Lines of YAML
@@ -40,14 +40,15 @@ between --- and --- at the top may say more, and flags win over them:
 
   {{input}}`
 
-func newPrompts(rt *workbench.Runtime) *cli.Command {
+// New is the command prompts.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "prompts",
 		Usage:       "keep questions under a name, with variables",
-		Description: promptsDescription,
+		Description: description,
 		UsageText:   "fettle prompts list\nfettle ask -p review --var focus=names < report.md",
 		Subcommands: []*cli.Command{
-			newPromptsList(rt), newPromptsShow(rt), newPromptsNew(rt), newPromptsEdit(rt), newPromptsRm(rt), newPromptsPath(rt),
+			newList(rt), newShow(rt), newNew(rt), newEdit(rt), newRm(rt), newPath(rt),
 		},
 	}
 }
@@ -59,10 +60,10 @@ func sourceFlags() []cli.Flag {
 	}
 }
 
-// readPrompt reads the flags of a command about one prompt. need is how many
+// read reads the flags of a command about one prompt. need is how many
 // arguments there have to be; more of them are text where text is allowed.
-func readPrompt(c *cli.Context, path string, need int, text bool) (promptOptions, error) {
-	o := promptOptions{name: c.Args().First(), output: c.String("output"), yes: c.Bool("yes")}
+func read(c *cli.Context, path string, need int, text bool) (options, error) {
+	o := options{name: c.Args().First(), output: c.String("output"), yes: c.Bool("yes")}
 	if c.Bool("project") && c.Bool("user") {
 		return o, cmdline.Usagef(path+" --help", "--project and --user name two places; give one")
 	}
@@ -85,7 +86,7 @@ func readPrompt(c *cli.Context, path string, need int, text bool) (promptOptions
 	return o, nil
 }
 
-func newPromptsList(rt *workbench.Runtime) *cli.Command {
+func newList(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list prompts by name",
@@ -98,12 +99,12 @@ description, variables, whose it is and the file, with tabs between.`,
 			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
-			return runPromptsList(rt, c.String("output"))
+			return runList(rt, c.String("output"))
 		},
 	}
 }
 
-func newPromptsShow(rt *workbench.Runtime) *cli.Command {
+func newShow(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "show",
 		Usage:       "show a prompt's file",
@@ -113,16 +114,16 @@ func newPromptsShow(rt *workbench.Runtime) *cli.Command {
 		Flags:       append(sourceFlags(), cmdline.OutputFlag()),
 		Action: func(c *cli.Context) error {
 			const path = "fettle prompts show"
-			o, err := readPrompt(c, path, 1, false)
+			o, err := read(c, path, 1, false)
 			if err := cmp.Or(err, cmdline.CheckOutput(o.output, path)); err != nil {
 				return err
 			}
-			return runPromptsShow(rt, o)
+			return runShow(rt, o)
 		},
 	}
 }
 
-func newPromptsNew(rt *workbench.Runtime) *cli.Command {
+func newNew(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "new",
 		Usage:     "make a prompt",
@@ -134,17 +135,17 @@ example is written, and on a terminal opened in VISUAL or EDITOR.`,
 			&cli.BoolFlag{Name: "project", Usage: "make it in .fettle/prompts of the project, else of the current folder"},
 		},
 		Action: func(c *cli.Context) error {
-			o, err := readPrompt(c, "fettle prompts new", 1, true)
+			o, err := read(c, "fettle prompts new", 1, true)
 			if err != nil {
 				return err
 			}
 			o.source = cmp.Or(o.source, prompts.User)
-			return runPromptsNew(c.Context, rt, o)
+			return runNew(c.Context, rt, o)
 		},
 	}
 }
 
-func newPromptsEdit(rt *workbench.Runtime) *cli.Command {
+func newEdit(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "edit",
 		Usage:       "open a prompt in VISUAL or EDITOR",
@@ -153,16 +154,16 @@ func newPromptsEdit(rt *workbench.Runtime) *cli.Command {
 		UsageText:   "fettle prompts edit review",
 		Flags:       sourceFlags(),
 		Action: func(c *cli.Context) error {
-			o, err := readPrompt(c, "fettle prompts edit", 1, false)
+			o, err := read(c, "fettle prompts edit", 1, false)
 			if err != nil {
 				return err
 			}
-			return runPromptsEdit(c.Context, rt, o)
+			return runEdit(c.Context, rt, o)
 		},
 	}
 }
 
-func newPromptsRm(rt *workbench.Runtime) *cli.Command {
+func newRm(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "remove a prompt's file",
@@ -170,16 +171,16 @@ func newPromptsRm(rt *workbench.Runtime) *cli.Command {
 		UsageText: "fettle prompts rm draft --yes",
 		Flags:     append(sourceFlags(), &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "don't ask"}),
 		Action: func(c *cli.Context) error {
-			o, err := readPrompt(c, "fettle prompts rm", 1, false)
+			o, err := read(c, "fettle prompts rm", 1, false)
 			if err != nil {
 				return err
 			}
-			return runPromptsRm(c.Context, rt, o)
+			return runRm(c.Context, rt, o)
 		},
 	}
 }
 
-func newPromptsPath(rt *workbench.Runtime) *cli.Command {
+func newPath(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:        "path",
 		Usage:       "print where a prompt is, or where prompts are",
@@ -188,11 +189,11 @@ func newPromptsPath(rt *workbench.Runtime) *cli.Command {
 		UsageText:   "fettle prompts path\nfettle prompts path review",
 		Flags:       sourceFlags(),
 		Action: func(c *cli.Context) error {
-			o, err := readPrompt(c, "fettle prompts path", 0, false)
+			o, err := read(c, "fettle prompts path", 0, false)
 			if err != nil {
 				return err
 			}
-			return runPromptsPath(rt, o)
+			return runPath(rt, o)
 		},
 	}
 }
