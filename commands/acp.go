@@ -8,6 +8,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/demo"
 	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -83,7 +84,7 @@ func runACP(ctx context.Context, rt *workbench.Runtime, o acpOptions) error {
 		return err
 	}
 	if o.demo {
-		o.model = demoModel
+		o.model = demo.Model
 	}
 	cfg.Model = cmp.Or(o.model, cfg.Model)
 	eng, err := rt.EngineFor(cfg, nil)

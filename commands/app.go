@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/agents"
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/demo"
 	"github.com/fettle-cli/fettle/commands/docs"
 	"github.com/fettle-cli/fettle/commands/doctor"
 	"github.com/fettle-cli/fettle/commands/help"
@@ -111,7 +112,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		HideHelp: true,
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
-			newAsk(rt), newChat(rt), newDemo(rt), newServe(rt), newACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
+			newAsk(rt), newChat(rt), demo.New(rt), newServe(rt), newACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
 			tools.New(rt), tools.NewToolset(rt), newMCP(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), models.New(rt), library.New(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
 			doctor.New(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),

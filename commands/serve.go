@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/commands/demo"
 	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -188,13 +189,8 @@ func servedEngine(ctx context.Context, rt *workbench.Runtime, cfg *config.Config
 		}
 		return rt.EngineFor(cfg, nil)
 	}
-	cfg.Model = demoModel
-	o.agent = cmp.Or(o.agent, demoAgent)
-	d := &demo{rt: rt, cfg: cfg, recorded: true}
-	if err := d.open(); err != nil {
-		return nil, err
-	}
-	return d.eng, d.install(ctx)
+	o.agent = cmp.Or(o.agent, demo.Agent)
+	return demo.Open(ctx, rt, cfg)
 }
 
 // tellSystemd notes where that fails: the service is none the worse.

@@ -2,16 +2,8 @@ package commands
 
 import (
 	"github.com/fettle-cli/fettle/commands/config"
-	"github.com/fettle-cli/fettle/commands/demodata"
-	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/commands/demo"
 	"github.com/fettle-cli/fettle/server"
-)
-
-// What the page of a demonstration has to try beside the scenes of fettle demo.
-const (
-	demoHaikuModel = "script/:haiku"
-	demoHaiku      = "Write a haiku about undo, and count its words."
 )
 
 // suggestions are three things to try on an empty page. With a recorded model they
@@ -24,18 +16,19 @@ func (o serveOptions) suggestions() ([]server.Suggestion, error) {
 			{Title: "Make a table", Message: "Compare three ways to back up a laptop in a table: effort, cost, and how each one fails."},
 		}, nil
 	}
-	orders, err := demodata.Files().ReadFile(demoFile)
+	questions, err := demo.Questions()
 	if err != nil {
-		return nil, fault.Wrap(fault.Failed, "read the demo's file", err)
+		return nil, err
 	}
-	return []server.Suggestion{
-		{Title: "Three agents settle a question", Message: demoFirst, Agent: demoAgent, Model: demoModel},
-		{
-			Title: "Find what is odd in a file", Message: demoFilesQuestion, Agent: engine.NoAgent, Model: demoFilesModel,
-			Uploads: []server.SuggestedFile{{Name: demoFile, Text: string(orders)}},
-		},
-		{Title: "Write a file, approve a command", Message: demoHaiku, Agent: engine.NoAgent, Model: demoHaikuModel},
-	}, nil
+	var out []server.Suggestion
+	for _, q := range questions {
+		one := server.Suggestion{Title: q.Title, Message: q.Text, Agent: q.Agent, Model: q.Model}
+		for _, up := range q.Uploads {
+			one.Uploads = append(one.Uploads, server.SuggestedFile{Name: up.Name, Text: string(up.Data)})
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }
 
 // effective is the configuration in force as the page shows it. Secrets have become

@@ -25,6 +25,7 @@ func families() []string {
 		"./commands/agents/...",
 		"./commands/author/...",
 		"./commands/chats/...",
+		"./commands/demo/...",
 		"./commands/docs/...",
 		"./commands/doctor",
 		"./commands/help/...",

@@ -1,4 +1,4 @@
-package commands
+package demo
 
 import (
 	"context"
@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	demoFilesModel    = "script/:files"
-	demoFile          = "orders.csv"
-	demoFilesQuestion = "Which customer spent the most, and is anything odd in orders.csv?"
+	filesModel    = "script/:files"
+	ordersFile    = "orders.csv"
+	filesQuestion = "Which customer spent the most, and is anything odd in orders.csv?"
 )
 
 // filesScene has a model read a file and write another, and takes that back.
 func (d *demo) filesScene(ctx context.Context) error {
-	csv, err := demodata.Files().ReadFile(demoFile)
+	csv, err := demodata.Files().ReadFile(ordersFile)
 	if err != nil {
 		return fault.Wrap(fault.Failed, "read the demo's file", err)
 	}
 	d.says("A model looks at a small file and writes down what it finds. " + d.who("the tools, the folder and the store"))
-	d.asks(demoFilesQuestion)
+	d.asks(filesQuestion)
 	chat, err := d.ask(ctx, engine.TurnRequest{
-		Parts: question(demoFilesQuestion), Uploads: []engine.Upload{{Name: demoFile, Data: csv}},
-	}, demoFilesModel)
+		Parts: question(filesQuestion), Uploads: []engine.Upload{{Name: ordersFile, Data: csv}},
+	}, filesModel)
 	if err != nil || d.lost() {
 		return err
 	}

@@ -1,4 +1,4 @@
-package commands
+package demo
 
 import (
 	"context"
@@ -19,17 +19,18 @@ import (
 	"github.com/fettle-cli/fettle/internal/paths"
 )
 
-type demoOptions struct {
+type options struct {
 	scene string // "" is the conversation of agents
 	model string
 	color string
 	keep  bool
 }
 
-// demoScenes are what `fettle demo` can show beside the conversation.
-func demoScenes() []string { return []string{"files"} }
+// scenes are what `fettle demo` can show beside the conversation.
+func scenes() []string { return []string{"files"} }
 
-func newDemo(rt *workbench.Runtime) *cli.Command {
+// New is the command demo.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:      "demo",
 		Usage:     "see whole turns with nothing to set up",
@@ -47,14 +48,14 @@ real model is asked the same. Nothing is left behind, unless --keep asks for it.
 			&cli.StringFlag{Name: "color", Value: "auto", Usage: "use colour `WHEN`: auto, always or never"},
 		},
 		Action: func(c *cli.Context) error {
-			o := demoOptions{model: c.String("model"), scene: c.Args().First(), keep: c.Bool("keep")}
+			o := options{model: c.String("model"), scene: c.Args().First(), keep: c.Bool("keep")}
 			if c.IsSet("color") {
 				o.color = c.String("color")
 			}
 			if err := checkScene(c.Args().Slice()); err != nil {
 				return err
 			}
-			return runDemo(c.Context, rt, o)
+			return run(c.Context, rt, o)
 		},
 	}
 }
@@ -63,10 +64,10 @@ func checkScene(args []string) error {
 	switch {
 	case len(args) == 0:
 		return nil
-	case len(args) == 1 && args[0] == demoScenes()[0]:
+	case len(args) == 1 && args[0] == scenes()[0]:
 		return nil
-	case len(args) == 1 && nearest.Of(args[0], demoScenes()) != "":
-		return cmdline.Usagef("fettle demo "+nearest.Of(args[0], demoScenes()), "demo has no scene %s", cmdline.ShellWord(args[0]))
+	case len(args) == 1 && nearest.Of(args[0], scenes()) != "":
+		return cmdline.Usagef("fettle demo "+nearest.Of(args[0], scenes()), "demo has no scene %s", cmdline.ShellWord(args[0]))
 	}
 	return cmdline.Usagef("fettle ask "+cmdline.ShellWord(strings.Join(args, " ")), "demo asks its own questions and takes none")
 }
@@ -74,14 +75,14 @@ func checkScene(args []string) error {
 // demo is one run of the demonstration.
 type demo struct {
 	rt       *workbench.Runtime
-	o        demoOptions
+	o        options
 	cfg      *config.Config
 	eng      *engine.Engine
 	recorded bool
 	scratch  string // a folder that goes away at the end
 }
 
-func runDemo(ctx context.Context, rt *workbench.Runtime, o demoOptions) error {
+func run(ctx context.Context, rt *workbench.Runtime, o options) error {
 	flags := map[string]config.Flag{}
 	if o.color != "" {
 		flags["color"] = config.Flag{Name: "--color", Values: []string{o.color}}
@@ -118,6 +119,18 @@ func (d *demo) open() error {
 	}
 	d.eng, err = d.rt.EngineFor(d.cfg, nil)
 	return err
+}
+
+// Open makes an engine that answers by the recording, with the toolset of the
+// demonstration installed. What it keeps goes away with the program. It makes the
+// recording the configuration's model.
+func Open(ctx context.Context, rt *workbench.Runtime, cfg *config.Config) (*engine.Engine, error) {
+	cfg.Model = Model
+	d := &demo{rt: rt, cfg: cfg, recorded: true}
+	if err := d.open(); err != nil {
+		return nil, err
+	}
+	return d.eng, d.install(ctx)
 }
 
 // ask asks one question of the demo and shows the turn.

@@ -1,4 +1,4 @@
-package commands
+package demo
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 // search in the same files, as tools/mocks.py there has it.
 func standIns() map[string]toolset.Runner {
 	return map[string]toolset.Runner{
-		demoToolset + ":read_notion_mock": source("mock_notion.json", "docs", "document", "Notion", func(f map[string]string) (string, string) {
+		toolsetID + ":read_notion_mock": source("mock_notion.json", "docs", "document", "Notion", func(f map[string]string) (string, string) {
 			return f["title"] + " " + f["content"], fmt.Sprintf("[Notion | %s | Last updated: %s] %s", f["title"], f["last_updated"], f["content"])
 		}),
-		demoToolset + ":read_slack_mock": source("mock_slack.json", "messages", "message", "Slack", func(f map[string]string) (string, string) {
+		toolsetID + ":read_slack_mock": source("mock_slack.json", "messages", "message", "Slack", func(f map[string]string) (string, string) {
 			return f["text"], fmt.Sprintf("[Slack | %s | %s | %s] %s", f["channel"], f["user"], f["date"], f["text"])
 		}),
 	}
@@ -36,7 +36,7 @@ func source(file, list, what, where string, shows func(map[string]string) (searc
 		if err := json.Unmarshal(c.Args, &args); err != nil {
 			return toolset.Result{}, err
 		}
-		data, err := fs.ReadFile(demodata.Files(), path.Join(demoToolset, "assets/data", file))
+		data, err := fs.ReadFile(demodata.Files(), path.Join(toolsetID, "assets/data", file))
 		if err != nil {
 			return toolset.Result{}, err
 		}

@@ -1,4 +1,4 @@
-package commands
+package demo
 
 import (
 	"context"
@@ -18,11 +18,13 @@ import (
 
 // The conversation is document 003's: its toolset, and its two questions.
 const (
-	demoModel   = "script/:demo"
-	demoToolset = "chaoscontext"
-	demoAgent   = demoToolset + ":interface"
-	demoFirst   = "I'm starting on the login system. What's the final spec?"
-	demoSecond  = "What library should I use for that?"
+	// Model is the recording of the conversation.
+	Model = "script/:demo"
+	// Agent is the one that the conversation enters by.
+	Agent          = toolsetID + ":interface"
+	toolsetID      = "chaoscontext"
+	firstQuestion  = "I'm starting on the login system. What's the final spec?"
+	secondQuestion = "What library should I use for that?"
 )
 
 // agentsScene has three agents answer a question that two sources disagree on,
@@ -32,13 +34,13 @@ func (d *demo) agentsScene(ctx context.Context) error {
 	if err := d.install(ctx); err != nil {
 		return err
 	}
-	d.asks(demoFirst)
-	chat, err := d.ask(ctx, engine.TurnRequest{Parts: question(demoFirst), Agent: demoAgent}, demoModel)
+	d.asks(firstQuestion)
+	chat, err := d.ask(ctx, engine.TurnRequest{Parts: question(firstQuestion), Agent: Agent}, Model)
 	if err != nil || d.lost() {
 		return err
 	}
-	d.asks(demoSecond)
-	_, err = d.ask(ctx, engine.TurnRequest{Parts: question(demoSecond), Chat: engine.ChatRef{ID: chat.ID}}, demoModel)
+	d.asks(secondQuestion)
+	_, err = d.ask(ctx, engine.TurnRequest{Parts: question(secondQuestion), Chat: engine.ChatRef{ID: chat.ID}}, Model)
 	if err != nil || d.lost() {
 		return err
 	}
@@ -54,11 +56,11 @@ func (d *demo) agentsEnd(chat engine.Chat) {
 		d.says("The first question took three agents and two tools; the second was answered from memory by the first agent alone.")
 	}
 	if d.o.keep {
-		d.says(fmt.Sprintf("Chat %d and the toolset %s were kept.", chat.Number, demoToolset))
+		d.says(fmt.Sprintf("Chat %d and the toolset %s were kept.", chat.Number, toolsetID))
 		steps = append(steps,
 			step{fmt.Sprintf("fettle chats show %d", chat.Number), "shows the chat with its handoffs"},
 			step{"fettle agents show interface", "shows an agent with its prompt"},
-			step{"fettle toolset rm " + demoToolset, "removes the toolset"})
+			step{"fettle toolset rm " + toolsetID, "removes the toolset"})
 	} else {
 		d.says("Nothing of it was kept.")
 		steps = append(steps,
@@ -75,10 +77,10 @@ func (d *demo) agentsEnd(chat engine.Chat) {
 // would need an approval.
 func (d *demo) install(ctx context.Context) error {
 	status := d.rt.Streams.Status()
-	status.Set("installing " + demoToolset)
+	status.Set("installing " + toolsetID)
 	defer status.Clear()
-	dir := d.inScratch(demoToolset)
-	if err := unpack(demodata.Files(), demoToolset, dir); err != nil {
+	dir := d.inScratch(toolsetID)
+	if err := unpack(demodata.Files(), toolsetID, dir); err != nil {
 		return fault.Wrap(fault.Failed, "unpack the demo's toolset", err)
 	}
 	p, err := d.eng.PlanToolset(ctx, dir, registry.PlanOptions{Env: os.LookupEnv, WorkDir: d.scratch})
@@ -89,7 +91,7 @@ func (d *demo) install(ctx context.Context) error {
 	// the folder goes with the demo; the program can unpack another one
 	p.Source = bundle.Source{Type: bundle.FromProgram, Ref: "fettle demo --keep"}
 	if p.Installed != nil && !p.Same && p.Installed.SourceType != bundle.FromProgram {
-		return fault.New(fault.Failed, "another "+demoToolset+" is installed, and the demo leaves it alone", "fettle demo")
+		return fault.New(fault.Failed, "another "+toolsetID+" is installed, and the demo leaves it alone", "fettle demo")
 	}
 	if _, err := d.eng.ImportToolset(ctx, p, registry.ApplyOptions{Approved: true}); err != nil {
 		return err

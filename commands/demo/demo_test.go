@@ -1,4 +1,4 @@
-package commands
+package demo
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ import (
 func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
-	data, err := demodata.Files().ReadFile(path.Join(demoToolset, "toolset.yaml"))
+	data, err := demodata.Files().ReadFile(path.Join(toolsetID, "toolset.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +29,8 @@ func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 	if err := doc.Err(); err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), demoToolset)
-	if err := unpack(demodata.Files(), demoToolset, dir); err != nil {
+	dir := filepath.Join(t.TempDir(), toolsetID)
+	if err := unpack(demodata.Files(), toolsetID, dir); err != nil {
 		t.Fatal(err)
 	}
 	box := workbench.NewToolbox(workbench.New(term.Test(term.TestOptions{}).Streams), &config.Config{}, paths.Dirs{Data: t.TempDir(), Home: t.TempDir()})
@@ -49,7 +49,7 @@ func TestStandInsGiveWhatThePythonGives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stand := standIns()[demoToolset+":"+tool.ID]
+		stand := standIns()[toolsetID+":"+tool.ID]
 		for _, query := range []string{"login system", "login system auth", "PASSWORD, or whatever", "kubernetes", "?!", "oauth", "it's"} {
 			args, err := json.Marshal(map[string]string{"query": query})
 			if err != nil {
