@@ -20,6 +20,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/library"
 	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/payloads"
+	"github.com/fettle-cli/fettle/commands/serve"
 	"github.com/fettle-cli/fettle/commands/settings"
 	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -112,7 +113,7 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		HideHelp: true,
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
-			newAsk(rt), newChat(rt), demo.New(rt), newServe(rt), newACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
+			newAsk(rt), newChat(rt), demo.New(rt), serve.New(rt), serve.NewACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
 			tools.New(rt), tools.NewToolset(rt), newMCP(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), models.New(rt), library.New(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
 			doctor.New(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),

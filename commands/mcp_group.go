@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/serve"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -53,10 +54,10 @@ fettle ask -p SERVER/NAME asks one of its prompts.
 Without a subcommand it is a server itself, as fettle mcp serve is: programs
 that speak MCP start it, and have fettle's tools and agents.`,
 		UsageText: "fettle mcp add notes -- notes-server --stdio\nfettle mcp list\nfettle ask --allow 'notes:*' \"what did I note?\"",
-		Action:    mcpBare(rt),
+		Action:    serve.BareMCP(rt),
 		Subcommands: []*cli.Command{
 			newMCPAdd(rt), newMCPImport(rt), newMCPList(rt), newMCPShow(rt), newMCPTest(rt), newMCPLogin(rt), newMCPLogout(rt),
-			mcpSwitch.Command(rt, false), mcpSwitch.Command(rt, true), newMCPRm(rt), newMCPServe(rt),
+			mcpSwitch.Command(rt, false), mcpSwitch.Command(rt, true), newMCPRm(rt), serve.NewMCP(rt),
 		},
 	}
 }

@@ -91,6 +91,11 @@ func layers() []rule {
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
 		},
 		{
+			rooms:  []string{"./commands/serve/..."},
+			forbid: []string{"./commands", "./commands/follow/...", "./commands/show/..."},
+			why:    "a program is answered by the server's rooms, and nothing is shown to a person here but where it is",
+		},
+		{
 			rooms:  []string{"./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/show/..."},
 			forbid: []string{"./commands/chats/..."},
 			why:    "switching to a branch brings its files back, so chats may use workspace, and nothing the other way",
@@ -102,7 +107,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/workbench/..."},
-			forbid: append(families(), "./commands", "./commands/follow/...", "./commands/show/...", "./commands/doctor/machine/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."),
+			forbid: append(families(), "./commands", "./commands/serve/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/machine/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."),
 			why:    "what all commands share knows none of them, nor what only one of them uses",
 		},
 		{

@@ -1,4 +1,4 @@
-package commands
+package serve
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ import (
 	"github.com/fettle-cli/fettle/server"
 )
 
-// serveOptions are the flags of `serve`.
-type serveOptions struct {
+// options are the flags of `serve`.
+type options struct {
 	listen, behind string
 	cert, key      string
 	logs           string
@@ -43,11 +43,8 @@ type serveOptions struct {
 // should not cost twice what they need. GOGC in the environment comes before it.
 const servedGarbage = 25
 
-// defaultListen is where pages and editors look: an address of this machine alone,
-// and always the same one.
-const defaultListen = "127.0.0.1:8217"
-
-func newServe(rt *workbench.Runtime) *cli.Command {
+// New is the command serve, which answers over HTTP.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "let pages, editors and other programs use the same engine",
@@ -88,7 +85,7 @@ that was said. Spans go to an OpenTelemetry receiver where fettle help environme
 says so. A socket of systemd's takes the place of --listen.`,
 		UsageText: "fettle serve\nfettle serve --open\nfettle serve --print-url --listen 127.0.0.1:0\nfettle serve --demo --trust-origin http://localhost:5173\nfettle serve --demo --allow-origin https://example.org\nfettle serve --listen 127.0.0.1:0 --artifacts 127.0.0.1:0\nfettle serve --check",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "listen", Value: defaultListen, Usage: "answer at `HOST:PORT`; port 0 is any that is free"},
+			&cli.StringFlag{Name: "listen", Value: server.DefaultAddress, Usage: "answer at `HOST:PORT`; port 0 is any that is free"},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},
 			&cli.BoolFlag{Name: "print-url", Usage: "print the address with the token on standard output"},
 			&cli.BoolFlag{Name: "demo", Usage: "answer by the recording of fettle demo, with nothing set up or kept"},
@@ -110,7 +107,7 @@ says so. A socket of systemd's takes the place of --listen.`,
 			if err := cmdline.NoArguments(c, "fettle serve"); err != nil {
 				return err
 			}
-			o := serveOptions{
+			o := options{
 				listen: c.String("listen"), behind: c.String("behind"), open: c.Bool("open"), check: c.Bool("check"),
 				cert: c.String("tls-cert"), key: c.String("tls-key"), logs: c.String("log"),
 				printURL: c.Bool("print-url"), demo: c.Bool("demo"), drain: c.Duration("drain"), model: c.String("model"),
@@ -121,14 +118,14 @@ says so. A socket of systemd's takes the place of --listen.`,
 				return err
 			}
 			if o.check {
-				return runServeCheck(c.Context, rt, o.printURL)
+				return runCheck(c.Context, rt, o.printURL)
 			}
-			return runServe(c.Context, rt, o)
+			return run(c.Context, rt, o)
 		},
 	}
 }
 
-func (o serveOptions) validate() error {
+func (o options) validate() error {
 	switch {
 	case (o.cert == "") != (o.key == ""):
 		return cmdline.Usagef("fettle serve --tls-cert FILE --tls-key FILE", "--tls-cert and --tls-key go together")
@@ -142,7 +139,7 @@ func (o serveOptions) validate() error {
 	return nil
 }
 
-func runServe(ctx context.Context, rt *workbench.Runtime, o serveOptions) error {
+func run(ctx context.Context, rt *workbench.Runtime, o options) error {
 	cfg, err := rt.Config(map[string]config.Flag{})
 	if err != nil {
 		return err
@@ -181,7 +178,7 @@ func runServe(ctx context.Context, rt *workbench.Runtime, o serveOptions) error 
 
 // servedEngine is the engine of the configuration, or that of the demo, which goes
 // away with the program.
-func servedEngine(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, o *serveOptions) (*engine.Engine, error) {
+func servedEngine(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, o *options) (*engine.Engine, error) {
 	rt.Hold = true
 	if !o.demo {
 		if o.model != "" {
@@ -201,7 +198,7 @@ func tellSystemd(rt *workbench.Runtime, state string) {
 }
 
 // server puts the server of a configuration together, and takes its addresses.
-func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o serveOptions) (*server.Server, *server.Listening, error) {
+func newServing(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o options) (*server.Server, *server.Listening, error) {
 	dirs, err := rt.Dirs()
 	if err != nil {
 		return nil, nil, err
@@ -260,7 +257,7 @@ func prepareTurn(cfg *config.Config, agent string) func(*engine.TurnRequest) {
 }
 
 // certificate reads what TLS needs.
-func (o serveOptions) certificate() (*tls.Certificate, error) {
+func (o options) certificate() (*tls.Certificate, error) {
 	if o.cert == "" {
 		return nil, nil
 	}
@@ -272,7 +269,7 @@ func (o serveOptions) certificate() (*tls.Certificate, error) {
 }
 
 // serving says where, once requests are answered.
-func serving(ctx context.Context, rt *workbench.Runtime, s *server.Server, l *server.Listening, o serveOptions) {
+func serving(ctx context.Context, rt *workbench.Runtime, s *server.Server, l *server.Listening, o options) {
 	tellSystemd(rt, "READY=1")
 	if o.trustOrigin != "" {
 		rt.Notice("every page at " + o.trustOrigin + " can ask here without a token; end fettle serve when you don't need that")

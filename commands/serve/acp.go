@@ -1,4 +1,4 @@
-package commands
+package serve
 
 import (
 	"cmp"
@@ -22,7 +22,8 @@ type acpOptions struct {
 	demo               bool
 }
 
-func newACP(rt *workbench.Runtime) *cli.Command {
+// NewACP is the command acp, which an editor starts.
+func NewACP(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "acp",
 		Usage: "be the agent of an editor, by the Agent Client Protocol",

@@ -1,4 +1,4 @@
-package commands
+package serve
 
 import (
 	"cmp"
@@ -25,7 +25,8 @@ type mcpServeOptions struct {
 	logs             string
 }
 
-func newMCPServe(rt *workbench.Runtime) *cli.Command {
+// NewMCP is the command mcp serve, which an MCP client starts.
+func NewMCP(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp serve"
 	return &cli.Command{
 		Name:  "serve",
@@ -72,9 +73,9 @@ fettle mcp alone does this too, where its input is no terminal.`,
 	}
 }
 
-// mcpBare is what the group does by itself: it serves a program, and shows a
+// BareMCP is what the group mcp does by itself: it serves a program, and shows a
 // person its help.
-func mcpBare(rt *workbench.Runtime) cli.ActionFunc {
+func BareMCP(rt *workbench.Runtime) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() > 0 {
 			return cmdline.UnknownCommand(c.Command.Subcommands, c.Args().Slice(), "fettle mcp")
@@ -162,7 +163,7 @@ func knownGroups(ctx context.Context, eng *engine.Engine, ids []string) error {
 }
 
 // servedMCP makes what fettle serve has at /mcp.
-func servedMCP(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o serveOptions) func(func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
+func servedMCP(rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine, o options) func(func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
 	return func(start func(context.Context, engine.TurnRequest) (engine.TurnID, error)) server.MCP {
 		return mcp.New(mcp.Options{
 			Engine: eng, Start: start, Prepare: prepareTurn(cfg, o.agent), Version: rt.Build().Version, Log: rt.Log,

@@ -1,4 +1,4 @@
-package commands
+package serve
 
 import (
 	"cmp"
@@ -21,9 +21,9 @@ import (
 // checkTime bounds the question whether a server is ready: it looks at its store.
 const checkTime = 5 * time.Second
 
-// runServeCheck asks the server of the data directory whether turns can begin, as a
+// runCheck asks the server of the data directory whether turns can begin, as a
 // container's health check does, and may print its address with its token.
-func runServeCheck(ctx context.Context, rt *workbench.Runtime, printURL bool) error {
+func runCheck(ctx context.Context, rt *workbench.Runtime, printURL bool) error {
 	dirs, err := rt.Dirs()
 	if err != nil {
 		return err

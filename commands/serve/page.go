@@ -1,4 +1,4 @@
-package commands
+package serve
 
 import (
 	"github.com/fettle-cli/fettle/commands/config"
@@ -8,7 +8,7 @@ import (
 
 // suggestions are three things to try on an empty page. With a recorded model they
 // are what it knows; with a real one what shows best what there is.
-func (o serveOptions) suggestions() ([]server.Suggestion, error) {
+func (o options) suggestions() ([]server.Suggestion, error) {
 	if !o.demo {
 		return []server.Suggestion{
 			{Title: "Write a file and change it", Message: "Write a one-page plan for a small project to plan.md, then make it half as long."},
