@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/help"
+	"github.com/fettle-cli/fettle/commands/mcp"
 	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -286,7 +287,7 @@ func (c *completer) servers(p place) suggestions {
 	}
 	for i := range c.mirror().Servers {
 		s := &c.mirror().Servers[i]
-		out.add(s.ID, serverWhere(s))
+		out.add(s.ID, mcp.Where(s))
 	}
 	return out
 }

@@ -30,6 +30,7 @@ func families() []string {
 		"./commands/doctor",
 		"./commands/help/...",
 		"./commands/library/...",
+		"./commands/mcp/...",
 		"./commands/models/...",
 		"./commands/payloads/...",
 		"./commands/settings/...",

@@ -1,4 +1,4 @@
-package commands
+package mcp
 
 import (
 	"maps"

@@ -1,4 +1,4 @@
-package commands
+package mcp
 
 import (
 	"context"
@@ -20,15 +20,15 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// mcpImportJSON is what `mcp import --output json` prints.
-type mcpImportJSON struct {
+// importJSON is what `mcp import --output json` prints.
+type importJSON struct {
 	SchemaVersion int               `json:"schema_version"`
 	Imported      []string          `json:"imported"`
 	Skipped       map[string]string `json:"skipped"`
 }
 
-// mcpImport is one run of mcp import.
-type mcpImport struct {
+// importing is one run of mcp import.
+type importing struct {
 	rt      *workbench.Runtime
 	eng     *engine.Engine
 	file    string
@@ -37,7 +37,7 @@ type mcpImport struct {
 	output  string
 }
 
-func newMCPImport(rt *workbench.Runtime) *cli.Command {
+func newImport(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp import"
 	return &cli.Command{
 		Name:      "import",
@@ -64,12 +64,12 @@ are connected to when one of their tools is wanted: fettle mcp test does so now.
 			if err != nil {
 				return err
 			}
-			return (&mcpImport{rt, eng, c.Args().First(), c.Bool("yes"), c.Bool("replace"), c.String("output")}).run(c.Context)
+			return (&importing{rt, eng, c.Args().First(), c.Bool("yes"), c.Bool("replace"), c.String("output")}).run(c.Context)
 		},
 	}
 }
 
-func (x *mcpImport) run(ctx context.Context) error {
+func (x *importing) run(ctx context.Context) error {
 	raw, err := readServersFile(x.file)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func readServersFile(path string) ([]byte, error) {
 }
 
 // show tells what would be started, the whole of it.
-func (x *mcpImport) show(fresh []engine.FoundMCPServer, skipped map[string]string) {
+func (x *importing) show(fresh []engine.FoundMCPServer, skipped map[string]string) {
 	if x.output == "json" && x.yes {
 		return
 	}
@@ -168,7 +168,7 @@ func (x *mcpImport) show(fresh []engine.FoundMCPServer, skipped map[string]strin
 }
 
 // allowed asks.
-func (x *mcpImport) allowed(ctx context.Context, n int) (bool, error) {
+func (x *importing) allowed(ctx context.Context, n int) (bool, error) {
 	again := "fettle mcp import " + cmdline.ShellWord(x.file) + " --yes   adds them"
 	if x.yes {
 		return true, nil
@@ -189,9 +189,9 @@ func (x *mcpImport) allowed(ctx context.Context, n int) (bool, error) {
 	return true, nil
 }
 
-func (x *mcpImport) done(added []string, skipped map[string]string) error {
+func (x *importing) done(added []string, skipped map[string]string) error {
 	if x.output == "json" {
-		return workbench.PrintJSON(x.rt, mcpImportJSON{workbench.OutputVersion, workbench.OrEmpty(added), skipped})
+		return workbench.PrintJSON(x.rt, importJSON{workbench.OutputVersion, workbench.OrEmpty(added), skipped})
 	}
 	if len(added) == 0 {
 		x.rt.Notice("nothing was added")

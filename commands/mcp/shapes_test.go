@@ -1,4 +1,4 @@
-package commands
+package mcp
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 func TestTheOutputPageNamesTheFieldsOfMCP(t *testing.T) {
 	t.Parallel()
 	helptest.Names(t, helptest.OutputPage(t), map[string]any{
-		"list": mcpListJSON{}, "show": mcpShowJSON{}, "test": mcpTestJSON{}, "add": mcpOneJSON{}, "import": mcpImportJSON{},
-		"rm": mcpRemovedJSON{}, "login": mcpSignedJSON{},
+		"list": listJSON{}, "show": showJSON{}, "test": testJSON{}, "add": oneJSON{}, "import": importJSON{},
+		"rm": removedJSON{}, "login": signedJSON{},
 	})
 }

@@ -1,4 +1,4 @@
-package commands
+package mcp
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// mcpServers is what the commands below mcp need of the engine.
-type mcpServers interface {
+// servers is what the commands below mcp need of the engine.
+type servers interface {
 	MCPServers(ctx context.Context) ([]registry.MirrorServer, error)
 	MCPServer(ctx context.Context, id string) (*registry.MirrorServer, error)
 	AddMCPServer(ctx context.Context, config manifest.MCPServer, set registry.ServerSettings) error
@@ -30,9 +30,10 @@ type mcpServers interface {
 	ApproveMCPServer(ctx context.Context, id string, tools []toolset.Tool) error
 }
 
-var _ mcpServers = (*engine.Engine)(nil)
+var _ servers = (*engine.Engine)(nil)
 
-func newMCP(rt *workbench.Runtime) *cli.Command {
+// New is the command mcp.
+func New(rt *workbench.Runtime) *cli.Command {
 	return &cli.Command{
 		Name:  "mcp",
 		Usage: "use the tools of MCP servers, and be one",
@@ -56,8 +57,8 @@ that speak MCP start it, and have fettle's tools and agents.`,
 		UsageText: "fettle mcp add notes -- notes-server --stdio\nfettle mcp list\nfettle ask --allow 'notes:*' \"what did I note?\"",
 		Action:    serve.BareMCP(rt),
 		Subcommands: []*cli.Command{
-			newMCPAdd(rt), newMCPImport(rt), newMCPList(rt), newMCPShow(rt), newMCPTest(rt), newMCPLogin(rt), newMCPLogout(rt),
-			mcpSwitch.Command(rt, false), mcpSwitch.Command(rt, true), newMCPRm(rt), serve.NewMCP(rt),
+			newAdd(rt), newImport(rt), newList(rt), newShow(rt), newTest(rt), newLogin(rt), newLogout(rt),
+			switching.Command(rt, false), switching.Command(rt, true), newRm(rt), serve.NewMCP(rt),
 		},
 	}
 }
@@ -70,9 +71,9 @@ func oneServer(c *cli.Context, name string) (string, error) {
 	return c.Args().First(), nil
 }
 
-// mcpServerJSON is an MCP server as commands print it. A value that is or may be
+// serverJSON is an MCP server as commands print it. A value that is or may be
 // a secret is ${NAME}.
-type mcpServerJSON struct {
+type serverJSON struct {
 	ID         string                  `json:"id"`
 	Enabled    bool                    `json:"enabled"`
 	Command    string                  `json:"command,omitempty"`
@@ -89,9 +90,9 @@ type mcpServerJSON struct {
 	Problem    string                  `json:"problem,omitempty"`
 }
 
-func toMCPServerJSON(s *registry.MirrorServer) mcpServerJSON {
+func toServerJSON(s *registry.MirrorServer) serverJSON {
 	c := withoutSecrets(s.Config)
-	out := mcpServerJSON{
+	out := serverJSON{
 		ID: s.ID, Enabled: s.Enabled, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL, Headers: c.Headers, Own: s.Own, DeclaredBy: workbench.OrEmpty(s.DeclaredBy), Settings: s.Settings, Tools: len(s.Tools),
 		Waiting: len(s.Held()), PinnedAt: s.PinnedAt, Problem: s.Problem,
 	}
@@ -101,13 +102,13 @@ func toMCPServerJSON(s *registry.MirrorServer) mcpServerJSON {
 	return out
 }
 
-// mcpListJSON is what `mcp list --output json` prints.
-type mcpListJSON struct {
-	SchemaVersion int             `json:"schema_version"`
-	Servers       []mcpServerJSON `json:"servers"`
+// listJSON is what `mcp list --output json` prints.
+type listJSON struct {
+	SchemaVersion int          `json:"schema_version"`
+	Servers       []serverJSON `json:"servers"`
 }
 
-func newMCPList(rt *workbench.Runtime) *cli.Command {
+func newList(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp list"
 	return &cli.Command{
 		Name:  "list",
@@ -125,20 +126,20 @@ between. No server is started.`,
 			if err != nil {
 				return err
 			}
-			return runMCPList(c.Context, rt, eng, c.String("output"))
+			return runList(c.Context, rt, eng, c.String("output"))
 		},
 	}
 }
 
-func runMCPList(ctx context.Context, rt *workbench.Runtime, eng mcpServers, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, eng servers, output string) error {
 	list, err := eng.MCPServers(ctx)
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		out := mcpListJSON{workbench.OutputVersion, []mcpServerJSON{}}
+		out := listJSON{workbench.OutputVersion, []serverJSON{}}
 		for i := range list {
-			out.Servers = append(out.Servers, toMCPServerJSON(&list[i]))
+			out.Servers = append(out.Servers, toServerJSON(&list[i]))
 		}
 		return workbench.PrintJSON(rt, out)
 	}
@@ -151,13 +152,13 @@ func runMCPList(ctx context.Context, rt *workbench.Runtime, eng mcpServers, outp
 		term.Column{Title: "tools", Right: true}, term.Column{Title: "from", Style: style.Dim}, term.Column{Title: "is", Cut: true})
 	for i := range list {
 		s := &list[i]
-		table.Row(s.ID, serverState(s), fmt.Sprint(len(s.Tools)), broughtBy(s), serverWhere(s))
+		table.Row(s.ID, serverState(s), fmt.Sprint(len(s.Tools)), broughtBy(s), Where(s))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	for i := range list {
-		if why := toMCPServerJSON(&list[i]).Problem; why != "" && list[i].Enabled {
+		if why := toServerJSON(&list[i]).Problem; why != "" && list[i].Enabled {
 			rt.Notice(list[i].ID + ": " + why)
 		}
 	}
@@ -186,24 +187,24 @@ func broughtBy(s *registry.MirrorServer) string {
 	return strings.Join(s.DeclaredBy, ", ")
 }
 
-// serverWhere is a server's command or address as one line.
-func serverWhere(s *registry.MirrorServer) string {
+// Where is a server's command or address as one line.
+func Where(s *registry.MirrorServer) string {
 	if s.Config.URL != "" {
 		return show.OneLine(withoutSecrets(s.Config).URL)
 	}
 	return show.OneLine(registry.CommandLine(withoutSecrets(s.Config)))
 }
 
-// mcpShowJSON is what `mcp show --output json` prints.
-type mcpShowJSON struct {
+// showJSON is what `mcp show --output json` prints.
+type showJSON struct {
 	SchemaVersion int                 `json:"schema_version"`
-	Server        mcpServerJSON       `json:"server"`
+	Server        serverJSON          `json:"server"`
 	Tools         []engine.ListedTool `json:"tools"`
 	Held          map[string]string   `json:"held"`
 	Changes       []registry.Change   `json:"changes"`
 }
 
-func newMCPShow(rt *workbench.Runtime) *cli.Command {
+func newShow(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp show"
 	return &cli.Command{
 		Name:        "show",
@@ -224,12 +225,12 @@ func newMCPShow(rt *workbench.Runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runMCPShow(c.Context, rt, eng, id, c.String("output"))
+			return runShow(c.Context, rt, eng, id, c.String("output"))
 		},
 	}
 }
 
-func runMCPShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output string) error {
+func runShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output string) error {
 	s, err := eng.MCPServer(ctx, id)
 	if err != nil {
 		return err
@@ -239,7 +240,7 @@ func runMCPShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 		changes = registry.ServerChanges(s.Tools, s.Seen)
 	}
 	if output == "json" {
-		out := mcpShowJSON{workbench.OutputVersion, toMCPServerJSON(s), []engine.ListedTool{}, s.Held(), workbench.OrEmpty(changes)}
+		out := showJSON{workbench.OutputVersion, toServerJSON(s), []engine.ListedTool{}, s.Held(), workbench.OrEmpty(changes)}
 		for _, t := range s.Tools {
 			out.Tools = append(out.Tools, engine.ListedTool{Tool: t.Tool, Problem: s.Held()[t.Tool.ID], Renderers: []registry.RenderConfig{}})
 		}
@@ -251,7 +252,7 @@ func runMCPShow(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 	for _, line := range serverLines(s, eng) {
 		v.Line(line[0], line[1], "")
 	}
-	if why := toMCPServerJSON(s).Problem; why != "" {
+	if why := toServerJSON(s).Problem; why != "" {
 		v.Line("problem", why, "")
 	}
 	held := s.Held()
@@ -275,13 +276,13 @@ func serverLines(s *registry.MirrorServer, eng *engine.Engine) [][2]string {
 		}
 	}
 	if s.Config.URL != "" {
-		add("address", serverWhere(s))
+		add("address", Where(s))
 		for _, name := range sortedNames(c.Headers) {
 			add("header", name+": "+c.Headers[name])
 		}
 		return out
 	}
-	add("starts", serverWhere(s))
+	add("starts", Where(s))
 	for _, name := range sortedNames(c.Env) {
 		add("variable", name+"="+c.Env[name])
 	}

@@ -1,4 +1,4 @@
-package commands
+package mcp
 
 import (
 	"context"
@@ -23,8 +23,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// mcpAddOptions are what mcp add was given.
-type mcpAddOptions struct {
+// addOptions are what mcp add was given.
+type addOptions struct {
 	config  manifest.MCPServer
 	set     registry.ServerSettings
 	replace bool
@@ -32,7 +32,7 @@ type mcpAddOptions struct {
 	output  string
 }
 
-func newMCPAdd(rt *workbench.Runtime) *cli.Command {
+func newAdd(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp add"
 	return &cli.Command{
 		Name:      "add",
@@ -66,7 +66,7 @@ files, its own folder, and each folder that is an argument by its full path;
 			cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			o, err := readMCPAdd(c)
+			o, err := readAdd(c)
 			if err != nil {
 				return err
 			}
@@ -77,16 +77,16 @@ files, its own folder, and each folder that is an argument by its full path;
 			if err != nil {
 				return err
 			}
-			return runMCPAdd(c.Context, rt, eng, o)
+			return runAdd(c.Context, rt, eng, o)
 		},
 	}
 }
 
-// readMCPAdd makes options of flags and arguments.
-func readMCPAdd(c *cli.Context) (mcpAddOptions, error) {
+// readAdd makes options of flags and arguments.
+func readAdd(c *cli.Context) (addOptions, error) {
 	const hint = "fettle mcp add notes -- npx -y some-package@1.2.3"
 	args := c.Args().Slice()
-	o := mcpAddOptions{replace: c.Bool("replace"), noTest: c.Bool("no-test"), output: c.String("output")}
+	o := addOptions{replace: c.Bool("replace"), noTest: c.Bool("no-test"), output: c.String("output")}
 	if len(args) == 0 || args[0] == "" {
 		return o, cmdline.Usagef(hint, "mcp add wants a name, and a command or --url")
 	}
@@ -134,7 +134,7 @@ func isVariable(s string) bool { return wholeVariable().MatchString(s) }
 
 // resolveProgram makes a relative path of a program an absolute one: it is
 // started elsewhere.
-func (o *mcpAddOptions) resolveProgram() error {
+func (o *addOptions) resolveProgram() error {
 	if !strings.ContainsAny(o.config.Command, `/\`) || filepath.IsAbs(o.config.Command) || strings.Contains(o.config.Command, "${") {
 		return nil
 	}
@@ -179,7 +179,7 @@ func fullPaths(list []string) ([]string, error) {
 	return out, nil
 }
 
-func runMCPAdd(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o mcpAddOptions) error {
+func runAdd(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o addOptions) error {
 	id := o.config.ID
 	list, err := eng.MCPServers(ctx)
 	if err != nil {
@@ -198,7 +198,7 @@ func runMCPAdd(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o
 		rt.Notice(fmt.Sprintf("the value of %s is kept in plain text; '%s=${%s}' takes it from the environment or from fettle keys set %s", name, name, name, name))
 	}
 	if o.noTest {
-		return mcpAdded(ctx, rt, eng, id, o.output, "added the MCP server "+id+"; fettle mcp test "+id+" lists its tools")
+		return added(ctx, rt, eng, id, o.output, "added the MCP server "+id+"; fettle mcp test "+id+" lists its tools")
 	}
 	looked, err := lookAt(ctx, rt, eng, id, true)
 	if err != nil {
@@ -208,7 +208,7 @@ func runMCPAdd(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, o
 	for _, note := range looked.Report.Notes {
 		rt.Notice("the MCP server " + id + ": " + show.OneLine(note))
 	}
-	return mcpAdded(ctx, rt, eng, id, o.output, "")
+	return added(ctx, rt, eng, id, o.output, "")
 }
 
 // plainSecrets are the variables and headers whose values look like secrets.
@@ -228,14 +228,14 @@ func plainSecrets(c manifest.MCPServer) []string {
 	return out
 }
 
-// mcpAdded tells what was added.
-func mcpAdded(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output, line string) error {
+// added tells what was added.
+func added(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id, output, line string) error {
 	s, err := eng.MCPServer(ctx, id)
 	if err != nil {
 		return err
 	}
 	if output == "json" {
-		return workbench.PrintJSON(rt, mcpOneJSON{workbench.OutputVersion, toMCPServerJSON(s)})
+		return workbench.PrintJSON(rt, oneJSON{workbench.OutputVersion, toServerJSON(s)})
 	}
 	if line == "" {
 		line = fmt.Sprintf("added the MCP server %s with %s", id, term.Count(len(s.Tools), "tool", "tools"))
@@ -247,20 +247,20 @@ func mcpAdded(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id
 	return nil
 }
 
-// mcpOneJSON is what mcp add prints with --output json.
-type mcpOneJSON struct {
-	SchemaVersion int           `json:"schema_version"`
-	Server        mcpServerJSON `json:"server"`
+// oneJSON is what mcp add prints with --output json.
+type oneJSON struct {
+	SchemaVersion int        `json:"schema_version"`
+	Server        serverJSON `json:"server"`
 }
 
-// mcpRemovedJSON is what `mcp rm --output json` prints.
-type mcpRemovedJSON struct {
+// removedJSON is what `mcp rm --output json` prints.
+type removedJSON struct {
 	SchemaVersion int    `json:"schema_version"`
 	ID            string `json:"id"`
 	SignedOut     bool   `json:"signed_out"`
 }
 
-func newMCPRm(rt *workbench.Runtime) *cli.Command {
+func newRm(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp rm"
 	return &cli.Command{
 		Name:        "rm",
@@ -281,18 +281,18 @@ func newMCPRm(rt *workbench.Runtime) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return runMCPRm(c.Context, rt, eng, id, c.Bool("yes"), c.String("output"))
+			return runRm(c.Context, rt, eng, id, c.Bool("yes"), c.String("output"))
 		},
 	}
 }
 
-func runMCPRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id string, yes bool, output string) error {
+func runRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id string, yes bool, output string) error {
 	s, err := eng.MCPServer(ctx, id)
 	if err != nil {
 		return err
 	}
 	if s.Own && !yes {
-		ok, err := rt.Sure(ctx, "remove the MCP server "+id+" ("+serverWhere(s)+")?", "fettle mcp rm "+cmdline.ShellWord(id)+" --yes")
+		ok, err := rt.Sure(ctx, "remove the MCP server "+id+" ("+Where(s)+")?", "fettle mcp rm "+cmdline.ShellWord(id)+" --yes")
 		if err != nil {
 			return err
 		}
@@ -309,14 +309,14 @@ func runMCPRm(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, id
 		rt.Notice("what its sign-in gave is still kept: " + err.Error())
 	}
 	if output == "json" {
-		return workbench.PrintJSON(rt, mcpRemovedJSON{workbench.OutputVersion, id, out.Was})
+		return workbench.PrintJSON(rt, removedJSON{workbench.OutputVersion, id, out.Was})
 	}
 	rt.Notice("removed the MCP server " + id)
 	return nil
 }
 
-// mcpSwitch switches MCP servers.
-var mcpSwitch = tools.Switching{
+// switching switches MCP servers.
+var switching = tools.Switching{
 	Group: "mcp", Thing: "the MCP server", Arg: "SERVER", Example: "notes",
 	On: "offer a server's tools again", Off: "offer a server's tools no more, and keep it",
 	One: oneServer,

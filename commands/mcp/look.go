@@ -1,4 +1,4 @@
-package commands
+package mcp
 
 import (
 	"context"
@@ -18,22 +18,22 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// mcpTestJSON is what `mcp test --output json` prints.
-type mcpTestJSON struct {
+// testJSON is what `mcp test --output json` prints.
+type testJSON struct {
 	SchemaVersion int               `json:"schema_version"`
-	Server        mcpServerJSON     `json:"server"`
+	Server        serverJSON        `json:"server"`
 	Report        *mcp.Report       `json:"report"`
 	Changes       []registry.Change `json:"changes"`
 	Approved      bool              `json:"approved"`
 }
 
-// mcpTestOptions are what mcp test was given.
-type mcpTestOptions struct {
+// testOptions are what mcp test was given.
+type testOptions struct {
 	id, output string
 	yes        bool
 }
 
-func newMCPTest(rt *workbench.Runtime) *cli.Command {
+func newTest(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp test"
 	return &cli.Command{
 		Name:      "test",
@@ -59,20 +59,20 @@ in scripts. It exits with 8 where an approval is missing.`,
 			if err != nil {
 				return err
 			}
-			return runMCPTest(c.Context, rt, eng, mcpTestOptions{id, c.String("output"), c.Bool("yes")})
+			return runTest(c.Context, rt, eng, testOptions{id, c.String("output"), c.Bool("yes")})
 		},
 	}
 }
 
 // lookAt looks at a server, and shows that it takes a while.
-func lookAt(ctx context.Context, rt *workbench.Runtime, eng mcpServers, id string, approved bool) (*engine.Looked, error) {
+func lookAt(ctx context.Context, rt *workbench.Runtime, eng servers, id string, approved bool) (*engine.Looked, error) {
 	status := rt.Streams.Status()
 	status.Set("connecting to the MCP server " + id)
 	defer status.Clear()
 	return eng.LookAtMCPServer(ctx, id, approved)
 }
 
-func runMCPTest(ctx context.Context, rt *workbench.Runtime, eng mcpServers, o mcpTestOptions) error {
+func runTest(ctx context.Context, rt *workbench.Runtime, eng servers, o testOptions) error {
 	looked, err := lookAt(ctx, rt, eng, o.id, o.yes)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func runMCPTest(ctx context.Context, rt *workbench.Runtime, eng mcpServers, o mc
 		if err != nil {
 			return err
 		}
-		if err := workbench.PrintJSON(rt, mcpTestJSON{workbench.OutputVersion, toMCPServerJSON(s), looked.Report, workbench.OrEmpty(looked.Changes), approved}); err != nil {
+		if err := workbench.PrintJSON(rt, testJSON{workbench.OutputVersion, toServerJSON(s), looked.Report, workbench.OrEmpty(looked.Changes), approved}); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func runMCPTest(ctx context.Context, rt *workbench.Runtime, eng mcpServers, o mc
 }
 
 // approveTools asks whether the tools are approved as they are now.
-func approveTools(ctx context.Context, rt *workbench.Runtime, o mcpTestOptions) (bool, error) {
+func approveTools(ctx context.Context, rt *workbench.Runtime, o testOptions) (bool, error) {
 	if !rt.Streams.CanAsk() || o.output == "json" {
 		return false, nil
 	}

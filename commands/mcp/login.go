@@ -1,4 +1,4 @@
-package commands
+package mcp
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset/mcp"
 )
 
-// mcpSignedJSON is what mcp login and logout print with --output json.
-type mcpSignedJSON struct {
+// signedJSON is what mcp login and logout print with --output json.
+type signedJSON struct {
 	SchemaVersion int    `json:"schema_version"`
 	ID            string `json:"id"`
 	SignedIn      bool   `json:"signed_in"`
@@ -20,7 +20,7 @@ type mcpSignedJSON struct {
 	Revoked       bool   `json:"revoked"`
 }
 
-func newMCPLogin(rt *workbench.Runtime) *cli.Command {
+func newLogin(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp login"
 	return &cli.Command{
 		Name:      "login",
@@ -40,12 +40,12 @@ by itself, since the address is the server's.`,
 			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
 				return err
 			}
-			return runMCPLogin(c.Context, rt, id, c.String("output"))
+			return runLogin(c.Context, rt, id, c.String("output"))
 		},
 	}
 }
 
-func runMCPLogin(ctx context.Context, rt *workbench.Runtime, id, output string) error {
+func runLogin(ctx context.Context, rt *workbench.Runtime, id, output string) error {
 	rt.SignIn = &mcp.SignIn{Show: workbench.ShowAddress(rt.Streams)}
 	eng, err := rt.StoreEngine()
 	if err != nil {
@@ -71,7 +71,7 @@ func runMCPLogin(ctx context.Context, rt *workbench.Runtime, id, output string) 
 		return err
 	}
 	if output == "json" {
-		return workbench.PrintJSON(rt, mcpSignedJSON{SchemaVersion: workbench.OutputVersion, ID: id, SignedIn: after != "", Changed: after != before})
+		return workbench.PrintJSON(rt, signedJSON{SchemaVersion: workbench.OutputVersion, ID: id, SignedIn: after != "", Changed: after != before})
 	}
 	switch {
 	case after == "":
@@ -87,7 +87,7 @@ func runMCPLogin(ctx context.Context, rt *workbench.Runtime, id, output string) 
 	return nil
 }
 
-func newMCPLogout(rt *workbench.Runtime) *cli.Command {
+func newLogout(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp logout"
 	return &cli.Command{
 		Name:        "logout",
@@ -117,7 +117,7 @@ func newMCPLogout(rt *workbench.Runtime) *cli.Command {
 			case err != nil:
 				return err
 			case c.String("output") == "json":
-				return workbench.PrintJSON(rt, mcpSignedJSON{SchemaVersion: workbench.OutputVersion, ID: id, Changed: done.Was, Revoked: done.Revoked})
+				return workbench.PrintJSON(rt, signedJSON{SchemaVersion: workbench.OutputVersion, ID: id, Changed: done.Was, Revoked: done.Revoked})
 			case done.Revoked:
 				rt.Notice("signed out of " + id + ", which ended the tokens")
 			case done.Was:
