@@ -37,9 +37,9 @@ func TestSDKDrivesACP(t *testing.T) {
 	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "sdk.mjs"), script, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))); err != nil {
 		t.Fatal(err)
 	}
-	cmd := w.command()
+	cmd := w.Command()
 	cmd.Path, cmd.Args = node, []string{node, filepath.Join(dir, "sdk.mjs"), project, os.Args[0], "acp", "--log", "off"}
-	cmd.Env = append(w.env, "FETTLE_MODEL=script/"+filepath.Join(w.dir, "m.yaml"))
+	cmd.Env = append(w.Env, "FETTLE_MODEL=script/"+filepath.Join(w.Dir, "m.yaml"))
 	out := timed(t, cmd)
 	if strings.Count(out, "ok ") != 3 || strings.Contains(out, "not ok") {
 		t.Errorf("%s", out)
@@ -52,7 +52,7 @@ func TestACPXRunsAPrompt(t *testing.T) {
 	modules, node := nodetest.Find(t, nodetest.Editors())
 	w := newWorld(t, editorScript)
 	project := realDir(t)
-	cmd := w.command()
+	cmd := w.Command()
 	if node, err := exec.LookPath(node); err != nil {
 		t.Fatal(err)
 	} else {
@@ -62,7 +62,7 @@ func TestACPXRunsAPrompt(t *testing.T) {
 		node, filepath.Join(modules, "acpx", "dist", "cli.js"), "--agent", os.Args[0] + " acp --log off", "--cwd", project,
 		"--approve-all", "--format", "json", "exec", "write it",
 	}
-	cmd.Env = append(w.env, "FETTLE_MODEL=script/"+filepath.Join(w.dir, "m.yaml"))
+	cmd.Env = append(w.Env, "FETTLE_MODEL=script/"+filepath.Join(w.Dir, "m.yaml"))
 	out := timed(t, cmd)
 	var stop, text string
 	for line := range strings.Lines(out) {
@@ -95,11 +95,11 @@ func TestACPXRunsAPrompt(t *testing.T) {
 	if on, err := os.ReadFile(filepath.Join(project, "notes", "a.txt")); err != nil || string(on) != "one\n" {
 		t.Errorf("the file has %q, %v", on, err)
 	}
-	said, _ := w.run(0, "chats", "list", "-o", "json")
+	said, _ := w.Run(0, "chats", "list", "-o", "json")
 	if !strings.Contains(said, `"write it"`) {
 		t.Errorf("the chats are %s", said)
 	}
-	w.run(0, "undo")
+	w.Run(0, "undo")
 	if _, err := os.Stat(filepath.Join(project, "notes", "a.txt")); err == nil {
 		t.Error("fettle undo left the file")
 	}
@@ -138,7 +138,7 @@ func timed(t *testing.T, cmd *exec.Cmd) string {
 
 // acpProcess is a `fettle acp` that a test writes to.
 func (w *world) acpProcess(args ...string) (cmd *exec.Cmd, say func(string), hear func(string) string) {
-	w.t.Helper()
+	w.T.Helper()
 	return w.speak(append([]string{"acp"}, args...)...)
 }
 
@@ -152,14 +152,14 @@ type editing struct {
 
 // edit opens a session in a project, with MCP servers of the editor's.
 func (w *world) edit(project, servers string) *editing {
-	w.t.Helper()
+	w.T.Helper()
 	e := &editing{}
-	e.cmd, e.say, e.hear = w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.dir, "m.yaml"))
+	e.cmd, e.say, e.hear = w.acpProcess("--log", "off", "--model", "script/"+filepath.Join(w.Dir, "m.yaml"))
 	e.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
 	e.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[%s]}}`, project, servers))
 	var opened struct{ Result struct{ SessionID string } }
 	if err := json.Unmarshal([]byte(e.hear(`"sessionId"`)), &opened); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	e.session = opened.Result.SessionID
 	return e
@@ -173,20 +173,20 @@ func (e *editing) ask(id int, text string) {
 // speak starts a fettle that a test exchanges lines of JSON with. An empty line
 // ends its input; hear gives the next line with a text, empty where none comes.
 func (w *world) speak(args ...string) (cmd *exec.Cmd, say func(string), hear func(string) string) {
-	w.t.Helper()
-	cmd = w.command(args...)
+	w.T.Helper()
+	cmd = w.Command(args...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	w.T.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	lines := bufio.NewReader(out)
 	say = func(line string) {
 		if line == "" {
@@ -194,18 +194,18 @@ func (w *world) speak(args ...string) (cmd *exec.Cmd, say func(string), hear fun
 			return
 		}
 		if _, err := in.Write([]byte(line + "\n")); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 	hear = func(part string) string {
-		w.t.Helper()
+		w.T.Helper()
 		for {
 			line, err := lines.ReadString('\n')
 			if err != nil {
 				return ""
 			}
 			if !json.Valid([]byte(line)) {
-				w.t.Errorf("standard output has %q", line)
+				w.T.Errorf("standard output has %q", line)
 			}
 			if strings.Contains(line, part) {
 				return line

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -42,7 +43,7 @@ func TestACPEndsInOrder(t *testing.T) {
 			if err := e.cmd.Wait(); err != nil {
 				t.Errorf("it ended with %v", err)
 			}
-			said, _ := w.run(0, "chats", "show", "-o", "json")
+			said, _ := w.Run(0, "chats", "show", "-o", "json")
 			if !strings.Contains(said, e.session) || !strings.Contains(said, `"cancelled"`) || !strings.Contains(said, "Half") {
 				t.Errorf("the chat is %s", said)
 			}
@@ -55,8 +56,8 @@ func TestACPPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `responses: [{when: "^Look at go: tea", text: Looked.}, {when: "", text: Asked.}]`)
 	project := realDir(t)
-	put(t, filepath.Join(w.dir, "config", "prompts", "look.md"), "---\ndescription: looks at something\nvariables: {lang: {}}\n---\nLook at {{lang}}: {{input}}\n")
-	put(t, filepath.Join(project, ".fettle", "prompts", "own.md"), "The project's own.\n")
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "prompts", "look.md"), "---\ndescription: looks at something\nvariables: {lang: {}}\n---\nLook at {{lang}}: {{input}}\n")
+	commandtest.Put(t, filepath.Join(project, ".fettle", "prompts", "own.md"), "The project's own.\n")
 	if err := os.Chmod(filepath.Join(project, ".fettle"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestACPRefuses(t *testing.T) {
 		{2, []string{"now"}, "now"},
 		{1, []string{"--agent", "nobody"}, "nobody"},
 	} {
-		if _, said := w.run(c.status, append([]string{"acp"}, c.args...)...); !strings.Contains(said, c.want) {
+		if _, said := w.Run(c.status, append([]string{"acp"}, c.args...)...); !strings.Contains(said, c.want) {
 			t.Errorf("%v: %s", c.args, said)
 		}
 	}
@@ -100,7 +101,7 @@ func TestACPRefuses(t *testing.T) {
 func TestACPUsesTheEditorsServers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `responses: [{when: "list", step: 0, calls: [{name: "a:list_notes"}]}, {when: "", text: So it is.}]`)
-	w.notes()
+	w.AddNotes()
 	project := realDir(t)
 	e := w.edit(project, `{"name":"a","command":"notes-server","args":[],"env":[]}`)
 	e.ask(3, "list")
@@ -131,7 +132,7 @@ func TestACPRunsWorkflows(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
 	w := newWorld(t, editorScript)
-	w.run(0, "toolset", "import", exampleToolset(t, "reviews"), "--yes")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "reviews"), "--yes")
 	project := realDir(t)
 	e := w.edit(project, "")
 	ask := func(id int, text string) string {

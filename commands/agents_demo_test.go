@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
@@ -104,9 +105,9 @@ func TestTheDemoScriptOfTheDocument(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
-	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
 	ask := func(args ...string) []seen {
-		out, _ := w.run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
+		out, _ := w.Run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
 		return turnOf(t, out)
 	}
 
@@ -219,10 +220,10 @@ func TestTheDemoScriptOnMistral(t *testing.T) {
 	needtest.Program(t, "python3")
 	s := providertest.NewAgentServer(t, onMistral)
 	w := newWorld(t, "{}")
-	put(t, filepath.Join(w.dir, "config", "config.yaml"), "providers:\n  mistral: {base_url: \""+s.URL+"\", agents: native, key: a-key-of-no-one-at-all}\n")
-	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), "providers:\n  mistral: {base_url: \""+s.URL+"\", agents: native, key: a-key-of-no-one-at-all}\n")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
 	ask := func(args ...string) []seen {
-		out, errs := w.run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
+		out, errs := w.Run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
 		if errs != "" {
 			t.Errorf("it says %s", errs)
 		}

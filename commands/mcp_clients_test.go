@@ -11,21 +11,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/nodetest"
 )
 
 // shim is a program that starts fettle with the world's environment.
 func (w *world) shim() string {
-	w.t.Helper()
+	w.T.Helper()
 	text := "#!/bin/sh\n"
-	for _, e := range w.env {
+	for _, e := range w.Env {
 		if name, value, _ := strings.Cut(e, "="); strings.HasPrefix(name, "FETTLE_") || strings.HasSuffix(name, "_HOST") || name == "GORACE" {
 			text += "export " + name + "='" + value + "'\n"
 		}
 	}
-	path := filepath.Join(w.dir, "fettle-shim")
-	if err := writeProgram(path, text+"exec '"+os.Args[0]+"' \"$@\"\n"); err != nil {
-		w.t.Fatal(err)
+	path := filepath.Join(w.Dir, "fettle-shim")
+	if err := commandtest.WriteProgram(path, text+"exec '"+os.Args[0]+"' \"$@\"\n"); err != nil {
+		w.T.Fatal(err)
 	}
 	return path
 }
@@ -40,8 +41,8 @@ func TestMCPClientsUseFettle(t *testing.T) {
 	}
 	modules, node := nodetest.Find(t, nodetest.Peers())
 	w := newWorld(t, `responses: [{when: "", text: Hello.}]`)
-	w.run(0, "toolset", "import", exampleToolset(t, "research-streams"), "--yes")
-	serve := w.command("serve", "--listen", "127.0.0.1:0", "--print-url", "--log", "off")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "research-streams"), "--yes")
+	serve := w.Command("serve", "--listen", "127.0.0.1:0", "--print-url", "--log", "off")
 	out, err := serve.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +63,8 @@ func TestMCPClientsUseFettle(t *testing.T) {
 	run := func(env []string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), node, args...)
-		cmd.Env = append(append(w.env, "MCP_INSPECTOR_SECRET_STORE=memory", "NODE_OPTIONS=", "NO_PROXY=localhost,127.0.0.1"), env...)
-		cmd.Dir = w.dir
+		cmd.Env = append(append(w.Env, "MCP_INSPECTOR_SECRET_STORE=memory", "NODE_OPTIONS=", "NO_PROXY=localhost,127.0.0.1"), env...)
+		cmd.Dir = w.Dir
 		var errs strings.Builder
 		cmd.Stderr = &errs
 		out, err := cmd.Output()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // The end of its input, or a signal, ends fettle mcp and the turn that runs; nothing
@@ -19,8 +21,8 @@ func TestMCPServeEndsInOrder(t *testing.T) {
 				t.Skip("no signal ends it in order there")
 			}
 			w := newWorld(t, `responses: [{when: "", deltas: [{content: Half}], hang: true}]`)
-			put(t, filepath.Join(w.dir, "config", "config.yaml"), "agents:\n  helper: {purpose: helps, prompt: You help.}\n")
-			cmd, say, hear := w.speak("mcp", "serve", "-m", "script/"+filepath.Join(w.dir, "m.yaml"))
+			commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), "agents:\n  helper: {purpose: helps, prompt: You help.}\n")
+			cmd, say, hear := w.speak("mcp", "serve", "-m", "script/"+filepath.Join(w.Dir, "m.yaml"))
 			say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}`)
 			if line := hear(`"id":1`); !strings.Contains(line, `"name":"fettle"`) {
 				t.Fatalf("it began with %q", line)
@@ -39,7 +41,7 @@ func TestMCPServeEndsInOrder(t *testing.T) {
 			if err := cmd.Wait(); err != nil {
 				t.Errorf("it ended with %v", err)
 			}
-			said, _ := w.run(0, "chats", "show", "-o", "json")
+			said, _ := w.Run(0, "chats", "show", "-o", "json")
 			if !strings.Contains(said, "MCP: tester") || !strings.Contains(said, `"cancelled"`) {
 				t.Errorf("the chat is %s", said)
 			}
@@ -59,16 +61,16 @@ func TestMCPServeMistakes(t *testing.T) {
 	}{
 		{2, []string{"mcp", "serve", "--allow", "x("}, "the bracket is not closed"},
 		{2, []string{"mcp", "serve", "--log", "loud"}, "--log wants text, json or off"},
-		{2, []string{"mcp", "serve", "-w", w.dir + "/data"}, "fettle can't work in this folder"},
+		{2, []string{"mcp", "serve", "-w", w.Dir + "/data"}, "fettle can't work in this folder"},
 		{1, []string{"mcp", "serve", "--toolset", "nothing"}, "there is no toolset nothing"},
 		{2, []string{"mcp", "nothing"}, "no command nothing"},
 	} {
-		out, errs := w.run(c.status, c.args...)
+		out, errs := w.Run(c.status, c.args...)
 		if out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%q: %q %q", c.args, out, errs)
 		}
 	}
-	if out, errs := w.run(0, "mcp", "serve", "--log", "off"); out+errs != "" {
+	if out, errs := w.Run(0, "mcp", "serve", "--log", "off"); out+errs != "" {
 		t.Errorf("with no input it says %q %q", out, errs)
 	}
 }

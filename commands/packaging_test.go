@@ -21,6 +21,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -49,8 +50,8 @@ func withoutComments(text string) string {
 func TestWhatIsPackagedFitsTheProgram(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "{}")
-	help, _ := w.run(0, "serve", "--help")
-	environment, _ := w.run(0, "help", "environment")
+	help, _ := w.Run(0, "serve", "--help")
+	environment, _ := w.Run(0, "help", "environment")
 	flag := regexp.MustCompile(`(?:^|[\s"])(--[a-z][a-z-]+)`)
 	for _, name := range []string{"Dockerfile", "compose.yaml", "internal/packaging/fettle.service"} {
 		text := packaged(t, name)
@@ -112,14 +113,14 @@ func TestTheImageServes(t *testing.T) {
 	if s.url != "http://localhost:8000" {
 		t.Errorf("it says that it is at %s", s.url)
 	}
-	if out, _ := w.run(0, check[1:]...); !strings.Contains(out, "at http://localhost:8000 is ready") {
+	if out, _ := w.Run(0, check[1:]...); !strings.Contains(out, "at http://localhost:8000 is ready") {
 		t.Errorf("the check says %s", out)
 	}
-	if out, _ := w.run(0, append(check[1:], "--print-url")...); out != "http://localhost:8000/#token="+s.token+"\n" {
+	if out, _ := w.Run(0, append(check[1:], "--print-url")...); out != "http://localhost:8000/#token="+s.token+"\n" {
 		t.Errorf("it is at %s", out)
 	}
 	s.end()
-	w.run(4, check[1:]...)
+	w.Run(4, check[1:]...)
 }
 
 func TestTheComposeFile(t *testing.T) {
@@ -187,8 +188,8 @@ func TestTheUnits(t *testing.T) {
 	}
 	analyze := needtest.Program(t, "systemd-analyze")
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "fettle.service"), strings.Replace(service, "/usr/bin/fettle", os.Args[0], 1))
-	put(t, filepath.Join(dir, "fettle.socket"), packaged(t, "internal/packaging/fettle.socket"))
+	commandtest.Put(t, filepath.Join(dir, "fettle.service"), strings.Replace(service, "/usr/bin/fettle", os.Args[0], 1))
+	commandtest.Put(t, filepath.Join(dir, "fettle.socket"), packaged(t, "internal/packaging/fettle.socket"))
 	cmd := exec.CommandContext(t.Context(), analyze, "--user", "verify", filepath.Join(dir, "fettle.service"), filepath.Join(dir, "fettle.socket"))
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir)
 	var said bytes.Buffer
@@ -202,7 +203,7 @@ func TestTheUnits(t *testing.T) {
 func TestServeRefusesCertificates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "{}")
-	one, other := filepath.Join(w.dir, "one"), filepath.Join(w.dir, "other")
+	one, other := filepath.Join(w.Dir, "one"), filepath.Join(w.Dir, "other")
 	for _, name := range []string{one, other} {
 		writeCertificate(t, name)
 	}
@@ -215,7 +216,7 @@ func TestServeRefusesCertificates(t *testing.T) {
 		"the network":                   {"--listen", "0.0.0.0:0"},
 	} {
 		args = append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)
-		if _, said := w.run(2, args...); !strings.Contains(said, "try   fettle serve --") || strings.Contains(said, "PRIVATE") {
+		if _, said := w.Run(2, args...); !strings.Contains(said, "try   fettle serve --") || strings.Contains(said, "PRIVATE") {
 			t.Errorf("%s: %s", what, said)
 		}
 	}
@@ -223,11 +224,11 @@ func TestServeRefusesCertificates(t *testing.T) {
 	if !strings.HasPrefix(s.url, "https://127.0.0.1:") {
 		t.Errorf("it is at %s", s.url)
 	}
-	if out, _ := w.run(0, "serve", "--check"); !strings.Contains(out, s.url) {
+	if out, _ := w.Run(0, "serve", "--check"); !strings.Contains(out, s.url) {
 		t.Errorf("the check says %s", out)
 	}
 	s.end()
-	if _, err := os.Stat(fmt.Sprint(w.dir, "/data/serve.json")); !os.IsNotExist(err) {
+	if _, err := os.Stat(fmt.Sprint(w.Dir, "/data/serve.json")); !os.IsNotExist(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -248,6 +249,6 @@ func writeCertificate(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	put(t, name+".key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
+	commandtest.Put(t, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	commandtest.Put(t, name+".key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
 }

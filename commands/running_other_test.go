@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // A server of another version is not spoken to: what needs no store runs as ever,
@@ -25,9 +27,9 @@ func TestServeOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	needSocket(t)
 	w := through(t)
-	w.run(0, "ask", "--no-stdin", "what?")
+	w.Run(0, "ask", "--no-stdin", "what?")
 	w.serve("--log", "off")
-	note := filepath.Join(w.dir, "data", "serve.json")
+	note := filepath.Join(w.Dir, "data", "serve.json")
 	raw, err := os.ReadFile(note)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +48,7 @@ func TestServeOfAnotherVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		put(t, note, string(raw))
+		commandtest.Put(t, note, string(raw))
 		if got := w.with("", "ask", "again?"); got.status != 0 || !strings.HasPrefix(got.out, "Some words") {
 			t.Errorf("%s: ask: %d %s%s", name, got.status, got.out, got.err)
 		}
@@ -94,12 +96,12 @@ func TestAskAnotherServer(t *testing.T) {
 	there, here := through(t), newWorld(t, "responses: [{when: \"\", text: Not here.}]")
 	s := there.serve("--log", "json")
 	address := s.url + "/#token=" + s.token
-	tokenFile := filepath.Join(here.dir, "token")
-	put(t, tokenFile, s.token+"\n")
+	tokenFile := filepath.Join(here.Dir, "token")
+	commandtest.Put(t, tokenFile, s.token+"\n")
 	alone := through(t)
 	for _, c := range [][]string{
 		{"", "what is this?"}, {"piped in", "what is this?"}, {"", "-c", "and then?"}, {"", "--chat", "1", "--fork", "another way?"},
-		{"", "-f", filepath.Join(there.dir, "p.png"), "-f", filepath.Join(there.dir, "notes.md"), "a picture?"},
+		{"", "-f", filepath.Join(there.Dir, "p.png"), "-f", filepath.Join(there.Dir, "notes.md"), "a picture?"},
 		{"", "--schema", `{"type":"array"}`, "list them"}, {"", "--no-tools", "-s", "Be short.", "short?"},
 		{"", "write"}, {"", "--tool", "list_files", "write"}, {"", "--yes", "write"}, {"", "--ephemeral", "kept nowhere?"}, {"", "--chat", "99", "who?"},
 	} {
@@ -113,14 +115,14 @@ func TestAskAnotherServer(t *testing.T) {
 		t.Errorf("--token-file: %d %s%s", got.status, got.out, got.err)
 	}
 	configured := *here
-	configured.env = append(append([]string{}, here.env...), "FETTLE_SERVER="+s.url, "FETTLE_TOKEN="+s.token)
+	configured.Env = append(append([]string{}, here.Env...), "FETTLE_SERVER="+s.url, "FETTLE_TOKEN="+s.token)
 	if got := configured.with("", "ask", "what?"); got.status != 0 || !strings.HasPrefix(got.out, "Some words") {
 		t.Errorf("FETTLE_SERVER: %d %s%s", got.status, got.out, got.err)
 	}
 	if got := configured.with("", "ask", "--server", "off", "what?"); got.status != 0 || got.out != "Not here.\n" {
 		t.Errorf("--server off: %d %s%s", got.status, got.out, got.err)
 	}
-	if _, err := os.Stat(filepath.Join(here.dir, "data", "serve.token")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(here.Dir, "data", "serve.token")); !os.IsNotExist(err) {
 		t.Errorf("a token was made here: %v", err)
 	}
 	r := here.begins("Half an", "ask", "--server", address, "slow")
@@ -153,7 +155,7 @@ func TestAskAnotherServerWrongly(t *testing.T) {
 		"again":           {[]string{"--server", address, "--retry"}, 2, "--retry and --at can't be given"},
 		"no token":        {[]string{"--server", s.url, "x"}, 2, "there is no token for the server"},
 		"a wrong token":   {[]string{"--server", s.url + "/#token=" + strings.Repeat("A", 40), "x"}, 5, "the token is not this server's"},
-		"a broken token":  {[]string{"--server", s.url, "--token-file", filepath.Join(there.dir, "notes.md"), "x"}, 2, "the token should be one word"},
+		"a broken token":  {[]string{"--server", s.url, "--token-file", filepath.Join(there.Dir, "notes.md"), "x"}, 2, "the token should be one word"},
 		"no such file":    {[]string{"--server", s.url, "--token-file", "none", "x"}, 2, "--token-file: read none"},
 		"no encryption":   {[]string{"--server", "http://fettle.example.com/#token=x", "x"}, 2, "has to be https"},
 		"no address":      {[]string{"--server", "somewhere", "x"}, 2, "it should look like https://HOST"},
@@ -176,7 +178,7 @@ func TestAskAnotherServerWrongly(t *testing.T) {
 func TestAskAnotherServerByTLS(t *testing.T) {
 	t.Parallel()
 	there, here := through(t), newWorld(t, "{}")
-	cert, key := certificate(t, there.dir)
+	cert, key := certificate(t, there.Dir)
 	s := there.serve("--log", "off", "--tls-cert", cert, "--tls-key", key)
 	address := s.url + "/#token=" + s.token
 	if got := here.with("", "ask", "--server", address, "what?"); got.status != 4 || !strings.Contains(got.err, "certificate") {
@@ -185,7 +187,7 @@ func TestAskAnotherServerByTLS(t *testing.T) {
 	if runtime.GOOS != "linux" { // others ask their system whom to trust
 		return
 	}
-	here.env = append(here.env, "SSL_CERT_FILE="+cert)
+	here.Env = append(here.Env, "SSL_CERT_FILE="+cert)
 	if got := here.with("", "ask", "--server", address, "what?"); got.status != 0 || !strings.HasPrefix(got.out, "Some words") {
 		t.Errorf("a known certificate: %d %s%s", got.status, got.out, got.err)
 	}
@@ -212,7 +214,7 @@ func certificate(t *testing.T, dir string) (cert, key string) {
 		t.Fatal(err)
 	}
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	put(t, cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	put(t, key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
+	commandtest.Put(t, cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	commandtest.Put(t, key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
 	return cert, key
 }

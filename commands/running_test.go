@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // throughScript answers what the tables below ask.
@@ -39,7 +41,7 @@ type result struct {
 
 // with runs a command whose standard input is a text.
 func (w *world) with(stdin string, args ...string) result {
-	cmd := w.command(args...)
+	cmd := w.Command(args...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
 	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) { // from any goroutine
@@ -52,11 +54,11 @@ func (w *world) with(stdin string, args ...string) result {
 func through(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, throughScript)
-	if err := os.MkdirAll(filepath.Join(w.dir, "project"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(w.Dir, "project"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(w.dir, "p.png"), aPicture)
-	put(t, filepath.Join(w.dir, "notes.md"), "# Notes\n\nA line.\n")
+	commandtest.Put(t, filepath.Join(w.Dir, "p.png"), aPicture)
+	commandtest.Put(t, filepath.Join(w.Dir, "notes.md"), "# Notes\n\nA line.\n")
 	return w
 }
 
@@ -65,7 +67,7 @@ func through(t *testing.T) *world {
 var passing = regexp.MustCompile(`just now|\d+ [a-z]+ ago|[0-7][0-9A-HJKMNP-TV-Z]{25}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC)?|"(total_ms|sync_ms|duration_ms|last_turn)": ?[\d.]+|call_\w+|\b\d+(\.\d+)? (bytes|kB|KB|MB|ms|s)\b`)
 
 func (r result) steady(w *world) result {
-	out := strings.ReplaceAll(r.out, w.dir, "WORLD")
+	out := strings.ReplaceAll(r.out, w.Dir, "WORLD")
 	return result{r.status, passing.ReplaceAllString(out, "…"), r.err}
 }
 
@@ -168,22 +170,22 @@ func needSocket(t *testing.T) {
 
 // ends ends the server in order, and gives its log.
 func (s *serving) ends() string {
-	s.w.t.Helper()
+	s.w.T.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, s.out); err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	if err := s.cmd.Wait(); err != nil {
-		s.w.t.Errorf("serve ended with %v\n%s", err, s.errs)
+		s.w.T.Errorf("serve ended with %v\n%s", err, s.errs)
 	}
 	return s.errs.String()
 }
 
 // kill ends the server as a crash does.
 func (s *serving) kill() {
-	s.w.t.Helper()
+	s.w.T.Helper()
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
 }
@@ -199,22 +201,22 @@ type running struct {
 
 // begins starts a command, and waits until it has printed a text.
 func (w *world) begins(text string, args ...string) *running {
-	w.t.Helper()
-	r := &running{w: w, cmd: w.command(args...), out: new(bytes.Buffer), errs: new(bytes.Buffer)}
+	w.T.Helper()
+	r := &running{w: w, cmd: w.Command(args...), out: new(bytes.Buffer), errs: new(bytes.Buffer)}
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r.cmd.Stderr, r.rest = r.errs, out
 	if err := r.cmd.Start(); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = r.cmd.Process.Kill(); _ = r.cmd.Wait() })
+	w.T.Cleanup(func() { _ = r.cmd.Process.Kill(); _ = r.cmd.Wait() })
 	for buf := make([]byte, 512); !strings.Contains(r.out.String(), text); {
 		n, err := out.Read(buf)
 		r.out.Write(buf[:n])
 		if err != nil {
-			w.t.Fatalf("it printed %q and %v", r.out, err)
+			w.T.Fatalf("it printed %q and %v", r.out, err)
 		}
 	}
 	return r
@@ -222,9 +224,9 @@ func (w *world) begins(text string, args ...string) *running {
 
 // ends waits for the end.
 func (r *running) ends() result {
-	r.w.t.Helper()
+	r.w.T.Helper()
 	if _, err := io.Copy(r.out, r.rest); err != nil {
-		r.w.t.Fatal(err)
+		r.w.T.Fatal(err)
 	}
 	_ = r.cmd.Wait() // the status tells
 	return result{r.cmd.ProcessState.ExitCode(), r.out.String(), r.errs.String()}
@@ -233,15 +235,15 @@ func (r *running) ends() result {
 // shows waits until a chat's last words are these: the server is told of an end
 // that nobody waits for.
 func (w *world) shows(chat, end string) {
-	w.t.Helper()
-	deadline := time.Now().Add(screenWait)
+	w.T.Helper()
+	deadline := time.Now().Add(commandtest.Wait)
 	for {
 		shown := w.with("", "chats", "show", chat)
 		if strings.HasSuffix(shown.out, end) {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.t.Fatalf("chat %s ends with\n%s%s\nand not with %q", chat, shown.out, shown.err, end)
+			w.T.Fatalf("chat %s ends with\n%s%s\nand not with %q", chat, shown.out, shown.err, end)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -340,7 +342,7 @@ func TestAskRunsByItselfWhereServeIsAnother(t *testing.T) {
 	s := w.serve("--log", "json")
 	other := *w
 	for _, env := range []string{"OPENAI_API_KEY=another", "FETTLE_RETRIES=7", "PATH=" + os.Getenv("PATH") + ":/nowhere", "FETTLE_CONFIG=" + t.TempDir()} {
-		other.env = append(append([]string{}, w.env...), env)
+		other.Env = append(append([]string{}, w.Env...), env)
 		if got := other.with("", "ask", "what?"); got.status != 0 || !strings.HasPrefix(got.out, "Some words") {
 			t.Errorf("%s: %d %s%s", env, got.status, got.out, got.err)
 		}
@@ -348,7 +350,7 @@ func TestAskRunsByItselfWhereServeIsAnother(t *testing.T) {
 			t.Errorf("%s, -c: %d %s%s", env, got.status, got.out, got.err)
 		}
 	}
-	if got := w.with("", "ask", "-c", "--record", filepath.Join(w.dir, "tape.jsonl"), "taped?"); got.status != 0 || !exists(filepath.Join(w.dir, "tape.jsonl")) {
+	if got := w.with("", "ask", "-c", "--record", filepath.Join(w.Dir, "tape.jsonl"), "taped?"); got.status != 0 || !commandtest.Exists(filepath.Join(w.Dir, "tape.jsonl")) {
 		t.Errorf("--record: %d %s%s", got.status, got.out, got.err)
 	}
 	if got := w.with("", "ask", "-c", "--require-sandbox", "safe?"); got.status != 0 {

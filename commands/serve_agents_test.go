@@ -21,26 +21,26 @@ const page = "http://localhost:5173"
 
 // chat posts a message of a session as the page of document 003 does.
 func (s *serving) chat(session, message string) (*http.Response, []byte) {
-	s.w.t.Helper()
+	s.w.T.Helper()
 	body, err := json.Marshal(map[string]string{"session_id": session, "message": message})
 	if err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(s.w.t.Context(), http.MethodPost, s.url+"/chat", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(s.w.T.Context(), http.MethodPost, s.url+"/chat", bytes.NewReader(body))
 	if err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	for name, value := range map[string]string{"Content-Type": "application/json", "Origin": page, "Sec-Fetch-Site": "same-site"} {
 		req.Header.Set(name, value)
 	}
 	res, err := s.client.Do(req)
 	if err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	return res, raw
 }
@@ -98,7 +98,7 @@ func TestTheDemoScriptOverHTTP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "{}")
 	temp := t.TempDir()
-	w.env = append(w.env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp, "XDG_RUNTIME_DIR="+filepath.Join(w.dir, "run"))
+	w.Env = append(w.Env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp, "XDG_RUNTIME_DIR="+filepath.Join(w.Dir, "run"))
 	s := w.serve("--demo", "--trust-origin", page, "--log", "off")
 
 	res, raw := s.chat("7b0d3c9e-0c1c-4a63-9a9b-57f9bb0cfa6b", "I'm starting on the login system. What's the final spec?")
@@ -137,7 +137,7 @@ func TestTheDemoScriptOverHTTP(t *testing.T) {
 		if !s.end() {
 			return
 		}
-		for _, dir := range []string{temp, filepath.Join(w.dir, "data"), filepath.Join(w.dir, "run")} {
+		for _, dir := range []string{temp, filepath.Join(w.Dir, "data"), filepath.Join(w.Dir, "run")} {
 			if left, err := os.ReadDir(dir); len(left) > 0 || err != nil && !os.IsNotExist(err) {
 				t.Errorf("%s has %v, %v", dir, left, err)
 			}
@@ -178,7 +178,7 @@ func TestNoOriginIsTrustedUnlessItIsNamed(t *testing.T) {
 		t.Errorf("without the flag: %d %s", res.StatusCode, raw)
 	}
 	for _, origin := range []string{"https://example.org", "localhost:5173", "*"} {
-		if _, said := w.run(2, "serve", "--listen", "127.0.0.1:0", "--trust-origin", origin); !strings.Contains(said, "fettle serve --trust-origin") {
+		if _, said := w.Run(2, "serve", "--listen", "127.0.0.1:0", "--trust-origin", origin); !strings.Contains(said, "fettle serve --trust-origin") {
 			t.Errorf("%s: %s", origin, said)
 		}
 	}

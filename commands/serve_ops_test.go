@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/otlp/otlptest"
 )
 
@@ -35,12 +36,12 @@ func TestServeOpensABrowser(t *testing.T) {
 		t.Skip("the system's own opener can't be played here")
 	}
 	w := newWorld(t, "{}")
-	bin, told := filepath.Join(w.dir, "bin"), filepath.Join(w.dir, "told")
-	put(t, filepath.Join(bin, "x"), "")
-	if err := writeProgram(filepath.Join(bin, "xdg-open"), "#!/bin/sh\necho \"$1\" >'"+told+".new' && mv '"+told+".new' '"+told+"'\n"); err != nil {
+	bin, told := filepath.Join(w.Dir, "bin"), filepath.Join(w.Dir, "told")
+	commandtest.Put(t, filepath.Join(bin, "x"), "")
+	if err := commandtest.WriteProgram(filepath.Join(bin, "xdg-open"), "#!/bin/sh\necho \"$1\" >'"+told+".new' && mv '"+told+".new' '"+told+"'\n"); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "DISPLAY=:0", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	w.Env = append(w.Env, "DISPLAY=:0", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	s := w.serve("--open", "--log", "off")
 	var code string
 	eventually(t, "the browser", func() bool {
@@ -64,7 +65,7 @@ func TestServeOpensABrowser(t *testing.T) {
 	}
 
 	w = newWorld(t, "{}")
-	w.env = append(w.env, "DISPLAY=", "WAYLAND_DISPLAY=", "BROWSER=")
+	w.Env = append(w.Env, "DISPLAY=", "WAYLAND_DISPLAY=", "BROWSER=")
 	s = w.serve("--open", "--log", "off")
 	s.end()
 	if said := s.errs.String(); !strings.Contains(said, "there is no screen to open a browser on") || strings.Contains(said, s.token) {
@@ -100,9 +101,9 @@ func TestAskIsTraced(t *testing.T) {
 	t.Parallel()
 	r := otlptest.New(t)
 	w := newWorld(t, "responses: [{when: \"\", text: Between us.}]")
-	w.run(0, "ask", "--no-stdin", "nobody asked for spans")
-	w.env = append(w.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+r.URL, "OTEL_EXPORTER_OTLP_HEADERS=api-key=hush", "OTEL_SERVICE_NAME=desk", "TRACEPARENT="+traced)
-	out, said := w.run(0, "ask", "--no-stdin", "a private question")
+	w.Run(0, "ask", "--no-stdin", "nobody asked for spans")
+	w.Env = append(w.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+r.URL, "OTEL_EXPORTER_OTLP_HEADERS=api-key=hush", "OTEL_SERVICE_NAME=desk", "TRACEPARENT="+traced)
+	out, said := w.Run(0, "ask", "--no-stdin", "a private question")
 	if out != "Between us.\n" || said != "" {
 		t.Errorf("it says %q and %q", out, said)
 	}
@@ -117,17 +118,17 @@ func TestAskIsTraced(t *testing.T) {
 	if req.Header.Get("Api-Key") != "hush" || req.Resource["service.name"] != "desk" {
 		t.Errorf("%v %v", req.Header, req.Resource)
 	}
-	for _, word := range []string{"private", "Between", "hush", w.dir} {
+	for _, word := range []string{"private", "Between", "hush", w.Dir} {
 		if strings.Contains(req.Text, word) {
 			t.Errorf("the spans have %q: %s", word, req.Text)
 		}
 	}
 	// A receiver that can't be used costs a question nothing, and is told to who asks.
-	w.env = append(w.env, "OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317")
-	if out, said := w.run(0, "ask", "--no-stdin", "again"); out != "Between us.\n" || said != "" {
+	w.Env = append(w.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317")
+	if out, said := w.Run(0, "ask", "--no-stdin", "again"); out != "Between us.\n" || said != "" {
 		t.Errorf("it says %q and %q", out, said)
 	}
-	if _, said := w.run(0, "ask", "-v", "--no-stdin", "again"); !strings.Contains(said, "no spans are sent: OTEL_EXPORTER_OTLP_ENDPOINT") {
+	if _, said := w.Run(0, "ask", "-v", "--no-stdin", "again"); !strings.Contains(said, "no spans are sent: OTEL_EXPORTER_OTLP_ENDPOINT") {
 		t.Errorf("it says %q", said)
 	}
 	// One that never answers is waited for a moment alone.
@@ -137,15 +138,15 @@ func TestAskIsTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	w.env = append(w.env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+silent.Addr().String())
-	w.run(0, "ask", "--no-stdin", "again")
+	w.Env = append(w.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+silent.Addr().String())
+	w.Run(0, "ask", "--no-stdin", "again")
 }
 
 func TestServeIsTraced(t *testing.T) {
 	t.Parallel()
 	r := otlptest.New(t)
 	w := newWorld(t, "responses: [{when: \"\", text: Hello.}]")
-	w.env = append(w.env, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+r.URL+"/mine?key=hush")
+	w.Env = append(w.Env, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+r.URL+"/mine?key=hush")
 	s := w.serve("--log", "json")
 	s.ask(`{"message":"hi"}`)
 	r.Wait(2)
@@ -167,7 +168,7 @@ func TestTheLogTellsNoSecrets(t *testing.T) {
 	t.Parallel()
 	const words, answer, key = "a private question", "a private answer", "sk-test-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
 	w := newWorld(t, "responses: [{when: \"\", text: "+answer+"}]")
-	w.env = append(w.env, "OPENAI_API_KEY="+key)
+	w.Env = append(w.Env, "OPENAI_API_KEY="+key)
 	for _, form := range []string{"json", "text"} {
 		s := w.serve("--log", form)
 		for _, body := range []string{
@@ -228,8 +229,8 @@ func TestServeUnderSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	w.env = append(w.env, "NOTIFY_SOCKET="+filepath.Join(told, "n"))
-	cmd := w.command("-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve --log json`, os.Args[0])
+	w.Env = append(w.Env, "NOTIFY_SOCKET="+filepath.Join(told, "n"))
+	cmd := w.Command("-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve --log json`, os.Args[0])
 	cmd.Path, cmd.Args[0], cmd.ExtraFiles = "/bin/sh", "sh", []*os.File{f}
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -251,7 +252,7 @@ func TestServeUnderSystemd(t *testing.T) {
 	if got := next(); got != "READY=1" {
 		t.Errorf("it says %q first", got)
 	}
-	if out, _ := w.run(0, "serve", "--check"); !strings.Contains(out, l.Addr().String()) {
+	if out, _ := w.Run(0, "serve", "--check"); !strings.Contains(out, l.Addr().String()) {
 		t.Errorf("it is at %s, and not at the socket that it was given, %s", out, l.Addr())
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -60,27 +61,27 @@ func padWorld(t *testing.T) *world {
 	}
 	needtest.Program(t, "python3")
 	w := newWorld(t, padScript)
-	put(t, filepath.Join(w.dir, "pad", "tools", "pad.py"), pad)
-	put(t, filepath.Join(w.dir, "pad", "toolset.yaml"), `{manifest_version: "1", id: pad, name: Pad, version: 1.0.0, description: A pad.,
+	commandtest.Put(t, filepath.Join(w.Dir, "pad", "tools", "pad.py"), pad)
+	commandtest.Put(t, filepath.Join(w.Dir, "pad", "toolset.yaml"), `{manifest_version: "1", id: pad, name: Pad, version: 1.0.0, description: A pad.,
 tools: [{id: run, name: Run, description: Writes., entrypoint: "tools.pad:run", service: true, renderer: {type: frame, url: "http://localhost:$return.port/"},
   input_schema: {type: object, properties: {word: {type: string}}, required: [word]}}]}`)
-	w.run(0, "toolset", "import", "pad", "--yes")
+	w.Run(0, "toolset", "import", "pad", "--yes")
 	return w
 }
 
 // send sends a request of the API.
 func (s *serving) send(method, path, body string, into any) int {
-	s.w.t.Helper()
+	s.w.T.Helper()
 	r, err := http.NewRequest(method, s.url+"/t/"+s.token+path, strings.NewReader(body))
 	if err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	status, said := s.heard(s.client.Do(r))
 	if into != nil && json.Unmarshal([]byte(said), into) != nil {
-		s.w.t.Fatalf("%s %s: %d %s", method, path, status, said)
+		s.w.T.Fatalf("%s %s: %d %s", method, path, status, said)
 	}
 	return status
 }
@@ -98,7 +99,7 @@ type runningServices struct {
 }
 
 func (s *serving) services() runningServices {
-	s.w.t.Helper()
+	s.w.T.Helper()
 	var out runningServices
 	s.send("GET", "/api/services", "", &out)
 	return out
@@ -106,16 +107,16 @@ func (s *serving) services() runningServices {
 
 // at asks a service's own page.
 func (s *serving) at(callID, method, body string) string {
-	s.w.t.Helper()
+	s.w.T.Helper()
 	var shown struct{ URL, Problem string }
 	s.send("POST", "/api/tool-calls/"+callID+"/artifact", "", &shown)
 	u, err := url.Parse(shown.URL)
 	if err != nil || u.Host == "" {
-		s.w.t.Fatalf("call %s has no address: %+v", callID, shown)
+		s.w.T.Fatalf("call %s has no address: %+v", callID, shown)
 	}
 	r, err := http.NewRequest(method, "http://127.0.0.1:"+u.Port()+u.Path, strings.NewReader(body))
 	if err != nil {
-		s.w.t.Fatal(err)
+		s.w.T.Fatal(err)
 	}
 	r.Host = u.Host
 	_, said := s.heard(s.client.Do(r))
@@ -124,11 +125,11 @@ func (s *serving) at(callID, method, body string) string {
 
 // gone waits until no process of the world's tools is left.
 func (w *world) gone() {
-	w.t.Helper()
+	w.T.Helper()
 	end := time.Now().Add(time.Minute)
-	for left := marked(w.t, w.dir); len(left) > 0; left = marked(w.t, w.dir) {
+	for left := commandtest.Marked(w.T, w.Dir); len(left) > 0; left = commandtest.Marked(w.T, w.Dir) {
 		if time.Now().After(end) {
-			w.t.Fatalf("processes are left:\n%s", strings.Join(left, "\n"))
+			w.T.Fatalf("processes are left:\n%s", strings.Join(left, "\n"))
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -194,7 +195,7 @@ func TestAServiceOfAChat(t *testing.T) {
 func TestNoServiceOutlivesItsFettle(t *testing.T) {
 	t.Parallel()
 	w := padWorld(t)
-	if _, errs := w.run(0, "ask", "--no-stdin", "one"); !strings.Contains(errs, "the service of pad:run ends with this command") {
+	if _, errs := w.Run(0, "ask", "--no-stdin", "one"); !strings.Contains(errs, "the service of pad:run ends with this command") {
 		t.Errorf("ask says %q", errs)
 	}
 	w.gone()
@@ -203,28 +204,28 @@ func TestNoServiceOutlivesItsFettle(t *testing.T) {
 	if got := len(s.services().Services); got != 1 {
 		t.Fatalf("%d services run", got)
 	}
-	if _, errs := w.run(0, "ask", "--no-stdin", "two"); !strings.Contains(errs, "pad:run runs in fettle serve, at http://s-") {
+	if _, errs := w.Run(0, "ask", "--no-stdin", "two"); !strings.Contains(errs, "pad:run runs in fettle serve, at http://s-") {
 		t.Errorf("ask through the server says %q", errs)
 	}
-	out, _ := w.run(0, "tool", "services")
+	out, _ := w.Run(0, "tool", "services")
 	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "pad:run\t") {
 		t.Errorf("tool services prints %q", out)
 	}
-	if _, errs := w.run(0, "tool", "stop", "pad:run", "--chat", "99"); !strings.Contains(errs, "no service of pad:run runs") {
+	if _, errs := w.Run(0, "tool", "stop", "pad:run", "--chat", "99"); !strings.Contains(errs, "no service of pad:run runs") {
 		t.Errorf("of a chat without one tool stop says %q", errs)
 	}
-	if out, _ = w.run(0, "tool", "stop", "pad:run", "--chat", "3", "-o", "json"); !strings.Contains(out, `"chat": 3`) || len(s.services().Services) != 1 {
+	if out, _ = w.Run(0, "tool", "stop", "pad:run", "--chat", "3", "-o", "json"); !strings.Contains(out, `"chat": 3`) || len(s.services().Services) != 1 {
 		t.Errorf("tool stop --chat prints %s, and %d services run", out, len(s.services().Services))
 	}
-	w.run(0, "toolset", "disable", "pad") // another process: the server looks for that
+	w.Run(0, "toolset", "disable", "pad") // another process: the server looks for that
 	for end := time.Now().Add(time.Minute); len(s.services().Services) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the services of a toolset that is switched off run on")
 		}
 	}
-	w.run(0, "toolset", "enable", "pad")
+	w.Run(0, "toolset", "enable", "pad")
 	s.ask(`{"message":"one"}`)
-	if len(s.services().Services) != 1 || len(marked(t, w.dir)) == 0 {
+	if len(s.services().Services) != 1 || len(commandtest.Marked(t, w.Dir)) == 0 {
 		t.Fatal("nothing runs that could be left")
 	}
 	_ = s.cmd.Process.Kill()

@@ -97,6 +97,11 @@ func layers() []rule {
 			why:    "a program is answered by the server's rooms, and nothing is shown to a person here but where it is",
 		},
 		{
+			rooms:  []string{"./commands/commandtest/..."},
+			forbid: []string{"./..."}, allow: []string{"./commands", "./commands/term", "./internal/needtest"},
+			why: "a test of the program sees it from outside",
+		},
+		{
 			rooms:  []string{"./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/show/..."},
 			forbid: []string{"./commands/chats/..."},
 			why:    "switching to a branch brings its files back, so chats may use workspace, and nothing the other way",
@@ -316,7 +321,7 @@ func leaves() []rule {
 // exchanged, and its types and faults stay where they are understood.
 func owners() []rule {
 	everybody := []string{"./..."}
-	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/nodetest/...", "./internal/needtest/...", "./internal/otlp/otlptest/...", "./commands/help/helptest/..."}
+	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/nodetest/...", "./internal/needtest/...", "./internal/otlp/otlptest/...", "./commands/help/helptest/...", "./commands/commandtest/..."}
 	return []rule{
 		{
 			rooms: everybody, except: []string{"./internal/kv/..."}, tests: true,

@@ -1,12 +1,13 @@
 //go:build !windows
 
-package commands_test
+package commandtest
 
 import (
 	"os"
 	"syscall"
 )
 
-func endingSignals() []os.Signal {
+// EndingSignals are those that end a program in order.
+func EndingSignals() []os.Signal {
 	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
