@@ -82,23 +82,6 @@ func framesOf(t *testing.T, events []seen) (frames []string, tokens int, text st
 	return frames, tokens, text
 }
 
-// documentFrames are the frames of the table's first turn.
-func documentFrames() []string {
-	return []string{
-		`agent_start { agent: "interface" }`, // "Agent is thinking..."
-		`handoff { from: "interface", to: "scavenger" }`,
-		`agent_start { agent: "scavenger" }`,
-		`tool_call { agent: "scavenger", tool: "read_notion_mock", query: "login system" }`,
-		`tool_call { agent: "scavenger", tool: "read_slack_mock", query: "login system auth" }`,
-		`handoff { from: "scavenger", to: "synthesizer" }`, // "Synthesizing conflicts..."
-		`agent_start { agent: "synthesizer" }`,
-		`handoff { from: "synthesizer", to: "interface" }`,
-		`agent_start { agent: "interface" }`,
-		`token`, // × N
-		`done`,
-	}
-}
-
 // Section 8 of document 003, event for event: the example toolset is installed,
 // its tools run in their sandbox, and the model is the demo's recording.
 func TestTheDemoScriptOfTheDocument(t *testing.T) {
@@ -113,7 +96,7 @@ func TestTheDemoScriptOfTheDocument(t *testing.T) {
 
 	first := ask("-m", "script/:demo", "--agent", "interface", "I'm starting on the login system. What's the final spec?")
 	frames, tokens, answer := framesOf(t, first)
-	if diff := cmp.Diff(documentFrames(), frames); diff != "" {
+	if diff := cmp.Diff(commandtest.DocumentFrames(), frames); diff != "" {
 		t.Errorf("the first turn (- the document, + fettle):\n%s", diff)
 	}
 	if tokens < 2 || !strings.Contains(answer, "Google OAuth only") {
@@ -231,7 +214,7 @@ func TestTheDemoScriptOnMistral(t *testing.T) {
 	}
 	first := ask("-m", "mistral/mistral-medium-latest", "--agent", "interface", "I'm starting on the login system. What's the final spec?")
 	frames, tokens, answer := framesOf(t, first)
-	if diff := cmp.Diff(documentFrames(), frames); diff != "" {
+	if diff := cmp.Diff(commandtest.DocumentFrames(), frames); diff != "" {
 		t.Errorf("the first turn (- the document, + fettle):\n%s", diff)
 	}
 	if tokens < 1 || answer != "Google OAuth only." {

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package commands_test
+package serve_test
 
 import (
 	"strings"

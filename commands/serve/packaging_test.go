@@ -1,4 +1,4 @@
-package commands_test
+package serve_test
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ import (
 
 func packaged(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(name)))
+	raw, err := os.ReadFile(filepath.Join(needtest.Root(t), filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}

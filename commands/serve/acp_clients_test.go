@@ -1,4 +1,4 @@
-package commands_test
+package serve_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/needtest"
 	"github.com/fettle-cli/fettle/internal/nodetest"
 )
 
@@ -33,7 +34,7 @@ func TestSDKDrivesACP(t *testing.T) {
 	modules, node := nodetest.Find(t, nodetest.Editors())
 	w := newWorld(t, editorScript)
 	dir, project := t.TempDir(), realDir(t)
-	script, err := os.ReadFile(filepath.Join("..", "server", "acp", "testdata", "clients", "sdk.mjs"))
+	script, err := os.ReadFile(filepath.Join(needtest.Root(t), "server", "acp", "testdata", "clients", "sdk.mjs"))
 	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "sdk.mjs"), script, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package commands_test
+package serve_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // started is what a program of others' is told to start fettle with.
@@ -19,7 +21,7 @@ type started struct {
 // readmePrograms are the entries for other programs in the README's blocks.
 func readmePrograms(t *testing.T) []started {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "README.md"))
+	data, err := os.ReadFile(filepath.Join(needtest.Root(t), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

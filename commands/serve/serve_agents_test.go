@@ -1,4 +1,4 @@
-package commands_test
+package serve_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/sse"
 )
 
@@ -106,7 +107,7 @@ func TestTheDemoScriptOverHTTP(t *testing.T) {
 		t.Fatalf("%d %v\n%s", res.StatusCode, res.Header, raw)
 	}
 	frames, tokens, answer := agentFrames(t, raw)
-	want := documentFrames()
+	want := commandtest.DocumentFrames()
 	for i, f := range want {
 		if strings.HasPrefix(f, `tool_call { agent: "scavenger", tool: "read_slack_mock"`) {
 			results := []string{`tool_result { agent: "scavenger", tool: "read_notion_mock" }`, `tool_result { agent: "scavenger", tool: "read_slack_mock" }`}
