@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -46,7 +47,7 @@ by itself, since the address is the server's.`,
 }
 
 func runLogin(ctx context.Context, rt *workbench.Runtime, id, output string) error {
-	rt.SignIn = &mcp.SignIn{Show: workbench.ShowAddress(rt.Streams)}
+	rt.SignIn = &mcp.SignIn{Show: showAddress(rt.Streams)}
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
@@ -138,4 +139,13 @@ func signOut(ctx context.Context, rt *workbench.Runtime, s mcp.Server) (mcp.Sign
 		rt.Notice("the tokens of " + s.ID + " are gone from here, but the server did not end them: " + out.Failed.Error())
 	}
 	return out, err
+}
+
+// showAddress tells a person which address to open. fettle opens none by itself:
+// it comes from the server.
+func showAddress(streams *term.Streams) func(context.Context, string) error {
+	return func(_ context.Context, address string) error {
+		streams.Err.Printf("open this address in a browser, and sign in there:\n\n  %s\n\nwaiting for it (Ctrl-C ends the wait)\n", term.Clean(address))
+		return nil
+	}
 }
