@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/engine/provider/providertest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
@@ -81,38 +82,21 @@ func framesOf(t *testing.T, events []seen) (frames []string, tokens int, text st
 	return frames, tokens, text
 }
 
-// documentFrames are the frames of the table's first turn.
-func documentFrames() []string {
-	return []string{
-		`agent_start { agent: "interface" }`, // "Agent is thinking..."
-		`handoff { from: "interface", to: "scavenger" }`,
-		`agent_start { agent: "scavenger" }`,
-		`tool_call { agent: "scavenger", tool: "read_notion_mock", query: "login system" }`,
-		`tool_call { agent: "scavenger", tool: "read_slack_mock", query: "login system auth" }`,
-		`handoff { from: "scavenger", to: "synthesizer" }`, // "Synthesizing conflicts..."
-		`agent_start { agent: "synthesizer" }`,
-		`handoff { from: "synthesizer", to: "interface" }`,
-		`agent_start { agent: "interface" }`,
-		`token`, // × N
-		`done`,
-	}
-}
-
 // Section 8 of document 003, event for event: the example toolset is installed,
 // its tools run in their sandbox, and the model is the demo's recording.
 func TestTheDemoScriptOfTheDocument(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
-	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
 	ask := func(args ...string) []seen {
-		out, _ := w.run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
+		out, _ := w.Run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
 		return turnOf(t, out)
 	}
 
 	first := ask("-m", "script/:demo", "--agent", "interface", "I'm starting on the login system. What's the final spec?")
 	frames, tokens, answer := framesOf(t, first)
-	if diff := cmp.Diff(documentFrames(), frames); diff != "" {
+	if diff := cmp.Diff(commandtest.DocumentFrames(), frames); diff != "" {
 		t.Errorf("the first turn (- the document, + fettle):\n%s", diff)
 	}
 	if tokens < 2 || !strings.Contains(answer, "Google OAuth only") {
@@ -219,10 +203,10 @@ func TestTheDemoScriptOnMistral(t *testing.T) {
 	needtest.Program(t, "python3")
 	s := providertest.NewAgentServer(t, onMistral)
 	w := newWorld(t, "{}")
-	put(t, filepath.Join(w.dir, "config", "config.yaml"), "providers:\n  mistral: {base_url: \""+s.URL+"\", agents: native, key: a-key-of-no-one-at-all}\n")
-	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), "providers:\n  mistral: {base_url: \""+s.URL+"\", agents: native, key: a-key-of-no-one-at-all}\n")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
 	ask := func(args ...string) []seen {
-		out, errs := w.run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
+		out, errs := w.Run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
 		if errs != "" {
 			t.Errorf("it says %s", errs)
 		}
@@ -230,7 +214,7 @@ func TestTheDemoScriptOnMistral(t *testing.T) {
 	}
 	first := ask("-m", "mistral/mistral-medium-latest", "--agent", "interface", "I'm starting on the login system. What's the final spec?")
 	frames, tokens, answer := framesOf(t, first)
-	if diff := cmp.Diff(documentFrames(), frames); diff != "" {
+	if diff := cmp.Diff(commandtest.DocumentFrames(), frames); diff != "" {
 		t.Errorf("the first turn (- the document, + fettle):\n%s", diff)
 	}
 	if tokens < 1 || answer != "Google OAuth only." {

@@ -10,15 +10,25 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/commands/agents"
 	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/demo"
+	"github.com/fettle-cli/fettle/commands/docs"
+	"github.com/fettle-cli/fettle/commands/doctor"
 	"github.com/fettle-cli/fettle/commands/help"
+	"github.com/fettle-cli/fettle/commands/library"
+	"github.com/fettle-cli/fettle/commands/mcp"
+	"github.com/fettle-cli/fettle/commands/models"
+	"github.com/fettle-cli/fettle/commands/payloads"
+	"github.com/fettle-cli/fettle/commands/serve"
 	"github.com/fettle-cli/fettle/commands/settings"
 	"github.com/fettle-cli/fettle/commands/store"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/commands/workflows"
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -104,10 +114,10 @@ func newApp(rt *workbench.Runtime) *cli.App {
 		HideHelp: true,
 		Commands: []*cli.Command{
 			// As fettle help lists them: what is used daily first.
-			newAsk(rt), newChat(rt), newDemo(rt), newServe(rt), newACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
-			tools.New(rt), tools.NewToolset(rt), newMCP(rt), newAgents(rt), newWorkflows(rt), newPayloads(rt), newDocs(rt), newModels(rt), newPrompts(rt), usage.New(rt),
+			newAsk(rt), newChat(rt), demo.New(rt), serve.New(rt), serve.NewACP(rt), chats.New(rt), workspace.NewUndo(rt), workspace.NewRedo(rt), workspace.New(rt),
+			tools.New(rt), tools.NewToolset(rt), mcp.New(rt), agents.New(rt), workflows.New(rt), payloads.New(rt), docs.New(rt), models.New(rt), library.New(rt), usage.New(rt),
 			settings.NewConfig(rt), settings.NewKeys(rt), settings.NewTrust(rt),
-			newDoctor(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
+			doctor.New(rt), store.New(rt), newCompletion(rt), newComplete(rt), newRead(rt), newMan(rt),
 			newVersion(rt), help.New(rt),
 		},
 		Action: func(c *cli.Context) error {

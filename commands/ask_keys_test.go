@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
@@ -28,7 +29,7 @@ type address struct {
 func listen(t *testing.T, answer http.HandlerFunc) *address {
 	t.Helper()
 	if answer == nil {
-		answer = func(w http.ResponseWriter, r *http.Request) { say(w, r, "fi", "ne") }
+		answer = func(w http.ResponseWriter, r *http.Request) { commandtest.Say(w, r, "fi", "ne") }
 	}
 	a := &address{}
 	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,54 +63,6 @@ func keyIn(h http.Header) string {
 	return strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
 }
 
-// say streams an answer in pieces, in the protocol of the path that is asked.
-func say(w http.ResponseWriter, r *http.Request, pieces ...string) {
-	if r.Method == http.MethodGet {
-		fmt.Fprint(w, `{"data":[{"id":"m"}]}`)
-		return
-	}
-	pour(w, r, pieces...)
-	if isMessages(r) {
-		fmt.Fprint(w, `event: content_block_stop
-data: {"type":"content_block_stop","index":0}
-
-event: message_delta
-data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}
-
-event: message_stop
-data: {"type":"message_stop"}
-
-`)
-		return
-	}
-	fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
-}
-
-func isMessages(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/messages") }
-
-// pour begins an answer, and streams pieces of it.
-func pour(w http.ResponseWriter, r *http.Request, pieces ...string) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	if isMessages(r) {
-		fmt.Fprint(w, `event: message_start
-data: {"type":"message_start","message":{"id":"1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
-
-`)
-	}
-	for _, piece := range pieces {
-		text, _ := json.Marshal(piece)
-		if isMessages(r) {
-			fmt.Fprintf(w, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\n\n", text)
-		} else {
-			fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", text)
-		}
-		_ = http.NewResponseController(w).Flush() // each is a network read of its own, if it can be
-	}
-}
-
 // types are the protocols that a provider may have.
 func types() []string {
 	return []string{config.TypeOpenAI, config.TypeAnthropic, config.TypeMistral}
@@ -121,10 +74,10 @@ const (
 
 // ask asks the provider lab, and gives the headers that its address got.
 func (w *world) ask(a *address, status int, args ...string) (headers http.Header, stderr string) {
-	w.t.Helper()
-	out, stderr := w.run(status, append([]string{"ask", "--no-stdin", "--no-tools", "-m", "lab/m", "hi"}, args...)...)
+	w.T.Helper()
+	out, stderr := w.Run(status, append([]string{"ask", "--no-stdin", "--no-tools", "-m", "lab/m", "hi"}, args...)...)
 	if status == 0 && out != "fine\n" {
-		w.t.Errorf("the answer is %q", out)
+		w.T.Errorf("the answer is %q", out)
 	}
 	return a.headers(), stderr
 }
@@ -138,24 +91,24 @@ func TestAskUsesTheKeyOfTheFirstPlaceThatHasOne(t *testing.T) {
 			t.Parallel()
 			a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
 			lab := "providers:\n  lab:\n    type: " + kind + "\n    base_url: " + a.URL + "\n    key_env: LAB_KEY\n"
-			w.configure(lab)
+			w.Configure(lab)
 			if h, _ := w.ask(a, 0); keyIn(h) != "" {
 				t.Errorf("without a key it sends %q", keyIn(h))
 			}
-			put(t, filepath.Join(w.dir, "config", "keys.yaml"), "lab: "+fileKey+"\n")
+			commandtest.Put(t, filepath.Join(w.Dir, "config", "keys.yaml"), "lab: "+fileKey+"\n")
 			if h, _ := w.ask(a, 0); keyIn(h) != fileKey {
 				t.Errorf("the file's: %q", keyIn(h))
 			}
-			w.configure(lab + "    key: " + confKey + "\n    headers: {X-Team: blue, X-Two: 'a b'}\n")
+			w.Configure(lab + "    key: " + confKey + "\n    headers: {X-Team: blue, X-Two: 'a b'}\n")
 			h, _ := w.ask(a, 0)
 			if keyIn(h) != confKey || h.Get("X-Team") != "blue" || h.Get("X-Two") != "a b" {
 				t.Errorf("the configuration's: %v", h)
 			}
-			w.env = append(w.env, "LAB_KEY="+envKey)
+			w.Env = append(w.Env, "LAB_KEY="+envKey)
 			if h, _ := w.ask(a, 0); keyIn(h) != envKey {
 				t.Errorf("the variable's: %q", keyIn(h))
 			}
-			w.env = append(w.env, "LAB_KEY= ")
+			w.Env = append(w.Env, "LAB_KEY= ")
 			if h, _ := w.ask(a, 0); keyIn(h) != confKey {
 				t.Errorf("an empty variable is one that isn't set: %q", keyIn(h))
 			}
@@ -168,7 +121,7 @@ func TestAskUsesTheVariablesOfABuiltinProvider(t *testing.T) {
 	t.Parallel()
 	a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
 	ask := func(status int) (http.Header, string) {
-		_, stderr := w.run(status, "ask", "--no-stdin", "-m", "anthropic/m", "hi")
+		_, stderr := w.Run(status, "ask", "--no-stdin", "-m", "anthropic/m", "hi")
 		return a.headers(), stderr
 	}
 	_, stderr := ask(5) // its own address answers nobody without a key, and isn't asked
@@ -176,7 +129,7 @@ func TestAskUsesTheVariablesOfABuiltinProvider(t *testing.T) {
 		!strings.Contains(stderr, "export ANTHROPIC_API_KEY=…") || !strings.Contains(stderr, "fettle keys set anthropic") {
 		t.Errorf("%s", stderr)
 	}
-	w.env = append(w.env, "ANTHROPIC_BASE_URL="+a.URL, "ANTHROPIC_API_KEY="+envKey)
+	w.Env = append(w.Env, "ANTHROPIC_BASE_URL="+a.URL, "ANTHROPIC_API_KEY="+envKey)
 	if h, _ := ask(0); keyIn(h) != envKey {
 		t.Errorf("sends %q", keyIn(h))
 	}
@@ -194,15 +147,15 @@ func TestOllamaGetsItsKey(t *testing.T) {
 		fmt.Fprint(w, `{"models":[{"name":"m","model":"m"}]}`)
 	})
 	w := newWorld(t, "responses: [{text: x}]")
-	w.env = append(w.env, "OLLAMA_HOST="+a.URL, "FETTLE_RETRIES=0")
+	w.Env = append(w.Env, "OLLAMA_HOST="+a.URL, "FETTLE_RETRIES=0")
 	list := func(status int) (string, string) {
-		_, stderr := w.run(status, "models", "list", "--provider", "ollama", "--refresh")
+		_, stderr := w.Run(status, "models", "list", "--provider", "ollama", "--refresh")
 		return keyIn(a.headers()), stderr
 	}
 	if key, stderr := list(4); key != "" || !strings.Contains(stderr, "fettle keys set ollama") {
 		t.Errorf("sends %q: %s", key, stderr)
 	}
-	cmd := w.command("keys", "set", "ollama")
+	cmd := w.Command("keys", "set", "ollama")
 	cmd.Stdin = strings.NewReader(fileKey)
 	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "\n") != 1 {
 		t.Errorf("%v: %s", err, out)
@@ -210,11 +163,11 @@ func TestOllamaGetsItsKey(t *testing.T) {
 	if key, _ := list(0); key != fileKey {
 		t.Errorf("sends %q", key)
 	}
-	w.env = append(w.env, "OLLAMA_API_KEY="+envKey)
+	w.Env = append(w.Env, "OLLAMA_API_KEY="+envKey)
 	if key, _ := list(0); key != envKey {
 		t.Errorf("sends %q", key)
 	}
-	out, _ := w.run(0, "keys", "list")
+	out, _ := w.Run(0, "keys", "list")
 	if want := "ollama\tthe variable OLLAMA_API_KEY\tment\t\nollama\t"; !strings.HasPrefix(out, want) {
 		t.Errorf("%q", out)
 	}
@@ -227,9 +180,9 @@ func TestAskRefusesAKeyThatOthersCanRead(t *testing.T) {
 		t.Skip("modes are not what guards a file on Windows")
 	}
 	a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
-	w.configure("providers: {lab: {base_url: \"" + a.URL + "\"}}\n")
-	file := filepath.Join(w.dir, "config", "keys.yaml")
-	put(t, file, "lab: "+fileKey+"\n")
+	w.Configure("providers: {lab: {base_url: \"" + a.URL + "\"}}\n")
+	file := filepath.Join(w.Dir, "config", "keys.yaml")
+	commandtest.Put(t, file, "lab: "+fileKey+"\n")
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -247,30 +200,30 @@ func TestAskRunsAKeysCommandOnceItIsTrusted(t *testing.T) {
 		t.Skip("the command is for a POSIX shell")
 	}
 	a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
-	w.env = append(w.env, "OTHER_KEY=sk-EXAMPLEofanother", "OPENAI_API_KEY=sk-EXAMPLEofopenai", "VAULT_TOKEN=EXAMPLEofthevault")
+	w.Env = append(w.Env, "OTHER_KEY=sk-EXAMPLEofanother", "OPENAI_API_KEY=sk-EXAMPLEofopenai", "VAULT_TOKEN=EXAMPLEofthevault")
 	command := "env >>ran; printf '" + commandKey + "\\nmore\\n'"
-	w.configure("providers:\n  lab: {base_url: \"" + a.URL + "\", key: \"!" + strings.ReplaceAll(command, `\`, `\\`) + "\"}\n" +
+	w.Configure("providers:\n  lab: {base_url: \"" + a.URL + "\", key: \"!" + strings.ReplaceAll(command, `\`, `\\`) + "\"}\n" +
 		"  other: {base_url: \"" + a.URL + "\", key_env: OTHER_KEY}\n")
 	h, stderr := w.ask(a, 8)
 	if h != nil || !strings.Contains(stderr, "the key of lab comes from a command that you haven't allowed yet") ||
 		!strings.Contains(stderr, "fettle trust --key lab") {
 		t.Errorf("%v, %s", h, stderr)
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, "ran")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Dir, "ran")); err == nil {
 		t.Fatal("a command ran that nobody allowed")
 	}
-	w.run(0, "trust", "--command", command)
+	w.Run(0, "trust", "--command", command)
 	for range 2 {
 		if h, stderr := w.ask(a, 0); keyIn(h) != commandKey || stderr != "" {
 			t.Errorf("sends %q, says %s", keyIn(h), stderr)
 		}
 	}
-	env, err := os.ReadFile(filepath.Join(w.dir, "ran"))
+	env, err := os.ReadFile(filepath.Join(w.Dir, "ran"))
 	if err != nil || !strings.Contains(string(env), "VAULT_TOKEN=") || strings.Contains(string(env), "ofanother") || strings.Contains(string(env), "ofopenai") {
 		t.Errorf("%v, the command has the environment\n%s", err, env)
 	}
-	w.configure("providers:\n  lab: {base_url: \"" + a.URL + "\", key: \"!echo no >&2; exit 3\"}\n")
-	w.run(0, "trust", "--command", "echo no >&2; exit 3")
+	w.Configure("providers:\n  lab: {base_url: \"" + a.URL + "\", key: \"!echo no >&2; exit 3\"}\n")
+	w.Run(0, "trust", "--command", "echo no >&2; exit 3")
 	if _, stderr := w.ask(a, 5); !strings.HasPrefix(stderr, "fettle: the command for the key of lab failed: exit status 3: no\n  try   ") {
 		t.Errorf("%s", stderr)
 	}
@@ -283,12 +236,12 @@ func TestKeysFallBackFromAKeyringToTheFile(t *testing.T) {
 		t.Skip("the keyring of this system can't be taken away")
 	}
 	a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
-	w.configure("providers: {lab: {base_url: \"" + a.URL + "\"}}\n")
-	w.env = append(w.env, "FETTLE_KEYRING=", "DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(w.dir, "nosuch"))
-	cmd := w.command("keys", "set", "lab")
+	w.Configure("providers: {lab: {base_url: \"" + a.URL + "\"}}\n")
+	w.Env = append(w.Env, "FETTLE_KEYRING=", "DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(w.Dir, "nosuch"))
+	cmd := w.Command("keys", "set", "lab")
 	cmd.Stdin = strings.NewReader(fileKey + "\n")
 	out, err := cmd.CombinedOutput()
-	file := filepath.Join(w.dir, "config", "keys.yaml")
+	file := filepath.Join(w.Dir, "config", "keys.yaml")
 	if err != nil || strings.Count(string(out), "fettle: the keyring: ") != 1 || !strings.Contains(string(out), "; the key is kept in "+file+"\n") {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -296,7 +249,7 @@ func TestKeysFallBackFromAKeyringToTheFile(t *testing.T) {
 		t.Errorf("sends %q, says %s", keyIn(h), stderr)
 	}
 	// One that was kept in the keyring can't be had, and the next step is told.
-	put(t, file, "lab: {keyring: true, ends: file}\n")
+	commandtest.Put(t, file, "lab: {keyring: true, ends: file}\n")
 	if h, stderr := w.ask(a, 5); h != nil || !strings.HasPrefix(stderr, "fettle: the key of lab is in the keyring, and can't be had from it\n") ||
 		!strings.Contains(stderr, "fettle keys set --file lab") {
 		t.Errorf("%v, %s", h, stderr)
@@ -310,12 +263,12 @@ func TestAskUsesAKeyOfTheKeyring(t *testing.T) {
 		needtest.Program(t, program)
 	}
 	a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
-	w.configure("providers: {lab: {base_url: \"" + a.URL + "\"}}\n")
+	w.Configure("providers: {lab: {base_url: \"" + a.URL + "\"}}\n")
 	const script = `printf 'password\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
 printf '` + fileKey + `\n' | "$0" keys set lab && "$0" keys list && "$0" ask --no-stdin -m lab/m hi && "$0" keys rm lab`
-	cmd := w.command()
+	cmd := w.Command()
 	cmd.Path, cmd.Args = lookPath(t, "dbus-run-session"), []string{"dbus-run-session", "--", "sh", "-c", script, os.Args[0]}
-	cmd.Env = append(w.env, "FETTLE_KEYRING=", "DBUS_SESSION_BUS_ADDRESS=", "XDG_RUNTIME_DIR="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir())
+	cmd.Env = append(w.Env, "FETTLE_KEYRING=", "DBUS_SESSION_BUS_ADDRESS=", "XDG_RUNTIME_DIR="+t.TempDir(), "XDG_DATA_HOME="+t.TempDir())
 	out, _ := cmd.CombinedOutput() // the daemon may hold the pipe
 	for _, want := range []string{"the key of lab is kept in the keyring\n", "lab\tthe keyring\t", "fine\n", "the key of lab is forgotten; it was in the keyring\n"} {
 		if !strings.Contains(string(out), want) {
@@ -325,7 +278,7 @@ printf '` + fileKey + `\n' | "$0" keys set lab && "$0" keys list && "$0" ask --n
 	if h := a.headers(); keyIn(h) != fileKey {
 		t.Errorf("sends %q", keyIn(h))
 	}
-	if data, err := os.ReadFile(filepath.Join(w.dir, "config", "keys.yaml")); strings.Contains(string(data), "EXAMPLE") {
+	if data, err := os.ReadFile(filepath.Join(w.Dir, "config", "keys.yaml")); strings.Contains(string(data), "EXAMPLE") {
 		t.Errorf("%v: the file has %s", err, data)
 	}
 }
@@ -343,8 +296,8 @@ func lookPath(t *testing.T, program string) string {
 func TestAProjectSendsNoKeyElsewhereUntilItIsTrusted(t *testing.T) {
 	t.Parallel()
 	mine, theirs, w := listen(t, nil), listen(t, nil), newWorld(t, "responses: [{text: x}]")
-	w.configure("providers: {lab: {base_url: \"" + mine.URL + "\", key: " + confKey + "}}\nprofiles: {p: {retries: 0}}\n")
-	put(t, filepath.Join(w.dir, ".fettle", "config.yaml"), "providers: {lab: {base_url: \""+theirs.URL+"\", headers: {X-Theirs: yes}}}\n"+
+	w.Configure("providers: {lab: {base_url: \"" + mine.URL + "\", key: " + confKey + "}}\nprofiles: {p: {retries: 0}}\n")
+	commandtest.Put(t, filepath.Join(w.Dir, ".fettle", "config.yaml"), "providers: {lab: {base_url: \""+theirs.URL+"\", headers: {X-Theirs: yes}}}\n"+
 		"profiles: {p: {providers: {lab: {base_url: \""+theirs.URL+"\"}}}}\n")
 	for _, args := range [][]string{nil, {"--profile", "p"}} {
 		h, stderr := w.ask(mine, 0, args...)
@@ -355,12 +308,12 @@ func TestAProjectSendsNoKeyElsewhereUntilItIsTrusted(t *testing.T) {
 			t.Errorf("%v: theirs got %v", args, h)
 		}
 	}
-	out, _ := w.run(0, "trust", "-o", "json")
+	out, _ := w.Run(0, "trust", "-o", "json")
 	var p struct{ SHA256 string }
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
 	}
-	w.run(0, "trust", "--sha256", p.SHA256)
+	w.Run(0, "trust", "--sha256", p.SHA256)
 	if h, stderr := w.ask(theirs, 0); keyIn(h) != confKey || h.Get("X-Theirs") != "yes" || stderr != "" {
 		t.Errorf("trusted: %v; %s", h, stderr)
 	}
@@ -376,7 +329,7 @@ func TestAskTellsThatAKeyIsRefused(t *testing.T) {
 			fmt.Fprintf(w, `{"type":"error","error":{"type":"authentication_error","message":"invalid key %s"}}`, keyIn(r.Header))
 		})
 		w := newWorld(t, "responses: [{text: x}]")
-		w.configure("providers: {lab: {type: " + kind + ", base_url: \"" + a.URL + "\", key: " + confKey + "}}\n")
+		w.Configure("providers: {lab: {type: " + kind + ", base_url: \"" + a.URL + "\", key: " + confKey + "}}\n")
 		_, stderr := w.ask(a, 5)
 		if want := "fettle: lab: 401: invalid key [key]\n  try   fettle keys list   tells which key was used\n   or   fettle keys set lab   keeps another one\n"; stderr != want {
 			t.Errorf("%s: %s", kind, stderr)

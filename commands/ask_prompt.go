@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
@@ -41,7 +39,7 @@ func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 	}
 	o.template, o.filling = p, vars
 	if p.Hides != "" {
-		rt.Notice("prompt " + p.Name + " is the project's, " + shortPath(p.Path) + "; it hides yours")
+		rt.Notice("prompt " + p.Name + " is the project's, " + cmdline.ShortPath(p.Path) + "; it hides yours")
 	}
 	if o.model == "" {
 		o.model = p.Model
@@ -145,18 +143,4 @@ func (o *askOptions) missingFault(missing *prompts.MissingError) error {
 		f.Hints = []string{call + " -f FILE", "git diff | " + call}
 	}
 	return f
-}
-
-// shortPath is a path as people would write it: relative below the current
-// folder.
-func shortPath(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	rel, err := filepath.Rel(wd, path)
-	if err != nil || strings.HasPrefix(rel, "..") {
-		return path
-	}
-	return rel
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // sent is the secrets of a request, as the server sees them.
@@ -72,7 +74,7 @@ func echoes(other string) map[string]http.HandlerFunc {
 		"error in the middle": func(w http.ResponseWriter, r *http.Request) {
 			streamed("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"server_error\",\"message\":%s}}\n\n")(w, r)
 		},
-		"in the answer": func(w http.ResponseWriter, r *http.Request) { say(w, r, inPieces(words(r))...) },
+		"in the answer": func(w http.ResponseWriter, r *http.Request) { commandtest.Say(w, r, inPieces(words(r))...) },
 		"as a call": func(w http.ResponseWriter, r *http.Request) {
 			args, _ := json.Marshal(map[string]string{"path": "a.txt", "content": words(r)})
 			call(w, r, string(args))
@@ -87,7 +89,7 @@ func echoes(other string) map[string]http.HandlerFunc {
 			if r.Method == http.MethodGet {
 				return
 			}
-			pour(w, r, words(r)[:60])
+			commandtest.Pour(w, r, words(r)[:60])
 			panic(http.ErrAbortHandler)
 		},
 	}
@@ -103,7 +105,7 @@ func call(w http.ResponseWriter, r *http.Request, args string) {
 	}
 	_ = json.NewDecoder(r.Body).Decode(&asked)
 	if body, _ := json.Marshal(asked); strings.Contains(string(body), "tool") { // its result is there
-		say(w, r, "done")
+		commandtest.Say(w, r, "done")
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -155,14 +157,14 @@ func TestAskKeepsSecretsToItself(t *testing.T) {
 			t.Parallel()
 			other := listen(t, nil)
 			w := newWorld(t, "responses: [{text: x}]")
-			w.env = append(w.env, "FETTLE_RETRIES=0")
+			w.Env = append(w.Env, "FETTLE_RETRIES=0")
 			ways := echoes(other.URL)
 			for i, name := range slices.Sorted(maps.Keys(ways)) {
 				a := listen(t, ways[name])
-				w.configure(labWith(all, i, kind, a.URL))
+				w.Configure(labWith(all, i, kind, a.URL))
 				form := [][]string{{"-v"}, {"-o", "events"}, {"-o", "json", "-v"}, {"-v", "-u"}}[i%4]
 				args := append([]string{"ask", "--no-stdin", "--yes", "-m", "lab/m", "--record", "tape.jsonl", "hi"}, form...)
-				out, err := w.command(args...).CombinedOutput()
+				out, err := w.Command(args...).CombinedOutput()
 				w.search(t, name, string(out), parts)
 				if answered := name == "in the answer" || name == "as a call"; answered != (err == nil) {
 					t.Errorf("%s: %v\n%s", name, err, out)
@@ -198,7 +200,7 @@ func labWith(all []secret, i int, kind, url string) string {
 // tellOfChats runs what prints something of what was kept.
 func (w *world) tellOfChats(t *testing.T, parts []string) {
 	t.Helper()
-	out, _ := w.run(0, "chats", "list", "-o", "json")
+	out, _ := w.Run(0, "chats", "list", "-o", "json")
 	w.search(t, "chats list", out, parts)
 	var list struct{ Chats []struct{ Number int64 } }
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Chats) < 2 {
@@ -219,18 +221,18 @@ func (w *world) searchFiles(t *testing.T, parts []string) {
 	seen := map[string]int{}
 	look := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			if d != nil && path == filepath.Join(w.dir, "config") {
+			if d != nil && path == filepath.Join(w.Dir, "config") {
 				return fs.SkipDir // it is where the secrets are
 			}
 			return err
 		}
 		data, err := os.ReadFile(path)
 		w.search(t, path, string(data), parts)
-		rel, _ := filepath.Rel(w.dir, path)
+		rel, _ := filepath.Rel(w.Dir, path)
 		seen[strings.Split(filepath.ToSlash(rel), "/")[min(1, strings.Count(filepath.ToSlash(rel), "/"))]]++
 		return err
 	}
-	if err := filepath.WalkDir(w.dir, look); err != nil {
+	if err := filepath.WalkDir(w.Dir, look); err != nil {
 		t.Error(err)
 	}
 	for _, want := range []string{"tape.jsonl", "store", "chats"} {
@@ -248,7 +250,7 @@ func TestAskShowsNoSecretOfAnAddress(t *testing.T) {
 			continue
 		}
 		w := newWorld(t, "responses: [{text: x}]")
-		w.configure("providers: {lab: {base_url: \"http://models.example/v1\"}}\nlimits: {first_byte: 1s}\nretries: 0\n")
+		w.Configure("providers: {lab: {base_url: \"http://models.example/v1\"}}\nlimits: {first_byte: 1s}\nretries: 0\n")
 		password := strings.NewReplacer("/", "", "@", "", " ", "").Replace(s.value)
 		for _, of := range []struct {
 			model string
@@ -259,13 +261,13 @@ func TestAskShowsNoSecretOfAnAddress(t *testing.T) {
 			{"openai/m", []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1?key=" + password}},
 			{"lab/m", []string{"HTTP_PROXY=http://u:" + password + "@127.0.0.1:1", "http_proxy=http://u:" + password + "@127.0.0.1:1"}},
 		} {
-			before := len(w.env)
-			w.env = append(w.env, of.env...)
+			before := len(w.Env)
+			w.Env = append(w.Env, of.env...)
 			w.tell(t, s.parts, "ask", "--no-stdin", "-v", "-m", of.model, "hi")
 			if of.model != "openai/m" {
 				w.tell(t, s.parts, "doctor", "-o", "json", "--online")
 			}
-			w.env = w.env[:before]
+			w.Env = w.Env[:before]
 		}
 	}
 }
@@ -281,9 +283,9 @@ func TestACrashShowsNoSecret(t *testing.T) {
 	a := listen(t, func(http.ResponseWriter, *http.Request) { close(asked); <-done })
 	defer close(done)
 	w := newWorld(t, "responses: [{text: x}]")
-	w.configure("providers: {lab: {base_url: \"" + a.URL + "\", key: " + confKey + ", headers: {X-Y: " + fileKey + "}}}\n")
-	cmd := w.command("ask", "--no-stdin", "-m", "lab/m", "hi")
-	cmd.Env = append(w.env, "GOTRACEBACK=all")
+	w.Configure("providers: {lab: {base_url: \"" + a.URL + "\", key: " + confKey + ", headers: {X-Y: " + fileKey + "}}}\n")
+	cmd := w.Command("ask", "--no-stdin", "-m", "lab/m", "hi")
+	cmd.Env = append(w.Env, "GOTRACEBACK=all")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/server"
 	"github.com/fettle-cli/fettle/server/client"
 )
 
@@ -91,7 +92,7 @@ func (o *askOptions) elsewhere(rt *workbench.Runtime, cfg *config.Config) (*clie
 	}
 	address, token, err := client.SplitURL(given)
 	if err != nil {
-		return nil, cmdline.Usagef("fettle ask --server http://"+defaultListen+" …", "--server: %v", err)
+		return nil, cmdline.Usagef("fettle ask --server http://"+server.DefaultAddress+" …", "--server: %v", err)
 	}
 	if err := o.checkElsewhere(); err != nil {
 		return nil, err

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // slowServer is askingServer, which keeps who asks for its resources waiting while it
@@ -27,7 +29,7 @@ type slowServer struct {
 
 func newSlowServer(t *testing.T) *slowServer {
 	t.Helper()
-	behind, err := url.Parse(askingServer(t))
+	behind, err := url.Parse(commandtest.AskingMCP(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func (s *slowServer) sees(what string, seen chan struct{}) {
 	s.t.Helper()
 	select {
 	case <-seen:
-	case <-time.After(screenWait):
+	case <-time.After(commandtest.Wait):
 		s.t.Fatalf("the server has seen no request that %s", what)
 	}
 }
@@ -72,7 +74,7 @@ func TestChatCompletesBesideTyping(t *testing.T) {
 	t.Parallel()
 	slow := newSlowServer(t)
 	w := newWorld(t, `{responses: [{when: "", text: So it is.}]}`)
-	w.run(0, "mcp", "add", "trip", "--url", slow.url)
+	w.Run(0, "mcp", "add", "trip", "--url", slow.url)
 	slow.held.Store(true)
 	s := w.chatOn(80, 24, nil)
 	s.idle()

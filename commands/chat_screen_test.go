@@ -20,6 +20,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -42,26 +43,26 @@ type screenSession struct {
 // chatOn starts a chat on a terminal of that size, which doesn't wrap its lines
 // anew.
 func (w *world) chatOn(cols, rows int, env []string, args ...string) *screenSession {
-	w.t.Helper()
+	w.T.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
-		needtest.Lacking(w.t, "pseudo-terminals: "+err.Error())
+		needtest.Lacking(w.T, "pseudo-terminals: "+err.Error())
 	}
 	defer tty.Close()
-	s := &screenSession{t: w.t, pty: ptmx, emu: vt.NewEmulator(cols, rows), done: make(chan struct{})}
+	s := &screenSession{t: w.T, pty: ptmx, emu: vt.NewEmulator(cols, rows), done: make(chan struct{})}
 	s.watchModes()
 	s.setSize(cols, rows)
-	s.cmd = w.command(append([]string{"chat"}, args...)...)
-	s.cmd.Env = append(append(w.env[:len(w.env):len(w.env)], "TERM=xterm-256color", "XTERM_VERSION=1", "NO_COLOR=", "CLICOLOR_FORCE=", "COLORTERM="), env...)
+	s.cmd = w.Command(append([]string{"chat"}, args...)...)
+	s.cmd.Env = append(append(w.Env[:len(w.Env):len(w.Env)], "TERM=xterm-256color", "XTERM_VERSION=1", "NO_COLOR=", "CLICOLOR_FORCE=", "COLORTERM="), env...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	go s.watch()
 	answers := make(chan struct{})
 	go s.answers(answers)
-	w.t.Cleanup(func() {
+	w.T.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()
 		_ = s.pty.Close()
@@ -168,7 +169,7 @@ func (s *screenSession) bytes() string {
 // until waits until the screen is as ok wants it.
 func (s *screenSession) until(what string, ok func(screen string) bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(screenWait); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(commandtest.Wait); ; time.Sleep(5 * time.Millisecond) {
 		screen := s.screen()
 		if ok(screen) {
 			return
@@ -250,7 +251,7 @@ func (s *screenSession) golden(name string) {
 	got := varies.ReplaceAllString(slow.ReplaceAllString(s.everything(), "$1 ·"), "TIME") + "\n"
 	file := filepath.Join("testdata", "screens", name+".txt")
 	if *updateScreens {
-		put(s.t, file, got)
+		commandtest.Put(s.t, file, got)
 		return
 	}
 	want, err := os.ReadFile(file)

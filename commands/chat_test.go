@@ -47,7 +47,7 @@ func TestChatConversation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, chatScript)
-			project := filepath.Join(w.dir, "p")
+			project := filepath.Join(w.Dir, "p")
 			if err := os.Mkdir(project, 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestChatCtrlCInATool(t *testing.T) {
 	s.idle()
 	s.typed("\x03\x03")
 	s.ends(0)
-	if shown, _ := w.run(0, "chats", "show"); !strings.Contains(shown, "cancelled") {
+	if shown, _ := w.Run(0, "chats", "show"); !strings.Contains(shown, "cancelled") {
 		t.Errorf("kept:\n%s", shown)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -52,8 +53,8 @@ func TestChatShowsHostileTextOnly(t *testing.T) {
 	tape := `{"fettle_script":1}` + "\n" +
 		`{"when":"begin","step":0,"reasoning":` + string(hostile) + `,"text":` + string(hostile) + `,"calls":[{"name":"write_file","args":{"path":"a.txt","content":` + string(hostile) + `}}]}` + "\n" +
 		`{"when":"begin","step":1,"text":"the end"}` + "\n"
-	put(t, filepath.Join(w.dir, "tape.jsonl"), tape)
-	if err := os.Mkdir(filepath.Join(w.dir, "p"), 0o700); err != nil {
+	commandtest.Put(t, filepath.Join(w.Dir, "tape.jsonl"), tape)
+	if err := os.Mkdir(filepath.Join(w.Dir, "p"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s := w.chatOn(80, 24, nil, "-m", "script/tape.jsonl", "-w", "p")
@@ -121,7 +122,7 @@ func TestChatPaste(t *testing.T) {
 	s.typed("\r")
 	s.shows("A short answer.")
 	s.idle()
-	if shown, _ := w.run(0, "chats", "show"); strings.Count(shown, "pasted line") != 41 { // once in the title
+	if shown, _ := w.Run(0, "chats", "show"); strings.Count(shown, "pasted line") != 41 { // once in the title
 		t.Errorf("sent:\n%s", shown)
 	}
 	s.typed("\x1b[200~two\rlines\x1b[201~")
@@ -132,7 +133,7 @@ func TestChatPaste(t *testing.T) {
 func TestChatCompletesAndFinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chatScript)
-	put(t, filepath.Join(w.dir, "p", "readme.md"), "x")
+	commandtest.Put(t, filepath.Join(w.Dir, "p", "readme.md"), "x")
 	s := w.chatOn(80, 24, nil, "-w", "p")
 	s.idle()
 	s.typed("/he")
@@ -154,7 +155,7 @@ func TestChatCompletesAndFinds(t *testing.T) {
 	s.shows("› /help")
 	s.typed("\x1b")
 	s.idle()
-	info, err := os.Stat(filepath.Join(w.dir, "data", "chat_history"))
+	info, err := os.Stat(filepath.Join(w.Dir, "data", "chat_history"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the history is %v, %v", info, err)
 	}
@@ -180,13 +181,13 @@ func TestChatPlain(t *testing.T) {
 			s.shows("/quit")
 			s.typed("\x04")
 			s.ends(0)
-			if raw := looks.ReplaceAllString(s.bytes(), ""); args == nil && strings.Contains(raw, "\x1b") {
+			if raw := commandtest.Looks().ReplaceAllString(s.bytes(), ""); args == nil && strings.Contains(raw, "\x1b") {
 				t.Errorf("a dumb terminal was sent %q", raw)
 			}
 		})
 	}
 	t.Run("a pipe", func(t *testing.T) {
-		cmd := w.command("chat")
+		cmd := w.Command("chat")
 		cmd.Stdin = strings.NewReader("hello\n/usage\n\nhello\n")
 		out, err := cmd.Output()
 		if want := "A short *answer*.\n· 1 turn since this began: 12 in, 5 out tokens\nA short *answer*.\n"; err != nil || string(out) != want {
@@ -220,7 +221,7 @@ func TestChatPlainAsks(t *testing.T) {
 	w := newWorld(t, `responses: [
   {when: "write", step: 0, calls: [{name: write_file, args: {path: a.txt, content: x}}]},
   {when: "", text: It is said.}]`)
-	folder := filepath.Join(w.dir, "p")
+	folder := filepath.Join(w.Dir, "p")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -246,8 +247,8 @@ func TestChatPlainAsks(t *testing.T) {
 func TestChatInTheEditor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, chatScript)
-	edited := filepath.Join(w.dir, "edited")
-	put(t, edited, "two\nlines of it\n")
+	edited := filepath.Join(w.Dir, "edited")
+	commandtest.Put(t, edited, "two\nlines of it\n")
 	s := w.chatOn(80, 24, []string{"VISUAL=", "EDITOR=cp " + edited})
 	s.idle()
 	s.typed("one")
@@ -268,7 +269,7 @@ func TestChatWithoutColour(t *testing.T) {
 	s.enters("hello")
 	s.shows("A short *answer*.")
 	s.idle()
-	if raw := s.bytes(); looks.MatchString(raw) {
+	if raw := s.bytes(); commandtest.Looks().MatchString(raw) {
 		t.Errorf("looks were sent: %q", raw)
 	}
 }

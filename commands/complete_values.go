@@ -14,10 +14,11 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/help"
-	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/mcp"
+	"github.com/fettle-cli/fettle/commands/models"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
-	"github.com/fettle-cli/fettle/engine/models"
+	enginemodels "github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/builtin"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -30,6 +31,8 @@ const (
 	mostRead = 50
 	// mostChats is how many chats are offered, the last used first.
 	mostChats = 50
+	// ollamaProvider is the built-in provider whose address is a setting of its own.
+	ollamaProvider = "ollama"
 )
 
 // completer finds live values. Nothing in it asks an address, and what can't be
@@ -285,7 +288,7 @@ func (c *completer) servers(p place) suggestions {
 	}
 	for i := range c.mirror().Servers {
 		s := &c.mirror().Servers[i]
-		out.add(s.ID, serverWhere(s))
+		out.add(s.ID, mcp.Where(s))
 	}
 	return out
 }
@@ -337,11 +340,11 @@ func (c *completer) mirror() *registry.Mirror {
 // before. Without its prefix a model of one provider stands for itself.
 func (c *completer) models(prefix string) suggestions {
 	var out suggestions
-	room, err := openModels(c.rt)
+	cfg, index, end, err := c.index()
 	if err != nil {
 		return out
 	}
-	defer room.close()
+	defer end()
 	seen := map[string]bool{}
 	add := func(ref, about string) {
 		name, ok := strings.CutPrefix(ref, prefix)
@@ -350,13 +353,13 @@ func (c *completer) models(prefix string) suggestions {
 			out.add(name, about)
 		}
 	}
-	kept := room.index.Kept()
+	kept := index.Kept()
 	about := map[string]string{}
 	for _, m := range kept {
-		about[m.Ref()] = modelAbout(m)
+		about[m.Ref()] = models.About(m)
 	}
 	if prefix == "" {
-		for _, ref := range append([]string{room.cfg.Model}, room.cfg.Fallback...) {
+		for _, ref := range append([]string{cfg.Model}, cfg.Fallback...) {
 			add(ref, about[ref])
 		}
 	}
@@ -364,33 +367,29 @@ func (c *completer) models(prefix string) suggestions {
 		add(m.Ref(), about[m.Ref()])
 	}
 	if prefix == "" {
-		for _, ref := range room.configured() {
+		for _, ref := range configuredModels(cfg) {
 			add(ref, about[ref])
 		}
 	}
 	return out
 }
 
-// modelAbout is what is said of a model in a list: "40k context, tools".
-func modelAbout(m models.Model) string {
-	var parts []string
-	if m.ContextLength > 0 {
-		parts = append(parts, contextText(m.ContextLength)+" context")
+// index is what there is to know of models. The function that it gives ends it.
+func (c *completer) index() (*config.Config, *enginemodels.Index, func(), error) {
+	cfg, err := c.rt.Config(nil)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	if can := modelAbilities(m); can != "" && can != "?" {
-		parts = append(parts, can)
-	}
-	if m.Size > 0 {
-		parts = append(parts, term.Size(m.Size))
-	}
-	return strings.Join(parts, ", ")
+	client := workbench.NewClient()
+	index, err := models.Index(c.rt, cfg, client)
+	return cfg, index, client.CloseIdleConnections, err
 }
 
-// configured are the models that the configuration has settings of.
-func (m *modelRoom) configured() []string {
-	out := slices.Sorted(maps.Keys(m.cfg.Models))
-	for _, name := range slices.Sorted(maps.Keys(m.cfg.Providers)) {
-		for _, model := range slices.Sorted(maps.Keys(m.cfg.Providers[name].Models)) {
+// configuredModels are the models that the configuration has settings of.
+func configuredModels(cfg *config.Config) []string {
+	out := slices.Sorted(maps.Keys(cfg.Models))
+	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
+		for _, model := range slices.Sorted(maps.Keys(cfg.Providers[name].Models)) {
 			out = append(out, name+"/"+model)
 		}
 	}
@@ -399,18 +398,18 @@ func (m *modelRoom) configured() []string {
 
 func (c *completer) providers() suggestions {
 	var out suggestions
-	room, err := openModels(c.rt)
+	cfg, index, end, err := c.index()
 	if err != nil {
 		return out
 	}
-	defer room.close()
-	for _, name := range room.index.Catalog.Registry.Names() {
+	defer end()
+	for _, name := range index.Catalog.Registry.Names() {
 		if name == "script" { // it plays files: nothing to list, and no key
 			continue
 		}
-		address := room.cfg.Providers[name].BaseURL
-		if name == ollamaName {
-			address = room.cfg.Ollama.Host
+		address := cfg.Providers[name].BaseURL
+		if name == ollamaProvider {
+			address = cfg.Ollama.Host
 		}
 		out.add(name, hostOf(address))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -30,25 +31,25 @@ func shellWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, "responses: [{text: One.}, {text: Two.}]")
 	w.shell()
-	w.run(0, "ask", "--no-stdin", "A question with 'quotes' and: colons")
-	calls := filepath.Join(w.dir, "calls")
+	w.Run(0, "ask", "--no-stdin", "A question with 'quotes' and: colons")
+	calls := filepath.Join(w.Dir, "calls")
 	wrapper := fmt.Sprintf("#!/bin/sh\ncase $1 in __complete|completion) exec '%s' \"$@\" ;; esac\n"+
 		"for a; do printf '<%%s>' \"$a\"; done >>'%s'; echo >>'%s'\n", os.Args[0], calls, calls)
 	for path, content := range map[string]string{
-		filepath.Join(w.dir, "bin", "fettle"): wrapper,
-		filepath.Join(w.dir, "data", "cache", "models", "list-ollama.json"): `{"version":1,"provider":"ollama","address":"http://127.0.0.1:1",
+		filepath.Join(w.Dir, "bin", "fettle"): wrapper,
+		filepath.Join(w.Dir, "data", "cache", "models", "list-ollama.json"): `{"version":1,"provider":"ollama","address":"http://127.0.0.1:1",
 			"asked_at":"2026-11-28T01:02:03Z","models":[{"name":"qwen3:8b","context_length":40960,"tools":true},{"name":"qwen3:32b"},
 			{"name":"llama3.2"},{"name":"evil$(reboot)"},{"name":"evil;reboot"}]}`,
-		filepath.Join(w.dir, "config", "config.yaml"):             "models: {\"openai/My.Model:7B\": {tools: true}}\n",
-		filepath.Join(w.dir, "config", "prompts", "review.md"):    "Review this. {{input}}\n",
-		filepath.Join(w.dir, "config", "prompts", "summarise.md"): "---\ndescription: A short one\n---\nSum this up. {{input}}\n",
+		filepath.Join(w.Dir, "config", "config.yaml"):             "models: {\"openai/My.Model:7B\": {tools: true}}\n",
+		filepath.Join(w.Dir, "config", "prompts", "review.md"):    "Review this. {{input}}\n",
+		filepath.Join(w.Dir, "config", "prompts", "summarise.md"): "---\ndescription: A short one\n---\nSum this up. {{input}}\n",
 		filepath.Join(w.project(), "notes and more.md"):           "# Notes\n",
 		filepath.Join(w.project(), "sources", "a.go"):             "package a\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeProgram(path, content); err != nil {
+		if err := commandtest.WriteProgram(path, content); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,10 +82,10 @@ type session struct {
 }
 
 func (w *world) session(args []string, setup string) *session {
-	t := w.t
+	t := w.T
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	cmd.Env = append(w.env, "TERM=xterm", "PS1=> ", "INPUTRC=/dev/null", "HISTFILE=", "FETTLE_MODEL=")
+	cmd.Env = append(w.Env, "TERM=xterm", "PS1=> ", "INPUTRC=/dev/null", "HISTFILE=", "FETTLE_MODEL=")
 	cmd.Dir = w.project()
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 120})
 	if err != nil {
@@ -129,7 +130,7 @@ func (s *session) call() string {
 	s.t.Helper()
 	s.calls++
 	for deadline := time.Now().Add(shellWait); ; time.Sleep(5 * time.Millisecond) {
-		data, _ := os.ReadFile(filepath.Join(s.w.dir, "calls"))
+		data, _ := os.ReadFile(filepath.Join(s.w.Dir, "calls"))
 		if lines := strings.SplitAfter(string(data), "\n"); len(lines) > s.calls {
 			return strings.TrimSuffix(lines[s.calls-1], "\n")
 		}
@@ -258,8 +259,8 @@ func TestZshLoadsTheScriptFromItsPath(t *testing.T) {
 	t.Parallel()
 	zsh := program(t, "zsh", true)
 	w := shellWorld(t)
-	script, _ := w.run(0, "completion", "zsh")
-	dir := filepath.Join(w.dir, "functions")
+	script, _ := w.Run(0, "completion", "zsh")
+	dir := filepath.Join(w.Dir, "functions")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +298,7 @@ func TestFishCompletes(t *testing.T) {
 		"fettle ask -s \"be brief\" --ephem": "--ephemeral\tkeep nothing of this",
 	} {
 		cmd := exec.CommandContext(t.Context(), fish, "--no-config", "-c", "fettle completion fish | source; complete -C $argv[1]", line)
-		cmd.Env, cmd.Dir = append(w.env, "FETTLE_MODEL="), w.project()
+		cmd.Env, cmd.Dir = append(w.Env, "FETTLE_MODEL="), w.project()
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -329,7 +330,7 @@ func TestPowerShellCompletes(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), pwsh, "-NoProfile", "-NonInteractive", "-Command",
 			"fettle completion powershell | Out-String | Invoke-Expression; $line = $env:LINE; "+
 				"([System.Management.Automation.CommandCompletion]::CompleteInput($line, $line.Length, $null)).CompletionMatches | ForEach-Object CompletionText")
-		cmd.Env, cmd.Dir = append(w.env, "FETTLE_MODEL=", "LINE="+line), w.project()
+		cmd.Env, cmd.Dir = append(w.Env, "FETTLE_MODEL=", "LINE="+line), w.project()
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -344,10 +345,10 @@ func TestPowerShellCompletes(t *testing.T) {
 func TestCompletionNeverComplains(t *testing.T) {
 	t.Parallel()
 	w := shellWorld(t)
-	if err := os.WriteFile(filepath.Join(w.dir, "config", "config.yaml"), []byte("model: [\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Dir, "config", "config.yaml"), []byte("model: [\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	store := filepath.Join(w.dir, "data", "store")
+	store := filepath.Join(w.Dir, "data", "store")
 	_ = os.RemoveAll(store)
 	if err := os.WriteFile(store, []byte("not a folder"), 0o600); err != nil {
 		t.Fatal(err)
@@ -356,7 +357,7 @@ func TestCompletionNeverComplains(t *testing.T) {
 		{"zsh", "--", "=", "ask", "-m"}, {"zsh", "--", "=", "ask", "--chat"}, {"zsh", "--", "=", "ask", "-p"},
 		{"zsh", "--", "=", "models", "list", "--provider"}, {"nosuch", "--", "=x", "nosuch"}, {}, {"zsh"}, {"--", "--", "--"},
 	} {
-		if _, errs := w.run(0, append([]string{"__complete"}, words...)...); errs != "" {
+		if _, errs := w.Run(0, append([]string{"__complete"}, words...)...); errs != "" {
 			t.Errorf("%q: %s", words, errs)
 		}
 	}
@@ -366,7 +367,7 @@ func TestCompletionNeverComplains(t *testing.T) {
 // least that the program can do.
 func TestCompletionCost(t *testing.T) {
 	w := shellWorld(t)
-	w.run(0, "chats", "list") // which folds, so that there is a store
+	w.Run(0, "chats", "list") // which folds, so that there is a store
 	const rounds, enough, most = 12, 3, 10
 	ways := map[string][]string{
 		"version": {"version"}, "commands": {"__complete", "zsh", "--", "=ch"}, "models": {"__complete", "zsh", "--", "=", "ask", "-m"},
@@ -378,7 +379,7 @@ func TestCompletionCost(t *testing.T) {
 		worst := 0.0
 		for name, args := range ways {
 			begun := time.Now()
-			w.run(0, args...)
+			w.Run(0, args...)
 			if took := time.Since(begun); best[name] == 0 || took < best[name] {
 				best[name] = took
 			}
@@ -403,7 +404,7 @@ func TestCompletionCost(t *testing.T) {
 func TestCompletionTouchesNothing(t *testing.T) {
 	t.Parallel()
 	w := shellWorld(t)
-	w.run(0, "ask", "--no-stdin", "one that waits in its journal")
+	w.Run(0, "ask", "--no-stdin", "one that waits in its journal")
 	asked := make(chan string, 100)
 	listen := func(network, address string) string {
 		l, err := net.Listen(network, address)
@@ -425,18 +426,18 @@ func TestCompletionTouchesNothing(t *testing.T) {
 	}
 	socket := filepath.Join(t.TempDir(), "bus") // short enough for a socket's name
 	listen("unix", socket)
-	w.configure("providers:\n  far: {base_url: \"http://" + listen("tcp", "127.0.0.1:0") + "/v1\"}\n" +
-		"  run: {base_url: \"http://127.0.0.1:1/v1\", key: \"!touch '" + filepath.Join(w.dir, "ran") + "'\"}\n")
-	w.env = append(w.env, "DBUS_SESSION_BUS_ADDRESS=unix:path="+socket, "FETTLE_KEYRING=", "FETTLE_MODEL=",
+	w.Configure("providers:\n  far: {base_url: \"http://" + listen("tcp", "127.0.0.1:0") + "/v1\"}\n" +
+		"  run: {base_url: \"http://127.0.0.1:1/v1\", key: \"!touch '" + filepath.Join(w.Dir, "ran") + "'\"}\n")
+	w.Env = append(w.Env, "DBUS_SESSION_BUS_ADDRESS=unix:path="+socket, "FETTLE_KEYRING=", "FETTLE_MODEL=",
 		"OLLAMA_HOST="+listen("tcp", "127.0.0.1:0"), "OPENAI_BASE_URL=http://"+listen("tcp", "127.0.0.1:0"))
 
-	if _, _ = w.run(4, "models", "list", "--provider", "ollama"); len(asked) == 0 {
+	if _, _ = w.Run(4, "models", "list", "--provider", "ollama"); len(asked) == 0 {
 		t.Fatal("what would be asked isn't noticed")
 	}
 	for len(asked) > 0 {
 		<-asked
 	}
-	before := contentsOf(t, w.dir)
+	before := contentsOf(t, w.Dir)
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	for i, words := range []string{
 		"", "=", "=-", "= ask", "=- ask", "= ask -m", "= ask -p", "= ask --chat", "= ask -o", "= ask -f", "= ask -w", "= ask --allow", "= ask -t",
@@ -444,11 +445,11 @@ func TestCompletionTouchesNothing(t *testing.T) {
 		"= config get", "= config set", "= config set model", "= config set color", "= keys set", "= keys rm", "= help", "= man models", "= completion", "= trust",
 	} {
 		shell := shells[i%len(shells)]
-		if _, errs := w.run(0, append([]string{"__complete", shell, "--"}, strings.Fields(words)...)...); errs != "" {
+		if _, errs := w.Run(0, append([]string{"__complete", shell, "--"}, strings.Fields(words)...)...); errs != "" {
 			t.Errorf("%s %q: said %q", shell, words, errs)
 		}
 	}
-	if diff := cmp.Diff(before, contentsOf(t, w.dir)); diff != "" {
+	if diff := cmp.Diff(before, contentsOf(t, w.Dir)); diff != "" {
 		t.Errorf("files (-before +after):\n%s", diff)
 	}
 	for len(asked) > 0 {

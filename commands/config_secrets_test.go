@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -88,9 +89,9 @@ func TestNoCommandShowsASecretOfAFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "responses: [{text: x}]")
-			put(t, filepath.Join(w.dir, "config", "config.yaml"), text)
+			commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), text)
 			if right := []string{"keys", "commands", "keys in profiles"}; slices.Contains(right, name) {
-				if out, _ := w.run(0, "config", "list"); strings.Count(out, "\nproviders.x") < len(all) && name != "keys in profiles" {
+				if out, _ := w.Run(0, "config", "list"); strings.Count(out, "\nproviders.x") < len(all) && name != "keys in profiles" {
 					t.Errorf("the list lacks some of the fixtures:\n%s", out)
 				}
 			}
@@ -104,7 +105,7 @@ func TestNoCommandShowsASecretOfAFile(t *testing.T) {
 		for i, s := range all {
 			text += fmt.Sprintf("  x%d: {base_url: http://127.0.0.1:1, key: %s, headers: {X-Y: %s}}\n", i, asKey(s), s.quoted)
 		}
-		put(t, filepath.Join(w.dir, ".fettle", "config.yaml"), text)
+		commandtest.Put(t, filepath.Join(w.Dir, ".fettle", "config.yaml"), text)
 		w.tellAll(t, parts)
 	})
 	t.Run("the file of keys", func(t *testing.T) {
@@ -114,12 +115,12 @@ func TestNoCommandShowsASecretOfAFile(t *testing.T) {
 		for i, s := range all {
 			right += fmt.Sprintf("x%d: %s\n", i, asKey(s))
 			for _, text := range []string{"x: [" + s.quoted + "]\n", s.quoted + "\n", "x: " + s.value} {
-				put(t, filepath.Join(w.dir, "config", "keys.yaml"), text)
+				commandtest.Put(t, filepath.Join(w.Dir, "config", "keys.yaml"), text)
 				w.tell(t, parts, "keys", "list")
 			}
 		}
-		put(t, filepath.Join(w.dir, "config", "keys.yaml"), right)
-		if out, _ := w.run(0, "keys", "list"); strings.Count(out, "\n") != len(all) {
+		commandtest.Put(t, filepath.Join(w.Dir, "config", "keys.yaml"), right)
+		if out, _ := w.Run(0, "keys", "list"); strings.Count(out, "\n") != len(all) {
 			t.Errorf("the list lacks some of the fixtures:\n%s", out)
 		}
 		w.tellAll(t, parts)
@@ -181,7 +182,7 @@ func (w *world) tellAll(t *testing.T, parts []string) {
 
 func (w *world) tell(t *testing.T, parts []string, args ...string) {
 	t.Helper()
-	out, _ := w.command(args...).CombinedOutput() // the status is not what this is about
+	out, _ := w.Command(args...).CombinedOutput() // the status is not what this is about
 	w.search(t, "fettle "+strings.Join(args, " "), string(out), parts)
 }
 
@@ -211,21 +212,21 @@ func TestNoCommandShowsASecretThatItIsGiven(t *testing.T) {
 				{"config", "unset", "--", s.value}, {"trust", "--key=" + s.value}, {"trust", "--sha256=" + s.value},
 				{"config", "list"}, {"keys", "list", "-o", "json"},
 			} {
-				cmd := w.command(args...)
+				cmd := w.Command(args...)
 				cmd.Stdin = strings.NewReader(s.value)
 				out, _ := cmd.CombinedOutput()
 				w.search(t, "fettle "+args[0]+" "+args[1], string(out), s.parts)
 			}
 			for _, file := range []string{"config.yaml", "keys.yaml"} {
-				path := filepath.Join(w.dir, "config", file)
+				path := filepath.Join(w.Dir, "config", file)
 				if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 					t.Errorf("%s has mode %v", file, info.Mode())
 				}
 			}
-			w.env = append(w.env, "OPENAI_API_KEY="+s.value)
+			w.Env = append(w.Env, "OPENAI_API_KEY="+s.value)
 			w.tell(t, s.parts, "config", "list")
 			w.tell(t, s.parts, "keys", "list", "-o", "json")
-			w.env = append(w.env, "FETTLE_RETRIES="+s.value, "FETTLE_PROFILE="+s.value, "OPENAI_BASE_URL="+s.value)
+			w.Env = append(w.Env, "FETTLE_RETRIES="+s.value, "FETTLE_PROFILE="+s.value, "OPENAI_BASE_URL="+s.value)
 			w.tell(t, s.parts, "config", "check")
 			w.tell(t, s.parts, "keys", "list", "-o", "json")
 		})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -31,24 +32,24 @@ type sitting struct {
 
 // sit starts fettle on a terminal; change may alter how.
 func (w *world) sit(change func(*exec.Cmd), args ...string) *sitting {
-	w.t.Helper()
+	w.T.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
-		needtest.Lacking(w.t, "pseudo-terminals: "+err.Error())
+		needtest.Lacking(w.T, "pseudo-terminals: "+err.Error())
 	}
-	cmd := w.command(args...)
+	cmd := w.Command(args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 	if change != nil {
 		change(cmd)
 	}
 	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	tty.Close()
-	s := &sitting{t: w.t, pty: ptmx, cmd: cmd, done: make(chan struct{})}
+	s := &sitting{t: w.T, pty: ptmx, cmd: cmd, done: make(chan struct{})}
 	go s.watch()
-	w.t.Cleanup(func() {
+	w.T.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = ptmx.Close()
 		<-s.done
@@ -112,13 +113,13 @@ func (s *sitting) end(status int) string {
 func TestTrustIsAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "responses: [{text: x}]")
-	put(t, filepath.Join(w.dir, ".fettle", "config.yaml"), "allow: [read_file]\n")
+	commandtest.Put(t, filepath.Join(w.Dir, ".fettle", "config.yaml"), "allow: [read_file]\n")
 	s := w.sit(nil, "trust")
 	s.until("Trust this file as it is?")
 	s.typed("\r") // a stray Enter trusts nothing
 	s.until("not trusted: the file holds data alone, as before")
 	s.end(0)
-	if out, _ := w.run(0, "config", "list"); strings.Contains(out, "allow") {
+	if out, _ := w.Run(0, "config", "list"); strings.Contains(out, "allow") {
 		t.Errorf("a stray Enter trusted the file:\n%s", out)
 	}
 	s = w.sit(nil, "trust")
@@ -128,7 +129,7 @@ func TestTrustIsAskedFor(t *testing.T) {
 	if !strings.Contains(shown, "   1 | allow: [read_file]") {
 		t.Errorf("the terminal shows %q", shown)
 	}
-	if out, _ := w.run(0, "config", "get", "allow"); out != "read_file\n" {
+	if out, _ := w.Run(0, "config", "get", "allow"); out != "read_file\n" {
 		t.Errorf("allow is %q", out)
 	}
 }
@@ -137,8 +138,8 @@ func TestTrustIsAskedFor(t *testing.T) {
 func TestAKeysCommandIsShownAndAllowedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "responses: [{text: x}]")
-	w.run(0, "config", "set", "providers.mine.base_url", "http://127.0.0.1:1/v1")
-	w.run(0, "config", "set", "providers.mine.key", "!printf %s a-key")
+	w.Run(0, "config", "set", "providers.mine.base_url", "http://127.0.0.1:1/v1")
+	w.Run(0, "config", "set", "providers.mine.key", "!printf %s a-key")
 	s := w.sit(nil, "trust", "--key", "mine")
 	s.until("[N]o")
 	s.typed("n")
@@ -153,11 +154,11 @@ func TestAKeysCommandIsShownAndAllowedOnce(t *testing.T) {
 	s.typed("y")
 	s.until("trusted the command for the key of mine")
 	s.end(0)
-	if _, errs := w.run(0, "trust", "--key", "mine"); !strings.Contains(errs, "is trusted already") {
+	if _, errs := w.Run(0, "trust", "--key", "mine"); !strings.Contains(errs, "is trusted already") {
 		t.Errorf("asked again: %s", errs)
 	}
-	w.run(0, "config", "set", "providers.mine.key", "!printf %s b-key")
-	w.run(8, "trust", "--key", "mine") // another command
+	w.Run(0, "config", "set", "providers.mine.key", "!printf %s b-key")
+	w.Run(8, "trust", "--key", "mine") // another command
 }
 
 // In the middle of a question the command is shown and asked about once; then
@@ -165,7 +166,7 @@ func TestAKeysCommandIsShownAndAllowedOnce(t *testing.T) {
 func TestAskAsksOnceAboutAKeysCommand(t *testing.T) {
 	t.Parallel()
 	a, w := listen(t, nil), newWorld(t, "responses: [{text: x}]")
-	w.configure("providers: {lab: {base_url: \"" + a.URL + "\", key: \"!printf " + commandKey + "\"}}\n")
+	w.Configure("providers: {lab: {base_url: \"" + a.URL + "\", key: \"!printf " + commandKey + "\"}}\n")
 	s := w.sit(nil, "ask", "-q", "--no-stdin", "-m", "lab/m", "hi")
 	if shown := s.end(8); strings.Contains(shown, "[N]o") {
 		t.Errorf("-q asks: %q", shown)
@@ -197,14 +198,14 @@ func TestAKeyIsTypedUnseen(t *testing.T) {
 	if strings.Contains(shown, "EXAMPLE") || !strings.Contains(shown, "the key of openai is kept in ") {
 		t.Errorf("the terminal shows %q", shown)
 	}
-	if out, _ := w.run(0, "keys", "list"); !strings.HasPrefix(out, "openai\t") || !strings.Contains(out, "\ttail\t") {
+	if out, _ := w.Run(0, "keys", "list"); !strings.HasPrefix(out, "openai\t") || !strings.Contains(out, "\ttail\t") {
 		t.Errorf("the list is %q", out)
 	}
 	s = w.sit(nil, "keys", "set", "openai")
 	s.until("key of openai (it doesn't show): ")
 	s.typed("\r")
 	s.end(1)
-	if out, _ := w.run(0, "keys", "list"); !strings.Contains(out, "\ttail\t") {
+	if out, _ := w.Run(0, "keys", "list"); !strings.Contains(out, "\ttail\t") {
 		t.Errorf("nothing was typed, and the list is %q", out)
 	}
 }
@@ -212,17 +213,17 @@ func TestAKeyIsTypedUnseen(t *testing.T) {
 func TestEditingGoesOnUntilItIsRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "responses: [{text: x}]")
-	config := filepath.Join(w.dir, "config", "config.yaml")
-	put(t, config, "retries: 1\n")
+	config := filepath.Join(w.Dir, "config", "config.yaml")
+	commandtest.Put(t, config, "retries: 1\n")
 	// The first time it writes what is wrong, the second time what is right.
-	w.env = append(w.env, `VISUAL=f() { if grep -q many "$1"; then echo "retries: 2" >"$1"; else echo "retries: many" >"$1"; fi; }; f`)
+	w.Env = append(w.Env, `VISUAL=f() { if grep -q many "$1"; then echo "retries: 2" >"$1"; else echo "retries: many" >"$1"; fi; }; f`)
 	s := w.sit(nil, "config", "edit")
 	s.until(`retries: expected a whole number from 0 to 20, found "many"`)
 	s.until("This can't be loaded.")
 	s.typed("e")
 	s.until("changed " + config)
 	s.end(0)
-	if out, _ := w.run(0, "config", "get", "retries"); out != "2\n" {
+	if out, _ := w.Run(0, "config", "get", "retries"); out != "2\n" {
 		t.Errorf("retries is %q", out)
 	}
 	s = w.sit(nil, "config", "edit")

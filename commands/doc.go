@@ -1,13 +1,14 @@
-// Package commands is fettle's command line: it assembles the program, and has the
-// commands that turns run through, one file a command, each with its flags, an
-// options struct, and a run function. Families that stand by themselves are packages
-// below it (chats, workspace, tools, author, store, settings, usage, help). How a turn is
-// shown is package follow, and what all of them work with is package workbench. There
-// is no logic here that another front end would need too: that is the engine's.
+// Package commands is fettle's command line: it assembles the program. Commands are
+// packages below it, one for each family, and the map in ARCHITECTURE.md names them.
+// What is here joins several of them: ask and chat, which share a question's flags and
+// what it has of files, prompts and MCP servers; completion, which chat offers as a
+// menu; and man, which prints them all. How a turn is shown is package follow, and what
+// all commands work with is package workbench. There is no logic here that another
+// front end would need too: that is the engine's.
 //
 // # How a command is built
 //
-// newX gives the cli.Command with its help and examples. Its action reads the
+// newX, or New of a package, gives the cli.Command with its help and examples. Its action reads the
 // flags into an xOptions, which nothing below sees the flags of, and calls
 // runX(ctx, rt, opts). A workbench.Runtime makes what a run function asks for (the
 // configuration, the engine) when it is first asked, so help, version and

@@ -33,19 +33,19 @@ func contentsOf(t *testing.T, dir string) map[string][32]byte {
 func TestDoctorWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{when: "", text: Hi.}]}`)
-	w.run(0, "ask", "--no-stdin", "hi")
-	w.run(0, "chats", "list") // makes the store
-	w.run(0, "ask", "--no-stdin", "hi")
+	w.Run(0, "ask", "--no-stdin", "hi")
+	w.Run(0, "chats", "list") // makes the store
+	w.Run(0, "ask", "--no-stdin", "hi")
 	for i := range 70 { // more journals than a command leaves waiting
-		path := filepath.Join(w.dir, "data", "journal", fmt.Sprintf("01J%023d.jsonl", i))
+		path := filepath.Join(w.Dir, "data", "journal", fmt.Sprintf("01J%023d.jsonl", i))
 		if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := contentsOf(t, w.dir)
-	w.run(0, "doctor")
-	w.run(0, "doctor", "-o", "json")
-	if diff := cmp.Diff(before, contentsOf(t, w.dir)); diff != "" {
+	before := contentsOf(t, w.Dir)
+	w.Run(0, "doctor")
+	w.Run(0, "doctor", "-o", "json")
+	if diff := cmp.Diff(before, contentsOf(t, w.Dir)); diff != "" {
 		t.Errorf("files (-before +after):\n%s", diff)
 	}
 }

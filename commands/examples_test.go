@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/commands"
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
@@ -71,58 +72,58 @@ func TestExamplesRun(t *testing.T) {
 			w := exampleWorld(t)
 			if strings.HasPrefix(group.name, "chats") {
 				for _, question := range []string{"so that there is one", "plan a walk", "which birds are these?", "why is the sky blue?", "a sixth one"} {
-					w.run(0, "ask", "--no-stdin", question)
+					w.Run(0, "ask", "--no-stdin", question)
 				}
-				w.run(0, "chats", "export", "--all", "-o", "json", "--file", filepath.Join(w.project(), "chats.jsonl"))
+				w.Run(0, "chats", "export", "--all", "-o", "json", "--file", filepath.Join(w.project(), "chats.jsonl"))
 			}
 			if strings.HasPrefix(group.name, "workspace") || group.name == "undo" || group.name == "redo" {
-				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "write notes")
-				w.run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "add a line")
+				w.Run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "write notes")
+				w.Run(0, "ask", "--no-stdin", "--chat", "1", "--yes", "add a line")
 			}
 			if group.name == "workspace import" {
-				w.run(0, "workspace", "export", "1", filepath.Join(w.project(), "history.tar.gz"))
+				w.Run(0, "workspace", "export", "1", filepath.Join(w.project(), "history.tar.gz"))
 			}
 			if group.name == "chats branches" || group.name == "chats switch" {
-				w.run(0, "ask", "--retry", "--chat", "1")
+				w.Run(0, "ask", "--retry", "--chat", "1")
 			}
 			if strings.HasPrefix(group.name, "payloads") {
-				put(t, filepath.Join(w.project(), "cards", "toolset.yaml"), cardToolset)
-				w.run(0, "toolset", "import", filepath.Join(w.project(), "cards"), "--yes")
-				w.run(0, "ask", "--no-stdin", "--chat", "1", "--page", "sums", "card")
+				commandtest.Put(t, filepath.Join(w.project(), "cards", "toolset.yaml"), cardToolset)
+				w.Run(0, "toolset", "import", filepath.Join(w.project(), "cards"), "--yes")
+				w.Run(0, "ask", "--no-stdin", "--chat", "1", "--page", "sums", "card")
 			}
 			if group.name == "ask" {
-				w.run(0, "toolset", "import", exampleToolset(t, "research-streams"), "--yes")
+				w.Run(0, "toolset", "import", commandtest.Toolset(t, "research-streams"), "--yes")
 			}
 			if group.name == "agents" {
-				w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+				w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
 			}
 			if group.name == "workflows" {
-				w.run(0, "toolset", "import", exampleToolset(t, "reviews"), "--yes")
-				put(t, filepath.Join(w.project(), "input.json"), `{"category": "movers", "location": "Portland, OR"}`)
+				w.Run(0, "toolset", "import", commandtest.Toolset(t, "reviews"), "--yes")
+				commandtest.Put(t, filepath.Join(w.project(), "input.json"), `{"category": "movers", "location": "Portland, OR"}`)
 			}
 			if strings.HasPrefix(group.name, "toolset") || group.name == "README" || group.name == "tool" {
 				w.authors()
 				w.bundles(w.project())
 			}
 			if group.name == "toolset" || group.name == "tool" {
-				w.run(0, "toolset", "import", filepath.Join(w.project(), "csv-tools.zip"), "--yes")
+				w.Run(0, "toolset", "import", filepath.Join(w.project(), "csv-tools.zip"), "--yes")
 			}
 			if group.name == "README" || group.name == "mcp" || strings.HasPrefix(group.name, "mcp ") {
-				w.notes()
-				put(t, filepath.Join(w.project(), "mcp.json"), `{"mcpServers": {"found": {"command": "notes-server"}}}`)
+				w.AddNotes()
+				commandtest.Put(t, filepath.Join(w.project(), "mcp.json"), `{"mcpServers": {"found": {"command": "notes-server"}}}`)
 				if group.name == "mcp login" {
-					w.run(0, "mcp", "add", "docs", "--url", openServer(t))
+					w.Run(0, "mcp", "add", "docs", "--url", commandtest.OpenMCP(t))
 				}
 				for _, name := range []string{"notes", "docs"} {
 					if group.name != "README" && group.name != "mcp" && group.name != "mcp add" && group.name != "mcp login" {
-						w.run(0, "mcp", "add", name, "--", "notes-server")
+						w.Run(0, "mcp", "add", name, "--", "notes-server")
 					}
 				}
 			}
 			if group.name == "redo" {
-				w.run(0, "undo", "2")
-				w.run(0, "redo")
-				w.run(0, "undo")
+				w.Run(0, "undo", "2")
+				w.Run(0, "redo")
+				w.Run(0, "undo")
 			}
 			for _, e := range runnable {
 				w.example(e)
@@ -264,58 +265,59 @@ func readRecipes(t *testing.T) []string {
 // models and lets them be pulled and removed, and a keyring that is off.
 func exampleWorld(t *testing.T) *world {
 	t.Helper()
-	ollama := newFakeOllama(t, "qwen3", "llama3.2")
-	ollama.plays(says(pullBegins + layer("a", 1, 1) + pullEnds))
-	w := modelWorld(t, ollama)
-	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
-	if err := os.WriteFile(filepath.Join(w.dir, "m.yaml"), []byte(exampleScript), 0o600); err != nil {
+	ollama := commandtest.NewOllama(t, "qwen3", "llama3.2")
+	ollama.Plays(commandtest.Says(commandtest.PullBegins + commandtest.Layer("a", 1, 1) + commandtest.PullEnds))
+	w := newWorld(t, "responses: [{text: Yes.}]")
+	w.Env = append(w.Env, ollama.Settings()...)
+	w.Env = append(w.Env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
+	if err := os.WriteFile(filepath.Join(w.Dir, "m.yaml"), []byte(exampleScript), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.shell()
-	put(t, filepath.Join(w.project(), ".fettle", "config.yaml"), "retries: 1\n") // data alone, which needs no trust
+	commandtest.Put(t, filepath.Join(w.project(), ".fettle", "config.yaml"), "retries: 1\n") // data alone, which needs no trust
 	return w
 }
 
 // shell makes a folder in which the examples can be run: fettle on the PATH,
 // a git repository, and the files that are named.
 func (w *world) shell() {
-	w.t.Helper()
-	bin := filepath.Join(w.dir, "bin")
+	w.T.Helper()
+	bin := filepath.Join(w.Dir, "bin")
 	wrapper := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", os.Args[0])
 	for path, content := range map[string]string{
 		filepath.Join(bin, "fettle"): wrapper, "report.md": "# Report\n", "chart.png": onePixel,
 		"m.yaml": exampleScript, "questions.txt": "why?\nhow?\n", "diff.patch": "-a\n+b\n",
 		"key.txt": "sk-EXAMPLEnotrealEXAMPLEnotreal\n",
-		filepath.Join(w.dir, "config", "prompts", "review.md"): "---\nvariables: {focus: {required: false}}\n---\nReview this. {{focus}} {{input}}\n",
-		filepath.Join(w.dir, "config", "prompts", "draft.md"):  "Draft it.\n",
+		filepath.Join(w.Dir, "config", "prompts", "review.md"): "---\nvariables: {focus: {required: false}}\n---\nReview this. {{focus}} {{input}}\n",
+		filepath.Join(w.Dir, "config", "prompts", "draft.md"):  "Draft it.\n",
 	} {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(w.project(), path)
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		if err := writeProgram(path, content); err != nil {
-			w.t.Fatal(err)
+		if err := commandtest.WriteProgram(path, content); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 	w.changes()
-	w.env = append(w.env, "EDITOR=true", "VISUAL=", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	w.run(0, "ask", "--no-stdin", "so that there is a chat")
+	w.Env = append(w.Env, "EDITOR=true", "VISUAL=", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	w.Run(0, "ask", "--no-stdin", "so that there is a chat")
 }
 
 // changes makes the project a git repository with a change that is staged and
 // one that isn't.
 func (w *world) changes() {
-	w.t.Helper()
+	w.T.Helper()
 	script := "git init -q . && git add report.md questions.txt && " +
 		"git -c user.name=Ann -c user.email=ann@example.com commit -q -m first && " +
 		"echo more >>report.md && git add report.md && echo when? >>questions.txt"
-	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", script)
+	cmd := exec.CommandContext(w.T.Context(), "sh", "-c", script)
 	cmd.Dir = w.project()
-	cmd.Env = append(w.env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	cmd.Env = append(w.Env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Fatalf("make a repository: %v: %s", err, out)
+		w.T.Fatalf("make a repository: %v: %s", err, out)
 	}
 }
 
@@ -323,19 +325,19 @@ func (w *world) changes() {
 const onePixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\b\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\nIDATx\x9cc\x00\x01\x00\x00\x05\x00\x01\r\n-\xb4\x00\x00\x00\x00IEND\xaeB`\x82"
 
 // project is the folder that the examples are run in.
-func (w *world) project() string { return filepath.Join(w.dir, "project") }
+func (w *world) project() string { return filepath.Join(w.Dir, "project") }
 
 func (w *world) example(e example) {
-	w.t.Helper()
+	w.T.Helper()
 	// The examples that ask a real model are run on the script.
 	command := strings.NewReplacer("-m ollama/qwen3", "-m script/m.yaml", "--model ollama/qwen3", "--model script/m.yaml").Replace(e.line)
 	if strings.HasPrefix(command, "fettle chats rm ") && !strings.Contains(command, "--yes") {
 		command += " --yes" // nobody can be asked here
 	}
-	cmd := exec.CommandContext(w.t.Context(), "sh", "-c", command)
-	cmd.Env, cmd.Dir = w.env, w.project()
+	cmd := exec.CommandContext(w.T.Context(), "sh", "-c", command)
+	cmd.Env, cmd.Dir = w.Env, w.project()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Errorf("%s: %s\n%v\n%s", e.where, e.line, err, out)
+		w.T.Errorf("%s: %s\n%v\n%s", e.where, e.line, err, out)
 	}
 }
 
@@ -394,14 +396,4 @@ func readmeCommands(t *testing.T) []string {
 		t.Errorf("the README has only %d commands", len(out))
 	}
 	return out
-}
-
-// exampleToolset is the folder of an example toolset.
-func exampleToolset(t *testing.T, name string) string {
-	t.Helper()
-	dir, err := filepath.Abs(filepath.Join("..", "testdata", "toolsets", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }

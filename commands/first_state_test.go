@@ -19,7 +19,7 @@ func TestALargeFirstStateIsAnnounced(t *testing.T) {
   - {when: write, step: 0, calls: [{name: write_file, args: {path: notes.txt, content: "one\n"}}]}
   - {when: "", text: Done.}
 `)
-	large, small := filepath.Join(w.dir, "large"), filepath.Join(w.dir, "small")
+	large, small := filepath.Join(w.Dir, "large"), filepath.Join(w.Dir, "small")
 	if err := os.MkdirAll(small, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestALargeFirstStateIsAnnounced(t *testing.T) {
 		{[]string{"-c"}, ""},
 		{[]string{"-w", small}, ""},
 	} {
-		out, _ := w.run(0, append([]string{"ask", "--yes", "--no-stdin", "-o", "json", "write"}, ask.args...)...)
+		out, _ := w.Run(0, append([]string{"ask", "--yes", "--no-stdin", "-o", "json", "write"}, ask.args...)...)
 		if !strings.Contains(out, "Done.") || !strings.Contains(out, ask.want) || ask.want == "" && strings.Contains(out, said) {
 			t.Errorf("fettle ask %v printed:\n%s", ask.args, out)
 		}

@@ -4,90 +4,13 @@ package commands_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-)
 
-// askingServer is an MCP server of the legacy era whose tools ask: book for a
-// flight's seat, visit for a page to be visited, think for a model's answer. Each
-// gives what it heard.
-func askingServer(t *testing.T) string {
-	t.Helper()
-	var mu sync.Mutex
-	waits := map[string]chan json.RawMessage{}
-	questions := map[string]string{
-		"book":  `"method":"elicitation/create","params":{"mode":"form","message":"Which seat?\u001b[2J\nThere are two.","requestedSchema":{"type":"object","required":["seat"],"properties":{"seat":{"type":"string","title":"Seat"},"bags":{"type":"integer","maximum":3,"default":1},"class":{"type":"string","enum":["eco","biz"]}}}}`,
-		"visit": `"method":"elicitation/create","params":{"mode":"url","message":"Pay there.","elicitationId":"1","url":"https://pay.example.com/a?b=c"}`,
-		"think": `"method":"sampling/createMessage","params":{"systemPrompt":"Be short.","maxTokens":50,"messages":[{"role":"user","content":{"type":"text","text":"the capital of France?"}}]}`,
-	}
-	gives := map[string]string{
-		"resources/list": `{"resources":[{"uri":"mem://notes","name":"notes"}]}`, "resources/templates/list": `{"resourceTemplates":[]}`,
-		"resources/read": `{"contents":[{"uri":"mem://notes","mimeType":"text/plain","text":"buy \u001b[2Jmilk"}]}`,
-		"prompts/list":   `{"prompts":[{"name":"shop","description":"goes shopping","arguments":[{"name":"what","required":true}]}]}`,
-		"prompts/get":    `{"messages":[{"role":"user","content":{"type":"text","text":"please book a \u001b[2Jmarket"}}]}`,
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		raw, err := io.ReadAll(r.Body)
-		var m struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params struct {
-				Name string `json:"name"`
-			} `json:"params"`
-			Result json.RawMessage `json:"result"`
-			Error  json.RawMessage `json:"error"`
-		}
-		if r.Method != http.MethodPost || err != nil || json.Unmarshal(raw, &m) != nil {
-			w.WriteHeader(http.StatusMethodNotAllowed)
-			return
-		}
-		switch m.Method {
-		case "": // an answer
-			mu.Lock()
-			waits[string(m.ID)] <- append(m.Result, m.Error...)
-			mu.Unlock()
-			w.WriteHeader(http.StatusAccepted)
-		case "notifications/initialized", "notifications/cancelled":
-			w.WriteHeader(http.StatusAccepted)
-		case "initialize":
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"asks","version":"1"}}}`, m.ID)
-		case "tools/list":
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"book","inputSchema":{"type":"object"}},{"name":"visit","inputSchema":{"type":"object"}},{"name":"think","inputSchema":{"type":"object"}}]}}`, m.ID)
-		case "tools/call":
-			id, heard := fmt.Sprintf("%q", m.Params.Name+string(m.ID)), make(chan json.RawMessage, 1)
-			mu.Lock()
-			waits[id] = heard
-			mu.Unlock()
-			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,%s}\n\n", id, questions[m.Params.Name])
-			w.(http.Flusher).Flush()
-			select {
-			case answer := <-heard:
-				text, _ := json.Marshal("heard " + string(bytes.TrimSpace(answer)))
-				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":%s}]}}\n\n", m.ID, text)
-			case <-r.Context().Done():
-			}
-		case "resources/list", "resources/templates/list", "resources/read", "prompts/list", "prompts/get":
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, gives[m.Method])
-		default:
-			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, m.ID)
-		}
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
-}
+	"github.com/fettle-cli/fettle/commands/commandtest"
+)
 
 const asksServers = `{responses: [
   {when: "capital", text: Paris.},
@@ -95,11 +18,11 @@ const asksServers = `{responses: [
   {when: "", text: So it is.}]}`
 
 // shows waits until a page has drawn a text, whatever became of it since.
-func shows(c *terminal, text string) {
-	c.t.Helper()
-	for deadline := time.Now().Add(screenWait); !strings.Contains(c.raw(), text); time.Sleep(2 * time.Millisecond) {
+func shows(c *commandtest.Terminal, text string) {
+	c.T.Helper()
+	for deadline := time.Now().Add(commandtest.Wait); !strings.Contains(c.Raw(), text); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%q wasn't drawn:\n%s", text, c.raw())
+			c.T.Fatalf("%q wasn't drawn:\n%s", text, c.Raw())
 		}
 	}
 }
@@ -109,7 +32,7 @@ func shows(c *terminal, text string) {
 func TestAServerAsksOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, asksServers)
-	w.run(0, "mcp", "add", "trip", "--sampling", "--url", askingServer(t))
+	w.Run(0, "mcp", "add", "trip", "--sampling", "--url", commandtest.AskingMCP(t))
 	for _, c := range []struct {
 		name, tool string
 		talk       [][2]string // what is shown, and what is typed then
@@ -130,46 +53,46 @@ func TestAServerAsksOnATerminal(t *testing.T) {
 		}, "Paris."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			on := w.onTerminal(nil, "tool", "call", "trip:"+c.tool)
+			on := w.OnTerminal(nil, "tool", "call", "trip:"+c.tool)
 			for _, one := range c.talk {
-				on.until(one[0])
+				on.Until(one[0])
 				if one[1] != "" {
-					on.typed(one[1])
+					on.Type(one[1])
 				}
 			}
-			if screen := on.ends(0); !strings.Contains(strings.ReplaceAll(screen, "\n", ""), c.heard) {
+			if screen := on.Ends(0); !strings.Contains(strings.ReplaceAll(screen, "\n", ""), c.heard) {
 				t.Errorf("it heard\n%s", screen)
 			}
 		})
 	}
 	t.Run("chat", func(t *testing.T) {
-		c := w.onTerminal(nil, "chat", "--allow", "trip:*")
+		c := w.OnTerminal(nil, "chat", "--allow", "trip:*")
 		shows(c, "›")
-		c.typed("book it\r")
+		c.Type("book it\r")
 		shows(c, "waits for an answer")
 		shows(c, "fill in")
-		c.typed("f")
+		c.Type("f")
 		shows(c, "Seat:")
-		c.typed("7\r")
+		c.Type("7\r")
 		shows(c, "bags (a number, Enter for 1):")
-		c.typed("\r")
+		c.Type("\r")
 		shows(c, "class (a number, Enter leaves it out):")
-		c.typed("\r")
+		c.Type("\r")
 		shows(c, "end it")
-		c.typed("s")
+		c.Type("s")
 		shows(c, "So it is.")
-		c.typed("\x04")
-		c.ends(0)
+		c.Type("\x04")
+		c.Ends(0)
 	})
 	t.Run("plain chat", func(t *testing.T) {
-		c := w.onTerminal(nil, "chat", "--plain", "--allow", "trip:*")
-		c.until(">")
-		c.typed("book it\n")
-		c.until("[n]o")
-		c.typed("n")
-		c.until("So it is.")
-		c.typed("\x04")
-		c.ends(0)
+		c := w.OnTerminal(nil, "chat", "--plain", "--allow", "trip:*")
+		c.Until(">")
+		c.Type("book it\n")
+		c.Until("[n]o")
+		c.Type("n")
+		c.Until("So it is.")
+		c.Type("\x04")
+		c.Ends(0)
 	})
 }
 
@@ -177,15 +100,15 @@ func TestAServerAsksOnATerminal(t *testing.T) {
 func TestAServerAsksInAPipe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, asksServers)
-	w.run(0, "mcp", "add", "trip", "--sampling", "--url", askingServer(t))
-	if out, _ := w.run(0, "tool", "call", "trip:think"); !strings.Contains(out, "nobody can be asked here whether it may ask a model") {
+	w.Run(0, "mcp", "add", "trip", "--sampling", "--url", commandtest.AskingMCP(t))
+	if out, _ := w.Run(0, "tool", "call", "trip:think"); !strings.Contains(out, "nobody can be asked here whether it may ask a model") {
 		t.Errorf("a prompt: %s", out)
 	}
-	if out, _ := w.run(0, "tool", "call", "trip:book"); !strings.Contains(out, "does not support elicitation") && !strings.Contains(out, `"cancel"`) {
+	if out, _ := w.Run(0, "tool", "call", "trip:book"); !strings.Contains(out, "does not support elicitation") && !strings.Contains(out, `"cancel"`) {
 		t.Errorf("a form: %s", out)
 	}
-	w.run(0, "mcp", "add", "shy", "--url", askingServer(t))
-	if out, _ := w.run(0, "tool", "call", "shy:think"); strings.Contains(out, "Paris") || !strings.Contains(out, "support") {
+	w.Run(0, "mcp", "add", "shy", "--url", commandtest.AskingMCP(t))
+	if out, _ := w.Run(0, "tool", "call", "shy:think"); strings.Contains(out, "Paris") || !strings.Contains(out, "support") {
 		t.Errorf("one that may not: %s", out)
 	}
 }
@@ -194,9 +117,9 @@ func TestAServerAsksInAPipe(t *testing.T) {
 func TestWhatServersHaveIsSentAlong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{when: "book a", text: Booked.}, {seen: "buy \\[2Jmilk", text: Milk it is.}, {when: "", text: Nothing there.}]}`)
-	w.run(0, "mcp", "add", "trip", "--url", askingServer(t))
+	w.Run(0, "mcp", "add", "trip", "--url", commandtest.AskingMCP(t))
 	typed := func(status int, text string) (stdout, stderr string) {
-		cmd := w.command("chat", "--plain")
+		cmd := w.Command("chat", "--plain")
 		var out, errs bytes.Buffer
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text+"\n"), &out, &errs
 		_ = cmd.Run() // the status is looked at
@@ -214,7 +137,7 @@ func TestWhatServersHaveIsSentAlong(t *testing.T) {
 		{"write to ada@example.com: hi", false},
 		{"and @nobody:mem://notes", false},
 	} {
-		if out, _ := w.run(0, "ask", "--no-stdin", c.text); strings.Contains(out, "Milk") != c.along {
+		if out, _ := w.Run(0, "ask", "--no-stdin", c.text); strings.Contains(out, "Milk") != c.along {
 			t.Errorf("ask %s: %s", c.text, out)
 		}
 		if out, _ := typed(0, c.text); strings.Contains(out, "Milk") != c.along {
@@ -227,12 +150,12 @@ func TestWhatServersHaveIsSentAlong(t *testing.T) {
 	if out, _ := typed(0, "/prompt trip/shop what='two words'"); !strings.Contains(out, "please book a [2Jmarket") || !strings.Contains(out, "Booked.") {
 		t.Errorf("the prompt: %s", out)
 	}
-	if out, _ := w.run(0, "ask", "--no-stdin", "-p", "trip/shop", "--var", "what=two words"); out != "Booked.\n" {
+	if out, _ := w.Run(0, "ask", "--no-stdin", "-p", "trip/shop", "--var", "what=two words"); out != "Booked.\n" {
 		t.Errorf("the prompt by ask: %s", out)
 	}
-	put(t, filepath.Join(w.project(), "list.txt"), "eggs")
-	w.run(0, "ask", "--no-stdin", "-p", "trip/shop", "--var", "what=x", "-f", filepath.Join(w.project(), "list.txt"), "by @trip:mem://notes, please")
-	show, _ := w.run(0, "chats", "show", "by @trip:mem://notes, please", "-o", "json")
+	commandtest.Put(t, filepath.Join(w.project(), "list.txt"), "eggs")
+	w.Run(0, "ask", "--no-stdin", "-p", "trip/shop", "--var", "what=x", "-f", filepath.Join(w.project(), "list.txt"), "by @trip:mem://notes, please")
+	show, _ := w.Run(0, "chats", "show", "by @trip:mem://notes, please", "-o", "json")
 	at := -1
 	for _, want := range []string{"buy [2Jmilk", "eggs", `please book a [2Jmarket\n\nby @trip:mem://notes, please`} {
 		next := strings.Index(show, want)
@@ -251,27 +174,27 @@ func TestWhatServersHaveIsSentAlong(t *testing.T) {
 		{[]string{"-p", "trip/shop", "--server", "http://127.0.0.1:1/?token=x"}, 2, "the MCP servers are this machine's"},
 		{[]string{"-p", "trip/"}, 1, "trip/"},
 	} {
-		if _, errs := w.run(c.code, append([]string{"ask", "--no-stdin"}, c.args...)...); !strings.Contains(errs, c.want) {
+		if _, errs := w.Run(c.code, append([]string{"ask", "--no-stdin"}, c.args...)...); !strings.Contains(errs, c.want) {
 			t.Errorf("%v: %s", c.args, errs)
 		}
 	}
-	if out, _ := w.run(0, "__complete", "fish", "--", "=tr", "ask", "-p"); out != "trip/\ta prompt of the MCP server\n" {
+	if out, _ := w.Run(0, "__complete", "fish", "--", "=tr", "ask", "-p"); out != "trip/\ta prompt of the MCP server\n" {
 		t.Errorf("completion of -p: %q", out)
 	}
 	for cursor, want := range map[string]string{
 		"@": "@trip:mem://notes\tnotes\n", "@tr": "@trip:mem://notes\tnotes\n", "@trip:": "@trip:mem://notes\tnotes\n",
 		"@trip:me": "@trip:mem://notes\tnotes\n", "@trip:x": "", "@nobody:": "", "tr": "",
 	} {
-		if out, errs := w.run(0, "__complete", "bash", "--", "="+cursor, "ask"); out != want || errs != "" {
+		if out, errs := w.Run(0, "__complete", "bash", "--", "="+cursor, "ask"); out != want || errs != "" {
 			t.Errorf("completion of %s: %q %q", cursor, out, errs)
 		}
 	}
-	w.run(0, "mcp", "add", "tea", "--url", askingServer(t))
-	if out, _ := w.run(0, "__complete", "bash", "--", "=@t", "ask"); out != "@tea:\ta resource of the MCP server\n@trip:\ta resource of the MCP server\n" {
+	w.Run(0, "mcp", "add", "tea", "--url", commandtest.AskingMCP(t))
+	if out, _ := w.Run(0, "__complete", "bash", "--", "=@t", "ask"); out != "@tea:\ta resource of the MCP server\n@trip:\ta resource of the MCP server\n" {
 		t.Errorf("completion among two servers: %q", out)
 	}
-	w.run(0, "mcp", "disable", "trip")
-	if out, errs := w.run(0, "__complete", "bash", "--", "=@trip:", "ask"); out+errs != "" {
+	w.Run(0, "mcp", "disable", "trip")
+	if out, errs := w.Run(0, "__complete", "bash", "--", "=@trip:", "ask"); out+errs != "" {
 		t.Errorf("completion for one that is off: %q %q", out, errs)
 	}
 	if _, errs := typed(2, "/prompt trip/shop what"); !strings.Contains(errs, "is no KEY=VALUE") {
@@ -284,7 +207,7 @@ func TestWhatServersHaveIsSentAlong(t *testing.T) {
 func TestChatCompletesResources(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{seen: "buy \\[2Jmilk", text: Milk it is.}, {when: "", text: Nothing there.}]}`)
-	w.run(0, "mcp", "add", "trip", "--url", askingServer(t))
+	w.Run(0, "mcp", "add", "trip", "--url", commandtest.AskingMCP(t))
 	s := w.chatOn(80, 24, nil)
 	s.idle()
 	s.typed("what do I need, by @tr")

@@ -2,23 +2,18 @@ package commands
 
 import (
 	"encoding/json"
-	"maps"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/fettle-cli/fettle/commands/chats"
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/help"
-	"github.com/fettle-cli/fettle/commands/store"
+	"github.com/fettle-cli/fettle/commands/help/helptest"
 	"github.com/fettle-cli/fettle/commands/term"
-	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
-	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -96,21 +91,11 @@ func TestEveryCommandIsListed(t *testing.T) {
 	walk(newApp(workbench.New(term.Test(term.TestOptions{}).Streams)).Commands, "help", "")
 }
 
-// outputPage is what `fettle help output` prints.
-func outputPage(t *testing.T) string {
-	t.Helper()
-	streams := term.Test(term.TestOptions{})
-	if status := Main(t.Context(), []string{"fettle", "help", "output"}, streams.Streams); status != 0 {
-		t.Fatalf("status %d, %s", status, streams.Stderr)
-	}
-	return streams.Stdout.String()
-}
-
 // toldOfAsk are the names of fields that the page of shapes has for `fettle ask -o json`.
 // A name ends where two blanks are, or with its line.
 func toldOfAsk(t *testing.T) (names []string) {
 	t.Helper()
-	_, shape, found := strings.Cut(outputPage(t), "\nfettle ask -o json: one object on one line\n")
+	_, shape, found := strings.Cut(helptest.OutputPage(t), "\nfettle ask -o json: one object on one line\n")
 	shape, _, ended := strings.Cut(shape, "\n\n")
 	if !found || !ended {
 		t.Fatal("the page has no shape of ask")
@@ -121,67 +106,25 @@ func toldOfAsk(t *testing.T) (names []string) {
 	return names
 }
 
-// jsonNames are the names under which a type's fields are printed, those of
-// the types inside it included.
-func jsonNames(t reflect.Type, names map[string]bool) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array:
-		jsonNames(t.Elem(), names)
-	case reflect.Struct:
-		for i := range t.NumField() {
-			f := t.Field(i)
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name != "" && name != "-" {
-				names[name] = true
-			}
-			if f.Type != t && (name != "" && name != "-" || f.Anonymous) {
-				jsonNames(f.Type, names)
-			}
-		}
-	}
-}
-
-// The page of shapes names every field that a program can meet, and no shape
-// is printed that it doesn't tell.
+// The page of shapes names every field that a program can meet of a turn, a chat and
+// a failure. What a family of commands prints is that family's to test.
 func TestTheOutputPageNamesEveryField(t *testing.T) {
 	t.Parallel()
-	page := outputPage(t)
-	internal := map[string]bool{"pieces": true} // only in the store
-	printed := map[string]any{
+	page := helptest.OutputPage(t)
+	helptest.Names(t, page, map[string]any{
 		"ask":     follow.Answer{},
 		"failure": workbench.FaultJSON{},
 		"version": workbench.Build{},
-
-		"mcp list": mcpListJSON{}, "mcp show": mcpShowJSON{}, "mcp test": mcpTestJSON{}, "mcp add": mcpOneJSON{}, "mcp import": mcpImportJSON{}, "mcp rm": mcpRemovedJSON{}, "mcp login": mcpSignedJSON{},
-		"agents list": agentsJSON{}, "agents show": agentJSON{},
-		"payloads list": payloadsJSON{}, "payloads show": payloadJSON{}, "payloads accept": decidedJSON{}, "payloads types": payloadTypesJSON{},
 		"export":  engine.ChatDocument{},
-		"flows":   workflowsJSON{},
-		"docs":    docsAddedJSON{},
-		"doc":     docJSON{},
 		"part":    provider.Part{},
 		"message": engine.Message{},
 		"history": event.ToolHistory{},
-	}
-	for _, family := range []map[string]any{tools.Printed(), workspace.Printed(), chats.Printed(), store.Printed()} {
-		maps.Copy(printed, family)
-	}
-	for what, v := range printed {
-		names := map[string]bool{}
-		jsonNames(reflect.TypeOf(v), names)
-		for name := range names {
-			if !internal[name] && !regexp.MustCompile(`\b`+name+`\b`).MatchString(page) {
-				t.Errorf("%s: %s is not on the page", what, name)
-			}
-		}
-	}
+	})
 	for _, b := range event.Bodies() {
 		if !strings.Contains(page, string(b.Type())) {
 			t.Errorf("the event %s is not on the page", b.Type())
 		}
-		names := map[string]bool{}
-		jsonNames(reflect.TypeOf(b), names)
-		for name := range names {
+		for name := range helptest.Fields(b) {
 			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(page) {
 				t.Errorf("event %s: %s is not on the page", b.Type(), name)
 			}

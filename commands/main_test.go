@@ -1,8 +1,6 @@
 package commands_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -17,46 +15,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fettle-cli/fettle/commands"
-	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
-// runEnv makes the test binary fettle itself, for tests that need several
-// processes or a real pipe.
-const runEnv = "FETTLE_TEST_RUN"
-
-// screenWait bounds how long something is waited for of a program, such as on a terminal: a second
-// does on a machine that does nothing else.
-const screenWait = 30 * time.Second
-
-func fettle() { os.Exit(commands.Main(context.Background(), os.Args, term.System())) }
-
-func TestMain(m *testing.M) {
-	if os.Getenv(runEnv) != "" {
-		fettle()
-	}
-	testscript.Main(isolated{m}, map[string]func(){"fettle": fettle})
-}
-
-// isolated runs the tests with a data directory and a configuration of their
-// own: what runs in this process must not look at those of whoever runs them.
-type isolated struct{ *testing.M }
-
-func (i isolated) Run() int {
-	dir, err := os.MkdirTemp("", "fettle-commands-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	for name, sub := range map[string]string{"FETTLE_DATA": "data", "FETTLE_CONFIG": "config", "XDG_RUNTIME_DIR": "run"} {
-		if err := os.Setenv(name, filepath.Join(dir, sub)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	return i.M.Run()
-}
+func TestMain(m *testing.M) { commandtest.Main(m) }
 
 // TestScripts runs every script below testdata/script: each is one command, or
 // one thing that people do, from their side.
@@ -87,19 +49,15 @@ func setUp(env *testscript.Env) error {
 		"HOME": home, "USERPROFILE": home, "FETTLE_DATA": filepath.Join(env.WorkDir, "data"),
 		"FETTLE_CONFIG": filepath.Join(env.WorkDir, "config"), "OLLAMA_HOST": "127.0.0.1:1",
 		"OPENAI_API_KEY": "", "OPENAI_BASE_URL": "", "NO_COLOR": "", "TERM": "dumb",
-		"XDG_RUNTIME_DIR": filepath.Join(env.WorkDir, "run"), "GORACE": raceOptions(),
+		"XDG_RUNTIME_DIR": filepath.Join(env.WorkDir, "run"), "GORACE": commandtest.RaceOptions(),
 	} {
 		env.Setenv(k, v)
 	}
 	// MCP servers of example toolsets would be fetched at their import.
 	bin := filepath.Join(env.WorkDir, "no-packages")
 	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
-	return errors.Join(os.MkdirAll(home, 0o700), os.MkdirAll(bin, 0o755), writeProgram(filepath.Join(bin, "npx"), "#!/bin/sh\nexit 1\n"))
+	return errors.Join(os.MkdirAll(home, 0o700), os.MkdirAll(bin, 0o755), commandtest.WriteProgram(filepath.Join(bin, "npx"), "#!/bin/sh\nexit 1\n"))
 }
-
-// raceOptions spare each process the second that the race detector waits at
-// its end, for goroutines that a program which has ended doesn't care about.
-func raceOptions() string { return strings.TrimSpace(os.Getenv("GORACE") + " atexit_sleep_ms=0") }
 
 // exitStatus runs a command that has to end with a status:
 // `status 2 fettle ask`. Standard input may be named by `<file` at the end.
@@ -160,57 +118,6 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // world is a data directory with a scripted model, for tests in Go.
-type world struct {
-	t   *testing.T
-	dir string
-	env []string
-}
+type world struct{ *commandtest.World }
 
-func newWorld(t *testing.T, script string) *world {
-	t.Helper()
-	w := &world{t: t, dir: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(w.dir, "m.yaml"), []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.env = append(os.Environ(), runEnv+"=1", "HOME="+t.TempDir(), "FETTLE_DATA="+filepath.Join(w.dir, "data"),
-		"FETTLE_CONFIG="+filepath.Join(w.dir, "config"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_API_KEY=",
-		"OPENAI_BASE_URL=", "ANTHROPIC_API_KEY=", "MISTRAL_API_KEY=", "OLLAMA_API_KEY=", "FETTLE_PROFILE=", "FETTLE_KEYRING=off", "FETTLE_MODEL=script/m.yaml", "TERM=dumb", "GORACE="+raceOptions())
-	return w
-}
-
-// command is fettle as a process of its own.
-func (w *world) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(w.t.Context(), os.Args[0], args...)
-	cmd.Env, cmd.Dir = w.env, w.dir
-	cmd.WaitDelay = 5 * time.Second
-	return cmd
-}
-
-// run gives what a command printed; it has to end with the status.
-func (w *world) run(status int, args ...string) (stdout, stderr string) {
-	w.t.Helper()
-	cmd := w.command(args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if got := cmd.ProcessState.ExitCode(); got != status {
-		w.t.Errorf("fettle %s: status %d (%v), want %d\n%s", strings.Join(args, " "), got, err, status, errs.String())
-	}
-	return out.String(), errs.String()
-}
-
-// put writes a file, and the folders that it is in.
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
+func newWorld(t *testing.T, script string) *world { return &world{commandtest.New(t, script)} }

@@ -126,7 +126,7 @@ func dateOf(at time.Time) string {
 // text is the page.
 func (p manPage) text() string {
 	var r roff.Page
-	r.Title(roff.Title{Name: p.name, Section: "1", Date: dateOf(builtAt()), Source: "fettle " + p.version, Manual: "fettle"})
+	r.Title(roff.Title{Name: p.name, Section: "1", Date: dateOf(workbench.BuiltAt()), Source: "fettle " + p.version, Manual: "fettle"})
 	usage, flags, below := p.app.Usage, p.app.Flags, p.app.Commands
 	if p.command != nil {
 		usage, flags, below = p.command.Usage, p.command.Flags, p.command.Subcommands

@@ -12,18 +12,19 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
 // onScreen runs a command on a terminal of its own, types the keys once it
 // has shown the text, and gives what was shown, without colours.
 func (w *world) onScreen(columns uint16, shows, keys string, args ...string) (status int, screen string) {
-	w.t.Helper()
-	cmd := w.command(args...)
+	w.T.Helper()
+	cmd := w.Command(args...)
 	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: columns})
 	if err != nil {
-		needtest.Lacking(w.t, "pseudo-terminals: "+err.Error())
+		needtest.Lacking(w.T, "pseudo-terminals: "+err.Error())
 	}
 	defer f.Close()
 	var all strings.Builder
@@ -47,7 +48,7 @@ func (w *world) onScreen(columns uint16, shows, keys string, args ...string) (st
 
 func TestModelsOnATerminal(t *testing.T) {
 	t.Parallel()
-	w := modelWorld(t, newFakeOllama(t, "qwen3:8b", "hf.co/somebody/A-Model-With-A-Long-Name-GGUF:Q4_K_M", "llava"))
+	w := modelWorld(t, commandtest.NewOllama(t, "qwen3:8b", "hf.co/somebody/A-Model-With-A-Long-Name-GGUF:Q4_K_M", "llava"))
 	_, screen := w.onScreen(80, "", "", "models", "list")
 	same(t, "80 columns", screen, `model                                    context  abilities    size  details
 ollama/qwen3:8b                              40k  tools      5.2 GB  8.2B Q4_K_M
@@ -83,34 +84,34 @@ ollama/llava                         40k
 
 func TestModelsRmAsks(t *testing.T) {
 	t.Parallel()
-	w := modelWorld(t, newFakeOllama(t, "qwen3:8b", "llava"))
+	w := modelWorld(t, commandtest.NewOllama(t, "qwen3:8b", "llava"))
 	for keys, want := range map[string]string{"n": "nothing was removed", "\n": "nothing was removed", "\x03": ""} {
 		_, screen := w.onScreen(80, "remove ollama/llava (5.2 GB)?", keys, "models", "rm", "llava")
 		if !strings.Contains(screen, "remove ollama/llava (5.2 GB)?") || !strings.Contains(screen, want) {
 			t.Errorf("%q: %q", keys, screen)
 		}
-		if out, _ := w.run(0, "models", "list"); !strings.Contains(out, "ollama/llava") {
+		if out, _ := w.Run(0, "models", "list"); !strings.Contains(out, "ollama/llava") {
 			t.Fatalf("%q removed it", keys)
 		}
 	}
 	if status, screen := w.onScreen(80, "remove ollama/llava (5.2 GB)?", "y", "models", "rm", "llava"); status != 0 || !strings.Contains(screen, "removed ollama/llava (5.2 GB)") {
 		t.Errorf("status %d, %q", status, screen)
 	}
-	if out, _ := w.run(0, "models", "list"); strings.Contains(out, "ollama/llava") {
+	if out, _ := w.Run(0, "models", "list"); strings.Contains(out, "ollama/llava") {
 		t.Error("it is still there")
 	}
 }
 
 func TestModelsPullShowsABar(t *testing.T) {
 	t.Parallel()
-	o := newFakeOllama(t)
-	o.plays(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, pullBegins)
+	o := commandtest.NewOllama(t)
+	o.Plays(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, commandtest.PullBegins)
 		for done := int64(500_000_000); done <= 4_000_000_000; done += 500_000_000 {
 			time.Sleep(300 * time.Millisecond) // longer than a frame of the bar
-			_, _ = io.WriteString(w, layer("a", done, 4_000_000_000))
+			_, _ = io.WriteString(w, commandtest.Layer("a", done, 4_000_000_000))
 		}
-		_, _ = io.WriteString(w, pullEnds)
+		_, _ = io.WriteString(w, commandtest.PullEnds)
 	})
 	w := modelWorld(t, o)
 	status, screen := w.onScreen(80, "", "", "models", "pull", "qwen3")

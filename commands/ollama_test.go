@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/ollamatest"
 )
 
@@ -19,42 +20,42 @@ import (
 func TestAskARealOllama(t *testing.T) {
 	server := ollamatest.Start(t)
 	w := newWorld(t, yesScript)
-	w.env = append(w.env, "OLLAMA_HOST="+server.Host, "FETTLE_MODEL=ollama/"+ollamatest.Model)
+	w.Env = append(w.Env, "OLLAMA_HOST="+server.Host, "FETTLE_MODEL=ollama/"+ollamatest.Model)
 
 	t.Run("without tools", func(t *testing.T) {
-		out, errs := w.run(0, "ask", "--no-stdin", "--no-tools", "hi")
+		out, errs := w.Run(0, "ask", "--no-stdin", "--no-tools", "hi")
 		if out != "Hello from a tiny model!\n" || errs != "" {
 			t.Errorf("%q, %q", out, errs)
 		}
 	})
 	t.Run("with tools", func(t *testing.T) {
-		out, errs := w.run(0, "ask", "--no-stdin", "-v", "--tool", "list_files", "what is here?")
+		out, errs := w.Run(0, "ask", "--no-stdin", "-v", "--tool", "list_files", "what is here?")
 		if out != "The workspace was listed.\n" || !strings.Contains(errs, "✓ list_files") {
 			t.Errorf("%q, %q", out, errs)
 		}
 	})
 	t.Run("found unasked", func(t *testing.T) {
 		unnamed := *w
-		unnamed.env = append(w.env[:len(w.env):len(w.env)], "FETTLE_MODEL=")
-		if out, _ := unnamed.run(0, "ask", "--no-stdin", "--no-tools", "hi"); out != "Hello from a tiny model!\n" {
+		unnamed.Env = append(w.Env[:len(w.Env):len(w.Env)], "FETTLE_MODEL=")
+		if out, _ := unnamed.Run(0, "ask", "--no-stdin", "--no-tools", "hi"); out != "Hello from a tiny model!\n" {
 			t.Errorf("%q", out)
 		}
 	})
 	t.Run("as it comes", func(t *testing.T) {
-		out, _ := w.run(0, "ask", "--no-stdin", "--no-tools", "-o", "events", "hi")
+		out, _ := w.Run(0, "ask", "--no-stdin", "--no-tools", "-o", "events", "hi")
 		if n := strings.Count(out, `"type":"text_delta"`); n < 2 {
 			t.Errorf("%d pieces of text in\n%s", n, out)
 		}
 	})
 	t.Run("the context as told and as loaded", func(t *testing.T) {
-		out, _ := w.run(0, "ask", "--no-stdin", "-o", "events", "--tool", "list_files", "what is here?")
+		out, _ := w.Run(0, "ask", "--no-stdin", "-o", "events", "--tool", "list_files", "what is here?")
 		told := metaContext(t, out)
 		if loaded := loadedContext(t, "http://"+server.Host); told == 0 || told != loaded {
 			t.Errorf("told %d, loaded %d", told, loaded)
 		}
 	})
 	t.Run("a prompt that doesn't fit", func(t *testing.T) {
-		cmd := w.command("ask", "--no-tools", "what is this?")
+		cmd := w.Command("ask", "--no-tools", "what is this?")
 		cmd.Stdin = strings.NewReader(strings.Repeat("word ", 40_000))
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
@@ -64,7 +65,7 @@ func TestAskARealOllama(t *testing.T) {
 		}
 	})
 	t.Run("a model that isn't there", func(t *testing.T) {
-		if _, errs := w.run(4, "ask", "--no-stdin", "-m", "ollama/nosuch", "hi"); !strings.Contains(errs, "fettle models pull nosuch") {
+		if _, errs := w.Run(4, "ask", "--no-stdin", "-m", "ollama/nosuch", "hi"); !strings.Contains(errs, "fettle models pull nosuch") {
 			t.Errorf("%q", errs)
 		}
 	})
@@ -110,11 +111,11 @@ func loadedContext(t *testing.T, address string) int {
 
 // cancelReal interrupts an answer after its first word; the rest doesn't come.
 func cancelReal(t *testing.T, w *world) {
-	signals := endingSignals()
+	signals := commandtest.EndingSignals()
 	if len(signals) == 0 {
 		t.Skip("no signals here")
 	}
-	cmd := w.command("ask", "--no-stdin", "--no-tools", "hi")
+	cmd := w.Command("ask", "--no-stdin", "--no-tools", "hi")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -5,18 +5,13 @@ package commands_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/creack/pty"
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
-
-// looks are the escape codes of colours and the like.
-var looks = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // A paragraph is rendered before the answer is complete; Ctrl-C keeps what
 // came, says so, and takes the status line off.
@@ -27,29 +22,21 @@ responses:
   - deltas: [{reasoning: "Let me see.\nThis is "}, {reasoning: the question}, {wait: 300ms, content: "Some **bold"}, {content: "** words.\n\nAnd `+"`code`"+` "}]
     hang: true
 `)
-	c := w.onTerminal(nil, "ask", "go")
-	c.until("thinking: This is the question")
-	c.until("Some bold words.")
-	c.until("And code")
-	if raw := c.raw(); !strings.Contains(raw, "\x1b[1mbold") || strings.Contains(raw, "**") {
+	c := w.OnTerminal(nil, "ask", "go")
+	c.Until("thinking: This is the question")
+	c.Until("Some bold words.")
+	c.Until("And code")
+	if raw := c.Raw(); !strings.Contains(raw, "\x1b[1mbold") || strings.Contains(raw, "**") {
 		t.Errorf("not rendered: %q", raw)
 	}
-	c.typed("\x03")
-	if got, want := c.ends(130), "Some bold words.\n\nAnd code^C\n  stopped · chat 1 keeps what came\n"; got != want {
+	c.Type("\x03")
+	if got, want := c.Ends(130), "Some bold words.\n\nAnd code^C\n  stopped · chat 1 keeps what came\n"; got != want {
 		t.Errorf("the screen shows\n%q, want\n%q", got, want)
 	}
-	if shown, _ := w.run(0, "chats", "show"); !strings.HasSuffix(shown, "And `code` \ncancelled\n") {
+	if shown, _ := w.Run(0, "chats", "show"); !strings.HasSuffix(shown, "And `code` \ncancelled\n") {
 		t.Errorf("kept:\n%s", shown)
 	}
 }
-
-const askingScript = `
-responses:
-  - {step: 0, text: I write., calls: [{name: write_file, args: {path: a.txt, content: "one\ntwo\n"}}]}
-  - {step: 1, text: The **end**.}
-`
-
-const question = "  [y] once  [c] this chat  [a] always: write_file(a.txt)  [n] no  [?] details"
 
 func TestTheKeysOfAnApproval(t *testing.T) {
 	t.Parallel()
@@ -72,23 +59,23 @@ func TestTheKeysOfAnApproval(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, askingScript)
-			file := w.folder()
-			term := w.onTerminal(nil, "ask", "-w", "project", "go")
+			w := newWorld(t, commandtest.AskingScript)
+			file := w.Folder()
+			term := w.OnTerminal(nil, "ask", "-w", "project", "go")
 			for n, keys := range c.keys {
-				term.untilAsked(n + 1)
-				if n == 0 && exists(file) {
+				term.UntilAsked(n + 1)
+				if n == 0 && commandtest.Exists(file) {
 					t.Error("it ran before it was approved")
 				}
-				term.typed(keys)
+				term.Type(keys)
 			}
-			screen := term.ends(c.status)
+			screen := term.Ends(c.status)
 			for _, want := range append(c.shows, "→ write_file  a.txt\n  needs your approval: it can change") {
 				if !strings.Contains(screen, want) {
 					t.Errorf("%q is not on the screen:\n%s", want, screen)
 				}
 			}
-			if exists(file) != c.writes {
+			if commandtest.Exists(file) != c.writes {
 				t.Errorf("the file is there: %v, want %v", !c.writes, c.writes)
 			}
 		})
@@ -102,38 +89,16 @@ func TestApprovalsAreRemembered(t *testing.T) {
 	for key, want := range map[string]struct{ same, other int }{"y": {8, 8}, "c": {0, 8}, "a": {0, 0}} {
 		t.Run(key, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, askingScript)
-			w.folder()
-			c := w.onTerminal(nil, "ask", "-w", "project", "go")
-			c.untilAsked(1)
-			c.typed(key)
-			c.ends(0)
-			w.run(want.same, "ask", "-c", "--no-stdin", "again")
-			w.run(want.other, "ask", "-w", "project", "--no-stdin", "elsewhere")
+			w := newWorld(t, commandtest.AskingScript)
+			w.Folder()
+			c := w.OnTerminal(nil, "ask", "-w", "project", "go")
+			c.UntilAsked(1)
+			c.Type(key)
+			c.Ends(0)
+			w.Run(want.same, "ask", "-c", "--no-stdin", "again")
+			w.Run(want.other, "ask", "-w", "project", "--no-stdin", "elsewhere")
 		})
 	}
-}
-
-// untilAsked waits until the question was put n times. Its choices may be
-// wrapped.
-func (c *terminal) untilAsked(n int) {
-	c.t.Helper()
-	deadline := time.Now().Add(screenWait)
-	for strings.Count(strings.ReplaceAll(c.screen(), "\n  [", "  ["), question) < n {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("the question wasn't put %d times:\n%s", n, c.screen())
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-}
-
-// folder makes a folder to bind, and names the file that the script writes.
-func (w *world) folder() string {
-	w.t.Helper()
-	if err := os.MkdirAll(filepath.Join(w.dir, "project"), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	return filepath.Join(w.dir, "project", "a.txt")
 }
 
 // Without colours there is no escape code at all, the status line included.
@@ -145,16 +110,16 @@ responses:
   - {step: 1, text: "# Title\n\nA **word**.\n"}
 `)
 	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
-		c := w.onTerminal([]string{env}, "ask", "go")
-		screen := c.ends(0)
-		if strings.Contains(c.raw(), "\x1b") {
-			t.Errorf("%s: escape codes in %q", env, c.raw())
+		c := w.OnTerminal([]string{env}, "ask", "go")
+		screen := c.Ends(0)
+		if strings.Contains(c.Raw(), "\x1b") {
+			t.Errorf("%s: escape codes in %q", env, c.Raw())
 		}
 		if lines := strings.Split(screen, "\n"); len(lines) < 4 || !strings.HasPrefix(lines[0], "✓ list_files  ") ||
 			strings.Join(lines[1:4], "\n") != "# Title\n\nA **word**." {
 			t.Errorf("%s: the screen shows\n%s", env, screen)
 		}
-		if shown := strings.Contains(c.raw(), "thinking: Hm."); shown != (env == "NO_COLOR=1") {
+		if shown := strings.Contains(c.Raw(), "thinking: Hm."); shown != (env == "NO_COLOR=1") {
 			t.Errorf("%s: the status line was shown: %v", env, shown)
 		}
 	}
@@ -172,18 +137,18 @@ responses:
 `)
 	codes := regexp.MustCompile("\x1b\\[([0-9;]*m|K)")
 	for _, flags := range [][]string{nil, {"-v"}, {"-x"}, {"--no-stream"}} {
-		c := w.onTerminal(nil, append([]string{"ask", "go"}, flags...)...)
-		c.ends(0)
-		rest := codes.ReplaceAllString(c.raw(), "")
+		c := w.OnTerminal(nil, append([]string{"ask", "go"}, flags...)...)
+		c.Ends(0)
+		rest := codes.ReplaceAllString(c.Raw(), "")
 		for _, bad := range []string{"\x1b", "\a", "\u009b", "\u202e"} {
 			if strings.Contains(rest, bad) {
 				t.Errorf("%q: %q in %q", flags, bad, rest)
 			}
 		}
 	}
-	c := w.onTerminal(nil, "chats", "show")
-	if screen := c.ends(0); strings.Contains(codes.ReplaceAllString(c.raw(), ""), "\x1b") || !strings.Contains(screen, "‹U+202E›") {
-		t.Errorf("shown:\n%q", c.raw())
+	c := w.OnTerminal(nil, "chats", "show")
+	if screen := c.Ends(0); strings.Contains(codes.ReplaceAllString(c.Raw(), ""), "\x1b") || !strings.Contains(screen, "‹U+202E›") {
+		t.Errorf("shown:\n%q", c.Raw())
 	}
 }
 
@@ -191,8 +156,8 @@ responses:
 func TestDataIsNotRendered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{text: '{"a": "*b* _c_ <d>"}'}]}`)
-	c := w.onTerminal(nil, "ask", "-q", "--schema", `{"type":"object"}`, "go")
-	if got, want := c.ends(0), `{"a": "*b* _c_ <d>"}`+"\n"; got != want {
+	c := w.OnTerminal(nil, "ask", "-q", "--schema", `{"type":"object"}`, "go")
+	if got, want := c.Ends(0), `{"a": "*b* _c_ <d>"}`+"\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -200,17 +165,15 @@ func TestDataIsNotRendered(t *testing.T) {
 // A terminal that was made narrower gets lines that fit from then on.
 func TestResizing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.Replace(askingScript, "The **end**.", strings.Repeat("words of an answer ", 20), 1))
-	w.folder()
-	c := w.onTerminal(nil, "ask", "-q", "-v", "--yes", "go")
-	c.ends(0)
-	c = w.onTerminal(nil, "ask", "-w", "project", "go")
-	c.untilAsked(1)
-	if err := pty.Setsize(c.pty, &pty.Winsize{Cols: 44, Rows: 24}); err != nil {
-		t.Fatal(err)
-	}
-	c.typed("y")
-	screen := c.ends(0)
+	w := newWorld(t, strings.Replace(commandtest.AskingScript, "The **end**.", strings.Repeat("words of an answer ", 20), 1))
+	w.Folder()
+	c := w.OnTerminal(nil, "ask", "-q", "-v", "--yes", "go")
+	c.Ends(0)
+	c = w.OnTerminal(nil, "ask", "-w", "project", "go")
+	c.UntilAsked(1)
+	c.Resize(44)
+	c.Type("y")
+	screen := c.Ends(0)
 	_, answer, _ := strings.Cut(screen, "✓ write_file")
 	if strings.Count(answer, "words") != 20 {
 		t.Errorf("the screen shows\n%s", screen)
@@ -225,9 +188,9 @@ func TestResizing(t *testing.T) {
 // With -q the paragraphs between calls stay apart, and nothing is said.
 func TestQuietOnATerminal(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, askingScript)
-	c := w.onTerminal(nil, "ask", "-q", "go")
-	if got, want := c.ends(0), "I write.\n\nThe end.\n"; got != want {
+	w := newWorld(t, commandtest.AskingScript)
+	c := w.OnTerminal(nil, "ask", "-q", "go")
+	if got, want := c.Ends(0), "I write.\n\nThe end.\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -239,10 +202,10 @@ func TestReasoningOnATerminal(t *testing.T) {
 responses:
   - {reasoning: "`+strings.Repeat("word ", 20)+`\n\n\nand so.", text: Yes.}
 `)
-	c := w.onTerminal(nil, "ask", "-v", "go")
+	c := w.OnTerminal(nil, "ask", "-v", "go")
 	want := " " + strings.Repeat(" word", 15) + "\n " + strings.Repeat(" word", 5) +
 		"\n\n  and so.\nYes.\n  script/m.yaml · chat 1\n"
-	if got := c.ends(0); got != want {
+	if got := c.Ends(0); got != want {
 		t.Errorf("the screen shows\n%s\nwant\n%s", got, want)
 	}
 }
@@ -251,20 +214,10 @@ responses:
 func TestAClosedTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{deltas: [{content: "Half an answer"}], hang: true}]}`)
-	c := w.startOnTerminal(nil, "ask", "go")                                   // a read that waits would keep it open
-	for buf := make([]byte, 4096); !strings.Contains(c.screen(), "Half an"); { // a last word is held back
-		n, err := c.pty.Read(buf)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.shown.Write(buf[:n])
-	}
-	if err := c.pty.Close(); err != nil {
-		t.Fatal(err)
-	}
-	close(c.done)
-	c.ends(130)
-	if shown, _ := w.run(0, "chats", "show"); !strings.HasSuffix(shown, "Half an answer\ncancelled\n") {
+	c := w.StartOnTerminal(nil, "ask", "go") // a read that waits would keep it open
+	c.HangUp("Half an")                      // a last word is held back
+	c.Ends(130)
+	if shown, _ := w.Run(0, "chats", "show"); !strings.HasSuffix(shown, "Half an answer\ncancelled\n") {
 		t.Errorf("kept:\n%s", shown)
 	}
 }
@@ -273,32 +226,32 @@ func TestAClosedTerminal(t *testing.T) {
 func TestThePager(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{deltas: [{content: "`+strings.Repeat(`line\n\n`, 20000)+`"}]}]}`)
-	w.run(0, "ask", "--no-stdin", "go")
+	w.Run(0, "ask", "--no-stdin", "go")
 	for script, want := range map[string]string{
 		"head -n 2 | sed s/^/paged:/": "paged:go\npaged:chat 1 · script/m.yaml · ",
 		"exec cat":                    "line\n",
 		"exit 3":                      "",
 	} {
 		pager := filepath.Join(t.TempDir(), "pager")
-		if err := writeProgram(pager, "#!/bin/sh\n"+script+"\n"); err != nil {
+		if err := commandtest.WriteProgram(pager, "#!/bin/sh\n"+script+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		c := w.onTerminal([]string{"PAGER=" + pager}, "chats", "show")
-		if screen := c.ends(0); !strings.Contains(screen, want) || (script != "exec cat") == strings.HasSuffix(screen, "line\n") {
+		c := w.OnTerminal([]string{"PAGER=" + pager}, "chats", "show")
+		if screen := c.Ends(0); !strings.Contains(screen, want) || (script != "exec cat") == strings.HasSuffix(screen, "line\n") {
 			t.Errorf("%s: the screen shows\n%.200s", script, screen)
 		}
 	}
-	w.run(0, "tool", "call", "write_file", "--arg", "path=a", "--arg", "content=b")
+	w.Run(0, "tool", "call", "write_file", "--arg", "path=a", "--arg", "content=b")
 	pager := filepath.Join(t.TempDir(), "pager")
-	if err := writeProgram(pager, "#!/bin/sh\nexec sed s/^/paged:/\n"); err != nil {
+	if err := commandtest.WriteProgram(pager, "#!/bin/sh\nexec sed s/^/paged:/\n"); err != nil {
 		t.Fatal(err)
 	}
-	if screen := w.onTerminal([]string{"PAGER=" + pager}, "workspace", "show").ends(0); !strings.Contains(screen, "paged:A  a\n") {
+	if screen := w.OnTerminal([]string{"PAGER=" + pager}, "workspace", "show").Ends(0); !strings.Contains(screen, "paged:A  a\n") {
 		t.Errorf("workspace show:\n%s", screen)
 	}
-	w.run(0, "chats", "rm", "2", "--yes")
-	c := w.onTerminal([]string{"PAGER=/nosuch/pager"}, "chats", "show")
-	if screen := c.ends(0); !strings.HasPrefix(screen, "go\n") || !strings.HasSuffix(screen, "line\n") {
+	w.Run(0, "chats", "rm", "2", "--yes")
+	c := w.OnTerminal([]string{"PAGER=/nosuch/pager"}, "chats", "show")
+	if screen := c.Ends(0); !strings.HasPrefix(screen, "go\n") || !strings.HasSuffix(screen, "line\n") {
 		t.Errorf("without a pager the screen shows\n%.200s", screen)
 	}
 }
@@ -307,9 +260,9 @@ func TestThePager(t *testing.T) {
 func TestAHistoryIsNotWrittenToATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{when: "", step: 0, calls: [{name: write_file, args: {path: a, content: b}}]}, {when: "", text: Done.}]}`)
-	w.run(0, "ask", "--yes", "write it")
-	c := w.onTerminal(nil, "workspace", "export", "-")
-	if screen := c.ends(2); !strings.Contains(screen, "an archive isn't written to a terminal") || !strings.Contains(screen, "fettle workspace export history.tar.gz") {
+	w.Run(0, "ask", "--yes", "write it")
+	c := w.OnTerminal(nil, "workspace", "export", "-")
+	if screen := c.Ends(2); !strings.Contains(screen, "an archive isn't written to a terminal") || !strings.Contains(screen, "fettle workspace export history.tar.gz") {
 		t.Errorf("the screen shows\n%s", screen)
 	}
 }
@@ -325,25 +278,25 @@ func TestUndoOfManyFilesIsToldInBounds(t *testing.T) {
 		calls = append(calls, fmt.Sprintf("{name: write_file, args: {path: many/a-rather-long-name-%02d.txt, content: 'n%d'}}", i, i))
 	}
 	w := newWorld(t, `{responses: [{when: "", step: 0, calls: [`+strings.Join(calls, ", ")+`]}, {when: "", text: Done.}]}`)
-	w.run(0, "ask", "--yes", "write it")
+	w.Run(0, "ask", "--yes", "write it")
 
-	screen := w.onTerminal(nil, "undo", "30", "--dry-run").ends(0)
+	screen := w.OnTerminal(nil, "undo", "30", "--dry-run").Ends(0)
 	if strings.Count(screen, "D  many/a-rather-long-name-") != 20 || !strings.Contains(screen, "and 10 more; --output json lists them all") {
 		t.Errorf("the screen shows\n%s", screen)
 	}
-	if out, errs := w.run(0, "undo", "30", "--dry-run"); strings.Count(out, "\n") != 1 || errs != "" {
+	if out, errs := w.Run(0, "undo", "30", "--dry-run"); strings.Count(out, "\n") != 1 || errs != "" {
 		t.Errorf("a pipe gets %q and %q", out, errs)
 	}
-	_, errs := w.run(0, keeping...)
+	_, errs := w.Run(0, keeping...)
 	if strings.Count(errs, "left alone: many/") != 20 || !strings.Contains(errs, "left alone: 11 more; --output json lists them all") { // and the folder
 		t.Errorf("of what is kept is told\n%s", errs)
 	}
-	out, _ := w.run(0, append(keeping, "-o", "json")...)
+	out, _ := w.Run(0, append(keeping, "-o", "json")...)
 	var got struct{ Left []struct{ Path string } }
 	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Left) != 31 {
 		t.Errorf("%v, JSON has %d", err, len(got.Left))
 	}
-	screen = w.onTerminal(nil, "undo", "30").ends(0)
+	screen = w.OnTerminal(nil, "undo", "30").Ends(0)
 	if strings.Count(screen, "D  many/a-rather-long-name-") != 20 || !strings.Contains(screen, "and 10 more") {
 		t.Errorf("of what was done the screen shows\n%s", screen)
 	}

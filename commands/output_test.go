@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // writing is how commands that have -o are made to print something. Those that
@@ -76,7 +78,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 	for _, command := range commands {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			cmd := w.command(strings.Fields(command)...)
+			cmd := w.Command(strings.Fields(command)...)
 			var errs bytes.Buffer
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("a-key-of-no-one\n"), full, &errs
 			_ = cmd.Run() // the status says it
@@ -94,55 +96,56 @@ payloads: [{type: sum, parse_marker: "SUM:", llm_instructions: Write it.}], page
 // outputWorld is a world in which each listing has something to list.
 func outputWorld(t *testing.T) *world {
 	t.Helper()
-	ollama := newFakeOllama(t, "qwen3")
-	ollama.plays(says(pullBegins + layer("a", 1, 1) + pullEnds))
-	w := modelWorld(t, ollama)
-	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
-	put(t, filepath.Join(w.dir, "m.yaml"), `{responses: [{when: card, text: 'So: SUM: {"a": 1}'}, {when: write, step: 0, calls: [{name: write_file, args: {path: a.txt, content: a}}]}, {when: "", text: "~~~\ncode\n~~~", usage: {input_tokens: 5, output_tokens: 7}}]}`)
-	put(t, filepath.Join(w.dir, "config", "prompts", "review.md"), "Review this. {{input}}\n")
-	put(t, filepath.Join(w.dir, ".fettle", "config.yaml"), "allow: [read_file]\n")
-	w.configure("retries: 0\n")
+	ollama := commandtest.NewOllama(t, "qwen3")
+	ollama.Plays(commandtest.Says(commandtest.PullBegins + commandtest.Layer("a", 1, 1) + commandtest.PullEnds))
+	w := newWorld(t, "responses: [{text: Yes.}]")
+	w.Env = append(w.Env, ollama.Settings()...)
+	w.Env = append(w.Env, "FETTLE_MODEL=script/m.yaml", "FETTLE_KEYRING=off")
+	commandtest.Put(t, filepath.Join(w.Dir, "m.yaml"), `{responses: [{when: card, text: 'So: SUM: {"a": 1}'}, {when: write, step: 0, calls: [{name: write_file, args: {path: a.txt, content: a}}]}, {when: "", text: "~~~\ncode\n~~~", usage: {input_tokens: 5, output_tokens: 7}}]}`)
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "prompts", "review.md"), "Review this. {{input}}\n")
+	commandtest.Put(t, filepath.Join(w.Dir, ".fettle", "config.yaml"), "allow: [read_file]\n")
+	w.Configure("retries: 0\n")
 	for _, name := range []string{"openai", "mistral"} { // one of them is removed
-		cmd := w.command("keys", "set", name)
+		cmd := w.Command("keys", "set", name)
 		cmd.Stdin = strings.NewReader("a-key-of-no-one\n")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("keys set %s: %v\n%s", name, err, out)
 		}
 	}
-	w.run(0, "ask", "--no-stdin", "hi")
+	w.Run(0, "ask", "--no-stdin", "hi")
 	for range 2 { // chats 2 and 3, in which something is to be undone, and to be redone
-		w.run(0, "ask", "--no-stdin", "--yes", "write")
+		w.Run(0, "ask", "--no-stdin", "--yes", "write")
 	}
-	w.run(0, "undo", "--chat", "3")
-	w.run(0, "workspace", "export", "3", "history.tar.gz")
-	put(t, filepath.Join(w.dir, "kept.md"), "kept")
-	put(t, filepath.Join(w.dir, "gone.md"), "gone")
-	w.run(0, "docs", "add", "kept.md", "gone.md")
-	w.run(0, "toolset", "init", "my-tools")
-	w.run(0, "store", "backup", "kept.tar.zst")
-	put(t, filepath.Join(w.dir, "cards", "toolset.yaml"), cardToolset)
-	w.run(0, "toolset", "import", "cards", "--yes")
+	w.Run(0, "undo", "--chat", "3")
+	w.Run(0, "workspace", "export", "3", "history.tar.gz")
+	commandtest.Put(t, filepath.Join(w.Dir, "kept.md"), "kept")
+	commandtest.Put(t, filepath.Join(w.Dir, "gone.md"), "gone")
+	w.Run(0, "docs", "add", "kept.md", "gone.md")
+	w.Run(0, "toolset", "init", "my-tools")
+	w.Run(0, "store", "backup", "kept.tar.zst")
+	commandtest.Put(t, filepath.Join(w.Dir, "cards", "toolset.yaml"), cardToolset)
+	w.Run(0, "toolset", "import", "cards", "--yes")
 	for range 2 { // chats 4 and 5, with a payload to accept and one to reject
-		w.run(0, "ask", "--no-stdin", "--page", "sums", "card")
+		w.Run(0, "ask", "--no-stdin", "--page", "sums", "card")
 	}
 	trustProject(t, w)
-	w.bundles(w.dir)
-	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
+	w.bundles(w.Dir)
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
 	for _, name := range []string{"csv-tools.zip", "off", "gone"} {
-		w.run(0, "toolset", "import", name, "--yes")
+		w.Run(0, "toolset", "import", name, "--yes")
 	}
-	put(t, filepath.Join(w.dir, "flows", "toolset.yaml"), flowsManifest)
-	w.run(0, "toolset", "import", "flows", "--yes")
+	commandtest.Put(t, filepath.Join(w.Dir, "flows", "toolset.yaml"), flowsManifest)
+	w.Run(0, "toolset", "import", "flows", "--yes")
 	for range 2 { // chats 6 and 7, in which one waits
-		w.run(0, "workflows", "start", "plain")
+		w.Run(0, "workflows", "start", "plain")
 	}
-	w.notes()
-	put(t, filepath.Join(w.dir, "mcp.json"), `{"mcpServers": {"found": {"command": "notes-server"}}}`)
+	w.AddNotes()
+	commandtest.Put(t, filepath.Join(w.Dir, "mcp.json"), `{"mcpServers": {"found": {"command": "notes-server"}}}`)
 	for _, name := range []string{"notes", "doomed", "switched"} {
-		w.run(0, "mcp", "add", name, "--", "notes-server")
+		w.Run(0, "mcp", "add", name, "--", "notes-server")
 	}
-	w.run(0, "mcp", "add", "web", "--url", openServer(t), "--no-test")
-	w.run(0, "tool", "renderer", "set", "read_file", "code", "--show-file", "$args.path")
+	w.Run(0, "mcp", "add", "web", "--url", commandtest.OpenMCP(t), "--no-test")
+	w.Run(0, "tool", "renderer", "set", "read_file", "code", "--show-file", "$args.path")
 	return w
 }
 
@@ -162,11 +165,11 @@ workflows:
 // trustProject trusts the configuration of the world's folder, by its digest.
 func trustProject(t *testing.T, w *world) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.dir, ".fettle", "config.yaml"))
+	data, err := os.ReadFile(filepath.Join(w.Dir, ".fettle", "config.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.run(0, "trust", "--sha256", fmt.Sprintf("%x", sha256.Sum256(data)))
+	w.Run(0, "trust", "--sha256", fmt.Sprintf("%x", sha256.Sum256(data)))
 }
 
 // withOutput are the commands below one that have -o, by their help texts.
@@ -187,17 +190,17 @@ func withOutput(t *testing.T, path []string) []string {
 func TestImagesThatAModelCantTake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{capabilities: {images: no}, responses: [{when: "", text: I see nothing.}]}`)
-	if err := os.WriteFile(filepath.Join(w.dir, "dot.png"), []byte(onePixel), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Dir, "dot.png"), []byte(onePixel), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const note = "images were left out: script/m.yaml takes none"
-	if _, errs := w.run(0, "ask", "--no-stdin", "-v", "-f", "dot.png", "what is it?"); !strings.Contains(errs, "note: "+note) {
+	if _, errs := w.Run(0, "ask", "--no-stdin", "-v", "-f", "dot.png", "what is it?"); !strings.Contains(errs, "note: "+note) {
 		t.Errorf("said %q", errs)
 	}
-	if out, _ := w.run(0, "ask", "--no-stdin", "-o", "json", "-f", "dot.png", "what is it?"); !strings.Contains(out, `"footnotes":["`+note) {
+	if out, _ := w.Run(0, "ask", "--no-stdin", "-o", "json", "-f", "dot.png", "what is it?"); !strings.Contains(out, `"footnotes":["`+note) {
 		t.Errorf("printed %s", out)
 	}
-	if shown, _ := w.run(0, "chats", "show"); !strings.Contains(shown, "image dot.png, ") || !strings.HasSuffix(shown, "note: "+note+"\n") {
+	if shown, _ := w.Run(0, "chats", "show"); !strings.Contains(shown, "image dot.png, ") || !strings.HasSuffix(shown, "note: "+note+"\n") {
 		t.Errorf("kept:\n%s", shown)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -28,11 +29,11 @@ type chatList struct {
 }
 
 func (w *world) chats() chatList {
-	w.t.Helper()
-	out, _ := w.run(0, "chats", "list", "--limit", "0", "-o", "json")
+	w.T.Helper()
+	out, _ := w.Run(0, "chats", "list", "--limit", "0", "-o", "json")
 	var list chatList
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
-		w.t.Fatalf("%v in %s", err, out)
+		w.T.Fatalf("%v in %s", err, out)
 	}
 	return list
 }
@@ -57,7 +58,7 @@ responses:
 			var wg sync.WaitGroup
 			for i := range c.n {
 				wg.Go(func() {
-					if out, errs := w.run(0, "ask", "--no-stdin", fmt.Sprintf("question %d", i)); out != c.answer || errs != "" {
+					if out, errs := w.Run(0, "ask", "--no-stdin", fmt.Sprintf("question %d", i)); out != c.answer || errs != "" {
 						t.Errorf("question %d: %q, %q", i, out, errs)
 					}
 				})
@@ -78,10 +79,10 @@ responses:
 func TestAPipelineGoesOnWithItsOwnChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{text: A draft.}, {expect: {last: [A draft., make it rhyme]}, text: It rhymes.}]}`)
-	w.run(0, "ask", "--no-stdin", "something else")
+	w.Run(0, "ask", "--no-stdin", "something else")
 	for round := range 5 {
-		first := w.command("ask", "--no-stdin", fmt.Sprintf("draft %d", round))
-		second := w.command("ask", "-c", "make it rhyme")
+		first := w.Command("ask", "--no-stdin", fmt.Sprintf("draft %d", round))
+		second := w.Command("ask", "-c", "make it rhyme")
 		r, wr, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +122,7 @@ responses:
   - deltas: [{content: "One"}, {wait: 1s, content: " whole."}]
   - text: Two.
 `)
-	first := w.command("ask", "--no-stdin", "first")
+	first := w.Command("ask", "--no-stdin", "first")
 	out, err := first.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +134,7 @@ responses:
 	if _, err := io.ReadFull(out, head); err != nil {
 		t.Fatal(err)
 	}
-	answer, said := w.run(0, "ask", "--no-stdin", "-c", "second")
+	answer, said := w.Run(0, "ask", "--no-stdin", "-c", "second")
 	if answer != "Two.\n" || !strings.Contains(said, "fettle: waiting: chat 1 is busy, pid ") {
 		t.Errorf("%q, said %q", answer, said)
 	}
@@ -146,8 +147,8 @@ responses:
 func TestAskBesideAProcessThatKeepsTheStoreBusy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, yesScript)
-	w.run(0, "ask", "--no-stdin", "first")
-	store := kv.Open(filepath.Join(w.dir, "data", "store"), kv.Options{})
+	w.Run(0, "ask", "--no-stdin", "first")
+	store := kv.Open(filepath.Join(w.Dir, "data", "store"), kv.Options{})
 	defer store.Close()
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -169,10 +170,10 @@ func TestAskBesideAProcessThatKeepsTheStoreBusy(t *testing.T) {
 		}
 	}()
 	for range 3 {
-		if out, _ := w.run(0, "ask", "--no-stdin", "plain"); out != "Yes.\n" {
+		if out, _ := w.Run(0, "ask", "--no-stdin", "plain"); out != "Yes.\n" {
 			t.Errorf("plain: %q", out)
 		}
-		if out, _ := w.run(0, "ask", "--no-stdin", "-c", "more"); out != "Yes.\n" {
+		if out, _ := w.Run(0, "ask", "--no-stdin", "-c", "more"); out != "Yes.\n" {
 			t.Errorf("-c: %q", out)
 		}
 	}
@@ -190,7 +191,7 @@ func TestAClosedPipe(t *testing.T) {
 		fmt.Fprintf(&script, "      - content: \"line %d\\n\"\n", i)
 	}
 	w := newWorld(t, script.String())
-	cmd := w.command("ask", "--no-stdin", "go")
+	cmd := w.Command("ask", "--no-stdin", "go")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
@@ -209,7 +210,7 @@ func TestAClosedPipe(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 141 || errs.Len() > 0 {
 		t.Errorf("status %d, said %q", code, errs.String())
 	}
-	shown, _ := w.run(0, "chats", "show", "1")
+	shown, _ := w.Run(0, "chats", "show", "1")
 	if !strings.Contains(shown, "line 0\n") || !strings.Contains(shown, "cancelled") {
 		t.Errorf("kept:\n%s", shown)
 	}
@@ -218,11 +219,11 @@ func TestAClosedPipe(t *testing.T) {
 // A signal cancels the turn; what came is printed and kept.
 func TestASignal(t *testing.T) {
 	t.Parallel()
-	for _, sig := range endingSignals() {
+	for _, sig := range commandtest.EndingSignals() {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, `{responses: [{deltas: [{content: "Half an"}], hang: true}]}`)
-			cmd := w.command("ask", "--no-stdin", "go")
+			cmd := w.Command("ask", "--no-stdin", "go")
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -244,7 +245,7 @@ func TestASignal(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != 130 || string(rest) != "\n" || errs.Len() > 0 {
 				t.Errorf("status %d, %q after %q, said %q", code, rest, head, errs.String())
 			}
-			if shown, _ := w.run(0, "chats", "show"); !strings.Contains(shown, "Half an\ncancelled\n") {
+			if shown, _ := w.Run(0, "chats", "show"); !strings.Contains(shown, "Half an\ncancelled\n") {
 				t.Errorf("kept:\n%s", shown)
 			}
 		})
@@ -255,7 +256,7 @@ func TestASignal(t *testing.T) {
 func TestSlowAndSilentInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{expect: {last: [one, two, three]}, text: All three.}]}`)
-	cmd := w.command("ask", "what?")
+	cmd := w.Command("ask", "what?")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +292,7 @@ func TestLargeInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, yesScript)
 	data := bytes.Repeat([]byte("0123456789abcde\n"), 50<<20/16)
-	cmd := w.command("ask", "what?")
+	cmd := w.Command("ask", "what?")
 	cmd.Stdin = bytes.NewReader(data)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -307,7 +308,7 @@ func TestLargeInput(t *testing.T) {
 func TestAModelCantDriveTheTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{text: "a\e]0;title\ab\e[31mred\u009bx\rend"}]}`)
-	out, _ := w.run(0, "ask", "--no-stdin", "--color", "always", "go")
+	out, _ := w.Run(0, "ask", "--no-stdin", "--color", "always", "go")
 	for _, bad := range []string{"\x1b", "\a", "\u009b", "\r"} {
 		if strings.Contains(out, bad) {
 			t.Errorf("%q in %q", bad, out)
@@ -322,11 +323,11 @@ func TestFoldingABacklog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, yesScript)
 	for i := range 70 {
-		if err := w.command("ask", "--no-stdin", fmt.Sprint(i)).Run(); err != nil {
+		if err := w.Command("ask", "--no-stdin", fmt.Sprint(i)).Run(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(w.dir, "data", "journal", "*.jsonl"))
+	left, err := filepath.Glob(filepath.Join(w.Dir, "data", "journal", "*.jsonl"))
 	if err != nil || len(left) > 64 {
 		t.Errorf("%d journals wait, %v", len(left), err)
 	}

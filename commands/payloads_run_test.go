@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -54,21 +55,21 @@ type response struct {
 
 // turnOf asks with -o events and gives the events, and the response at the end.
 func (w *world) turnOf(args ...string) ([]turnEvent, response) {
-	w.t.Helper()
-	out, errs := w.run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
+	w.T.Helper()
+	out, errs := w.Run(0, append([]string{"ask", "--no-stdin", "-o", "events"}, args...)...)
 	var events []turnEvent
 	for line := range strings.Lines(out) {
 		var e turnEvent
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			w.t.Fatalf("%v in %s", err, line)
+			w.T.Fatalf("%v in %s", err, line)
 		}
 		events = append(events, e)
 	}
 	var r response
 	if n := len(events); n == 0 || events[n-1].Type != "complete" {
-		w.t.Fatalf("the turn ended with %s\n%s", out, errs)
+		w.T.Fatalf("the turn ended with %s\n%s", out, errs)
 	} else if err := json.Unmarshal(events[n-1].Payload, &r); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return events, r
 }
@@ -113,7 +114,7 @@ func TestDocument000OnReviews(t *testing.T) {
   {when: good, step: 0, text: "Let me look.", calls: [{name: analyze_reviews, args: {business_name: Northside Movers, location: "Portland, OR", source: yelp}}]},
   {when: good, text: "I analyzed the reviews: [[tool:0]] is no card."}
 ]}`)
-	w.run(0, "toolset", "import", exampleToolset(t, "reviews"), "--yes")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "reviews"), "--yes")
 	events, r := w.turnOf("is Northside Movers good?")
 	wantFlow(t, events, "text Let me look.", "meta", "tool_start analyze_reviews",
 		"tool_progress phase1_overview", "tool_progress phase2_negative", "tool_progress phase2_negative", "tool_progress phase3_positive",
@@ -156,7 +157,7 @@ func TestDocument000OnReviews(t *testing.T) {
 		t.Error("no suggested_values")
 	}
 	for _, kind := range []string{"review_analysis", "entity_verification", "review_collection"} {
-		if out, _ := w.run(0, "payloads", "types", kind); !strings.Contains(out, `"type": "object"`) {
+		if out, _ := w.Run(0, "payloads", "types", kind); !strings.Contains(out, `"type": "object"`) {
 			t.Errorf("the schema of %s: %s", kind, out)
 		}
 	}
@@ -169,28 +170,28 @@ func TestResearchFromPlanToReport(t *testing.T) {
 	w := newWorld(t, `{responses: [
   {when: plan, text: 'A plan: RESEARCH_PLAN: {"question": "What lowers fatigue on night shifts?", "aspects": [" planned naps", "bright light"], "sources": ["workspace"]}'},
   {when: sum up, text: Naps help.}]}`)
-	w.run(0, "toolset", "import", exampleToolset(t, "research"), "--yes")
-	folder := filepath.Join(w.dir, "notes")
-	put(t, filepath.Join(folder, "naps.md"), "# Naps\n\nPlanned naps lowered fatigue on night shifts in two wards. Nurses who took planned naps made fewer errors.\n")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "research"), "--yes")
+	folder := filepath.Join(w.Dir, "notes")
+	commandtest.Put(t, filepath.Join(folder, "naps.md"), "# Naps\n\nPlanned naps lowered fatigue on night shifts in two wards. Nurses who took planned naps made fewer errors.\n")
 	events, r := w.turnOf("-w", folder, "plan it")
 	wantFlow(t, events, "text A plan:", "payload research by the model", "meta", "complete")
 	if r.CustomPayload == nil || r.CustomPayload.Type != "research" || !strings.Contains(string(r.CustomPayload.Data), `"aspects":["planned naps","bright light"]`) {
 		t.Errorf("custom_payload: %+v", r.CustomPayload)
 	}
-	out, errs := w.run(0, "payloads", "accept", "--yes")
+	out, errs := w.Run(0, "payloads", "accept", "--yes")
 	if !strings.HasPrefix(out, "accepted payload 1 of chat 1, Research Plan\n") || !strings.Contains(out, "The report is in research.md") {
 		t.Errorf("accepting says %s%s", out, errs)
 	}
 	if report, err := os.ReadFile(filepath.Join(folder, "research.md")); err != nil || !strings.Contains(string(report), "Planned naps lowered fatigue") {
 		t.Errorf("the report: %s, %v", report, err)
 	}
-	if out, _ := w.run(0, "payloads", "accept", "-o", "json"); !strings.Contains(out, `"again": true`) {
+	if out, _ := w.Run(0, "payloads", "accept", "-o", "json"); !strings.Contains(out, `"again": true`) {
 		t.Errorf("the second time: %s", out)
 	}
 	if _, r := w.turnOf("-c", "sum up"); r.Message != "Naps help." {
 		t.Errorf("the next answer: %+v", r)
 	}
-	out, _ = w.run(0, "chats", "export", "1", "-o", "json")
+	out, _ = w.Run(0, "chats", "export", "1", "-o", "json")
 	if !strings.Contains(out, `"research_result"`) || !strings.Contains(out, `"decision": "accepted"`) && !strings.Contains(out, `"decision":"accepted"`) {
 		t.Error("the export lacks the result or the decision")
 	}
@@ -205,8 +206,8 @@ func TestDocument001OnResearchStreams(t *testing.T) {
   {when: both, text: Found.},
   {when: wrong, text: 'Well: SCHEMA_PROPOSAL: {"proposed_changes": {}} So.'},
   {when: group, text: 'PRESENTATION_CATEGORIES: {"categories": [{"name": "Naps", "topics": ["naps"]}], "reasoning": "one"}'}]}`)
-	w.run(0, "toolset", "import", exampleToolset(t, "research-streams"), "--yes")
-	put(t, filepath.Join(w.dir, "page.json"), `{"stream": {"stream_name": "Sleep"}}`)
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "research-streams"), "--yes")
+	commandtest.Put(t, filepath.Join(w.Dir, "page.json"), `{"stream": {"stream_name": "Sleep"}}`)
 	page := []string{"--page", "edit_research_stream", "--context", "page.json", "--tab"}
 
 	events, r := w.turnOf(append(page, "semantic", "both")...)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // lab plays three providers on a loopback address, each by the path of its API
@@ -116,7 +118,7 @@ func labCompletion(n int, calls, mistral, schema bool) string {
 func labWorld(t *testing.T, base string) *world {
 	t.Helper()
 	w := newWorld(t, yesScript)
-	put(t, filepath.Join(w.dir, "config", "config.yaml"), fmt.Sprintf(`
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), fmt.Sprintf(`
 providers:
   an: {type: anthropic, base_url: "%[1]s/an", key_env: LAB_KEY, headers: {X-Lab: an}}
   mi: {type: mistral, base_url: "%[1]s/mi/v1/", key_env: LAB_KEY, headers: {X-Lab: mi}}
@@ -124,7 +126,7 @@ providers:
 prices:
   an/claude-opus-5-5: {input: 4, output: 20, cached: 0.2, cache_write: 5}
 `, base))
-	w.env = append(w.env, "LAB_KEY="+labKey, "NO_PROXY=127.0.0.1", "HTTP_PROXY=", "HTTPS_PROXY=")
+	w.Env = append(w.Env, "LAB_KEY="+labKey, "NO_PROXY=127.0.0.1", "HTTP_PROXY=", "HTTPS_PROXY=")
 	return w
 }
 
@@ -153,7 +155,7 @@ func TestAChatAcrossProviders(t *testing.T) {
 		t.Helper()
 		step++
 		args = append([]string{"ask", "--no-stdin", "--tool", "list_files", "-m", model}, append(args, fmt.Sprintf("please, %d", step))...)
-		out, _ := w.run(0, args...)
+		out, _ := w.Run(0, args...)
 		if !strings.HasPrefix(out, "answer ") {
 			t.Errorf("%d: it said %q", step, out)
 		}
@@ -208,26 +210,26 @@ func TestImagesSchemasAndTokens(t *testing.T) {
 	l, srv := startLab(t)
 	w := labWorld(t, srv.URL)
 	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
-	put(t, filepath.Join(w.dir, "dot.png"), png)
-	put(t, filepath.Join(w.dir, "tree.json"), `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"n":{"type":"integer"},"more":{"$ref":"#/$defs/n"}},"required":["n"]}}}`)
+	commandtest.Put(t, filepath.Join(w.Dir, "dot.png"), png)
+	commandtest.Put(t, filepath.Join(w.Dir, "tree.json"), `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"n":{"type":"integer"},"more":{"$ref":"#/$defs/n"}},"required":["n"]}}}`)
 	for model, c := range map[string]struct{ image, native, fallback string }{
 		"an/claude-opus-5-5":       {`"media_type":"image/png","data":"iVBOR`, `"output_config":{"format":{"type":"json_schema"`, `matches this JSON Schema`},
 		"mi/mistral-medium-latest": {`"image_url":"data:image/png;base64,iVBOR`, `"strict":true`, `"json_schema"`},
 		"oa/some-model":            {`{"url":"data:image/png;base64,iVBOR`, `"response_format":{"type":"json_schema"`, `"json_schema"`},
 	} {
-		out, _ := w.run(0, "ask", "--no-stdin", "-m", model, "-f", "dot.png", "--schema", `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`, "count")
+		out, _ := w.Run(0, "ask", "--no-stdin", "-m", model, "-f", "dot.png", "--schema", `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`, "count")
 		body := l.last(t).Body
 		if !strings.HasPrefix(out, `{"n":`) || !strings.Contains(body, c.image) || !strings.Contains(body, c.native) {
 			t.Errorf("%s said %q to %s", model, out, body)
 		}
-		cmd := w.command("ask", "--no-stdin", "-m", model, "--schema", "tree.json", "count") // which an answer in words may fail
+		cmd := w.Command("ask", "--no-stdin", "-m", model, "--schema", "tree.json", "count") // which an answer in words may fail
 		_ = cmd.Run()
 		if body := l.last(t).Body; !strings.Contains(body, c.fallback) {
 			t.Errorf("%s got the schema in another form: %s", model, body)
 		}
 	}
-	w.run(0, "ask", "--no-stdin", "-m", "an/claude-opus-5-5", "how many tokens?")
-	out, errs := w.run(0, "usage", "-o", "json")
+	w.Run(0, "ask", "--no-stdin", "-m", "an/claude-opus-5-5", "how many tokens?")
+	out, errs := w.Run(0, "usage", "-o", "json")
 	var got struct {
 		Rows []struct {
 			Model  string
@@ -262,7 +264,7 @@ func TestFormsOfAddresses(t *testing.T) {
 	t.Parallel()
 	l, srv := startLab(t)
 	w := newWorld(t, yesScript)
-	w.env = append(w.env, "NO_PROXY=127.0.0.1", "HTTP_PROXY=")
+	w.Env = append(w.Env, "NO_PROXY=127.0.0.1", "HTTP_PROXY=")
 	var text strings.Builder
 	text.WriteString("providers:\n")
 	paths := map[string]string{"anthropic": "/v1/messages", "mistral": "/v1/chat/completions", "openai": "/v1/chat/completions"}
@@ -271,10 +273,10 @@ func TestFormsOfAddresses(t *testing.T) {
 			fmt.Fprintf(&text, "  %s%d: {type: %s, base_url: '%s%s'}\n", kind, i, kind, srv.URL, tail)
 		}
 	}
-	put(t, filepath.Join(w.dir, "config", "config.yaml"), text.String())
+	commandtest.Put(t, filepath.Join(w.Dir, "config", "config.yaml"), text.String())
 	for kind, path := range paths {
 		for i := range 4 {
-			w.run(0, "ask", "--no-stdin", "--ephemeral", "-m", fmt.Sprintf("%s%d/m", kind, i), "hi")
+			w.Run(0, "ask", "--no-stdin", "--ephemeral", "-m", fmt.Sprintf("%s%d/m", kind, i), "hi")
 			if got := l.last(t); got.Path != path || got.Header.Get("Authorization")+got.Header.Get("X-Api-Key") != "" {
 				t.Errorf("%s%d was asked at %s with %v", kind, i, got.Path, got.Header)
 			}
@@ -308,7 +310,7 @@ func TestHowProvidersFailAPerson(t *testing.T) {
 		for ask, want := range map[string]string{
 			"redirect": "it redirects to " + stray.URL, "later": "for 2h0m, as it asks", "page": "it is a web page",
 		} {
-			cmd := w.command("ask", "--no-stdin", "-m", model, ask)
+			cmd := w.Command("ask", "--no-stdin", "-m", model, ask)
 			out, err := cmd.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), labKey) {
 				t.Errorf("%s, %s: %v, %s", model, ask, err, out)
@@ -318,7 +320,7 @@ func TestHowProvidersFailAPerson(t *testing.T) {
 	if got := other.seen(); len(got) > 0 {
 		t.Errorf("%d requests went to another host, with %v", len(got), got[0].Header)
 	}
-	for _, name := range filesBelow(t, filepath.Join(w.dir, "data")) {
+	for _, name := range filesBelow(t, filepath.Join(w.Dir, "data")) {
 		if raw, err := os.ReadFile(name); err == nil && bytes.Contains(raw, []byte(labKey)) {
 			t.Errorf("%s holds the key", name)
 		}

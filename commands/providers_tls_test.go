@@ -22,6 +22,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // authority is a certificate authority of the test's own, and a server's
@@ -132,12 +134,12 @@ func TestOwnAuthoritiesAndProxies(t *testing.T) {
 	ask := func(base string, status int, env ...string) string {
 		t.Helper()
 		w := labWorld(t, base)
-		cert := filepath.Join(w.dir, "ca.pem")
-		put(t, cert, ca.pem)
+		cert := filepath.Join(w.Dir, "ca.pem")
+		commandtest.Put(t, cert, ca.pem)
 		for _, e := range env {
-			w.env = append(w.env, strings.ReplaceAll(e, "@ca", cert))
+			w.Env = append(w.Env, strings.ReplaceAll(e, "@ca", cert))
 		}
-		out, errs := w.run(status, "ask", "--no-stdin", "-m", "an/m", "hi")
+		out, errs := w.Run(status, "ask", "--no-stdin", "-m", "an/m", "hi")
 		if strings.Contains(errs, labKey) {
 			t.Errorf("it shows the key: %s", errs)
 		}
@@ -211,9 +213,9 @@ func TestAServerThatGoesAway(t *testing.T) {
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
 	w := labWorld(t, srv.URL)
-	put(t, filepath.Join(w.dir, "ca.pem"), ca.pem)
-	w.env = append(w.env, "SSL_CERT_FILE="+filepath.Join(w.dir, "ca.pem"))
-	if out, _ := w.run(0, "ask", "--no-stdin", "-m", "an/m", "hi"); !strings.HasPrefix(out, "answer") {
+	commandtest.Put(t, filepath.Join(w.Dir, "ca.pem"), ca.pem)
+	w.Env = append(w.Env, "SSL_CERT_FILE="+filepath.Join(w.Dir, "ca.pem"))
+	if out, _ := w.Run(0, "ask", "--no-stdin", "-m", "an/m", "hi"); !strings.HasPrefix(out, "answer") {
 		t.Errorf("it said %q", out)
 	}
 	mu.Lock()

@@ -12,9 +12,9 @@ import (
 
 // authors puts a toolset of a person's into the project, and packs it.
 func (w *world) authors() {
-	w.t.Helper()
-	w.run(0, "toolset", "init", filepath.Join(w.project(), "my-tools"))
-	w.run(0, "toolset", "pack", filepath.Join(w.project(), "my-tools"), "-O", filepath.Join(w.project(), "my-tools.zip"))
+	w.T.Helper()
+	w.Run(0, "toolset", "init", filepath.Join(w.project(), "my-tools"))
+	w.Run(0, "toolset", "pack", filepath.Join(w.project(), "my-tools"), "-O", filepath.Join(w.project(), "my-tools.zip"))
 }
 
 // workflowSteps are the commands of a GitHub workflow.
@@ -60,7 +60,7 @@ func runSteps(t *testing.T, w *world, dir string, steps []string) {
 			continue
 		}
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-		cmd.Env, cmd.Dir = append(w.env, "GITHUB_WORKSPACE="+dir), dir
+		cmd.Env, cmd.Dir = append(w.Env, "GITHUB_WORKSPACE="+dir), dir
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", line, err, out)
@@ -97,8 +97,8 @@ func TestReadmeWorkflow(t *testing.T) {
 func TestStarterWorkflow(t *testing.T) {
 	t.Parallel()
 	w := exampleWorld(t)
-	dir := filepath.Join(w.dir, "words")
-	w.run(0, "toolset", "init", dir, "--with", "html")
+	dir := filepath.Join(w.Dir, "words")
+	w.Run(0, "toolset", "init", dir, "--with", "html")
 	raw, err := os.ReadFile(filepath.Join(dir, ".github", "workflows", "toolset.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestPackedToolsetsGoThroughAPipe(t *testing.T) {
 	w := exampleWorld(t)
 	w.authors()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "fettle toolset pack my-tools -O - | fettle toolset validate --strict - -o json")
-	cmd.Env, cmd.Dir = w.env, w.project()
+	cmd.Env, cmd.Dir = w.Env, w.project()
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), `"bundle": "-"`) {
 		t.Errorf("%v: %s", err, out)
 	}

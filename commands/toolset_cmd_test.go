@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -42,14 +43,14 @@ tools:
 // bundles puts toolsets into a folder: csv-tools.zip, and the folders my-tools,
 // off and gone.
 func (w *world) bundles(dir string) {
-	w.t.Helper()
-	put(w.t, filepath.Join(dir, "csv-tools.zip"), zipped(w.t, csvTools("csv-tools")))
+	w.T.Helper()
+	commandtest.Put(w.T, filepath.Join(dir, "csv-tools.zip"), zipped(w.T, csvTools("csv-tools")))
 	for _, id := range []string{"my-tools", "off", "gone"} {
 		if _, err := os.Stat(filepath.Join(dir, id)); err == nil {
 			continue // one that an author has made
 		}
 		for name, text := range csvTools(id) {
-			put(w.t, filepath.Join(dir, id, filepath.FromSlash(name)), text)
+			commandtest.Put(w.T, filepath.Join(dir, id, filepath.FromSlash(name)), text)
 		}
 	}
 }
@@ -83,17 +84,17 @@ func TestHostileBundlesAreRefusedByName(t *testing.T) {
 		t.Run(filepath.Base(tt.File), func(t *testing.T) {
 			t.Parallel()
 			w := *w
-			w.t = t
+			w.T = t
 			file := filepath.Join(dir, filepath.Base(tt.File))
 			if tt.Expect != "reject" {
 				// what is wrong with these is their manifest, which is for an older form
-				_, errs := w.run(1, "toolset", "import", file, "--dry-run")
+				_, errs := w.Run(1, "toolset", "import", file, "--dry-run")
 				if !strings.Contains(errs, " can't be imported: its toolset.yaml has ") {
 					t.Errorf("a good ZIP: %s", errs)
 				}
 				return
 			}
-			_, errs := w.run(1, "toolset", "import", file, "--yes")
+			_, errs := w.Run(1, "toolset", "import", file, "--yes")
 			if !strings.Contains(errs, filepath.Base(file)+" is refused: ") || !strings.Contains(errs, "\n  reason: "+tt.Code+"\n") {
 				t.Errorf("%s: want the reason %s, got\n%s", tt.Threat, tt.Code, errs)
 			}
@@ -115,14 +116,14 @@ func TestHostileManifestsAreRefusedByName(t *testing.T) {
 		t.Run(filepath.Base(tt.File), func(t *testing.T) {
 			t.Parallel()
 			w := *w
-			w.t = t
+			w.T = t
 			raw, err := os.ReadFile(filepath.Join(dir, filepath.Base(tt.File)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			folder := t.TempDir()
-			put(t, filepath.Join(folder, "toolset.yaml"), string(raw))
-			_, errs := w.run(1, "toolset", "import", folder, "--yes")
+			commandtest.Put(t, filepath.Join(folder, "toolset.yaml"), string(raw))
+			_, errs := w.Run(1, "toolset", "import", folder, "--yes")
 			if !strings.Contains(errs, " can't be imported: its toolset.yaml has ") || !strings.Contains(errs, "\n  toolset.yaml:") {
 				t.Errorf("%s: got\n%s", tt.Threat, errs)
 			}
@@ -142,7 +143,7 @@ func harmlessText(t *testing.T, text string) {
 
 func leavesNothing(t *testing.T, w *world) {
 	t.Helper()
-	if left, err := filepath.Glob(filepath.Join(w.dir, "data", "toolset*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(w.Dir, "data", "toolset*")); err != nil || len(left) > 0 {
 		t.Errorf("it leaves %v %v", left, err)
 	}
 }

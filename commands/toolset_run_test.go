@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -18,12 +19,12 @@ func TestAToolsetAtWork(t *testing.T) {
 	w := newWorld(t, `{responses: [
   {when: analyze, step: 0, calls: [{name: analyze_data, args: {filename: a.csv}}]},
   {when: "", text: Done.}]}`)
-	w.env = append(w.env, "FETTLE_MODEL=script/m.yaml")
-	folder := filepath.Join(w.dir, "tables")
-	put(t, filepath.Join(folder, "a.csv"), "a,b\n1,2\n3,4\n")
-	w.run(0, "toolset", "import", exampleToolset(t, "my-toolset"), "--yes")
+	w.Env = append(w.Env, "FETTLE_MODEL=script/m.yaml")
+	folder := filepath.Join(w.Dir, "tables")
+	commandtest.Put(t, filepath.Join(folder, "a.csv"), "a,b\n1,2\n3,4\n")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "my-toolset"), "--yes")
 
-	out, _ := w.run(0, "ask", "--no-stdin", "--yes", "-w", folder, "-o", "events", "analyze it")
+	out, _ := w.Run(0, "ask", "--no-stdin", "--yes", "-w", folder, "-o", "events", "analyze it")
 	var end struct {
 		ToolID     string          `json:"tool_id"`
 		Status     string          `json:"status"`
@@ -44,25 +45,25 @@ func TestAToolsetAtWork(t *testing.T) {
 	if plan := string(end.RenderPlan); !strings.Contains(plan, `"renderer":"html"`) || !strings.Contains(plan, `"rows":2`) {
 		t.Errorf("its plan: %s", plan)
 	}
-	w.run(0, "undo")
+	w.Run(0, "undo")
 	if _, err := os.Stat(filepath.Join(folder, "output.json")); err == nil {
 		t.Error("undo left what the tool wrote")
 	}
 
-	out, _ = w.run(0, "tool", "call", "analyze_data", `{"filename":"a.csv"}`, "-w", folder)
+	out, _ = w.Run(0, "tool", "call", "analyze_data", `{"filename":"a.csv"}`, "-w", folder)
 	if !strings.Contains(out, `"summary":"Processed 2 rows"`) {
 		t.Errorf("tool call printed %s", out)
 	}
-	_, errs := w.run(1, "tool", "call", "my-toolset:analyze_data", `{"filename":"none.csv"}`, "-w", folder)
+	_, errs := w.Run(1, "tool", "call", "my-toolset:analyze_data", `{"filename":"none.csv"}`, "-w", folder)
 	if !strings.Contains(errs, "FileNotFoundError") || !strings.Contains(errs, "tools/analyze.py") {
 		t.Errorf("a call that failed says %s", errs)
 	}
-	w.run(0, "tool", "disable", "my-toolset:analyze_data")
-	if _, errs = w.run(1, "tool", "call", "my-toolset:analyze_data", `{}`); !strings.Contains(errs, "fettle tool enable") {
+	w.Run(0, "tool", "disable", "my-toolset:analyze_data")
+	if _, errs = w.Run(1, "tool", "call", "my-toolset:analyze_data", `{}`); !strings.Contains(errs, "fettle tool enable") {
 		t.Errorf("a disabled tool: %s", errs)
 	}
-	w.run(0, "toolset", "disable", "my-toolset")
-	if _, errs = w.run(1, "tool", "call", "my-toolset:transform_file", `{}`); !strings.Contains(errs, "its toolset is disabled") {
+	w.Run(0, "toolset", "disable", "my-toolset")
+	if _, errs = w.Run(1, "tool", "call", "my-toolset:transform_file", `{}`); !strings.Contains(errs, "its toolset is disabled") {
 		t.Errorf("a tool of a disabled toolset: %s", errs)
 	}
 }
@@ -73,20 +74,20 @@ func TestTheAgentsOfAToolset(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
-	w.run(0, "toolset", "import", exampleToolset(t, "chaoscontext"), "--yes")
-	out, _ := w.run(0, "agents", "list")
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "chaoscontext"), "--yes")
+	out, _ := w.Run(0, "agents", "list")
 	for _, id := range []string{"chaoscontext:interface\t", "chaoscontext:scavenger\t", "chaoscontext:synthesizer\t"} {
 		if !strings.Contains(out, id) {
 			t.Errorf("agents list lacks %s: %s", id, out)
 		}
 	}
-	if out, _ = w.run(0, "agents", "show", "interface"); !strings.Contains(out, "scavenger") {
+	if out, _ = w.Run(0, "agents", "show", "interface"); !strings.Contains(out, "scavenger") {
 		t.Errorf("agents show: %s", out)
 	}
-	if out, _ = w.run(0, "tool", "call", "read_slack_mock", `{"query":"login"}`); !strings.Contains(out, "[Slack | #engineering | CEO | 2026-02-27]") {
+	if out, _ = w.Run(0, "tool", "call", "read_slack_mock", `{"query":"login"}`); !strings.Contains(out, "[Slack | #engineering | CEO | 2026-02-27]") {
 		t.Errorf("read_slack_mock: %s", out)
 	}
-	if _, errs := w.run(1, "ask", "--no-stdin", "--agent", "nobody", "hi"); !strings.Contains(errs, "no agent nobody") {
+	if _, errs := w.Run(1, "ask", "--no-stdin", "--agent", "nobody", "hi"); !strings.Contains(errs, "no agent nobody") {
 		t.Errorf("an unknown agent: %s", errs)
 	}
 }
@@ -100,12 +101,12 @@ func TestTheExamplesPassTheirTests(t *testing.T) {
 	for _, name := range []string{"app-builder", "chaoscontext", "data-analysis", "my-toolset", "research", "research-streams", "reviews"} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
-			w.t = t
-			out, _ := w.run(0, "toolset", "test", exampleToolset(t, name))
+			w.T = t
+			out, _ := w.Run(0, "toolset", "test", commandtest.Toolset(t, name))
 			if !strings.HasSuffix(out, " passed\n") {
 				t.Errorf("toolset test: %s", out)
 			}
-			w.run(0, "toolset", "validate", exampleToolset(t, name))
+			w.Run(0, "toolset", "validate", commandtest.Toolset(t, name))
 		})
 	}
 }

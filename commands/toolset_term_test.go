@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
 )
 
 // What is imported is shown, and asked about, on the terminal.
@@ -25,23 +27,23 @@ func TestImportAsksOnATerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "{}")
-			w.bundles(w.dir)
-			term := w.onTerminal(nil, "toolset", "import", "csv-tools.zip")
+			w.bundles(w.Dir)
+			term := w.OnTerminal(nil, "toolset", "import", "csv-tools.zip")
 			for i, key := range c.keys {
 				if i == 1 {
-					term.until("}\nAllow this?") // put once more, below the details
+					term.Until("}\nAllow this?") // put once more, below the details
 				} else {
-					term.until("Allow this?")
+					term.Until("Allow this?")
 				}
-				term.typed(key)
+				term.Type(key)
 			}
-			screen := term.ends(0)
+			screen := term.Ends(0)
 			for _, want := range c.shows {
 				if !strings.Contains(screen, want) {
 					t.Errorf("the screen lacks %q:\n%s", want, screen)
 				}
 			}
-			if exists(filepath.Join(w.dir, "data", "toolsets.json")) != c.installed {
+			if commandtest.Exists(filepath.Join(w.Dir, "data", "toolsets.json")) != c.installed {
 				t.Errorf("installed: %v\n%s", !c.installed, screen)
 			}
 			for line := range strings.Lines(screen) {

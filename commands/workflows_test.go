@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fettle-cli/fettle/commands/commandtest"
 	"github.com/fettle-cli/fettle/internal/needtest"
 )
 
@@ -63,15 +64,15 @@ func TestTheWorkflowsOfTheExamples(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, c.model)
 			// Nothing is asked outside: the texts are in the folder.
-			w.env = append(w.env, "RESEARCH_WIKIPEDIA_URL=http://127.0.0.1:1/", "RESEARCH_OPENALEX_URL=http://127.0.0.1:1/")
-			put(t, filepath.Join(w.dir, "folder", "naps.md"), "# Planned naps\n\nA planned nap of thirty minutes lowered errors from 4.1 to 2.6 percent on night shifts.\n")
-			w.run(0, "toolset", "import", exampleToolset(t, c.toolset), "--yes")
-			out, _ := w.run(0, "workflows", "start", c.workflow, c.input, "-o", "json", "-w", filepath.Join(w.dir, "folder"), "--yes")
+			w.Env = append(w.Env, "RESEARCH_WIKIPEDIA_URL=http://127.0.0.1:1/", "RESEARCH_OPENALEX_URL=http://127.0.0.1:1/")
+			commandtest.Put(t, filepath.Join(w.Dir, "folder", "naps.md"), "# Planned naps\n\nA planned nap of thirty minutes lowered errors from 4.1 to 2.6 percent on night shifts.\n")
+			w.Run(0, "toolset", "import", commandtest.Toolset(t, c.toolset), "--yes")
+			out, _ := w.Run(0, "workflows", "start", c.workflow, c.input, "-o", "json", "-w", filepath.Join(w.Dir, "folder"), "--yes")
 			state, steps, _ := instanceOf(t, out)
 			if state != "waiting" || steps[0] != c.after[0] || !strings.HasSuffix(steps[1], " pending") {
 				t.Fatalf("at the checkpoint it is %s: %v", state, steps)
 			}
-			out, _ = w.run(0, "workflows", "act", "last", "continue", "-o", "json", "--yes")
+			out, _ = w.Run(0, "workflows", "act", "last", "continue", "-o", "json", "--yes")
 			state, steps, results := instanceOf(t, out)
 			if state != "complete" || strings.Join(steps, ", ") != strings.Join(c.after, ", ") {
 				t.Fatalf("at the end it is %s: %v", state, steps)
@@ -80,7 +81,7 @@ func TestTheWorkflowsOfTheExamples(t *testing.T) {
 			if got := string(results[last]); !strings.Contains(got, c.answer) {
 				t.Errorf("%s gave %s", last, got)
 			}
-			if out, _ = w.run(0, "chats", "show", "1"); !strings.Contains(out, c.answer) {
+			if out, _ = w.Run(0, "chats", "show", "1"); !strings.Contains(out, c.answer) {
 				t.Errorf("the chat lacks the answer:\n%s", out)
 			}
 		})
@@ -121,10 +122,10 @@ func TestAWorkflowIsKilled(t *testing.T) {
 	t.Parallel()
 	needtest.Program(t, "python3")
 	w := newWorld(t, "{}")
-	put(t, filepath.Join(w.dir, "slow", "toolset.yaml"), slowManifest)
-	put(t, filepath.Join(w.dir, "slow", "tools", "step.py"), slowTool)
-	w.run(0, "toolset", "import", "slow", "--yes")
-	folder := filepath.Join(w.dir, "folder")
+	commandtest.Put(t, filepath.Join(w.Dir, "slow", "toolset.yaml"), slowManifest)
+	commandtest.Put(t, filepath.Join(w.Dir, "slow", "tools", "step.py"), slowTool)
+	w.Run(0, "toolset", "import", "slow", "--yes")
+	folder := filepath.Join(w.Dir, "folder")
 	log := func() string {
 		text, err := os.ReadFile(filepath.Join(folder, "log"))
 		if err != nil && !os.IsNotExist(err) {
@@ -132,11 +133,11 @@ func TestAWorkflowIsKilled(t *testing.T) {
 		}
 		return string(text)
 	}
-	put(t, filepath.Join(folder, "keep"), "")
+	commandtest.Put(t, filepath.Join(folder, "keep"), "")
 	begin := []string{"workflows", "start", "three", "-w", folder, "--yes"}
 	want := ""
 	for n, name := range []string{"one", "two", "three"} {
-		cmd := w.command(begin...)
+		cmd := w.Command(begin...)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		if err := cmd.Start(); err != nil {
@@ -153,22 +154,22 @@ func TestAWorkflowIsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // it was killed
-		out, _ := w.run(0, "workflows", "show", "last", "-o", "json")
+		out, _ := w.Run(0, "workflows", "show", "last", "-o", "json")
 		state, steps, _ := instanceOf(t, out)
 		if state != "interrupted" || steps[n] != name+" interrupted" || n > 0 && !strings.HasSuffix(steps[n-1], " done") {
 			t.Fatalf("killed in %s it is %s: %v", name, state, steps)
 		}
-		put(t, filepath.Join(folder, "go-"+name), "")
+		commandtest.Put(t, filepath.Join(folder, "go-"+name), "")
 		begin = []string{"workflows", "act", "last", "retry", "--yes"}
 		want = name + "\n" // done again
 	}
-	w.run(0, begin...)
-	out, _ := w.run(0, "workflows", "show", "last", "-o", "json")
+	w.Run(0, begin...)
+	out, _ := w.Run(0, "workflows", "show", "last", "-o", "json")
 	if state, steps, _ := instanceOf(t, out); state != "complete" {
 		t.Errorf("at the end it is %s: %v", state, steps)
 	}
 	if got := log(); got != "one\none\ntwo\ntwo\nthree\nthree\n" {
 		t.Errorf("the steps ran so:\n%s", got)
 	}
-	w.run(2, "workflows", "act", "last", "retry")
+	w.Run(2, "workflows", "act", "last", "retry")
 }

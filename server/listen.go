@@ -17,6 +17,10 @@ import (
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
+// DefaultAddress is where pages and editors look: an address of this machine alone,
+// and always the same one.
+const DefaultAddress = "127.0.0.1:8217"
+
 // ListenOptions say where a server is reached.
 type ListenOptions struct {
 	// Address is host:port; port 0 takes any that is free. TCP is a listener that

@@ -261,9 +261,3 @@ func onlyOnce(refs []string) error {
 	}
 	return nil
 }
-
-// Printed are the types that these commands print with --output json, by name.
-// The page "output" of the help tells their fields.
-func Printed() map[string]any {
-	return map[string]any{"validate": validatedJSON{}, "test": testedJSON{}, "pack": packedJSON{}}
-}

@@ -273,12 +273,3 @@ func runChatsShow(ctx context.Context, rt *workbench.Runtime, o showOptions) err
 		return rt.Streams.Out.Err()
 	})
 }
-
-// Printed are the types that these commands print with --output json, by name.
-// The page "output" of the help tells their fields.
-func Printed() map[string]any {
-	return map[string]any{
-		"list": chatsJSON{}, "show": chatJSON{}, "search": searchJSON{},
-		"ways": branchesJSON{}, "switch": switchedJSON{}, "compact": compactJSON{},
-	}
-}

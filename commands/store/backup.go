@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -171,7 +172,7 @@ func tellBackup(rt *workbench.Runtime, r *engine.BackupReport, o backupOptions, 
 
 func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions) error {
 	if !o.check {
-		if err := rt.NotBesideServe(ctx); err != nil {
+		if err := notBesideServe(ctx, rt); err != nil {
 			return err
 		}
 	}
@@ -223,4 +224,15 @@ func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions
 		rt.Notice("put back " + what)
 	}
 	return nil
+}
+
+// notBesideServe refuses what would take the data away from under a running server.
+func notBesideServe(ctx context.Context, rt *workbench.Runtime) error {
+	local, err := rt.RunningServer(ctx)
+	if local == nil || err != nil {
+		return err
+	}
+	defer local.Close()
+	return fault.New(fault.Busy, fmt.Sprintf("fettle serve, pid %d, works with these data", local.Info.PID),
+		fmt.Sprintf("kill %d   and do it again", local.Info.PID))
 }

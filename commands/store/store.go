@@ -251,9 +251,3 @@ func places(p cas.Problem, chats map[string]engine.Chat) []string {
 	}
 	return out
 }
-
-// Printed are the types that these commands print with --output json, by name.
-// The page "output" of the help tells their fields.
-func Printed() map[string]any {
-	return map[string]any{"stats": statsJSON{}, "verify": verifyJSON{}, "gc": gcJSON{}, "backup": backupJSON{}}
-}

@@ -71,14 +71,3 @@ func oneToolset(c *cli.Context, name string) (string, error) {
 	}
 	return c.Args().First(), nil
 }
-
-// Printed are the types that these commands print with --output json, by name.
-// The page "output" of the help tells their fields.
-func Printed() map[string]any {
-	return map[string]any{
-		"call": CallJSON{}, "switched": switchedJSON{},
-		"toolset plan": toolsetPlanJSON{}, "toolset list": toolsetsJSON{}, "toolset show": toolsetShowJSON{},
-		"toolset export": exportedJSON{}, "toolset rm": toolsetRemovedJSON{}, "toolset trust": toolsetTrustJSON{},
-		"tool list": toolsJSON{}, "tool show": toolShowJSON{}, "tool services": servicesJSON{}, "renderer": rendererJSON{},
-	}
-}

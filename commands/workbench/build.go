@@ -4,6 +4,7 @@ import (
 	goruntime "runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 )
 
 // Build is the build that runs, as `version --output json` prints it.
@@ -38,4 +39,20 @@ func (rt *Runtime) Build() Build {
 		}
 	}
 	return v
+}
+
+// BuiltAt is when the commit was made that this program was built of; zero
+// where the go command didn't know.
+func BuiltAt() time.Time {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return time.Time{}
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.time" {
+			at, _ := time.Parse(time.RFC3339, s.Value) // zero if it is none
+			return at
+		}
+	}
+	return time.Time{}
 }

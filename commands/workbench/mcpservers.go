@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/fettle-cli/fettle/commands/keys"
-	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/toolset"
@@ -102,13 +101,4 @@ func (t tokens) Remove(ctx context.Context, name string) error {
 		return nil
 	}
 	return err
-}
-
-// ShowAddress tells a person which address to open. fettle opens none by itself:
-// it comes from the server.
-func ShowAddress(streams *term.Streams) func(context.Context, string) error {
-	return func(_ context.Context, address string) error {
-		streams.Err.Printf("open this address in a browser, and sign in there:\n\n  %s\n\nwaiting for it (Ctrl-C ends the wait)\n", term.Clean(address))
-		return nil
-	}
 }

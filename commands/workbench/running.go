@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"os"
@@ -52,17 +51,6 @@ func (rt *Runtime) StoreTaken(dirs paths.Dirs) func(context.Context) error {
 		rt.sharing = client.NewSharing(rt.clientOptions(dirs))
 	}
 	return rt.sharing.Taken
-}
-
-// NotBesideServe refuses what would take the data away from under a running server.
-func (rt *Runtime) NotBesideServe(ctx context.Context) error {
-	local, err := rt.RunningServer(ctx)
-	if local == nil || err != nil {
-		return err
-	}
-	defer local.Close()
-	return fault.New(fault.Busy, fmt.Sprintf("fettle serve, pid %d, works with these data", local.Info.PID),
-		fmt.Sprintf("kill %d   and do it again", local.Info.PID))
 }
 
 // RunningServer finds the server that works with these data, which is the caller's to

@@ -308,12 +308,3 @@ func newWorkspacePath(rt *workbench.Runtime) *cli.Command {
 		},
 	}
 }
-
-// Printed are the types that these commands print with --output json, by name.
-// The page "output" of the help tells their fields.
-func Printed() map[string]any {
-	return map[string]any{
-		"log": logJSON{}, "files": filesJSON{}, "state": stateShowJSON{}, "diff": diffJSON{}, "undo": restoredJSON{},
-		"import": importedJSON{},
-	}
-}

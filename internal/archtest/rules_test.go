@@ -18,6 +18,30 @@ func rules() []rule {
 	return append(append(layers(), leaves()...), owners()...)
 }
 
+// families are the rooms of commands that belong together, each below the app that
+// joins them.
+func families() []string {
+	return []string{
+		"./commands/agents/...",
+		"./commands/author/...",
+		"./commands/chats/...",
+		"./commands/demo/...",
+		"./commands/docs/...",
+		"./commands/doctor",
+		"./commands/help/...",
+		"./commands/library/...",
+		"./commands/mcp/...",
+		"./commands/models/...",
+		"./commands/payloads/...",
+		"./commands/settings/...",
+		"./commands/store/...",
+		"./commands/tools/...",
+		"./commands/usage/...",
+		"./commands/workflows/...",
+		"./commands/workspace/...",
+	}
+}
+
 // layers is main → commands → {server, engine}; server → engine;
 // engine → {toolset, cas}; toolset → cas; cas, toolset, engine → internal/kv.
 func layers() []rule {
@@ -58,9 +82,24 @@ func layers() []rule {
 			why:    "how a message looks doesn't depend on who shows it",
 		},
 		{
-			rooms:  []string{"./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/..."},
+			rooms:  []string{"./commands/doctor/machine/..."},
+			forbid: []string{"./..."},
+			why:    "what a machine has is told without a configuration and without a store",
+		},
+		{
+			rooms:  families(),
 			forbid: []string{"./commands", "./server/..."},
 			why:    "a family of commands stands alone; the app is put together above it, and a running server is the workbench's business",
+		},
+		{
+			rooms:  []string{"./commands/serve/..."},
+			forbid: []string{"./commands", "./commands/follow/...", "./commands/show/..."},
+			why:    "a program is answered by the server's rooms, and nothing is shown to a person here but where it is",
+		},
+		{
+			rooms:  []string{"./commands/commandtest/..."},
+			forbid: []string{"./..."}, allow: []string{"./commands", "./commands/term", "./internal/needtest"},
+			why: "a test of the program sees it from outside",
 		},
 		{
 			rooms:  []string{"./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/show/..."},
@@ -74,7 +113,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/workbench/..."},
-			forbid: []string{"./commands", "./commands/chats/...", "./commands/workspace/...", "./commands/store/...", "./commands/settings/...", "./commands/usage/...", "./commands/help/...", "./commands/author/...", "./commands/tools/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."},
+			forbid: append(families(), "./commands", "./commands/serve/...", "./commands/follow/...", "./commands/show/...", "./commands/doctor/machine/...", "./commands/input/...", "./commands/roff/...", "./commands/starter/...", "./commands/transcript/..."),
 			why:    "what all commands share knows none of them, nor what only one of them uses",
 		},
 		{
@@ -292,7 +331,7 @@ func leaves() []rule {
 // exchanged, and its types and faults stay where they are understood.
 func owners() []rule {
 	everybody := []string{"./..."}
-	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/nodetest/...", "./internal/needtest/...", "./internal/otlp/otlptest/..."}
+	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/nodetest/...", "./internal/needtest/...", "./internal/otlp/otlptest/...", "./commands/help/helptest/...", "./commands/commandtest/..."}
 	return []rule{
 		{
 			rooms: everybody, except: []string{"./internal/kv/..."}, tests: true,

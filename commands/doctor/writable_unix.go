@@ -1,8 +1,0 @@
-//go:build unix
-
-package doctor
-
-import "golang.org/x/sys/unix"
-
-// Writable tells whether files can be made in a folder, without making one.
-func Writable(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }

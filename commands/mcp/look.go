@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/fettle-cli/fettle/commands/cmdline"
+	"github.com/fettle-cli/fettle/commands/show"
+	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/mcp"
+	"github.com/fettle-cli/fettle/toolset/registry"
+)
+
+// testJSON is what `mcp test --output json` prints.
+type testJSON struct {
+	SchemaVersion int               `json:"schema_version"`
+	Server        serverJSON        `json:"server"`
+	Report        *mcp.Report       `json:"report"`
+	Changes       []registry.Change `json:"changes"`
+	Approved      bool              `json:"approved"`
+}
+
+// testOptions are what mcp test was given.
+type testOptions struct {
+	id, output string
+	yes        bool
+}
+
+func newTest(rt *workbench.Runtime) *cli.Command {
+	const path = "fettle mcp test"
+	return &cli.Command{
+		Name:      "test",
+		Usage:     "connect to a server, list what it has, and approve what changed",
+		ArgsUsage: "SERVER",
+		Description: `Starts the server, or reaches it, and shows its tools, resources and prompts.
+Where its tools are not those that were approved, the difference is shown and you
+are asked; until you have approved it, what changed is held back. --yes approves
+in scripts. It exits with 8 where an approval is missing.`,
+		UsageText: "fettle mcp test notes\nfettle mcp test notes --yes -o json",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "approve its tools as they are now, without asking"}, cmdline.OutputFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			id, err := oneServer(c, "test")
+			if err != nil {
+				return err
+			}
+			if err := cmdline.CheckOutput(c.String("output"), path); err != nil {
+				return err
+			}
+			eng, err := rt.StoreEngine()
+			if err != nil {
+				return err
+			}
+			return runTest(c.Context, rt, eng, testOptions{id, c.String("output"), c.Bool("yes")})
+		},
+	}
+}
+
+// lookAt looks at a server, and shows that it takes a while.
+func lookAt(ctx context.Context, rt *workbench.Runtime, eng servers, id string, approved bool) (*engine.Looked, error) {
+	status := rt.Streams.Status()
+	status.Set("connecting to the MCP server " + id)
+	defer status.Clear()
+	return eng.LookAtMCPServer(ctx, id, approved)
+}
+
+func runTest(ctx context.Context, rt *workbench.Runtime, eng servers, o testOptions) error {
+	looked, err := lookAt(ctx, rt, eng, o.id, o.yes)
+	if err != nil {
+		return err
+	}
+	approved := !looked.Waiting
+	if o.output == "text" {
+		printReport(rt, o.id, looked.Report)
+	}
+	if looked.Waiting {
+		if o.output == "text" {
+			rt.Notice("its tools are not those that were approved:")
+			toolChanges(show.Labelled{Out: rt.Streams.Err}, looked.Changes)
+		}
+		if approved, err = approveTools(ctx, rt, o); err != nil {
+			return err
+		}
+		if approved {
+			if err := eng.ApproveMCPServer(ctx, o.id, looked.Report.Tools); err != nil {
+				return err
+			}
+		}
+	}
+	if o.output == "json" {
+		s, err := eng.MCPServer(ctx, o.id)
+		if err != nil {
+			return err
+		}
+		if err := workbench.PrintJSON(rt, testJSON{workbench.OutputVersion, toServerJSON(s), looked.Report, workbench.OrEmpty(looked.Changes), approved}); err != nil {
+			return err
+		}
+	}
+	if !approved {
+		return fault.New(fault.Approval, "the tools of "+o.id+" that changed are held back", "fettle mcp test "+cmdline.ShellWord(o.id)+" --yes   approves them")
+	}
+	return nil
+}
+
+// approveTools asks whether the tools are approved as they are now.
+func approveTools(ctx context.Context, rt *workbench.Runtime, o testOptions) (bool, error) {
+	if !rt.Streams.CanAsk() || o.output == "json" {
+		return false, nil
+	}
+	key, err := rt.Streams.Ask(ctx, term.Question{Text: "Approve these tools?", Default: 'n', Choices: []term.Choice{
+		{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"},
+	}})
+	if errors.Is(err, term.ErrNoAnswer) {
+		return false, nil
+	}
+	return key == 'y', err
+}
+
+// printReport shows what a server has.
+func printReport(rt *workbench.Runtime, id string, r *mcp.Report) {
+	style := rt.Streams.Out.Style()
+	name := id
+	if r.Name != "" {
+		name += "  " + style.Dim(strings.TrimSpace(show.OneLine(r.Name)+" "+show.OneLine(r.Version))+", MCP "+show.OneLine(r.Protocol))
+	}
+	rt.Streams.Out.Printf("%s\n", style.Bold(name))
+	v := show.Labelled{Out: rt.Streams.Out}
+	for _, t := range r.Tools {
+		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
+		v.Line("tool", t.ID, about)
+	}
+	for _, res := range r.Resources {
+		v.Line("resource", show.OneLine(res.URI), show.OneLine(res.Name))
+	}
+	for _, p := range r.Prompts {
+		v.Line("prompt", show.OneLine(p.Name), show.OneLine(p.Description))
+	}
+	for _, n := range r.Notes {
+		v.Line("note", n, "")
+	}
+	if len(r.Tools)+len(r.Resources)+len(r.Prompts) == 0 {
+		rt.Notice(fmt.Sprintf("the MCP server %s has nothing to offer", id))
+	}
+}

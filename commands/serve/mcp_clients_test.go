@@ -1,0 +1,113 @@
+package serve_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/fettle-cli/fettle/commands/commandtest"
+	"github.com/fettle-cli/fettle/internal/nodetest"
+)
+
+// shim is a program that starts fettle with the world's environment.
+func (w *world) shim() string {
+	w.T.Helper()
+	text := "#!/bin/sh\n"
+	for _, e := range w.Env {
+		if name, value, _ := strings.Cut(e, "="); strings.HasPrefix(name, "FETTLE_") || strings.HasSuffix(name, "_HOST") || name == "GORACE" {
+			text += "export " + name + "='" + value + "'\n"
+		}
+	}
+	path := filepath.Join(w.Dir, "fettle-shim")
+	if err := commandtest.WriteProgram(path, text+"exec '"+os.Args[0]+"' \"$@\"\n"); err != nil {
+		w.T.Fatal(err)
+	}
+	return path
+}
+
+// The inspector and the TypeScript clients list and call what is installed, over
+// standard input and at the address of fettle serve, in both eras; a tool with a
+// page is an app.
+func TestMCPClientsUseFettle(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the inspector starts a shell's script here")
+	}
+	modules, node := nodetest.Find(t, nodetest.Peers())
+	w := newWorld(t, `responses: [{when: "", text: Hello.}]`)
+	w.Run(0, "toolset", "import", commandtest.Toolset(t, "research-streams"), "--yes")
+	serve := w.Command("serve", "--listen", "127.0.0.1:0", "--print-url", "--log", "off")
+	out, err := serve.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = serve.Process.Kill(); _ = serve.Wait() }) // it is killed, and says so
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`^(http://[^/]+)/#token=(\S+)\n$`).FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("fettle serve is at %q", line)
+	}
+	url := m[1] + "/t/" + m[2] + "/mcp"
+	run := func(env []string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), node, args...)
+		cmd.Env = append(append(w.Env, "MCP_INSPECTOR_SECRET_STORE=memory", "NODE_OPTIONS=", "NO_PROXY=localhost,127.0.0.1"), env...)
+		cmd.Dir = w.Dir
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Errorf("%s: %v\n%s%s", strings.Join(args[1:], " "), err, out, errs.String())
+		}
+		return string(out)
+	}
+	inspector := filepath.Join(modules, ".bin", "mcp-inspector")
+	for _, at := range [][]string{
+		{url, "--transport", "http", "--protocol-era", "modern"}, {url, "--transport", "http", "--protocol-era", "legacy"},
+		{w.shim(), "mcp"}, // the inspector passes on little of its environment
+	} {
+		inspect := func(args ...string) string {
+			return run(nil, append(append([]string{inspector, "--cli"}, at...), append(args, "--format", "json", "-q")...)...)
+		}
+		if out := inspect("--method", "tools/list"); !strings.Contains(out, `"research-streams__search_pubmed"`) || !strings.Contains(out, `"write_file"`) {
+			t.Errorf("%s: the tools are %.2000s", at[1], out)
+		}
+		if out := inspect("--method", "tools/call", "--tool-name", "write_file", "--tool-arg", "path=a.txt", "--tool-arg", "content=hi"); !strings.Contains(out, "a.txt") {
+			t.Errorf("%s: the call gave %s", at[1], out)
+		}
+		if out := inspect("--method", "tools/call", "--tool-name", "research-streams__search_pubmed", "--app-info"); !strings.Contains(strings.ReplaceAll(out, " ", ""), `"hasApp":true`) {
+			t.Errorf("%s: the page is %s", at[1], out)
+		}
+	}
+	script := filepath.Join("testdata", "mcp", "client.mjs")
+	if script, err = filepath.Abs(script); err != nil {
+		t.Fatal(err)
+	}
+	said := run([]string{"MODULES=" + modules}, script, url, os.Args[0])
+	var results map[string]struct {
+		Tools     int
+		Text      string
+		Resources []string
+		Page      string
+	}
+	if err := json.Unmarshal([]byte(said), &results); err != nil || len(results) != 4 {
+		t.Fatalf("%v: %s", err, said)
+	}
+	for name, r := range results {
+		if r.Tools < 5 || !strings.Contains(r.Text, "b.txt") || !strings.Contains(strings.Join(r.Resources, " "), "workspace:///b.txt") || r.Page != "text/html;profile=mcp-app" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}

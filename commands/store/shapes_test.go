@@ -1,0 +1,14 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/fettle-cli/fettle/commands/help/helptest"
+)
+
+func TestTheOutputPageNamesEveryField(t *testing.T) {
+	t.Parallel()
+	helptest.Names(t, helptest.OutputPage(t), map[string]any{
+		"stats": statsJSON{}, "verify": verifyJSON{}, "gc": gcJSON{}, "backup": backupJSON{},
+	})
+}

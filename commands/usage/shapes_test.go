@@ -1,0 +1,12 @@
+package usage
+
+import (
+	"testing"
+
+	"github.com/fettle-cli/fettle/commands/help/helptest"
+)
+
+func TestTheOutputPageNamesEveryField(t *testing.T) {
+	t.Parallel()
+	helptest.Names(t, helptest.OutputPage(t), map[string]any{"usage": Report{}})
+}
