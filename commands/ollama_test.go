@@ -35,7 +35,7 @@ func TestAskARealOllama(t *testing.T) {
 		}
 	})
 	t.Run("found unasked", func(t *testing.T) {
-		unnamed := *w
+		unnamed := &world{w.Copy()}
 		unnamed.Env = append(w.Env[:len(w.Env):len(w.Env)], "FETTLE_MODEL=")
 		if out, _ := unnamed.Run(0, "ask", "--no-stdin", "--no-tools", "hi"); out != "Hello from a tiny model!\n" {
 			t.Errorf("%q", out)

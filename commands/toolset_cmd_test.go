@@ -83,7 +83,7 @@ func TestHostileBundlesAreRefusedByName(t *testing.T) {
 	for _, tt := range cases {
 		t.Run(filepath.Base(tt.File), func(t *testing.T) {
 			t.Parallel()
-			w := *w
+			w := &world{w.Copy()}
 			w.T = t
 			file := filepath.Join(dir, filepath.Base(tt.File))
 			if tt.Expect != "reject" {
@@ -99,7 +99,7 @@ func TestHostileBundlesAreRefusedByName(t *testing.T) {
 				t.Errorf("%s: want the reason %s, got\n%s", tt.Threat, tt.Code, errs)
 			}
 			harmlessText(t, errs)
-			leavesNothing(t, &w)
+			leavesNothing(t, w)
 		})
 	}
 }
@@ -115,7 +115,7 @@ func TestHostileManifestsAreRefusedByName(t *testing.T) {
 		}
 		t.Run(filepath.Base(tt.File), func(t *testing.T) {
 			t.Parallel()
-			w := *w
+			w := &world{w.Copy()}
 			w.T = t
 			raw, err := os.ReadFile(filepath.Join(dir, filepath.Base(tt.File)))
 			if err != nil {
@@ -128,7 +128,7 @@ func TestHostileManifestsAreRefusedByName(t *testing.T) {
 				t.Errorf("%s: got\n%s", tt.Threat, errs)
 			}
 			harmlessText(t, errs)
-			leavesNothing(t, &w)
+			leavesNothing(t, w)
 		})
 	}
 }

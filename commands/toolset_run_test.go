@@ -100,7 +100,7 @@ func TestTheExamplesPassTheirTests(t *testing.T) {
 	w := newWorld(t, "{}")
 	for _, name := range []string{"app-builder", "chaoscontext", "data-analysis", "my-toolset", "research", "research-streams", "reviews"} {
 		t.Run(name, func(t *testing.T) {
-			w := *w
+			w := &world{w.Copy()}
 			w.T = t
 			out, _ := w.Run(0, "toolset", "test", commandtest.Toolset(t, name))
 			if !strings.HasSuffix(out, " passed\n") {

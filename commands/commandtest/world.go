@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,14 @@ func New(t *testing.T, script string) *World {
 		"FETTLE_CONFIG="+filepath.Join(w.Dir, "config"), "OLLAMA_HOST=127.0.0.1:1", "OPENAI_API_KEY=",
 		"OPENAI_BASE_URL=", "ANTHROPIC_API_KEY=", "MISTRAL_API_KEY=", "OLLAMA_API_KEY=", "FETTLE_PROFILE=", "FETTLE_KEYRING=off", "FETTLE_MODEL=script/m.yaml", "TERM=dumb", "GORACE="+RaceOptions())
 	return w
+}
+
+// Copy is the same world for what may differ of it: a subtest, which has a T of its
+// own, or a variable more in the environment.
+func (w *World) Copy() *World {
+	other := *w
+	other.Env = slices.Clone(w.Env)
+	return &other
 }
 
 // Command is fettle as a process of its own.

@@ -340,7 +340,7 @@ func TestAskRunsByItselfWhereServeIsAnother(t *testing.T) {
 	needSocket(t)
 	w := through(t)
 	s := w.serve("--log", "json")
-	other := *w
+	other := &world{w.Copy()}
 	for _, env := range []string{"OPENAI_API_KEY=another", "FETTLE_RETRIES=7", "PATH=" + os.Getenv("PATH") + ":/nowhere", "FETTLE_CONFIG=" + t.TempDir()} {
 		other.Env = append(append([]string{}, w.Env...), env)
 		if got := other.with("", "ask", "what?"); got.status != 0 || !strings.HasPrefix(got.out, "Some words") {
