@@ -143,6 +143,7 @@ func storeShapes() []shape {
 			{"interaction_type", "and action_metadata: of a suggested action that the person took"},
 			{"manifest_id", "the state of the workspace after it"},
 			{"left_manifest_id", "the state that its branch was left with, at the end of one"},
+			{"state_unknown", "whether its last call left no state that is known: a crash cut it off, or the files were too many"},
 			{"created_at", "when it was asked"},
 			{"summary", "what the model is told in place of this message and all before it: text, messages (how many), model, created_at"},
 		}},
