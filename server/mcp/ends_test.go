@@ -216,10 +216,10 @@ func TestTheEndOfTheHost(t *testing.T) {
 		served <- host.Serve(ctx, in, out)
 		_ = out.Close()
 	}()
-	asked := make(chan struct{}, 1)
+	asked, ended := make(chan struct{}, 1), make(chan struct{})
 	u := connect(t, &sdk.IOTransport{Reader: fromServer, Writer: toServer}, modern, func(string) *sdk.ElicitResult {
 		asked <- struct{}{}
-		<-ctx.Done()
+		<-ended // an answer before could be in time
 		return &sdk.ElicitResult{Action: "cancel"}
 	})
 	failed := make(chan error, 1)
@@ -232,6 +232,7 @@ func TestTheEndOfTheHost(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
+	close(ended)
 	if err := <-failed; err == nil {
 		t.Error("the call succeeded")
 	}
