@@ -305,7 +305,7 @@ func TestAnApprovalIsAnsweredOnce(t *testing.T) {
 
 func TestAnApprovalRunsOut(t *testing.T) {
 	t.Parallel()
-	h := open(t, plan{script: askScript, tools: removeTool(), change: func(o *server.Options) { o.ApprovalTime = 50 * time.Millisecond }})
+	h := open(t, plan{script: askScript, tools: removeTool(), change: func(o *server.Options) { o.ApprovalTime = time.Second }})
 	turn, s, approval := asking(t, h)
 	result := s.until("confirm_result")
 	if result["decision"] != "deny" || !strings.Contains(fmt.Sprint(result["reason"]), "nobody answered") {
@@ -314,7 +314,7 @@ func TestAnApprovalRunsOut(t *testing.T) {
 	code, message := h.call("POST", "/api/turns/"+turn+"/confirm", doc{
 		"tool_use_id": approval["tool_use_id"], "nonce": approval["nonce"], "decision": "allow",
 	}).is(409, nil).failure()
-	if code != "busy" || !strings.Contains(message, "was denied already, by the time limit of 50ms") {
+	if code != "busy" || !strings.Contains(message, "was denied already, by the time limit of 1s") {
 		t.Errorf("%s: %s", code, message)
 	}
 	if k := kinds(s.all()); !strings.HasSuffix(k, "complete") {

@@ -144,13 +144,13 @@ func TestTwoPagesAnswerByAPause(t *testing.T) {
 // comes later.
 func TestAPauseRunsOut(t *testing.T) {
 	t.Parallel()
-	h := open(t, plan{script: askScript, tools: removeTool(), change: func(o *server.Options) { o.ApprovalTime = 50 * time.Millisecond }})
+	h := open(t, plan{script: askScript, tools: removeTool(), change: func(o *server.Options) { o.ApprovalTime = time.Second }})
 	approval, message, turn := pausedUI(h, "thread")
 	events := h.follow("GET", "/api/turns/"+turn+"/events", nil).all()
 	if k := kinds(events); !strings.HasSuffix(k, "complete") || strings.Count(k, "confirm_result") != 1 {
 		t.Errorf("events %s", k)
 	}
-	if a := h.answerUI("thread", message, approval, true).is(409, nil); !strings.Contains(string(a.body), "was denied already, by the time limit of 50ms") {
+	if a := h.answerUI("thread", message, approval, true).is(409, nil); !strings.Contains(string(a.body), "was denied already, by the time limit of 1s") {
 		t.Errorf("%s", a.body)
 	}
 }
