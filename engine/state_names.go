@@ -47,7 +47,7 @@ func (e *Engine) stateNamed(ctx context.Context, chat Chat, name string) (*cas.M
 		}
 		return e.ancestor(ctx, chat, m, -n)
 	}
-	id, err := e.stateID(ctx, chat, strings.ToUpper(name))
+	id, err := e.stateID(ctx, chat, name)
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +84,11 @@ func (e *Engine) ancestor(ctx context.Context, chat Chat, m *cas.Manifest, n int
 
 // stateID finds the manifest of an id, or of a part of one that stands at its
 // beginning or its end: of a manifest, a message or a tool call.
-func (e *Engine) stateID(ctx context.Context, chat Chat, part string) (string, error) {
-	if len(part) < minPart {
-		return "", noState(chat, part)
+func (e *Engine) stateID(ctx context.Context, chat Chat, name string) (string, error) {
+	if len(name) < minPart {
+		return "", noState(chat, name)
 	}
+	part := strings.ToUpper(name)
 	found := map[string]string{} // id → manifest
 	take := func(id, manifest string) {
 		if manifest != "" && (strings.HasPrefix(strings.ToUpper(id), part) || strings.HasSuffix(strings.ToUpper(id), part)) {
@@ -118,7 +119,7 @@ func (e *Engine) stateID(ctx context.Context, chat Chat, part string) (string, e
 		return nil
 	})
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return "", storeFault("look for the state "+part, err)
+		return "", storeFault("look for the state "+name, err)
 	}
 	if id, ok := found[part]; ok {
 		return id, nil
@@ -129,12 +130,12 @@ func (e *Engine) stateID(ctx context.Context, chat Chat, part string) (string, e
 	}
 	switch len(states) {
 	case 0:
-		return "", noState(chat, part)
+		return "", noState(chat, name)
 	case 1:
 		for id := range states {
 			return id, nil
 		}
 	}
-	return "", fault.New(fault.Usage, fmt.Sprintf("%s names %d states of chat %d", part, len(states), chat.Number),
+	return "", fault.New(fault.Usage, fmt.Sprintf("%s names %d states of chat %d", name, len(states), chat.Number),
 		"give more of the id", logOf(chat.Number))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/input"
+	"github.com/fettle-cli/fettle/commands/newfile"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -248,6 +249,11 @@ func runWorkspaceExport(ctx context.Context, rt *workbench.Runtime, o options) (
 	chat, err := eng.FindChat(ctx, o.chat)
 	if err != nil {
 		return err
+	}
+	if o.file != "-" {
+		if err := newfile.MustBeNew(o.file, "rm "+cmdline.ShellWord(o.file)); err != nil {
+			return err
+		}
 	}
 	w := rt.Work("workspace export")
 	defer w.Stop()
