@@ -58,20 +58,11 @@ func newList(rt *workbench.Runtime) *cli.Command {
 		Description: "In a pipe each agent is a line of id, purpose, whom it hands over to and where it\nis from, with tabs between.",
 		UsageText:   "fettle agents list\nfettle agents list -o json",
 		Flags:       []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
-			return runList(c.Context, rt, c.String("output"))
-		},
+		Action:      rt.Listing(path, runList),
 	}
 }
 
-func runList(ctx context.Context, rt *workbench.Runtime, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, output string) error {
 	agents, err := eng.AllAgents(ctx)
 	if err != nil {
 		return err

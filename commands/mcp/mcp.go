@@ -118,20 +118,11 @@ state, number of tools, who brought it, and its command or address, with tabs
 between. No server is started.`,
 		UsageText: "fettle mcp list\nfettle mcp list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			return runList(c.Context, rt, eng, c.String("output"))
-		},
+		Action:    rt.Listing(path, runList),
 	}
 }
 
-func runList(ctx context.Context, rt *workbench.Runtime, eng servers, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, output string) error {
 	list, err := eng.MCPServers(ctx)
 	if err != nil {
 		return err

@@ -48,20 +48,11 @@ whether it is on. In a pipe each tool is a line of id, group, renderer, asks or
 nothing, state and name, with tabs between.`,
 		UsageText: "fettle tool list\nfettle tool list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
-			return runToolList(c.Context, rt, c.String("output"))
-		},
+		Action:    rt.Listing(path, runToolList),
 	}
 }
 
-func runToolList(ctx context.Context, rt *workbench.Runtime, output string) error {
-	eng, err := rt.StoreEngine()
-	if err != nil {
-		return err
-	}
+func runToolList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, output string) error {
 	groups, err := eng.ToolGroups(ctx)
 	if err != nil {
 		return err

@@ -74,20 +74,11 @@ func newToolsetList(rt *workbench.Runtime) *cli.Command {
 version, state, number of tools, name and source, with tabs between.`,
 		UsageText: "fettle toolset list\nfettle toolset list -o json",
 		Flags:     []cli.Flag{cmdline.OutputFlag()},
-		Action: func(c *cli.Context) error {
-			if err := cmdline.OnlyOutput(c, path); err != nil {
-				return err
-			}
-			eng, err := rt.StoreEngine()
-			if err != nil {
-				return err
-			}
-			return runToolsetList(c.Context, rt, eng, c.String("output"))
-		},
+		Action:    rt.Listing(path, runToolsetList),
 	}
 }
 
-func runToolsetList(ctx context.Context, rt *workbench.Runtime, eng toolsets, output string) error {
+func runToolsetList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, output string) error {
 	list, err := eng.InstalledToolsets(ctx)
 	if err != nil {
 		return err
