@@ -49,7 +49,7 @@ func Probe(ctx context.Context, dir string) (Health, error) {
 	if !free {
 		return Health{Exists: true, Busy: true, PID: s.holder()}, nil
 	}
-	defer release()
+	defer s.giveBack(release)
 	return s.probe(entries, release)
 }
 
@@ -87,7 +87,7 @@ func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 		h.Opened = true
 		h.Schema, err = sess.storedSchema()
 	}
-	return h, errors.Join(err, sess.closeDB())
+	return h, errors.Join(err, sess.closeNow())
 }
 
 // storedSchema is the version of the records; 0 in a store without any.

@@ -95,7 +95,7 @@ func (s *Store) openSession(release func(), need access) (*session, error) {
 		err = sess.load()
 	}
 	if err != nil {
-		return nil, errors.Join(err, sess.closeDB())
+		return nil, errors.Join(err, sess.closeNow())
 	}
 	if s.opts.Hold {
 		sess.prepare()
@@ -265,43 +265,6 @@ func (sess *session) flushed(ctx context.Context, full []string) error {
 			return fmt.Errorf("sync store %s: %w: %s", sess.store.dir, ctx.Err(), sess.log.last())
 		case <-time.After(poll):
 		}
-	}
-}
-
-// close ends the session and gives the lock back.
-func (sess *session) close() error {
-	defer close(sess.gone)
-	err := sess.tidy()
-	return errors.Join(err, sess.closeDB())
-}
-
-// closeDB closes the database and then gives the lock back. It waits for that
-// until closeLimit; past it the lock stays with the database that is still
-// open.
-func (sess *session) closeDB() error {
-	done := make(chan error, 1)
-	go func() {
-		err := sess.syncValues()
-		sess.preparing.Wait()
-		if cerr := sess.db.Close(); err == nil {
-			err = cerr
-		}
-		if err == nil {
-			err = sess.removeDead()
-		}
-		if err == nil && sess.access > reading {
-			sess.store.seal()
-		}
-		sess.release()
-		done <- err
-	}()
-	limit := time.NewTimer(closeLimit)
-	defer limit.Stop()
-	select {
-	case err := <-done:
-		return sess.store.fault("close", err)
-	case <-limit.C:
-		return fmt.Errorf("close store %s: not done after %s: %s", sess.store.dir, closeLimit, sess.log.last())
 	}
 }
 

@@ -107,14 +107,12 @@ func (sess *session) putSome(entries []logEntry) error {
 }
 
 // removeDead removes the logs that nothing points to any more. The database is
-// closed and the store's lock still held.
-func (sess *session) removeDead() error {
+// closed and the store's lock still held. A log that can't be removed is merged again,
+// and removed, by a later session.
+func (sess *session) removeDead() {
 	for _, path := range sess.dead {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove merged value log: %w", err)
-		}
+		_ = os.Remove(path)
 	}
-	return nil
 }
 
 // Verify checks the checksums of every table and every value.
