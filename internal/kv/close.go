@@ -201,7 +201,7 @@ func (sess *session) closeDB() error {
 	}
 	if err == nil && sess.access > reading {
 		sess.removeDead()
-		sess.store.seal()
+		sess.store.seal(&sess.plan)
 	}
 	sess.release()
 	return sess.store.fault("close", err)

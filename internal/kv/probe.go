@@ -56,15 +56,12 @@ func Probe(ctx context.Context, dir string) (Health, error) {
 func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 	h := Health{Exists: true}
 	h.Clean = closed(entries)
-	manifest, err := s.readManifest(h.Clean)
-	if errors.Is(err, fs.ErrNotExist) {
+	p := plan{clean: h.Clean}
+	exists, err := s.checkTables(&p)
+	if err == nil && !exists {
 		return h, s.mustBeNew(entries)
 	}
 	if err != nil {
-		return h, &CorruptError{Dir: s.dir, File: s.file(badger.ManifestFilename), Err: err}
-	}
-	var p plan
-	if err := s.planTables(&p, manifest, reading); err != nil {
 		return h, err
 	}
 	if !h.Clean || windows { // an open for reading would write, or isn't there
@@ -78,7 +75,7 @@ func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 		if heldByBadger(err) {
 			return Health{Exists: true, Busy: true, PID: s.foreignPID()}, nil
 		}
-		return h, s.openFault(err)
+		return h, errors.Join(s.distrust(&p), s.openFault(err))
 	}
 	if err = sess.whole(); err == nil {
 		err = sess.load()

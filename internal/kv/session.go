@@ -111,8 +111,12 @@ func (sess *session) openDB() (err error) {
 	o := s.badgerOptions(sess.plan, sess.log)
 	if sess.access == reading && sess.plan.clean && !s.opts.Hold && !windows {
 		// Opening for reading makes no files, so it takes a tenth of the time.
-		if sess.db, err = badger.Open(o.WithReadOnly(true)); err == nil {
-			return nil
+		sess.db, err = badger.Open(o.WithReadOnly(true))
+		if err == nil || heldByBadger(err) {
+			return err
+		}
+		if err := s.distrust(&sess.plan); err != nil {
+			return err
 		}
 	}
 	sess.access = max(sess.access, writing)
@@ -129,9 +133,25 @@ func (sess *session) openDB() (err error) {
 		return err
 	}
 	if sess.db, err = badger.Open(o); err != nil {
+		if err := s.distrust(&sess.plan); err != nil {
+			return err
+		}
 		return s.openFault(err)
 	}
 	return nil
+}
+
+// distrust finds what Badger could not open in tables that were not read whole, and
+// returns the damage. From then on this Store reads every table's index before Badger
+// does, which does not free all that it took for a table that it can't open.
+func (s *Store) distrust(p *plan) error {
+	if !p.trusted {
+		return nil
+	}
+	s.wary = true
+	var again plan
+	_, err := s.checkTables(&again)
+	return err
 }
 
 // openFault types the error of an open.

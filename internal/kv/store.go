@@ -58,6 +58,9 @@ type Store struct {
 	memtable int64
 	boot     func() string
 	mended   func(path string)
+	reads    func(tableFile) tableFile // stands for each table's file that is checked
+
+	wary bool // check each table's index, whatever the seal says; of who opens the database
 
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
