@@ -1,7 +1,9 @@
 package kv
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -30,20 +32,25 @@ func (s *Store) finish(sess *session) {
 	s.moving, s.changing = true, time.Now()
 	s.mu.Unlock()
 	_ = sess.tidy() // loses nothing: what it could not merge is there for the next session
+	full := sess.full
 	done := sess.close()
 	limit := time.NewTimer(closeLimit)
 	defer limit.Stop()
+	var late error
 	select {
 	case err := <-done:
 		s.finished(err)
+		return
+	case <-full:
+		late = cmp.Or(sess.roomToClose(), error(&FullError{Dir: s.dir}))
 	case <-limit.C:
-		late := sess.notClosed()
-		s.mu.Lock()
-		s.late, s.lost = late, lost{err: late}
-		s.signal()
-		s.mu.Unlock()
-		go func() { s.finished(<-done) }()
+		late = sess.notClosed()
 	}
+	s.mu.Lock()
+	s.late, s.lost = late, lost{err: late}
+	s.signal()
+	s.mu.Unlock()
+	go func() { s.finished(<-done) }()
 }
 
 // finished notes that the database has been closed, and what that could not bring to
@@ -191,10 +198,21 @@ func (sess *session) close() <-chan error {
 
 // closeDB closes the database and gives the lock back.
 func (sess *session) closeDB() error {
+	if sess.store.closing != nil {
+		sess.store.closing()
+	}
 	err := sess.syncValues()
 	sess.preparing.Wait()
-	if cerr := sess.db.Close(); err == nil {
+	sess.waitToClose()
+	cerr := guardMapped(sess.db.Close)
+	if errors.Is(cerr, errMapped) {
+		return sess.store.breaks(sess.store.fault("close", cerr))
+	}
+	if err == nil {
 		err = cerr
+	}
+	if sess.spare != "" {
+		removeEmpty(sess.spare)
 	}
 	if sess.access == reading {
 		err = nil // nothing was written

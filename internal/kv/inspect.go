@@ -15,14 +15,15 @@ import (
 // A plan is what the files of a closed store say before Badger opens them, and
 // what a session is to do about it.
 type plan struct {
-	clean   bool       // the last session closed in order: nothing is in a memtable's log alone
-	tables  []tableSum // all of them
-	trusted bool       // the index of at least one table was not read, see sealName
-	level0  int        // tables that sessions left and nobody has merged
-	middle  int64      // bytes in the levels between those and the last one
-	logs    []valueLog // smallest first
-	merge   bool       // merge the tables of level 0 at the close
-	push    bool       // empty the levels between
+	clean     bool       // the last session closed in order: nothing is in a memtable's log alone
+	tables    []tableSum // all of them
+	unflushed int64      // the length of the memtables' logs, at most
+	trusted   bool       // the index of at least one table was not read, see sealName
+	level0    int        // tables that sessions left and nobody has merged
+	middle    int64      // bytes in the levels between those and the last one
+	logs      []valueLog // smallest first
+	merge     bool       // merge the tables of level 0 at the close
+	push      bool       // empty the levels between
 }
 
 // inspect reads a closed store's manifest and checks its tables. Badger itself
@@ -38,6 +39,11 @@ func (s *Store) inspect(need access) (plan, error) {
 		return p, err
 	}
 	p.clean = closed(entries)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".mem" {
+			p.unflushed += s.memtable // Badger makes the file twice as long
+		}
+	}
 	exists, err := s.checkTables(&p)
 	if err == nil && !exists {
 		return p, s.mustBeNew(entries)
@@ -67,6 +73,13 @@ func (s *Store) planTables(p *plan, need access) error {
 	}
 	p.merge = need == compacting || (need == writing && p.level0 >= mergeAfter(p.middle, last))
 	p.push = need == compacting || (need == writing && p.middle > middleLimit)
+	if p.merge || p.push {
+		if err := s.roomToMerge(); need == compacting && err != nil {
+			return err
+		} else if err != nil {
+			p.merge, p.push = false, false
+		}
+	}
 	for _, t := range p.tables {
 		if !p.push && (!p.merge || t.level == lastLevel) {
 			continue

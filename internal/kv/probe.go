@@ -69,7 +69,7 @@ func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 	}
 	sess := &session{
 		store: s, access: reading, log: &dbLog{}, release: release,
-		gone: make(chan struct{}), tables: map[string]tableMeta{},
+		gone: make(chan struct{}), full: make(chan struct{}), tables: map[string]tableMeta{},
 	}
 	if sess.db, err = badger.Open(s.badgerOptions(p, sess.log).WithReadOnly(true)); err != nil {
 		if heldByBadger(err) {

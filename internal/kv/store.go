@@ -59,6 +59,10 @@ type Store struct {
 	boot     func() string
 	mended   func(path string)
 	reads    func(tableFile) tableFile // stands for each table's file that is checked
+	// allocating is called before blocks are reserved, and its error taken for the
+	// system's; opening before Badger opens the database, closing before it closes it.
+	allocating       func(path string, at, n int64) error
+	opening, closing func()
 
 	wary bool // check each table's index, whatever the seal says; of who opens the database
 
