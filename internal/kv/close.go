@@ -198,11 +198,15 @@ func (sess *session) close() <-chan error {
 
 // closeDB closes the database and gives the lock back.
 func (sess *session) closeDB() error {
-	if sess.store.closing != nil {
-		sess.store.closing()
+	err := sess.store.beforeClose()
+	if serr := sess.syncValues(); err == nil {
+		err = serr
 	}
-	err := sess.syncValues()
 	sess.preparing.Wait()
+	if sess.faulty.Load() {
+		_, serr := sess.syncNow()
+		return sess.store.breaks(sess.store.fault("close", cmp.Or(err, serr, errMapped)))
+	}
 	sess.waitToClose()
 	cerr := guardMapped(sess.db.Close)
 	if errors.Is(cerr, errMapped) {
@@ -223,6 +227,17 @@ func (sess *session) closeDB() error {
 	}
 	sess.release()
 	return sess.store.fault("close", err)
+}
+
+// beforeClose lets tests do something before a close, and have it fail.
+func (s *Store) beforeClose() error {
+	s.mu.Lock()
+	closing := s.closing
+	s.mu.Unlock()
+	if closing == nil {
+		return nil
+	}
+	return closing()
 }
 
 // closeNow is close for a session that no operation has used. Where it does not end

@@ -47,6 +47,10 @@ type session struct {
 	ahead     map[string]ahead // by log, see makeAhead
 	preparing sync.WaitGroup   // who makes blocks for a later sync
 
+	// faulty says that reading a value has met a fault of its file, over which Badger keeps
+	// that file locked: it can't close the database any more.
+	faulty atomic.Bool
+
 	// Touched by the Update that runs, and by the close: see reserve.go.
 	memory, values blocks
 	spare          string // the log that is made for the memtable to come, or ""
@@ -156,10 +160,10 @@ func (sess *session) openDB() (err error) {
 // writing, this process can't open it any more.
 func (sess *session) openBadger(o badger.Options) error {
 	s := sess.store
-	if s.opening != nil {
-		s.opening()
-	}
 	ended, err := guardOpen(func() (err error) {
+		if s.opening != nil {
+			s.opening()
+		}
 		sess.db, err = badger.Open(o)
 		return err
 	})

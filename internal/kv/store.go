@@ -59,10 +59,11 @@ type Store struct {
 	boot     func() string
 	mended   func(path string)
 	reads    func(tableFile) tableFile // stands for each table's file that is checked
-	// allocating is called before blocks are reserved, and its error taken for the
-	// system's; opening before Badger opens the database, closing before it closes it.
-	allocating       func(path string, at, n int64) error
-	opening, closing func()
+	// allocating is called before blocks are reserved, opening before Badger opens the
+	// database, closing, which s.mu guards, before it closes it. The errors count.
+	allocating func(path string, at, n int64) error
+	opening    func()
+	closing    func() error
 
 	wary bool // check each table's index, whatever the seal says; of who opens the database
 

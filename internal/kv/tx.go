@@ -121,6 +121,7 @@ func (tx *Tx) open(item *badger.Item, key []byte, use func(value) error) error {
 		})
 	})
 	if errors.Is(err, errMapped) {
+		tx.sess.faulty.Store(true)
 		return tx.store.fault("read", err)
 	}
 	if err != nil {
