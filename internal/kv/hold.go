@@ -120,20 +120,35 @@ func (s *Store) beginWatch() {
 // s.mu.
 func (s *Store) holds() bool { return s.opts.Hold && s.sharing == 0 }
 
-// Share has a Store with Hold take turns with other processes, as one without
-// does, until end is called. What it had open it lets go of as soon as another
-// process waits. Without Hold it changes nothing. It may be called many times;
-// the store is held again when all have ended, from its next operation on.
+// Share makes a Store with Hold take turns with other processes, as one without
+// does, until end is called. An idle database is closed at once, since the process that
+// asks for it waits; another one as soon as its operations have ended. Without Hold Share
+// changes nothing. It may be called many times; the store is held again when all have
+// ended, from its next operation on.
 func (s *Store) Share() (end func()) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.sharing++
+	if s.opts.Hold && s.sess != nil && s.running == 0 && !s.moving && !s.closed {
+		s.watchers.Go(s.closeIdle())
+	}
 	s.beginWatch()
+	s.mu.Unlock()
 	return sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.sharing--
 	})
+}
+
+// closeIdle keeps operations from the open session, which is idle, and returns what
+// closes it. The caller has s.mu.
+func (s *Store) closeIdle() func() {
+	sess := s.sess
+	s.moving = true
+	return func() {
+		s.mu.Lock()
+		s.finish(sess)
+	}
 }
 
 // signal wakes everyone who waits for a change. The caller has s.mu.
