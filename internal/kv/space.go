@@ -34,6 +34,9 @@ func (s *Store) roomToMerge() error { return s.room(roomWrite) }
 
 // waitToMerge holds a merge up while the disk is full.
 func (s *Store) waitToMerge() {
+	if s.merging != nil {
+		s.merging()
+	}
 	for s.room(roomMerge) != nil {
 		time.Sleep(roomAgain)
 	}

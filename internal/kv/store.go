@@ -60,10 +60,11 @@ type Store struct {
 	mended   func(path string)
 	reads    func(tableFile) tableFile // stands for each table's file that is checked
 	// allocating is called before blocks are reserved, opening before Badger opens the
-	// database, closing, which s.mu guards, before it closes it. The errors count.
-	allocating func(path string, at, n int64) error
-	opening    func()
-	closing    func() error
+	// database, merging before it makes the file of a merged table, and closing, which
+	// s.mu guards, before it closes the database. The errors count.
+	allocating       func(path string, at, n int64) error
+	opening, merging func()
+	closing          func() error
 
 	wary bool // check each table's index, whatever the seal says; of who opens the database
 

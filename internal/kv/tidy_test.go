@@ -317,9 +317,9 @@ func TestMergeLooksForRoom(t *testing.T) {
 	table := chatTable()
 	dir := unmerged(t, table)
 	s := openAt(t, dir, Options{})
-	put(t, s, table, chat{ID: "x"})
 	var looks atomic.Int32
-	s.sess.log.merging = func() { looks.Add(1) }
+	s.merging = func() { looks.Add(1) }
+	put(t, s, table, chat{ID: "x"})
 	letGo(t, s)
 	if left := len(files(t, dir, ".sst")); left > 2 || looks.Load() == 0 {
 		t.Errorf("%d tables are left, the merge looked %d times", left, looks.Load())
