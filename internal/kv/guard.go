@@ -21,13 +21,17 @@ var errMapped = errors.New("a mapped file can't be read or written: the disk is 
 var errBlock = errors.New("checksum of a block")
 
 // guardMapped runs what reads or writes mapped files, and returns a fault as errMapped.
-func guardMapped(do func() error) (err error) {
+func guardMapped(do func() error) error { return guardFaults(do, func() {}) }
+
+// guardFaults is guardMapped that calls faulted where the fault was met.
+func guardFaults(do func() error, faulted func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			if !isFault(r) {
-				panic(r)
+				panic(r) // a mistake of the program, as without the guard
 			}
+			faulted()
 			err = fmt.Errorf("%w (%v)", errMapped, r)
 		}
 	}()
@@ -60,15 +64,7 @@ func guard(read func() error) (err error) {
 // goroutines may write.
 func guardOpen(open func() error) (ended bool, err error) {
 	ended = true
-	err = guardMapped(func() error {
-		defer func() {
-			if r := recover(); r != nil {
-				ended = beforeWriting()
-				panic(r)
-			}
-		}()
-		return open()
-	})
+	err = guardFaults(open, func() { ended = beforeWriting() })
 	return ended, err
 }
 

@@ -32,13 +32,16 @@ func (s *Store) roomToWrite(values int64) error { return s.room(roomWrite + valu
 // roomToMerge refuses a merge on a disk that is nearly full.
 func (s *Store) roomToMerge() error { return s.room(roomWrite) }
 
-// waitToMerge holds a merge up while the disk is full.
+// waitToMerge holds a merge up while the disk is full. Badger offers no way to end it
+// there: a close that waits for it is late (see finish), and the process may end.
 func (s *Store) waitToMerge() {
 	if s.merging != nil {
 		s.merging()
 	}
+	tick := time.NewTicker(roomAgain)
+	defer tick.Stop()
 	for s.room(roomMerge) != nil {
-		time.Sleep(roomAgain)
+		<-tick.C
 	}
 }
 
@@ -61,7 +64,9 @@ func (sess *session) roomToClose() error {
 // waitToClose returns when there is room to close the session. While there is none its
 // writes are on the disk, in the logs that the next session reads.
 func (sess *session) waitToClose() {
-	for start := time.Now(); sess.roomToClose() != nil; time.Sleep(roomAgain) {
+	tick := time.NewTicker(roomAgain)
+	defer tick.Stop()
+	for start := time.Now(); sess.roomToClose() != nil; <-tick.C {
 		if sess.full != nil && time.Since(start) > fullAfter {
 			_, _ = sess.syncNow() // the error of the close is that the disk is full
 			close(sess.full)
