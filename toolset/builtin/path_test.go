@@ -184,7 +184,7 @@ func TestLinkBetweenLookAndUse(t *testing.T) {
 	}
 	var places []place
 	for _, name := range []string{"f", "d/f"} {
-		at, err := find(ws, name)
+		at, err := resolve(ws, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,10 +199,10 @@ func TestLinkBetweenLookAndUse(t *testing.T) {
 	for _, at := range places {
 		if f, err := openRegular(ws, at); err == nil {
 			f.Close()
-			t.Errorf("%s was opened", at.given)
+			t.Errorf("%s was opened", at.Given)
 		}
 		if err := writeAtomic(t.Context(), ws, at, []byte("gotcha")); err == nil {
-			t.Errorf("%s was written", at.given)
+			t.Errorf("%s was written", at.Given)
 		}
 	}
 	if _, _, err := readDir(ws, "d", 10); err == nil {
