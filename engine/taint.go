@@ -32,7 +32,8 @@ func (t *turn) taint(c *call) {
 
 // decide gives the policy's verdict on a call of this turn.
 func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, string) {
-	v, why := t.policy.Decide(c.entry.Tool, c.use.Args, ws)
+	c.judged = permission.Resolve(c.entry.Tool, c.use.Args, ws).Look()
+	v, why := t.policy.Decide(c.judged)
 	if v != permission.Run || t.tainted == "" || !t.box.reaches(c.entry.Tool) {
 		return v, why
 	}
@@ -40,7 +41,7 @@ func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, strin
 		Deny: t.policy.Deny, Ask: t.policy.Ask, Allow: slices.Concat(t.req.Policy.Allow, t.allowed),
 		AllowAll: t.policy.AllowAll,
 	}
-	if v, _ = now.Decide(c.entry.Tool, c.use.Args, ws); v == permission.Run {
+	if v, _ = now.Decide(c.judged); v == permission.Run {
 		return permission.Run, ""
 	}
 	return v, "what was allowed before doesn't count here: the turn holds what " + t.tainted + " brought from outside, and this call reaches out"

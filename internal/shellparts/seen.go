@@ -114,10 +114,10 @@ func (s *seer) command(words []word, depth int) {
 		return
 	}
 	name := s.named(words)
-	switch args := words[1:]; {
-	case wrappers[name]:
+	switch args := words[1:]; kindOf(name) {
+	case wrapper:
 		s.wrapped(name, args, depth)
-	case builtins[name]:
+	case reader:
 		s.unclear = true
 	default:
 		s.script(name, args, depth)
@@ -142,36 +142,47 @@ func (s *seer) named(words []word) string {
 
 // script reads the command lines that a shell and eval get as arguments.
 func (s *seer) script(name string, args []word, depth int) {
-	switch {
-	case shells[name]:
+	switch kindOf(name) {
+	case shell:
 		s.shell(args, depth)
-	case name == "eval":
+	case evaluator:
 		s.eval(args, depth)
 	}
 }
 
-// builtins are commands of a shell that read commands from elsewhere, or change what
-// names mean.
-var builtins = set(".", "source", "alias", "hash", "enable")
+// kind is how a command's arguments are read.
+type kind int
 
-// shells are programs whose option -c takes a command line, and which read one from
-// standard input or a file otherwise.
-var shells = set("sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "rbash", "csh", "tcsh", "yash")
-
-// wrappers are programs and builtins that run a command which their arguments name.
-var wrappers = set(
-	"command", "builtin", "exec", "env", "nohup", "timeout", "xargs", "sudo", "doas", "su", "runuser", "time", "nice", "ionice",
-	"stdbuf", "setsid", "setarch", "taskset", "chrt", "chroot", "unshare", "nsenter", "busybox", "toybox", "find", "watch", "script", "flock",
-	"parallel", "strace", "ltrace", "gdb", "valgrind", "trap", "ssh", "entr", "systemd-run", "dbus-run-session", "caffeinate", "start-stop-daemon",
-	"gtimeout", "gnice", "genv", "unbuffer", "rlwrap", "fakeroot", "firejail", "bwrap", "torsocks", "proxychains", "catchsegv", "linux32", "linux64",
+const (
+	// plain runs nothing of its arguments, as far as is known here.
+	plain kind = iota
+	// shell takes a command line by its option -c, and reads one from standard input or a
+	// file otherwise.
+	shell
+	// evaluator takes its arguments as a command line.
+	evaluator
+	// wrapper runs a command that its arguments name.
+	wrapper
+	// reader is a shell's builtin that reads commands from elsewhere, or changes what names
+	// mean.
+	reader
 )
 
-func set(names ...string) map[string]bool {
-	m := make(map[string]bool, len(names))
-	for _, n := range names {
-		m[n] = true
+func kindOf(name string) kind {
+	switch name {
+	case ".", "source", "alias", "hash", "enable":
+		return reader
+	case "eval":
+		return evaluator
+	case "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "rbash", "csh", "tcsh", "yash":
+		return shell
+	case "command", "builtin", "exec", "env", "nohup", "timeout", "xargs", "sudo", "doas", "su", "runuser", "time", "nice", "ionice",
+		"stdbuf", "setsid", "setarch", "taskset", "chrt", "chroot", "unshare", "nsenter", "busybox", "toybox", "find", "watch", "script", "flock",
+		"parallel", "strace", "ltrace", "gdb", "valgrind", "trap", "ssh", "entr", "systemd-run", "dbus-run-session", "caffeinate", "start-stop-daemon",
+		"gtimeout", "gnice", "genv", "unbuffer", "rlwrap", "fakeroot", "firejail", "bwrap", "torsocks", "proxychains", "catchsegv", "linux32", "linux64":
+		return wrapper
 	}
-	return m
+	return plain
 }
 
 // shell reads the line that a shell gets by -c.
@@ -222,11 +233,11 @@ func (s *seer) wrapped(name string, args []word, depth int) {
 			continue
 		}
 		inner := s.named(args[i:])
-		switch {
-		case wrappers[inner]:
+		switch kindOf(inner) {
+		case wrapper:
 			s.unclear = s.unclear || computed(args[i+1:]) // its arguments are read in this loop
-		case builtins[inner] && (name == "command" || name == "builtin"):
-			s.unclear = true
+		case reader:
+			s.unclear = s.unclear || name == "command" || name == "builtin"
 		default:
 			s.script(inner, args[i+1:], depth)
 		}

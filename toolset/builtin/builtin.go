@@ -115,12 +115,9 @@ func guarded(p toolset.Policy, e toolset.Entry) toolset.Entry {
 	e.Runner = toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
 		var args struct{ Path string }
 		if call.Workspace != nil && json.Unmarshal(call.Args, &args) == nil {
-			at, err := resolve(call.Workspace, args.Path)
-			if err != nil {
-				return toolset.Result{}, err
-			}
+			at, err := resolve(call.Workspace, args.Path) // the tool itself reports an error
 			place, ok := p.On(call.Workspace).Unsealed().Place(filepath.FromSlash(at.Name))
-			if ok && !place.Writable {
+			if err == nil && ok && !place.Writable {
 				return toolset.Result{}, toolset.Errorf("%s is kept as it is: the policy lets nothing write there", wspath.Show(at.Name))
 			}
 		}
