@@ -8,14 +8,14 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// beginIndex notes of a store in which nothing was recorded yet that its index
-// is whole from the start.
+// beginIndex marks the index as whole in a store that has no message yet: all
+// that is written from then on is indexed when it is written.
 func (e *Engine) beginIndex(tx *kv.Tx) error {
 	whole, err := e.tables.search.state.Has(tx, kv.Str(searchWhole))
 	if err != nil || whole {
 		return err
 	}
-	for _, err := range e.tables.turns.Keys(tx, kv.Range{Limit: 1}) {
+	for _, err := range e.tables.messages.Keys(tx, kv.Range{Limit: 1}) {
 		return err // an older store, or one that can't be read
 	}
 	return e.tables.search.state.Put(tx, &searchState{Name: searchWhole, At: e.o.Now()})

@@ -94,3 +94,33 @@ func (b *bench) oldChats(w kv.Writer, n int) error {
 	}
 	return nil
 }
+
+// An import writes the index of its chats, so that a search after it has
+// nothing to index.
+func TestSearchAfterAnImportIndexesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, echoScript)
+	doc := longDocument(0, 2)
+	doc.Messages[1].Parts[0].Text = "a quokka"
+	if _, err := b.ImportChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+		t.Fatal(err)
+	}
+	q := SearchChats{Query: parse(t, "quokka"), Indexing: func(int, int) { t.Error("the chats were indexed again") }}
+	if got := b.found(q); !slices.Equal(got, []int64{1}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+// A store whose chats were imported by a program without an index is indexed
+// once, also where the first thing that is written to it is an import.
+func TestSearchOfAnOldStoreAfterAnImport(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, echoScript)
+	if err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldChats(batch, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.ImportChats(t.Context(), []*ChatDocument{longDocument(0, 2)}, RefuseExisting); err != nil {
+		t.Fatal(err)
+	}
+	b.wantFound("old word1", 1)
+}

@@ -36,15 +36,10 @@ func (p Pair) At(number int64) (block int64, at PairAt) {
 // pairSize is what one takes: 18 bits of the pair and 6 of the chat.
 const pairSize = 3
 
-// EncodePairs gives the stored form of a set, which need not be sorted.
-func EncodePairs(set map[PairAt]struct{}) []byte {
-	all := make([]PairAt, 0, len(set))
-	for at := range set {
-		all = append(all, at)
-	}
-	slices.Sort(all)
-	out := make([]byte, 0, len(all)*pairSize)
-	for _, at := range all {
+// EncodePairs returns the stored form of sorted pairs.
+func EncodePairs(sorted []PairAt) []byte {
+	out := make([]byte, 0, len(sorted)*pairSize)
+	for _, at := range sorted {
 		out = append(out, byte(at>>16), byte(at>>8), byte(at))
 	}
 	return out
@@ -52,16 +47,31 @@ func EncodePairs(set map[PairAt]struct{}) []byte {
 
 var errPairs = errors.New("not a value of pairs")
 
-// DecodePairs reads what EncodePairs gave.
-func DecodePairs(data []byte) (map[PairAt]struct{}, error) {
+// DecodePairs reads what EncodePairs returned.
+func DecodePairs(data []byte) ([]PairAt, error) {
 	if len(data)%pairSize != 0 {
 		return nil, errPairs
 	}
-	set := make(map[PairAt]struct{}, len(data)/pairSize)
+	out := make([]PairAt, 0, len(data)/pairSize)
 	for i := 0; i < len(data); i += pairSize {
-		set[pairAt(data[i:])] = struct{}{}
+		out = append(out, pairAt(data[i:]))
 	}
-	return set, nil
+	return out, nil
+}
+
+// JoinPairs merges two sorted lists.
+func JoinPairs(a, b []PairAt) []PairAt {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// WithoutPairs returns the pairs of a sorted list that another does not have.
+func WithoutPairs(a, b []PairAt) []PairAt {
+	return slices.DeleteFunc(slices.Clone(a), func(at PairAt) bool {
+		_, found := slices.BinarySearch(b, at)
+		return found
+	})
 }
 
 func pairAt(b []byte) PairAt { return PairAt(b[0])<<16 | PairAt(b[1])<<8 | PairAt(b[2]) }

@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/provider"
+)
+
+// longDocument is a chat of n messages, one after the other. Those of several
+// numbers have nothing in common.
+func longDocument(number, n int) *ChatDocument {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	doc := &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat, ToolCalls: []ToolCall{}}
+	for i := range n {
+		m := Message{
+			ID: fmt.Sprintf("M%04d%08d", number, i), TurnID: fmt.Sprintf("T%04d%08d", number, i/2), Role: provider.User, Status: Answered,
+			Parts:     []provider.Part{{Kind: provider.TextPart, Text: fmt.Sprintf("message %d of chat number%d", i, number)}},
+			CreatedAt: at.Add(time.Duration(i) * time.Second),
+		}
+		if i%2 == 1 {
+			m.Role, m.Model, m.StopReason = provider.Assistant, "script/m.yaml", provider.StopEnd
+		}
+		if i > 0 {
+			m.ParentID = doc.Messages[i-1].ID
+		}
+		doc.Messages = append(doc.Messages, m)
+	}
+	doc.Chat = Chat{
+		ID: fmt.Sprintf("01J%023d", number), Title: fmt.Sprintf("chat %d", number), Model: "script/m.yaml",
+		ActiveLeaf: doc.Messages[n-1].ID, CreatedAt: at, UpdatedAt: at.Add(time.Duration(n) * time.Second), Messages: n,
+	}
+	return doc
+}
