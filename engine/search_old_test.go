@@ -76,10 +76,10 @@ func (b *bench) oldChats(w kv.Writer, n int) error {
 	order := int64(0)
 	for number := range int64(n) {
 		chat := Chat{ID: fmt.Sprintf("C%d", number), Number: number + 1, Title: "old"}
-		for i := range someCount + 7 {
+		for i := range stepMessages*2/3 + 7 {
 			order++
 			m := Message{
-				ChatID: chat.ID, ID: fmt.Sprintf("M%04d", i), Role: provider.User, Status: Answered,
+				ChatID: chat.ID, ID: fmt.Sprintf("M%05d", i), Role: provider.User, Status: Answered,
 				Parts: []provider.Part{{Kind: provider.TextPart, Text: fmt.Sprintf("word%d", i)}},
 			}
 			turn := Turn{ID: fmt.Sprintf("T%04d", order), ChatID: chat.ID, Order: order, MessageID: m.ID}

@@ -59,6 +59,8 @@ type Store struct {
 	boot     func() string
 	mended   func(path string)
 
+	work workCount
+
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
 	sess       *session      // nil when the database is let go

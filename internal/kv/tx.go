@@ -101,6 +101,7 @@ func (tx *Tx) getJSON(key []byte, into any) error {
 
 // find looks a key up.
 func (tx *Tx) find(key []byte) (item *badger.Item, err error) {
+	tx.store.work.gets.Add(1)
 	err = guard(func() error {
 		item, err = tx.txn.Get(key)
 		return err
@@ -180,6 +181,7 @@ func (tx *Tx) setSealed(key, sealed []byte, expires uint64) error {
 	}
 	tx.big = tx.big || len(content) >= valueThreshold/2 // some of them stay out of the value log
 	tx.room += entryRoom(len(key), len(sealed))
+	tx.store.work.wrote(len(key) + len(sealed))
 	e := badger.NewEntry(key, sealed)
 	e.ExpiresAt = expires
 	return tx.store.fault("write", tx.txn.SetEntry(e))
@@ -193,6 +195,7 @@ func (tx *Tx) delete(key []byte) error {
 		return err
 	}
 	tx.room += entryRoom(len(key), 0)
+	tx.store.work.wrote(len(key))
 	return tx.store.fault("write", tx.txn.Delete(key))
 }
 
