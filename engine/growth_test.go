@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -31,4 +35,38 @@ func longDocument(number, n int) *ChatDocument {
 		ActiveLeaf: doc.Messages[n-1].ID, CreatedAt: at, UpdatedAt: at.Add(time.Duration(n) * time.Second), Messages: n,
 	}
 	return doc
+}
+
+// decodeChats reads all documents of a file.
+func decodeChats(data []byte) (docs []*ChatDocument, notes []string, err error) {
+	r := NewDocumentReader(bytes.NewReader(data))
+	for {
+		doc, told, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return docs, notes, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		docs, notes = append(docs, doc), append(notes, told...)
+	}
+}
+
+// importChats imports documents that are all there.
+func (b *bench) importChats(ctx context.Context, docs []*ChatDocument, there Existing) (out []Imported, err error) {
+	err = b.ImportChats(ctx, ImportRequest{
+		There: there,
+		Documents: func(yield func(*ChatDocument, error) bool) {
+			for _, d := range docs {
+				if !yield(d, nil) {
+					return
+				}
+			}
+		},
+		Each: func(i Imported) error {
+			out = append(out, i)
+			return nil
+		},
+	})
+	return out, err
 }

@@ -102,7 +102,7 @@ func TestSearchAfterAnImportIndexesNothing(t *testing.T) {
 	b := newBench(t, echoScript)
 	doc := longDocument(0, 2)
 	doc.Messages[1].Parts[0].Text = "a quokka"
-	if _, err := b.ImportChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+	if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
 	q := SearchChats{Query: parse(t, "quokka"), Indexing: func(int, int) { t.Error("the chats were indexed again") }}
@@ -119,7 +119,7 @@ func TestSearchOfAnOldStoreAfterAnImport(t *testing.T) {
 	if err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldChats(batch, 1) }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.ImportChats(t.Context(), []*ChatDocument{longDocument(0, 2)}, RefuseExisting); err != nil {
+	if _, err := b.importChats(t.Context(), []*ChatDocument{longDocument(0, 2)}, RefuseExisting); err != nil {
 		t.Fatal(err)
 	}
 	b.wantFound("old word1", 1)
