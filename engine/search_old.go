@@ -40,6 +40,9 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 	if errors.Is(err, kv.ErrNotFound) || err == nil && whole {
 		return nil
 	}
+	if err == nil {
+		err = o.dropOld(ctx)
+	}
 	for done := false; err == nil && !done; {
 		done, err = o.step(ctx)
 	}
@@ -47,6 +50,16 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 		return e.storeTrouble(fmt.Errorf("index the chats for search: %w", err))
 	}
 	return err
+}
+
+// dropOld removes the entries of an index of an older form.
+func (o *oldIndex) dropOld(ctx context.Context) error {
+	for _, table := range o.e.tables.search.old {
+		if err := o.e.clearKeys(ctx, table, kv.Range{Limit: wordsUpdate}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // look finds out whether there is anything to do, and how far it has come.
