@@ -17,8 +17,9 @@ import (
 // chatShape describes the generated chats of one file for fettle chats import.
 type chatShape struct {
 	chats, messages int
-	// branches is how many answers end each chat; 0 is one.
-	branches int
+	// first is the number of the first chat: chats with different numbers have
+	// different ids and texts.
+	first int
 	// rare is how many chats, the oldest, contain the word quokka.
 	rare int
 }
@@ -32,7 +33,7 @@ func writeDocuments(path string, shape chatShape) (text int64, err error) {
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
 	for i := range shape.chats {
-		n, err := writeDocument(w, shape, i)
+		n, err := writeDocument(w, shape, shape.first+i)
 		if err != nil {
 			return 0, errors.Join(err, f.Close())
 		}
@@ -47,7 +48,7 @@ func writeDocument(w io.Writer, shape chatShape, number int) (text int64, err er
 	id := func(kind string, i int) string { return fmt.Sprintf("%s%08d%08d", kind, number, i) }
 	doc := engine.ChatDocument{SchemaVersion: engine.DocumentVersion, Format: engine.DocumentFormat, ToolCalls: []engine.ToolCall{}}
 	parent := ""
-	for i := range shape.messages + max(shape.branches-1, 0) {
+	for i := range shape.messages {
 		prompt := "blue and sky " + prose(r)
 		if i == 0 && number < shape.rare {
 			prompt += " a quokka under a blue sky"
@@ -56,14 +57,12 @@ func writeDocument(w io.Writer, shape chatShape, number int) (text int64, err er
 			ID: id("M", i), ParentID: parent, TurnID: id("T", i/2), Role: provider.User, Status: engine.Answered,
 			Parts: []provider.Part{{Kind: provider.TextPart, Text: prompt}}, CreatedAt: at.Add(time.Duration(i) * time.Second),
 		}
-		if i%2 == 1 || i >= shape.messages {
+		if i%2 == 1 {
 			m.Role, m.Model, m.StopReason = provider.Assistant, "talker/m", provider.StopEnd
 		}
 		text += int64(len(prompt))
 		doc.Messages = append(doc.Messages, m)
-		if i < shape.messages-1 {
-			parent = m.ID
-		}
+		parent = m.ID
 	}
 	last := doc.Messages[len(doc.Messages)-1]
 	doc.Chat = engine.Chat{
