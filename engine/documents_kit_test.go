@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -60,17 +61,22 @@ func decodeChats(data []byte) (docs []*ChatDocument, notes []string, err error) 
 	}
 }
 
+// documentsOf yields documents that are all there.
+func documentsOf(docs []*ChatDocument) iter.Seq2[*ChatDocument, error] {
+	return func(yield func(*ChatDocument, error) bool) {
+		for _, d := range docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
 // importChats imports documents that are all there.
 func (b *bench) importChats(ctx context.Context, docs []*ChatDocument, there Existing) (out []Imported, err error) {
 	err = b.ImportChats(ctx, ImportRequest{
-		There: there,
-		Documents: func(yield func(*ChatDocument, error) bool) {
-			for _, d := range docs {
-				if !yield(d, nil) {
-					return
-				}
-			}
-		},
+		There:     there,
+		Documents: documentsOf(docs),
 		Each: func(i Imported) error {
 			out = append(out, i)
 			return nil
