@@ -104,6 +104,9 @@ func (s *staged) layOutAll(ctx context.Context, side *Engine) error {
 	states := map[string]string{}
 	err := side.view(ctx, func(tx *kv.Tx) error {
 		for c, err := range side.tables.chats.Scan(tx, kv.Range{}) {
+			if isCorrupt(err) {
+				continue // without Damaged it would have been refused
+			}
 			if err != nil {
 				return err
 			}
@@ -124,6 +127,9 @@ func (s *staged) layOutAll(ctx context.Context, side *Engine) error {
 		_, listed := s.folders[chat]
 		if !listed && (m == nil || m.ChatID != chat) {
 			continue // there was no folder, or it hadn't been filled yet
+		}
+		if m == nil && s.o.Damaged {
+			continue
 		}
 		if m == nil {
 			return fmt.Errorf("%w: the state %s of a chat's folder is missing", backup.ErrDamaged, cas.EscapePath(state))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
-	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -240,9 +239,8 @@ func (b *backingUp) checkFrozen(ctx context.Context) (err error) {
 	}
 	contents := cas.Open(cas.Options{Dir: b.e.o.DataDir, KV: side.store, Now: b.e.o.Now})
 	report, err := contents.Check(ctx)
-	var corrupt *kv.CorruptError
-	if errors.As(err, &corrupt) {
-		b.report.Problems = []cas.Problem{{What: "store", Reason: corrupt.Error()}}
+	if isCorrupt(err) {
+		b.report.Problems = []cas.Problem{{What: "store", Reason: err.Error()}}
 		return nil
 	}
 	if err != nil {

@@ -232,7 +232,12 @@ func (s *staged) settle(ctx context.Context, side *Engine) error {
 	if err := side.states.ForgetRestores(ctx); err != nil {
 		return err
 	}
-	return errors.Join(side.mirror(ctx), side.installed().Refresh(ctx))
+	err := errors.Join(side.mirror(ctx), side.installed().Refresh(ctx))
+	if err != nil && s.o.Damaged && ctx.Err() == nil {
+		s.e.o.Notice("approvals or toolsets are damaged: " + err.Error())
+		return nil
+	}
+	return err
 }
 
 // damagedBackup tells of a backup that is as it was written, of a store that
@@ -305,13 +310,13 @@ func (s *staged) exchange(ctx context.Context) error {
 		Version: restoreMarkVersion, Stage: s.name, Old: oldPrefix + e.newID(), State: s.o.State, Begun: e.o.Now().UTC(),
 		Was: old, New: names,
 	}
+	if err := syncFolders(s.dir); err != nil {
+		return err
+	}
 	s.o.Stage("changing places", 0)
 	return e.store.Closed(ctx, func(string) error {
 		text, err := json.Marshal(mark)
 		if err != nil {
-			return err
-		}
-		if err := syncNames(s.dir); err != nil {
 			return err
 		}
 		if err := replaceFile(filepath.Join(e.o.DataDir, markName), text); err != nil {
@@ -321,7 +326,8 @@ func (s *staged) exchange(ctx context.Context) error {
 			return err
 		}
 		e.pause("restore:marked")
-		return moveForward(e.o.DataDir, mark, e.pause)
+		m := &mover{dataDir: e.o.DataDir, mark: mark, pause: e.pause, sync: syncNames}
+		return m.forward()
 	})
 }
 

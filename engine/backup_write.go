@@ -301,11 +301,15 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 	return total, err
 }
 
-// countChats returns how many chats can be used.
+// countChats returns how many chats can be used: not those that are deleted, nor
+// those whose record is damaged.
 func (e *Engine) countChats(ctx context.Context) (n int, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		n = 0
 		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+			if isCorrupt(err) {
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -316,6 +320,13 @@ func (e *Engine) countChats(ctx context.Context) (n int, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// isCorrupt reports whether an error is about one damaged record, which says nothing
+// about the others.
+func isCorrupt(err error) bool {
+	var corrupt *kv.CorruptError
+	return errors.As(err, &corrupt)
 }
 
 // truth are the names in a data directory that a backup would have. Of the
