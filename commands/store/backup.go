@@ -70,7 +70,7 @@ written, to standard output too; store restore --dry-run reads a file again late
 
 The exit status is 10 if there is no backup, or if the store was damaged: then the
 backup is complete, and store restore --damaged restores what is not damaged.`,
-		UsageText: "fettle store backup backup.tar.zst\nfettle store backup --verify . -o json\nfettle store backup --verify - | ssh host 'cat > backup.tar.zst'",
+		UsageText: "fettle store backup backup.tar.zst\nfettle store backup --verify . -o json\nfettle store backup --verify - > copy.tar.zst",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "restore the backup once and compare it with the data"},
 			cmdline.OutputFlag(),
