@@ -141,11 +141,14 @@ func (m *mover) forward() error {
 		}
 	}
 	m.pause("restore:synced")
-	if err := errors.Join(m.sync(m.dataDir), os.Remove(filepath.Join(m.dataDir, markName)), m.sync(m.dataDir)); err != nil {
+	if err := m.sync(m.dataDir); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(m.dataDir, markName)); err != nil {
 		return err
 	}
 	m.pause("restore:unmarked")
-	return nil
+	return m.sync(m.dataDir)
 }
 
 // move moves what is at a place away, and to it what the stage has, if anything.
