@@ -45,6 +45,9 @@ func TestBackupsUnderFullLoad(t *testing.T) {
 			name := filepath.Join(os.TempDir(), "fettle-failed-backup.tar.zst")
 			t.Fatalf("backup %d is kept as %s: %v", i, name, os.WriteFile(name, raw.Bytes(), 0o600))
 		}
+		if i%25 == 24 {
+			t.Logf("%d of %d backups were restored", i+1, backups)
+		}
 	}
 	load.stop()
 }

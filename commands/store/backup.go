@@ -158,7 +158,7 @@ func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions)
 		return failed
 	}
 	if file == "-" {
-		err = write(rt.Streams.Out)
+		err = write(rt.Streams.Out.Until(ctx))
 	} else {
 		err = newfile.WriteWhole(file, write)
 	}
