@@ -48,12 +48,22 @@ const maxUses = 100
 // nothing. read is called with the bytes of each piece; it may be nil. Verify
 // fails only if it can't look.
 func (s *Store) Verify(ctx context.Context, read func(bytes int64)) (*VerifyReport, error) {
+	return s.verify(ctx, &verifier{read: read})
+}
+
+// Check is a Verify that does not read the contents of files: it reads every record,
+// and checks that each file that a state needs is there with its size.
+func (s *Store) Check(ctx context.Context) (*VerifyReport, error) {
+	return s.verify(ctx, &verifier{shallow: true})
+}
+
+func (s *Store) verify(ctx context.Context, v *verifier) (*VerifyReport, error) {
 	release, err := s.share(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	v := &verifier{s: s, ctx: ctx, read: read, bad: make(map[Digest]*Problem), sizes: make(map[Digest]int64)}
+	v.s, v.ctx, v.bad, v.sizes = s, ctx, make(map[Digest]*Problem), make(map[Digest]int64)
 	if v.read == nil {
 		v.read = func(int64) {}
 	}
@@ -63,27 +73,12 @@ func (s *Store) Verify(ctx context.Context, read func(bytes int64)) (*VerifyRepo
 	return &v.out, nil
 }
 
-// Check is a Verify that does not read the contents of blobs: it reads what names
-// them, and checks that each is there with its size.
-func (s *Store) Check(ctx context.Context) (*VerifyReport, error) {
-	release, err := s.share(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	v := &verifier{s: s, ctx: ctx, read: func(int64) {}, bad: make(map[Digest]*Problem), sizes: make(map[Digest]int64), shallow: true}
-	if err := v.all(); err != nil {
-		return nil, fmt.Errorf("check: %w", err)
-	}
-	return &v.out, nil
-}
-
 type verifier struct {
 	s    *Store
 	ctx  context.Context
 	read func(int64)
 	out  VerifyReport
-	// shallow leaves the contents of blobs unread.
+	// shallow leaves the contents of files unread.
 	shallow bool
 
 	manifests []*Manifest
@@ -111,16 +106,14 @@ func (v *verifier) all() error {
 	if err := v.blobs(); err != nil {
 		return err
 	}
-	check := v.s.kv.VerifyTables
 	if !v.shallow {
-		check = v.s.kv.Verify
 		if err := v.s.eachFile(v.file); err != nil {
 			return err
 		}
 	}
 	// Whatever else is stored, by the sums that the store itself keeps.
 	var corrupt *kv.CorruptError
-	if err := check(v.ctx); errors.As(err, &corrupt) {
+	if err := v.s.kv.Verify(v.ctx); errors.As(err, &corrupt) {
 		v.out.Problems = append(v.out.Problems, Problem{What: "store", Reason: oneLine(corrupt)})
 	} else if err != nil {
 		return err
@@ -228,13 +221,6 @@ func (v *verifier) blobs() error {
 }
 
 func (v *verifier) small(tx *kv.Tx, d Digest) error {
-	if v.shallow {
-		ok, err := v.s.blobs.Has(tx, d.key())
-		if err == nil && !ok {
-			v.fault(d, "blob", "it is missing")
-		}
-		return err
-	}
 	err := v.s.smallBlobOf(tx, d, func(content []byte) error {
 		v.out.Bytes += int64(len(content))
 		v.read(int64(len(content)))

@@ -326,14 +326,7 @@ func TestABackupOfACopyThatChangesFails(t *testing.T) {
 func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 	t.Parallel()
 	const check = frozenPrefix + "*/" + stagePrefix + "check/"
-	flip := func(path string) error {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		text[len(text)/2] ^= 1
-		return os.WriteFile(path, text, 0o600)
-	}
+	flip := func(path string) error { return flipByte(path, int(fileSize(t, path))/2) }
 	for _, one := range []struct {
 		name, pattern string
 		do            func(string) error
@@ -413,21 +406,86 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	}
 }
 
-// A backup of a store that has lost something says so when it is made.
+// A backup of a store that is damaged says so when it is made: what restoring it
+// would refuse is never taken for a good backup.
 func TestABackupReportsDamage(t *testing.T) {
 	t.Parallel()
-	for _, verify := range []bool{false, true} {
-		b := changer(t, t.TempDir())
-		lived(t, b)
-		b.chat(1)
-		large := glob(t, filepath.Join(b.o.DataDir, "blobs"), "??/*")
-		err := errors.Join(os.Remove(large[0]), os.Remove(filepath.Join(b.WorkspacePath(b.chat(1).Chat), "d", "big.bin")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		report, err := b.Backup(t.Context(), io.Discard, BackupOptions{Verify: verify})
-		if err != nil || len(report.Problems) != 1 || report.Verified != verify {
-			t.Errorf("verify %t: %+v, %v", verify, report, err)
+	for name, spoil := range map[string]func(*bench) error{
+		"a content that is missing": func(b *bench) error { return os.Remove(b.large()) },
+		"a content that is cut":     func(b *bench) error { return os.Truncate(b.large(), 100) },
+		"a content that is another": func(b *bench) error { return flipByte(b.large(), 1000) },
+		"a record in a value log": func(b *bench) error {
+			logs := glob(b.t, b.storeDir(), "*.vlog")
+			slices.SortFunc(logs, func(x, y string) int { return int(fileSize(b.t, y) - fileSize(b.t, x)) })
+			return flipByte(logs[0], 500)
+		},
+	} {
+		for _, verify := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", verify), func(t *testing.T) {
+				t.Parallel()
+				b := changer(t, t.TempDir())
+				b.put1(strings.Repeat("0123456789abcdef", 80_000), strings.Repeat("m", 5000))
+				for range 3 { // the value log that is spoilt isn't the last
+					commands(t, b.storeDir(), 1)
+				}
+				if err := spoil(b); err != nil {
+					t.Fatal(err)
+				}
+				var raw bytes.Buffer
+				report, err := b.Backup(t.Context(), &raw, BackupOptions{Verify: verify})
+				if err != nil || len(report.Problems) == 0 || report.Verified != verify {
+					t.Fatalf("%+v, %v", report, err)
+				}
+				c := changer(t, t.TempDir())
+				if err := c.putBack(raw.Bytes(), BackupOptions{}); fault.CodeOf(err) != fault.Store {
+					t.Errorf("restored without Damaged: %v", err)
+				}
+				if err := c.putBack(raw.Bytes(), BackupOptions{Damaged: true}); err != nil {
+					t.Errorf("restored with Damaged: %v", err)
+				}
+			})
 		}
 	}
+}
+
+// put1 makes a chat with a large file, which is then only in the store, and a long
+// question, whose record is in a value log.
+func (b *bench) put1(large, question string) {
+	b.t.Helper()
+	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	b.put(1, "big.bin", large)
+	b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"`+question+`"}}`)
+	b.did(ChatRef{Number: 1}, `{"rm":["big.bin"]}`)
+	b.chat(1)
+	if err := b.store.LetGo(); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// large is the file of a large content.
+func (b *bench) large() string {
+	b.t.Helper()
+	found := glob(b.t, b.o.DataDir, "blobs/??/*")
+	if len(found) == 0 {
+		b.t.Fatal("there is no large content")
+	}
+	return found[0]
+}
+
+func flipByte(path string, at int) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text[at] ^= 1
+	return os.WriteFile(path, text, 0o600)
+}
+
+func fileSize(t testing.TB, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
 }

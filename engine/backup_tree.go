@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
@@ -96,7 +97,8 @@ func (b *backingUp) item(ctx context.Context, it *item) error {
 // put writes an entry, and notes it for the verification.
 func (b *backingUp) put(it *item, content io.Reader) error {
 	sum := sha256.New()
-	if content != nil && b.check != nil && !it.sealed {
+	large, isLarge := largeContent(it.Name)
+	if content != nil && (isLarge || b.check != nil && !it.sealed) {
 		content = io.TeeReader(content, sum)
 	}
 	full, err := b.out.Put(it.Entry, content)
@@ -110,10 +112,30 @@ func (b *backingUp) put(it *item, content io.Reader) error {
 		b.e.o.Notice(fmt.Sprintf("%s became shorter while it was backed up", cas.EscapePath(it.Name)))
 		return nil
 	}
+	if isLarge && cas.Digest(sum.Sum(nil)) != large {
+		b.damagedContent(large)
+	}
 	if b.check != nil {
 		b.check.items = append(b.check.items, writtenItem{*it, [sha256.Size]byte(sum.Sum(nil))})
 	}
 	return nil
+}
+
+// largeContent returns the digest that names the file of a large content.
+func largeContent(name string) (d cas.Digest, ok bool) {
+	if !strings.HasPrefix(name, "blobs/") {
+		return d, false
+	}
+	d, err := cas.ParseDigest(path.Base(name))
+	return d, err == nil
+}
+
+// damagedContent reports a content that is not what was stored, unless it is known.
+func (b *backingUp) damagedContent(d cas.Digest) {
+	known := func(p cas.Problem) bool { return p.Digest == d }
+	if !slices.ContainsFunc(b.report.Problems, known) {
+		b.report.Problems = append(b.report.Problems, cas.Problem{What: "blob", Digest: d, Reason: "its content is not what was stored"})
+	}
 }
 
 // wholeLines is how many bytes of a file's first size are lines with their ends.

@@ -109,9 +109,11 @@ func transient(name string) bool {
 // that moment: it may have changes that its chat does not know of, and never lacks
 // any that it does.
 //
-// The copy of the store is opened and checked before anything is written: all that
-// names something is read, and must be there. Damage that the store itself has is in
-// the report. An error means that there is no backup.
+// The copy of the store is opened and checked before anything is written: every
+// record is read, and the files that they name must be there; these are compared with
+// their digests as they are written. Damage that the store itself has is in the report,
+// and RestoreBackup refuses a backup if and only if it finds such damage. An error
+// means that there is no backup.
 func (e *Engine) Backup(ctx context.Context, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
 	o.complete()
 	if !e.hasStore() {

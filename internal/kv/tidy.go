@@ -119,10 +119,15 @@ func (sess *session) removeDead() error {
 
 // Verify checks the checksums of every table and every value.
 func (s *Store) Verify(ctx context.Context) error {
-	if err := s.VerifyTables(ctx); err != nil {
+	sess, err := s.enter(ctx, reading)
+	if err != nil {
 		return err
 	}
-	return s.View(ctx, func(tx *Tx) error {
+	defer s.leave(sess)
+	if err := guard(sess.db.VerifyChecksum); err != nil {
+		return &CorruptError{Dir: s.dir, File: fileIn(err, "a table"), Err: err}
+	}
+	return sess.run(ctx, reading, func(tx *Tx) error {
 		for item, err := range tx.items(span{low: lowestKey()}) {
 			if err != nil {
 				return err
@@ -133,20 +138,6 @@ func (s *Store) Verify(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// VerifyTables checks the checksums of every table: of all keys, and of the values
-// that are stored with them.
-func (s *Store) VerifyTables(ctx context.Context) error {
-	sess, err := s.enter(ctx, reading)
-	if err != nil {
-		return err
-	}
-	defer s.leave(sess)
-	if err := guard(sess.db.VerifyChecksum); err != nil {
-		return &CorruptError{Dir: s.dir, File: fileIn(err, "a table"), Err: err}
-	}
-	return nil
 }
 
 // Compact merges all tables, and gives back the room of values that have been
