@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -20,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -206,7 +206,7 @@ func (b *backingUp) entries(ctx context.Context) error {
 			return err
 		}
 	}
-	text, err := json.Marshal(b.folders)
+	text, err := record.Marshal(b.folders)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // Grant is a remembered approval: a rule that a person made by answering.
@@ -87,7 +88,7 @@ func (e *Engine) mirror(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(c)
+	data, err := record.Marshal(c)
 	if err != nil {
 		return err
 	}

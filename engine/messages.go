@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 const (
@@ -26,15 +26,13 @@ const (
 // putMessage stores a message, with long parts in pieces of their own. Pieces
 // come first, so that a message that is there is whole.
 func (e *Engine) putMessage(w kv.Writer, m Message) error {
-	var parts bytes.Buffer
-	enc := json.NewEncoder(&parts)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m.Parts); err != nil {
+	parts, err := record.Marshal(m.Parts)
+	if err != nil {
 		return fmt.Errorf("encode message %s: %w", m.ID, err)
 	}
-	if parts.Len() > inlineParts {
+	if len(parts) > inlineParts {
 		m.Parts, m.Pieces = nil, 0
-		for piece := range slices.Chunk(parts.Bytes(), largestPiece) {
+		for piece := range slices.Chunk(parts, largestPiece) {
 			if err := e.tables.parts.Put(w, pieceKey(m, m.Pieces), piece); err != nil {
 				return err
 			}

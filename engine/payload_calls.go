@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // A call's workspace_payload (document 000) has no id of its own. It is known by its
@@ -106,6 +107,6 @@ func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
 			return p, true
 		}
 	}
-	p.Data, _ = json.Marshal(map[string]string{"content": g.Content}) // a string can't fail
+	p.Data, _ = record.Marshal(map[string]string{"content": g.Content}) // a string can't fail
 	return p, true
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
@@ -25,7 +26,7 @@ func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
 		v.Workspace = t.ws.Path
 	}
 	if len(res.Data) == 0 { // a text alone is {"text": …}
-		v.Return, _ = json.Marshal(map[string]string{"text": clean(clip(res.Text, maxResult))}) // a string can't fail
+		v.Return, _ = record.Marshal(map[string]string{"text": clean(clip(res.Text, maxResult))}) // a string can't fail
 	}
 	return encodePlan(render.Make(r.Type, r.Config(), v))
 }
@@ -33,7 +34,7 @@ func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
 // appPlan has a call shown by the page that its MCP server has for it. The page is
 // read when somebody looks at it.
 func appPlan(t toolset.Tool) json.RawMessage {
-	config, err := json.Marshal(map[string]string{"server_id": t.ToolsetID, "resource_uri": t.App})
+	config, err := record.Marshal(map[string]string{"server_id": t.ToolsetID, "resource_uri": t.App})
 	if err != nil { // strings can't fail
 		return nil
 	}
@@ -46,7 +47,7 @@ func failedPlan(message, traceback string) json.RawMessage {
 }
 
 func encodePlan(p render.Plan) json.RawMessage {
-	raw, err := json.Marshal(p)
+	raw, err := record.Marshal(p)
 	if err != nil { // a plan holds strings and valid JSON alone
 		return nil
 	}

@@ -47,11 +47,13 @@ type Dir struct {
 	pause func(step string)
 	// maxLine is MaxLine, but in tests.
 	maxLine int
+	// writeAt is (*os.File).WriteAt, but in tests.
+	writeAt func(f *os.File, b []byte, at int64) (int, error)
 }
 
 // Open makes a Dir of the folder, which Create makes when it is first needed.
 func Open(path string) *Dir {
-	return &Dir{path: path, pause: func(string) {}, maxLine: MaxLine}
+	return &Dir{path: path, pause: func(string) {}, maxLine: MaxLine, writeAt: (*os.File).WriteAt}
 }
 
 // Hook lets fn be called at each step that another process could come between.
