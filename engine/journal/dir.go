@@ -60,6 +60,10 @@ func Open(path string) *Dir {
 // It is for tests of those who use a Dir, and is set before the Dir is used.
 func (d *Dir) Hook(fn func(step string)) { d.pause = fn }
 
+// HookWrites has journals written by fn in place of (*os.File).WriteAt. It is for
+// fault injection, and is set before the Dir is used.
+func (d *Dir) HookWrites(fn func(f *os.File, b []byte, at int64) (int, error)) { d.writeAt = fn }
+
 func (d *Dir) file(turn string) string { return filepath.Join(d.path, turn+suffix) }
 func (d *Dir) temp(turn string) string { return filepath.Join(d.path, turn+tempSuffix) }
 func (d *Dir) lock(turn string) string { return filepath.Join(d.path, turn+lockSuffix) }
