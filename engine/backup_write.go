@@ -347,7 +347,7 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 func (b *backingUp) count(ctx context.Context) error {
 	return b.e.view(ctx, func(tx *kv.Tx) error {
 		b.report.Chats = 0
-		for c, err := range b.e.tables.chats.Scan(tx, kv.Range{}) {
+		for c, err := range legible(b.e, b.e.tables.chats.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}

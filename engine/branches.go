@@ -180,7 +180,7 @@ func (e *Engine) messageTree(ctx context.Context, chat Chat) (*messageTree, erro
 		chat: chat, byID: map[string]*Message{}, children: map[string][]*Message{}, active: map[string]bool{},
 	}
 	for last := kv.Key(nil); ; {
-		messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(chat.ID), After: last})
+		messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(chat.ID), After: last}, e.leavesOut)
 		if err != nil {
 			return nil, err
 		}
@@ -363,7 +363,7 @@ func (e *Engine) setLeaf(ctx context.Context, done *Restored, leaf string) error
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return errors.Join(e.tables.chats.Put(tx, chat), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)

@@ -99,7 +99,7 @@ func (e *Engine) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument
 }
 
 func (e *Engine) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
-	for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(doc.Chat.ID), kv.Range{}) {
+	for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(doc.Chat.ID), kv.Range{})) {
 		if err != nil {
 			return err
 		}
@@ -116,6 +116,9 @@ func (e *Engine) exportMessages(ctx context.Context, doc *ChatDocument, keys []k
 		err := e.view(ctx, func(tx *kv.Tx) error {
 			for _, key := range group {
 				m, err := e.messageAt(tx, key)
+				if err != nil && e.leavesOut(err) {
+					continue
+				}
 				if err != nil {
 					return err
 				}

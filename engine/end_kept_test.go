@@ -75,7 +75,9 @@ func TestTheEndThatIsShownIsTheEndThatIsKept(t *testing.T) {
 			"\"Yes.\"\nmeta stop", true, "\"Yes.\"\nmeta stop\nerror interrupted",
 		},
 		"nothing fits after the first word": {
-			func(line []byte) bool { return bytes.Contains(line, []byte(`"seq":`)) && !bytes.Contains(line, []byte(`"text"`)) },
+			func(line []byte) bool {
+				return bytes.Contains(line, []byte(`"seq":`)) && !bytes.Contains(line, []byte(`"text"`))
+			},
 			`"Yes."`, true, "\"Yes.\"\nerror interrupted",
 		},
 	} {
@@ -124,9 +126,10 @@ func TestAQuestionThatWasStoppedBeforeItsFirstWordStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var asked atomic.Bool
+			var asked, answers atomic.Bool
 			b, r := newRogue(t, func(ctx context.Context, _ int, yield func([]provider.Delta, error) bool) {
-				if asked.Swap(true) {
+				asked.Store(true)
+				if answers.Load() {
 					yield([]provider.Delta{says("Here."), stops("stop")}, nil)
 					return
 				}
@@ -139,11 +142,12 @@ func TestAQuestionThatWasStoppedBeforeItsFirstWordStays(t *testing.T) {
 				req.Timeout = time.Millisecond
 			}
 			id := b.start(req)
-			until(t, "the request", asked.Load)
 			if c.stop != nil {
+				until(t, "the request", asked.Load)
 				c.stop(b, id)
 			}
 			b.seen(id) // until it has ended
+			answers.Store(true)
 			other := &bench{t: t, dir: b.dir, Engine: New(rogueOptions(t, b.dir, r, nil))}
 			defer other.Close()
 			want(t, other.follow(id), c.end)

@@ -94,6 +94,7 @@ type Engine struct {
 	folding  chan struct{} // holds one token: the fold of this process
 	schemas  schemas
 	grace    time.Duration // toolGrace, but in tests
+	damage   damageTold
 
 	upkeepEvery time.Duration // the constant, but in tests
 	// pause is called at each step of a fold and of a start that a crash or

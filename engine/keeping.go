@@ -52,7 +52,7 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, e
 	}
 	young := e.o.Now().Add(-unknownGrace)
 	o.Live = func(m *cas.Manifest) bool {
-		return known[m.ChatID] || borrowed[m.ID] || m.CreatedAt.After(young)
+		return known[m.ChatID] || borrowed[m.ID] || borrowed[allStates] || m.CreatedAt.After(young)
 	}
 	report, err := e.states.GC(ctx, o)
 	if err != nil {
@@ -66,6 +66,10 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, e
 	})
 }
 
+// allStates among the borrowed states says that a damaged record may have named any
+// other one, so that all are kept.
+const allStates = "all"
+
 // borrowed are the states that forks have from the chats which they began from,
 // for they need them for as long as they live themselves, and those of documents.
 func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
@@ -73,6 +77,10 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 	var forks []string
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+			if err != nil && e.leavesOut(err) {
+				out[allStates] = true // it may be a fork of any chat
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -88,7 +96,11 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 	}
 	for _, id := range forks {
 		for after := kv.Key(nil); ; {
-			messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after})
+			messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after}, func(err error) bool {
+				left := e.leavesOut(err)
+				out[allStates] = out[allStates] || left
+				return left
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -118,7 +130,7 @@ func (e *Engine) dropStates(ctx context.Context, chatID string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(m *cas.Manifest) bool { return borrowed[m.ID] }) {
+	if slices.ContainsFunc(list, func(m *cas.Manifest) bool { return borrowed[m.ID] || borrowed[allStates] }) {
 		return nil
 	}
 	return e.states.DropChat(ctx, chatID)
@@ -140,11 +152,17 @@ func (e *Engine) knownChats(ctx context.Context) (map[string]bool, error) {
 	}
 	e.pause("collect:journals")
 	err = e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+		for key, err := range e.tables.chats.Keys(tx, kv.Range{}) { // a damaged chat keeps its states
 			if err != nil {
 				return err
 			}
-			known[c.ID] = true
+			id, err := key.Parts()
+			if err != nil || len(id) != 1 {
+				continue
+			}
+			if id, ok := id[0].(string); ok {
+				known[id] = true
+			}
 		}
 		return nil
 	})

@@ -26,6 +26,11 @@ const (
 // putMessage stores a message, with long parts in pieces of their own. Pieces
 // come first, so that a message that is there is whole.
 func (e *Engine) putMessage(w kv.Writer, m Message) error {
+	if cut, err := m.boundRemarks(); err != nil {
+		return fmt.Errorf("encode message %s: %w", m.ID, err)
+	} else if len(cut) > 0 {
+		e.o.Notice(cutNotice("message "+m.ID+" of chat "+m.ChatID, cut))
+	}
 	parts, err := record.Marshal(m.Parts)
 	if err != nil {
 		return fmt.Errorf("encode message %s: %w", m.ID, err)
@@ -71,14 +76,17 @@ func (e *Engine) loadParts(tx *kv.Tx, m *Message) error {
 			return nil
 		})
 		if errors.Is(err, kv.ErrNotFound) { // damage, and not "no such message"
-			return fmt.Errorf("piece %d of %d is missing", i+1, m.Pieces)
+			return fmt.Errorf("message %s of chat %s: %w: piece %d of %d is missing", m.ID, m.ChatID, errPieces, i+1, m.Pieces)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	m.Pieces = 0
-	return json.Unmarshal(parts, &m.Parts)
+	if err := json.Unmarshal(parts, &m.Parts); err != nil {
+		return fmt.Errorf("message %s of chat %s: %w: %w", m.ID, m.ChatID, errPieces, err)
+	}
+	return nil
 }
 
 // pathTo gives the messages from the root to one, following parents.
@@ -114,15 +122,4 @@ func (e *Engine) wayTo(tx *kv.Tx, chatID, id string, least int) (path []Message,
 	}
 	slices.Reverse(path)
 	return path, summed, nil
-}
-
-// bounded is the record without what is too long for one.
-func (c ToolCall) bounded() *ToolCall {
-	if len(c.Args) > largestArgs {
-		c.Args = json.RawMessage(`{}`)
-	}
-	if len(c.Result) > largestArgs {
-		c.Result = nil
-	}
-	return &c
 }

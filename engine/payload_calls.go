@@ -62,7 +62,7 @@ func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Me
 	}
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
-		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))}) {
+		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset/render"
 )
 
-// maxTraceback bounds a traceback that is kept with its call.
+// maxTraceback bounds a traceback that is kept with its call, and the message that
+// its plan shows; the call's own error is whole.
 const maxTraceback = 64 << 10
 
 // planOf is the render plan of a call that succeeded; nil for a tool that has
@@ -43,7 +44,9 @@ func appPlan(t toolset.Tool) json.RawMessage {
 
 // failedPlan shows a failure, whatever the tool's own renderer is.
 func failedPlan(message, traceback string) json.RawMessage {
-	return encodePlan(render.MakeFailed(render.Failure{Message: message, Traceback: clean(clip(traceback, maxTraceback))}))
+	return encodePlan(render.MakeFailed(render.Failure{
+		Message: clean(clip(message, maxTraceback)), Traceback: clean(clip(traceback, maxTraceback)),
+	}))
 }
 
 func encodePlan(p render.Plan) json.RawMessage {

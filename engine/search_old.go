@@ -71,7 +71,7 @@ func (o *oldIndex) look(ctx context.Context) (whole bool, err error) {
 // step indexes some messages, and notes how far it has come.
 func (o *oldIndex) step(ctx context.Context) (done bool, err error) {
 	e := o.e
-	messages, next, err := e.someMessages(ctx, kv.Range{After: o.at.Last})
+	messages, next, err := e.someMessages(ctx, kv.Range{After: o.at.Last}, e.leavesOut)
 	if err != nil {
 		return false, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -88,6 +89,7 @@ type turn struct {
 	ws        *toolset.Workspace
 	states    states
 	cards     *cards
+	cited     cited     // remarks of its providers
 	older     older     // what is before path
 	notes     []string  // footnotes on what was left out before the turn began
 	since     time.Time // it was asked for
@@ -427,8 +429,8 @@ func errorBody(err error) event.Error {
 		f = fault.Wrap(fault.Failed, "the turn ended", err)
 	}
 	return event.Error{
-		Message: f.Msg, Code: string(f.Code), Retryable: retryable(f.Code),
-		Detail: f.Detail, Hints: f.Hints,
+		Message: record.Clip(clean(f.Msg), maxErrorText), Code: string(f.Code), Retryable: retryable(f.Code),
+		Detail: boundLines(f.Detail), Hints: boundLines(f.Hints),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,6 +14,9 @@ import (
 // smallest is the room that an element of a list needs at least. A list of more
 // elements than fit with that room each is cut to its first ones.
 const smallest = 64
+
+// ErrFixed means that a record is too long though all that can be cut was cut.
+var ErrFixed = errors.New("the record is too long, and nothing more of it can be cut")
 
 // Bound shortens the record that rec points to until its encoding has at most
 // limit bytes, and returns the names of the fields that it cut. An error means
@@ -26,7 +30,7 @@ func Bound(rec any, limit int) (cut []string, err error) {
 	// What is subtracted in each round is an estimate of names and punctuation.
 	for room := limit; size > limit; room = room * 3 / 4 {
 		if room < smallest {
-			return b.cut, fmt.Errorf("encode record: %d bytes, of which no more can be cut; the limit is %d", size, limit)
+			return b.cut, fmt.Errorf("%w: %d bytes; the limit is %d", ErrFixed, size, limit)
 		}
 		b.shrink(reflect.ValueOf(rec).Elem(), room, "")
 		if size, err = encodedLen(rec); err != nil {
