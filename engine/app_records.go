@@ -56,7 +56,7 @@ func (e *Engine) appsOf(tx *kv.Tx, chatID, callID string) (out []ToolCall, n int
 			return nil, n, err
 		}
 		c, err := e.tables.calls.Get(tx, kv.Str(l.CallID))
-		if errors.Is(err, kv.ErrNotFound) {
+		if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 			continue
 		}
 		if err != nil {

@@ -73,7 +73,11 @@ func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 			out.Busy++
 			continue
 		}
-		if err := e.purge(ctx, d, p, &out); err != nil {
+		err := e.purge(ctx, d, p, &out)
+		if err != nil && e.leavesOut(err) {
+			continue // of this chat something stays; the others are removed
+		}
+		if err != nil {
 			if ctx.Err() == nil {
 				err = e.storeTrouble(err)
 			}
@@ -318,7 +322,7 @@ func (e *Engine) ownTurn(tx *kv.Tx, chatID, turnID string) (bool, error) {
 		return false, nil
 	}
 	turn, err := e.tables.turns.Get(tx, kv.Str(turnID))
-	if errors.Is(err, kv.ErrNotFound) {
+	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 		return false, nil
 	}
 	return err == nil && turn.ChatID == chatID, err

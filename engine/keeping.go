@@ -55,6 +55,10 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, e
 		return known[m.ChatID] || borrowed[m.ID] || borrowed[allStates] || m.CreatedAt.After(young)
 	}
 	report, err := e.states.GC(ctx, o)
+	if err != nil && e.leavesOut(err) { // what it names isn't known, so all is kept
+		e.o.Notice("no states were removed: a damaged record may need any of them")
+		report, err = new(cas.GCReport), nil
+	}
 	if err != nil {
 		return nil, stateFault("remove what nothing needs", err)
 	}
@@ -194,6 +198,9 @@ func (e *Engine) StateStats(ctx context.Context) (*cas.Stats, error) {
 	stats, err := e.states.Stats(ctx)
 	if err != nil {
 		return nil, stateFault("look what uses the store", err)
+	}
+	for _, err := range stats.Damaged {
+		e.tellDamage(err)
 	}
 	return stats, nil
 }

@@ -84,7 +84,7 @@ func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayloa
 // has them. It folds nothing, as [Engine.Glance] doesn't.
 func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
-		page, err := e.tables.chats.IndexPage(tx, "recent", nil, kv.Range{Reverse: true, Limit: 1})
+		page, err := e.recentPage(tx, kv.Range{Reverse: true, Limit: 1})
 		if err != nil || len(page.Records) == 0 {
 			return err
 		}
@@ -92,6 +92,8 @@ func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err er
 		path, err := e.pathTo(tx, chat.ID, chat.ActiveLeaf)
 		if err == nil {
 			out = shownIn(path, nil, nil)
+		} else if unreadable(err) {
+			err = nil // it is for suggestions
 		}
 		return err
 	})

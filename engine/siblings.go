@@ -66,7 +66,7 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 				continue
 			}
 			m, err := e.rootOf(tx, c)
-			if err != nil {
+			if err != nil && !unreadable(err) {
 				return err
 			}
 			if m == nil {

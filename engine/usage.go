@@ -246,6 +246,9 @@ func (e *Engine) nameChats(tx *kv.Tx, rows []Spent) error {
 			rows[i].Gone = true
 			continue
 		}
+		if err != nil && e.leavesOut(err) {
+			continue // its number is in the row
+		}
 		if err != nil {
 			return err
 		}
