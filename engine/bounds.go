@@ -39,13 +39,13 @@ const (
 // told what was cut; what names it. A record whose key would change is refused.
 func putBounded[T any](e *Engine, w kv.Writer, table *kv.Table[T], rec *T, what string) error {
 	kept := *rec
-	cut, err := record.Bound(&kept, largestRecord)
+	cut, err := record.Bound(&kept, e.recordLimit)
 	if err != nil {
 		return fmt.Errorf("keep %s: %w", what, err)
 	}
 	if len(cut) > 0 {
 		if string(table.KeyOf(&kept)) != string(table.KeyOf(rec)) {
-			return fmt.Errorf("keep %s: %w", what, &kv.TooBigError{What: "key", Limit: largestRecord})
+			return fmt.Errorf("keep %s: %w", what, &kv.TooBigError{What: "key", Limit: int64(e.recordLimit)})
 		}
 		e.o.Notice(cutNotice(what, cut))
 	}

@@ -96,6 +96,8 @@ type Engine struct {
 	grace    time.Duration // toolGrace, but in tests
 	damage   damageTold
 
+	recordLimit int // largestRecord, but in tests
+
 	upkeepEvery time.Duration // the constant, but in tests
 	// pause is called at each step of a fold and of a start that a crash or
 	// another process could come between; tests set it.
@@ -150,6 +152,8 @@ func New(o Options) *Engine {
 		turns:    map[TurnID]*turn{},
 		folding:  make(chan struct{}, 1),
 		grace:    toolGrace,
+
+		recordLimit: largestRecord,
 
 		upkeepEvery: upkeepEvery,
 		pause:       func(string) {},
