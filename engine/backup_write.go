@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // BackupOptions say how a backup is made or put back, and who is told how far it
@@ -233,7 +233,7 @@ func (b *backingUp) entries(ctx context.Context) error {
 			return err
 		}
 	}
-	text, err := json.Marshal(b.folders)
+	text, err := record.Marshal(b.folders)
 	if err != nil {
 		return err
 	}
@@ -308,10 +308,7 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 func (e *Engine) countChats(ctx context.Context) (n int, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		n = 0
-		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
-			if isCorrupt(err) {
-				continue
-			}
+		for c, err := range legible(e, e.tables.chats.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}

@@ -97,6 +97,9 @@ type Engine struct {
 	folding  chan struct{} // holds one token: the fold of this process
 	schemas  schemas
 	grace    time.Duration // toolGrace, but in tests
+	damage   damageTold
+
+	recordLimit int // largestRecord, but in tests
 
 	upkeepEvery time.Duration // the constant, but in tests
 	// pause is called at each step of a fold and of a start that a crash or
@@ -152,6 +155,8 @@ func New(o Options) *Engine {
 		turns:    map[TurnID]*turn{},
 		folding:  make(chan struct{}, 1),
 		grace:    toolGrace,
+
+		recordLimit: largestRecord,
 
 		upkeepEvery: upkeepEvery,
 		pause:       func(string) {},

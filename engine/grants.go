@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // Grant is a remembered approval: a rule that a person made by answering.
@@ -27,7 +28,9 @@ func (e *Engine) grant(ctx context.Context, d event.Decision, chatID, rule strin
 	if d == event.AllowChat {
 		g.Scope = chatID
 	}
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.tables.grants.Put(tx, &g) })
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return putBounded(e, tx, e.tables.grants, &g, "the approval of "+cutRunes(cleanLine(g.Pattern), maxName))
+	})
 	if err != nil {
 		return e.storeTrouble(err)
 	}
@@ -69,7 +72,7 @@ func (e *Engine) mirror(ctx context.Context) error {
 	}
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		c.Grants = nil
-		for g, err := range e.tables.grants.Scan(tx, kv.Range{}) {
+		for g, err := range legible(e, e.tables.grants.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -87,7 +90,7 @@ func (e *Engine) mirror(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(c)
+	data, err := record.Marshal(c)
 	if err != nil {
 		return err
 	}

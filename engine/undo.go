@@ -410,7 +410,7 @@ func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return e.tables.chats.Put(tx, chat)
+		return putBounded(e, tx, e.tables.chats, chat, chat.called())
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // counterTime bounds the wait for the counter's lock. Its holder is done in a
@@ -113,7 +114,7 @@ func (c *Counter) read(ctx context.Context) (Numbers, error) {
 
 // replace swaps the file atomically and gives it open, for the sync.
 func (c *Counter) replace(n Numbers) (*os.File, error) {
-	data, err := json.Marshal(n)
+	data, err := record.Marshal(n)
 	if err != nil {
 		return nil, err
 	}

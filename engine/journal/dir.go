@@ -47,16 +47,22 @@ type Dir struct {
 	pause func(step string)
 	// maxLine is MaxLine, but in tests.
 	maxLine int
+	// writeAt is (*os.File).WriteAt, but in tests.
+	writeAt func(f *os.File, b []byte, at int64) (int, error)
 }
 
 // Open makes a Dir of the folder, which Create makes when it is first needed.
 func Open(path string) *Dir {
-	return &Dir{path: path, pause: func(string) {}, maxLine: MaxLine}
+	return &Dir{path: path, pause: func(string) {}, maxLine: MaxLine, writeAt: (*os.File).WriteAt}
 }
 
 // Hook lets fn be called at each step that another process could come between.
 // It is for tests of those who use a Dir, and is set before the Dir is used.
 func (d *Dir) Hook(fn func(step string)) { d.pause = fn }
+
+// HookWrites has journals written by fn in place of (*os.File).WriteAt. It is for
+// fault injection, and is set before the Dir is used.
+func (d *Dir) HookWrites(fn func(f *os.File, b []byte, at int64) (int, error)) { d.writeAt = fn }
 
 func (d *Dir) file(turn string) string { return filepath.Join(d.path, turn+suffix) }
 func (d *Dir) temp(turn string) string { return filepath.Join(d.path, turn+tempSuffix) }

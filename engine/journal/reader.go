@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
 
 	"github.com/fettle-cli/fettle/engine/event"
 )
@@ -64,15 +65,28 @@ func (c *Claimed) Remove() error {
 	return nil
 }
 
-// SetAside renames a journal that can't be read, so that it is kept for a
+// SetAside renames a journal that can't be read or stored, so that it is kept for a
 // person and is not met again; it gives the new name.
 func (c *Claimed) SetAside() (string, error) {
 	defer c.release()
-	name := c.dir.file(c.Turn) + ".damaged"
+	name := c.dir.turnSetAside(c.Turn)
 	if err := os.Rename(c.dir.file(c.Turn), name); err != nil {
 		return "", fmt.Errorf("set damaged journal aside: %w", err)
 	}
 	return name, nil
+}
+
+// turnSetAside is a free name for a journal that is set aside: one that was before is
+// kept.
+func (d *Dir) turnSetAside(turn string) string {
+	first := filepath.Join(d.path, turn+damagedSuffix)
+	name := first
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s.%d", first, n)
+	}
 }
 
 // Release lets go without removing anything.

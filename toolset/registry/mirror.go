@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
@@ -245,7 +246,7 @@ func (r *Registry) writeMirror(ctx context.Context) (*Mirror, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the toolsets: %w", err)
 	}
-	data, err := json.Marshal(m)
+	data, err := record.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("list the toolsets: %w", err)
 	}

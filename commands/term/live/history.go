@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/appendfile"
 )
 
 const (
@@ -87,17 +89,16 @@ func (h *History) Add(line string) error {
 	if err != nil {
 		return fmt.Errorf("keep the history: %w", err)
 	}
-	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(h.file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(h.file), 0o700); err == nil {
-			f, err = os.OpenFile(h.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+			f, err = os.OpenFile(h.file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("keep the history: %w", err)
 	}
-	_, err = f.Write(append(raw, '\n')) // one write, so that several may append
-	return errors.Join(err, f.Close())
+	return errors.Join(appendfile.Line(f, append(raw, '\n')), f.Close())
 }
 
 func (h *History) rewrite() error {
