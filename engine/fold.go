@@ -110,9 +110,9 @@ func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
 		if _, err := e.Fold(ctx, budget); err != nil {
 			return err
 		}
-		if err := e.journals.Sweep(ctx); err != nil {
-			return err
-		}
+	}
+	if err := e.journals.Sweep(ctx); err != nil {
+		return err
 	}
 	if err := e.purgeDue(ctx, budget-time.Since(begun)); err != nil || ctx.Err() != nil {
 		return err

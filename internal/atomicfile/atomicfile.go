@@ -207,7 +207,7 @@ func Rename(from, to string) error {
 // Remove removes a file or an empty folder.
 func Remove(name string) error {
 	return retry(func() error {
-		err := os.Remove(name)
+		err := remove(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return final{err}
 		}

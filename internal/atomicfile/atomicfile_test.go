@@ -254,6 +254,7 @@ func TestWhatIsNoFileIsNotRemoved(t *testing.T) {
 // leftovers, and readers read it, all at once.
 func TestReadersSeeWholeContentsWhileWritersAndSweepsRun(t *testing.T) {
 	t.Parallel()
+	needPosixRename(t)
 	dir := t.TempDir()
 	target := filepath.Join(dir, "f")
 	if err := atomicfile.Write(target, content(0), atomicfile.Cached); err != nil {
@@ -314,6 +315,7 @@ func TestReadersSeeWholeContentsWhileWritersAndSweepsRun(t *testing.T) {
 
 func TestFileThatIsReadCanBeReplacedAndRemoved(t *testing.T) {
 	t.Parallel()
+	needPosixRename(t)
 	dir := t.TempDir()
 	target := filepath.Join(dir, "f")
 	if err := atomicfile.Write(target, []byte("old"), atomicfile.Synced); err != nil {

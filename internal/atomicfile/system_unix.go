@@ -67,6 +67,8 @@ func move(f *os.File, to string) error { return os.Rename(f.Name(), to) }
 
 func rename(from, to string) error { return os.Rename(from, to) }
 
+func remove(name string) error { return os.Remove(name) }
+
 // unlinkOpen removes a file before it is closed: the name is this process's own
 // as long as it has the lock.
 func unlinkOpen(f *os.File) error { return ignoreMissing(os.Remove(f.Name())) }

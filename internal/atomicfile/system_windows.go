@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -122,6 +123,33 @@ func rename(from, to string) error {
 	}
 	f := os.NewFile(uintptr(h), from)
 	return errors.Join(move(f, to), f.Close())
+}
+
+// remove removes a file or an empty folder. The name is free at once, also where
+// others read the file and share it for deletion: systems that don't know POSIX
+// semantics keep the file, under another name, until the last reader closes it.
+func remove(name string) error {
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return os.Remove(name)
+	}
+	f, err := createFile(name, windows.DELETE, shareAll, windows.OPEN_EXISTING)
+	if err != nil {
+		return err
+	}
+	set := func(class, flags uint32) error {
+		return windows.SetFileInformationByHandle(windows.Handle(f.Fd()), class, (*byte)(unsafe.Pointer(&flags)), uint32(unsafe.Sizeof(flags)))
+	}
+	const posixDelete = windows.FILE_DISPOSITION_DELETE | windows.FILE_DISPOSITION_POSIX_SEMANTICS | windows.FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE
+	err = set(windows.FileDispositionInfoEx, posixDelete)
+	if unknown(err) {
+		if err = move(f, TempName(name+"."+rand.Text())); err == nil {
+			err = set(windows.FileDispositionInfo, 1)
+		}
+	}
+	if err != nil {
+		err = &os.PathError{Op: "remove", Path: name, Err: err}
+	}
+	return errors.Join(err, f.Close())
 }
 
 // unlinkOpen has nothing to do: a file is removed after it was closed.
