@@ -210,11 +210,11 @@ func (p *page) editOutside(ctx context.Context) {
 // inEditor has a text edited in the person's editor.
 func (t *talk) inEditor(ctx context.Context, text string) (string, error) {
 	const most = 1 << 20 // of what comes back
-	f, err := os.CreateTemp("", "fettle-message-*.md")
+	f, remove, err := t.rt.Temporaries().TempFile("", "fettle-message-", ".md")
 	if err != nil {
 		return "", fault.Wrap(fault.Failed, "edit the message", err)
 	}
-	defer os.Remove(f.Name()) // it lies in the system's own temporary folder
+	defer func() { _ = remove() }() // a sweep tries again
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fault.Wrap(fault.Failed, "edit the message", err)

@@ -135,7 +135,7 @@ func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions)
 	if file == "-" {
 		return write(rt.Streams.Out)
 	}
-	err = newfile.WriteWhole(file, write)
+	err = newfile.WriteWhole(rt.Temporaries(), file, write)
 	w.Stop()
 	if failed != nil {
 		return failed

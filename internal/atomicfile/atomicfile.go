@@ -215,10 +215,27 @@ func Remove(name string) error {
 	})
 }
 
-// RemoveAll removes a path and all below it. A missing one is no error.
+// RemoveAll removes a path and all below it, also from folders of the user's own
+// that were made read-only. A missing path is no error.
 func RemoveAll(path string) error {
-	return retry(func() error { return os.RemoveAll(path) })
+	return retry(func() error {
+		err := os.RemoveAll(path)
+		if err == nil {
+			return nil
+		}
+		_ = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+			if e != nil && e.IsDir() {
+				_ = os.Chmod(p, 0o700) // the second try returns what remains wrong
+			}
+			return nil
+		})
+		return os.RemoveAll(path)
+	})
 }
+
+// Retry calls f as often as the other functions do, for work in an [os.Root].
+// Where Windows returned an error that goes by, f is called again.
+func Retry(f func() error) error { return retry(f) }
 
 // Open opens a file for reading. Others may replace and remove it meanwhile;
 // the reader keeps what it has opened.

@@ -14,7 +14,7 @@ import (
 
 // Ledger records temporary files and folders with random names, which may be
 // anywhere, so that those of killed processes can be found. Its folder is made
-// with the first record. The nil Ledger records nothing.
+// with the first record, in a data directory that exists. The nil Ledger records nothing.
 //
 // A record is a file that is named after the random part of the temporary name.
 // It is written and claimed before the temporary file is made, and removed after
@@ -22,8 +22,16 @@ import (
 // processes that were killed, and a power cut may lose them.
 type Ledger struct{ dir string }
 
-// OpenLedger returns the Ledger of a folder, which holds records alone.
-func OpenLedger(dir string) *Ledger { return &Ledger{dir} }
+// LedgerName is the folder of records in a data directory.
+const LedgerName = "temporaries"
+
+// OpenLedger returns the Ledger of a data directory, and nil for "".
+func OpenLedger(dataDir string) *Ledger {
+	if dataDir == "" {
+		return nil
+	}
+	return &Ledger{filepath.Join(dataDir, LedgerName)}
+}
 
 // unmountedKept is how long the record of a folder that isn't there is kept: it
 // may be on a drive that comes back. Nothing else is decided by age.
@@ -34,11 +42,14 @@ type record struct {
 	Path string `json:"path"`
 }
 
-// Reserve records a temporary name in a folder: prefix, a random part and
-// suffix. The caller makes the file or folder itself and calls done when it is
+// Reserve records a temporary name in a folder, or in the system's folder of
+// temporary files for "": prefix, a random part and suffix. The caller makes the file or folder itself and calls done when it is
 // gone or has another name. A Ledger that can't be written to doesn't keep the
 // caller from working.
 func (l *Ledger) Reserve(dir, prefix, suffix string) (path string, done func()) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
 	token := rand.Text()
 	path = filepath.Join(dir, prefix+token+suffix)
 	abs, err := filepath.Abs(path)
@@ -56,8 +67,8 @@ func (l *Ledger) Reserve(dir, prefix, suffix string) (path string, done func()) 
 
 // note writes a record and leaves it open, which shows that its owner is alive.
 func (l *Ledger) note(token, path string) (*os.File, error) {
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return nil, err
+	if err := os.Mkdir(l.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err // there is no data directory, and a record is no reason to make one
 	}
 	f, err := create(filepath.Join(l.dir, token))
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
+// records is the folder of a ledger.
+func records(dataDir string) string { return filepath.Join(dataDir, atomicfile.LedgerName) }
+
 func TestLedgerSweepsWhatAKilledProcessLeft(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"ledger", "folder"} {
@@ -20,8 +23,8 @@ func TestLedgerSweepsWhatAKilledProcessLeft(t *testing.T) {
 			if kind == "ledger" {
 				at = filepath.Join(dir, "export.json")
 			}
-			l := atomicfile.OpenLedger(filepath.Join(data, "temporaries"))
-			h := hold(t, kind, at, filepath.Join(data, "temporaries"))
+			l := atomicfile.OpenLedger(data)
+			h := hold(t, kind, at, data)
 			for _, look := range []func() ([]atomicfile.Leftover, error){l.Leftovers, l.Sweep} {
 				if left, err := look(); len(left) > 0 || err != nil {
 					t.Fatalf("a living process has left %v, %v", left, err)
@@ -35,7 +38,7 @@ func TestLedgerSweepsWhatAKilledProcessLeft(t *testing.T) {
 				}
 			}
 			wantNames(t, dir)
-			wantNames(t, filepath.Join(data, "temporaries"))
+			wantNames(t, records(data))
 			if left, err := l.Sweep(); len(left) > 0 || err != nil {
 				t.Errorf("a second sweep found %v, %v", left, err)
 			}
@@ -63,7 +66,7 @@ func TestLedgerHasNoRecordOfWhatIsDone(t *testing.T) {
 	if err != nil || !strings.HasSuffix(file.Name(), ".zip") {
 		t.Fatal(err)
 	}
-	if n := len(names(t, data)); n != 4 {
+	if n := len(names(t, records(data))); n != 4 {
 		t.Errorf("%d records, want 4", n)
 	}
 	for _, err := range []error{kept.Commit(atomicfile.Synced), dropped.Discard(), remove(), file.Close(), removeFile()} {
@@ -72,7 +75,7 @@ func TestLedgerHasNoRecordOfWhatIsDone(t *testing.T) {
 		}
 	}
 	wantNames(t, dir, "kept")
-	wantNames(t, data)
+	wantNames(t, records(data))
 }
 
 func TestLedgerTouchesNothingThatItDidNotMake(t *testing.T) {
@@ -99,16 +102,19 @@ func TestLedgerTouchesNothingThatItDidNotMake(t *testing.T) {
 					t.Skip(err)
 				}
 			}
+			if err := os.Mkdir(records(data), 0o700); err != nil {
+				t.Fatal(err)
+			}
 			before := names(t, dir)
 			text, _ := json.Marshal(map[string]string{"path": filepath.Join(dir, c.path)})
-			if err := os.WriteFile(filepath.Join(data, token), text, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(records(data), token), text, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if left, err := atomicfile.OpenLedger(data).Sweep(); len(left) > 0 || err != nil {
 				t.Errorf("swept %v, %v", left, err)
 			}
 			wantNames(t, dir, before...)
-			if got := len(names(t, data)) > 0; got != c.kept {
+			if got := len(names(t, records(data))) > 0; got != c.kept {
 				t.Errorf("the record is kept: %v", got)
 			}
 		})
@@ -118,13 +124,16 @@ func TestLedgerTouchesNothingThatItDidNotMake(t *testing.T) {
 func TestLedgerDropsARecordThatWasCutOff(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	if err := os.WriteFile(filepath.Join(data, strings.Repeat("B", 26)), []byte(`{"pa`), 0o600); err != nil {
+	if err := os.Mkdir(records(data), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(records(data), strings.Repeat("B", 26)), []byte(`{"pa`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := atomicfile.OpenLedger(data).Sweep(); len(left) > 0 || err != nil {
 		t.Errorf("swept %v, %v", left, err)
 	}
-	wantNames(t, data)
+	wantNames(t, records(data))
 }
 
 func TestFileIsWrittenWhereTheLedgerCannotBe(t *testing.T) {
