@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
@@ -78,7 +78,7 @@ func FinishRestore(ctx context.Context, dataDir string) (err error) {
 }
 
 func readMark(dataDir string) (*restoreMark, error) {
-	text, err := atomicfile.ReadFile(filepath.Join(dataDir, markName))
+	text, err := os.ReadFile(filepath.Join(dataDir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -118,19 +118,19 @@ func moveForward(dataDir string, m restoreMark, pause func(string)) error {
 			return err
 		}
 		if there(at) && !there(away) {
-			if err := atomicfile.Rename(at, away); err != nil {
+			if err := os.Rename(at, away); err != nil {
 				return err
 			}
 			pause("restore:away")
 		}
 		if fresh {
-			if err := atomicfile.Rename(from, at); err != nil {
+			if err := os.Rename(from, at); err != nil {
 				return err
 			}
 			pause("restore:placed")
 		}
 	}
-	if err := errors.Join(atomicfile.SyncDir(dataDir), os.Remove(filepath.Join(dataDir, markName)), atomicfile.SyncDir(dataDir)); err != nil {
+	if err := errors.Join(syncNames(dataDir), os.Remove(filepath.Join(dataDir, markName)), syncNames(dataDir)); err != nil {
 		return err
 	}
 	pause("restore:unmarked")
@@ -166,4 +166,17 @@ func moveTrust(stage, state string) error {
 func there(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// syncNames makes a folder's names safe from a power cut. Windows has no such
+// call, and needs none.
+func syncNames(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

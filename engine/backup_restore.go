@@ -16,7 +16,6 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -349,13 +348,13 @@ func (s *staged) exchange(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := atomicfile.SyncDir(s.dir); err != nil {
+		if err := syncNames(s.dir); err != nil {
 			return err
 		}
 		if err := replaceFile(filepath.Join(e.o.DataDir, markName), text); err != nil {
 			return err
 		}
-		if err := atomicfile.SyncDir(e.o.DataDir); err != nil {
+		if err := syncNames(e.o.DataDir); err != nil {
 			return err
 		}
 		e.pause("restore:marked")

@@ -145,7 +145,7 @@ func create(name string) (*os.File, error) {
 		if !errors.Is(err, fs.ErrExist) && !ephemeral(err) {
 			return nil, err
 		}
-		removed, rerr := removeStale(name)
+		removed, rerr := RemoveStale(name)
 		switch {
 		case rerr != nil:
 			return nil, rerr
@@ -158,12 +158,12 @@ func create(name string) (*os.File, error) {
 // RemoveLeftover removes the target's temporary file if its owner is dead, and
 // reports whether it did. It costs one look where there is no such file.
 func RemoveLeftover(target string) (removed bool, err error) {
-	return removeStale(TempName(target))
+	return RemoveStale(TempName(target))
 }
 
-// removeStale removes a regular file whose owner is dead. One that is not there
-// is no error.
-func removeStale(name string) (removed bool, err error) {
+// RemoveStale removes a temporary file whose owner is dead, and reports whether it
+// did. A missing file is no error, and anything but a regular file is.
+func RemoveStale(name string) (removed bool, err error) {
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -146,7 +146,7 @@ type Leftover struct {
 // Leftovers lists the temporary files and folders of dead processes. It removes
 // nothing.
 func (l *Ledger) Leftovers() ([]Leftover, error) {
-	return l.visit(func(string) error { return nil })
+	return l.visit(nil)
 }
 
 // Sweep removes the temporary files and folders of dead processes, with their
@@ -185,7 +185,8 @@ func (l *Ledger) visit(use func(path string) error) ([]Leftover, error) {
 	return out, errors.Join(errs...)
 }
 
-// visitOne gives use the leftover of one record, if its owner is dead.
+// visitOne gives use the leftover of one record, if its owner is dead. Without use
+// nothing is changed.
 func (l *Ledger) visitOne(token string, use func(path string) error) (left *Leftover, err error) {
 	name := filepath.Join(l.dir, token)
 	over := false // the record is of no use any more
@@ -199,14 +200,17 @@ func (l *Ledger) visitOne(token string, use func(path string) error) (left *Left
 		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 			return ignoreMissing(err) // it has its final name by now
 		}
-		left = &Leftover{Path: path, Size: sizeOf(path)}
+		left = &Leftover{Path: path, Size: SizeOf(path)}
+		if use == nil {
+			return nil
+		}
 		return use(path)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look after the temporary file of %s: %w", name, err)
 	}
-	if over && (left == nil || gone(left.Path)) {
-		_, err = removeStale(name)
+	if use != nil && over && (left == nil || gone(left.Path)) {
+		_, err = RemoveStale(name)
 	}
 	return left, err
 }
@@ -244,8 +248,9 @@ func gone(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// sizeOf adds up the files below a path; what can't be read counts nothing.
-func sizeOf(path string) int64 {
+// SizeOf adds up the sizes of all files below a path; one that can't be read
+// counts nothing.
+func SizeOf(path string) int64 {
 	var total int64
 	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -172,17 +172,3 @@ func fill(tmp *atomicfile.File, data []byte, old fs.FileInfo, private bool) erro
 	_, err := tmp.Write(data)
 	return err
 }
-
-// RemoveLeftover removes what a killed Replace has left next to the file: for a
-// private file that is a secret. It costs one look where there is nothing.
-func RemoveLeftover(path string) error {
-	file, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		file, err = path, nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = atomicfile.RemoveLeftover(file)
-	return err
-}
