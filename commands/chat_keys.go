@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // key does what a key means where the page is.
@@ -209,8 +210,9 @@ func (p *page) editOutside(ctx context.Context) {
 
 // inEditor has a text edited in the person's editor.
 func (t *talk) inEditor(ctx context.Context, text string) (string, error) {
-	const most = 1 << 20 // of what comes back
-	f, remove, err := t.rt.Temporaries().TempFile("", "fettle-message-", ".md")
+	const most = 1 << 20              // of what comes back
+	var unrecorded *atomicfile.Ledger // what the user wrote is never swept: the editor outlives a killed command
+	f, remove, err := unrecorded.TempFile("", "fettle-message-", ".md")
 	if err != nil {
 		return "", fault.Wrap(fault.Failed, "edit the message", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // configSetJSON is what `config set` and `config unset` print with --output
@@ -171,7 +172,8 @@ func runConfigEdit(ctx context.Context, rt *workbench.Runtime) error {
 	if err != nil {
 		return err
 	}
-	dir, remove, err := rt.Temporaries().TempDir("", "fettle-config-") // it may hold keys
+	var unrecorded *atomicfile.Ledger                            // what the user wrote is never swept: the editor outlives a killed command
+	dir, remove, err := unrecorded.TempDir("", "fettle-config-") // for the user alone: it may hold keys
 	if err != nil {
 		return fault.Wrap(fault.Failed, "make a copy to edit", err)
 	}
