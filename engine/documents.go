@@ -168,15 +168,15 @@ func (e *Engine) documentTrouble(err error) error {
 // state of its own: so it is checked, counted, collected and backed up as the
 // files of chats are.
 func (e *Engine) storeContent(ctx context.Context, data []byte) (manifest string, err error) {
-	way := filepath.Join(e.o.DataDir, "cache", "documents") // what a crash leaves may be removed
+	way := filepath.Join(e.o.DataDir, "cache", "documents")
 	if err := os.MkdirAll(way, 0o700); err != nil {
 		return "", storeFault("make the folder "+way, err)
 	}
-	dir, err := os.MkdirTemp(way, "")
+	dir, remove, err := e.temporaries.TempDir(way, "document-")
 	if err != nil {
 		return "", storeFault("make a folder for the document", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	if err := os.WriteFile(filepath.Join(dir, documentFile), data, 0o600); err != nil {
 		return "", storeFault("write the document", err)
 	}

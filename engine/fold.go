@@ -46,6 +46,10 @@ func (e *Engine) Fold(ctx context.Context, budget time.Duration) (int, error) {
 		return 0, err
 	}
 	defer release()
+	// What killed tools have left goes before the state of a folder is looked at.
+	if _, err := e.temporaries.Sweep(); err != nil {
+		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
+	}
 	if turns, err = e.foldable(); err != nil { // anew: another may have folded meanwhile
 		return 0, err
 	}
@@ -113,9 +117,9 @@ func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
 		if _, err := e.Fold(ctx, budget); err != nil {
 			return err
 		}
-		if err := e.journals.Sweep(ctx); err != nil {
-			return err
-		}
+	}
+	if err := e.sweepTemporaries(ctx); err != nil {
+		return err
 	}
 	if err := e.purgeDue(ctx, budget-time.Since(begun)); err != nil || ctx.Err() != nil {
 		return err

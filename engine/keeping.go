@@ -54,6 +54,9 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, e
 	o.Live = func(m *cas.Manifest) bool {
 		return known[m.ChatID] || borrowed[m.ID] || borrowed[allStates] || m.CreatedAt.After(young)
 	}
+	if _, err := e.RemoveLeftovers(ctx); err != nil {
+		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
+	}
 	report, err := e.states.GC(ctx, o)
 	if err != nil && e.leavesOut(err) { // what it names isn't known, so all is kept
 		e.o.Notice("no states were removed: a damaged record may need any of them")

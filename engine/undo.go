@@ -346,6 +346,7 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
 	}
+	ws.Temporaries = e.temporaries
 	return ws, nil
 }
 

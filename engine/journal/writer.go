@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -95,7 +96,7 @@ func (w *Writer) Publish() error {
 	}
 	w.dir.pause("publish:renamed")
 	start := time.Now()
-	err := syncDir(w.dir.path)
+	err := atomicfile.SyncDir(w.dir.path)
 	w.syncNanos.Add(int64(time.Since(start)))
 	if err != nil {
 		return fmt.Errorf("sync journal folder: %w", err)
@@ -208,7 +209,7 @@ func (w *Writer) Discard() error {
 	if w.published {
 		name = w.dir.file(w.turn)
 	}
-	err := errors.Join(w.f.Close(), os.Remove(name))
+	err := errors.Join(w.f.Close(), atomicfile.Remove(name))
 	w.release()
 	return err
 }
