@@ -183,6 +183,11 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	if !side.hasStore() {
 		return fmt.Errorf("%w: it has no store", backup.ErrDamaged)
 	}
+	release, err := side.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
 	sum, err := side.StateSummary(ctx)
 	total := int64(0)
 	if err == nil {

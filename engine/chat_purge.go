@@ -56,22 +56,14 @@ func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 	if err != nil || len(due) == 0 {
 		return out, err
 	}
-	release, err := e.lock(ctx, "purge", nil)
+	release, err := e.lock(ctx, "purge", func(owner string) { e.o.Notice("waiting for another process that removes chats, " + owner) })
 	if err != nil {
 		return out, err
 	}
 	defer release()
-	needed, err := e.inJournals()
-	if err != nil {
-		return out, err
-	}
 	for _, d := range due {
 		if err := ctx.Err(); err != nil {
 			return out, err
-		}
-		if needed[d.ChatID] {
-			out.Busy++
-			continue
 		}
 		if err := e.purge(ctx, d, p, &out); err != nil {
 			if ctx.Err() == nil {
@@ -151,9 +143,43 @@ func (e *Engine) inJournals() (map[string]bool, error) {
 	return needed, nil
 }
 
-// purge removes one chat. Its lock keeps away who would bring it in again.
+// purge removes one chat, in two steps that each look at the store under their locks.
+// Between them a backup may be restored: what that has of the chat stays.
 func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) error {
-	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+d.ChatID))
+	begun := false
+	err := e.alone(ctx, d.ChatID, out, func() (err error) {
+		needed, err := e.inJournals()
+		if err != nil {
+			return err
+		}
+		if needed[d.ChatID] {
+			out.Busy++
+			return nil
+		}
+		begun, err = e.beginPurge(ctx, d.ChatID, p)
+		return err
+	})
+	if err != nil || !begun {
+		return err
+	}
+	e.pause("purge:begun")
+	return e.alone(ctx, d.ChatID, out, func() error {
+		if purging, err := e.purging(ctx, d.ChatID); err != nil || !purging {
+			return err
+		}
+		return e.finishPurge(ctx, d, out)
+	})
+}
+
+// alone runs a step of a purge with the chat's lock, which keeps away whatever would
+// bring the chat in again. A chat that is busy is counted and left.
+func (e *Engine) alone(ctx context.Context, chatID string, out *Purged, do func() error) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+chatID))
 	if err != nil {
 		return err
 	}
@@ -162,11 +188,25 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 		return nil
 	}
 	defer unlock()
-	begun, err := e.beginPurge(ctx, d.ChatID, p)
-	if err != nil || !begun {
+	return do()
+}
+
+// purging reports whether the store has noted that a chat is being removed for good.
+func (e *Engine) purging(ctx context.Context, chatID string) (begun bool, err error) {
+	err = e.store.View(ctx, func(tx *kv.Tx) error {
+		d, err := e.tables.deleted.Get(tx, kv.Str(chatID))
+		if errors.Is(err, kv.ErrNotFound) {
+			begun = false
+			return nil
+		}
+		begun = err == nil && d.Purging
 		return err
-	}
-	e.pause("purge:begun")
+	})
+	return begun, err
+}
+
+// finishPurge removes all that is left of a chat.
+func (e *Engine) finishPurge(ctx context.Context, d deletion, out *Purged) error {
 	if err := e.forgetWords(ctx, d.ChatID); err != nil {
 		return err
 	}

@@ -92,6 +92,7 @@ type Engine struct {
 	counter  *journal.Counter
 	minted   minted
 	folding  chan struct{} // holds one token: the fold of this process
+	held     holding       // the lock of the data directory
 	schemas  schemas
 	grace    time.Duration // toolGrace, but in tests
 
@@ -148,17 +149,19 @@ func New(o Options) *Engine {
 		journals: journal.Open(filepath.Join(o.DataDir, "journal")),
 		turns:    map[TurnID]*turn{},
 		folding:  make(chan struct{}, 1),
+		held:     holding{taking: make(chan struct{}, 1)},
 		grace:    toolGrace,
 
 		upkeepEvery: upkeepEvery,
 		pause:       func(string) {},
 	}
-	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken})
+	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken, Writing: e.holdWrite, OnWait: e.noticeWait})
 	e.states = cas.Open(cas.Options{
 		Dir: o.DataDir, KV: e.store, Now: o.Now,
 		OnWait: func(owner string) { o.Notice("waiting for the store of files, " + owner) },
 	})
 	e.counter = journal.NewCounter(o.DataDir, e.highest)
+	e.journals.OnWait, e.counter.OnWait = e.noticeWait, e.noticeWait
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }

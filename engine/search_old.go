@@ -40,11 +40,24 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 	if errors.Is(err, kv.ErrNotFound) || err == nil && whole {
 		return nil
 	}
-	for done := false; err == nil && !done; {
-		done, err = o.step(ctx)
+	if err == nil {
+		err = o.all(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		return e.storeTrouble(fmt.Errorf("index the chats for search: %w", err))
+	}
+	return err
+}
+
+// all indexes what is left.
+func (o *oldIndex) all(ctx context.Context) error {
+	release, err := o.e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	for done := false; err == nil && !done; {
+		done, err = o.step(ctx)
 	}
 	return err
 }

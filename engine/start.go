@@ -35,6 +35,7 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 	t, conv, err := e.prepare(ctx, req)
 	if err == nil {
 		err = t.begin(ctx, conv)
+		conv.letOrigin()
 	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errClosed) {
@@ -92,7 +93,17 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		return nil, nil, err
 	}
 	t.unlock = conv.unlock
-	err = t.giveHistory(conv)
+	if err := t.prepareWith(ctx, conv); err != nil {
+		conv.unlock()
+		conv.letOrigin()
+		return nil, nil, err
+	}
+	return t, conv, nil
+}
+
+// prepareWith gathers what the turn needs of its chat.
+func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
+	err := t.giveHistory(conv)
 	if err == nil {
 		err = t.chooseAgent(conv)
 	}
@@ -100,8 +111,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		err = t.chooseModel(ctx, conv)
 	}
 	if err != nil {
-		conv.unlock()
-		return nil, nil, err
+		return err
 	}
 	t.path = conv.path
 	if conv.summed != nil {
@@ -111,22 +121,17 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		t.req.Parts = conv.again.Parts
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
-	t.policy = t.policy.With(e.granted(conv.chat.ID))
-	t.accept = e.acceptanceOf(t, conv)
+	t.policy = t.policy.With(t.eng.granted(conv.chat.ID))
+	t.accept = t.eng.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
-		conv.unlock()
-		return nil, nil, err
+		return err
 	}
 	t.red = newReducer(t.accept)
 	for _, m := range t.path {
 		t.reserveIDs(m)
 	}
-	if err := t.bindWorkflow(ctx); err != nil {
-		conv.unlock()
-		return nil, nil, err
-	}
-	return t, conv, nil
+	return t.bindWorkflow(ctx)
 }
 
 // maxSystem bounds the system prompt, which is kept in each journal and in the
@@ -476,25 +481,45 @@ func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (
 
 // lockShared is lock for what many may hold.
 func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, storeFault("make the folder of locks", err)
+	path, err := e.lockPath(name)
+	if err != nil {
+		return nil, err
 	}
-	release, err := lockfile.AcquireShared(ctx, filepath.Join(dir, name), onWait)
+	release, err := lockfile.AcquireShared(ctx, path, onWait)
 	if err != nil {
 		return nil, waitFault(ctx, "take the lock "+name, err)
 	}
 	return release, nil
 }
 
+// lock takes a lock of the data directory. A wait is told to onWait at once; where that
+// is nil, it becomes a notice after a while, since such locks are mostly held for
+// milliseconds.
 func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, storeFault("make the folder of locks", err)
+	path, err := e.lockPath(name)
+	if err != nil {
+		return nil, err
 	}
-	release, err := lockfile.Acquire(ctx, filepath.Join(dir, name), onWait)
+	p := lockfile.Patience{OnWait: onWait}
+	if onWait == nil {
+		p = lockfile.Patience{Quiet: lockfile.Soon, OnWait: e.noticeWait}
+	}
+	release, err := lockfile.Wait(ctx, path, p)
 	if err != nil {
 		return nil, waitFault(ctx, "take the lock "+name, err)
 	}
 	return release, nil
+}
+
+// noticeWait says which process is waited for.
+func (e *Engine) noticeWait(owner string) {
+	e.o.Notice("waiting for " + cmp.Or(owner, "another process"))
+}
+
+func (e *Engine) lockPath(name string) (string, error) {
+	dir := filepath.Join(e.o.DataDir, "locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", storeFault("make the folder of locks", err)
+	}
+	return filepath.Join(dir, name), nil
 }

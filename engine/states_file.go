@@ -171,6 +171,11 @@ func (e *Engine) followStates(ctx context.Context, chat *Chat, ws *toolset.Works
 // importNew imports into a chat that it makes. The chat appears once its states are
 // there; where a crash comes between, the collector removes them.
 func (e *Engine) importNew(ctx context.Context, file History) (*ImportedStates, error) {
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer letData()
 	release, err := e.states.Guard(ctx) // the states have no chat until the end
 	if err != nil {
 		return nil, storeFault("keep the collector away", err)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 // MaxLine bounds one line with its end. A reader takes a longer one for
@@ -53,7 +52,7 @@ func (d *Dir) Create(ctx context.Context, turn string, accept any) (*Writer, err
 	if err != nil {
 		return nil, err
 	}
-	release, err := lockfile.Acquire(ctx, d.lock(turn), nil)
+	release, err := d.wait(ctx, d.lock(turn), lookTime)
 	if err != nil {
 		return nil, fmt.Errorf("lock journal: %w", err)
 	}

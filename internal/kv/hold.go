@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 // access is what an operation needs of a session.
@@ -55,6 +57,9 @@ func (s *Store) enter(ctx context.Context, need access) (*session, error) {
 			return nil, fmt.Errorf("open store %s: %w", s.dir, ctx.Err())
 		case <-limit.C:
 			more := s.opts.Wait - time.Since(s.lastNearer(start))
+			if pid := s.holder(); more <= 0 && lockfile.Stopped(pid) && time.Since(start) < lockfile.StoppedBound {
+				more = s.opts.Wait // another operation has said so
+			}
 			if more <= 0 {
 				return nil, &BusyError{Dir: s.dir, PID: s.holder(), Waited: time.Since(start)}
 			}
