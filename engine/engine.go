@@ -158,7 +158,8 @@ func New(o Options) *Engine {
 	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken, Writing: e.holdWrite, OnWait: e.noticeWait})
 	e.states = cas.Open(cas.Options{
 		Dir: o.DataDir, KV: e.store, Now: o.Now,
-		OnWait: func(owner string) { o.Notice("waiting for the store of files, " + owner) },
+		OnWait:    func(owner string) { o.Notice("waiting for the store of files, " + owner) },
+		OnRecover: e.recovered,
 	})
 	e.counter = journal.NewCounter(o.DataDir, e.highest)
 	e.journals.OnWait, e.counter.OnWait = e.noticeWait, e.noticeWait

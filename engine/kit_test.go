@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/token"
 	"iter"
 	"maps"
 	"os"
@@ -52,30 +53,47 @@ type unheldWrites struct {
 
 const module = "github.com/fettle-cli/fettle/"
 
-// note notes who writes. A test that writes on its own has no need of the lock.
+// note notes which exported function of the program writes. A test that writes on its
+// own, or by way of what is not exported, has no need of the lock.
 func (u *unheldWrites) note() {
 	frames := runtime.CallersFrames(callers())
+	first := "" // the innermost function, for a goroutine that no test has started
 	for {
 		f, more := frames.Next()
-		if strings.HasSuffix(f.File, "_test.go") || !more {
+		if strings.HasSuffix(f.File, "_test.go") {
+			return
+		}
+		if !more {
+			u.add(first)
 			return
 		}
 		here := strings.HasPrefix(f.Function, module+"engine.") || strings.HasPrefix(f.Function, module+"toolset/registry.")
-		if !here || strings.HasSuffix(f.Function, ".holdWrite") {
+		name, _, _ := strings.Cut(f.Function[strings.LastIndex(f.Function, ").")+1:], "-")
+		if !here || strings.HasSuffix(f.Function, ".holdWrite") || strings.Contains(f.Function, ".(*unheldWrites)") {
 			continue
 		}
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		if u.places == nil {
-			u.places = map[string]bool{}
+		at := fmt.Sprintf("%s (%s:%d)", f.Function, filepath.Base(f.File), f.Line)
+		first = cmp.Or(first, at)
+		if token.IsExported(strings.TrimPrefix(name, ".")) {
+			u.add(at)
+			return
 		}
-		u.places[fmt.Sprintf("%s (%s:%d)", f.Function, filepath.Base(f.File), f.Line)] = true
-		return
+	}
+}
+
+func (u *unheldWrites) add(place string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.places == nil {
+		u.places = map[string]bool{}
+	}
+	if place != "" {
+		u.places[place] = true
 	}
 }
 
 func callers() []uintptr {
-	pcs := make([]uintptr, 32)
+	pcs := make([]uintptr, 64)
 	return pcs[:runtime.Callers(3, pcs)]
 }
 

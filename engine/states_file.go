@@ -109,6 +109,9 @@ func (e *Engine) ImportStates(ctx context.Context, req RestoreRequest, file Hist
 	defer unlock()
 	chat := &conv.chat
 	open := func() (*toolset.Workspace, func(), error) { return e.lockedFolderOf(ctx, *chat, req.OnWait) }
+	if err := e.takeBackCut(ctx, *chat, open); err != nil {
+		return nil, err
+	}
 	if err := e.settleIn(ctx, chat, open); err != nil {
 		return nil, err
 	}
