@@ -294,7 +294,7 @@ func (s *Store) hasAll(tx *kv.Tx, r *dirRec) (bool, error) {
 
 // takeIn reads what changed, and keeps blobs and trees.
 func (s *Store) takeIn(ctx context.Context, scan *scanner, found map[string]*folderScan, o *SnapshotOptions) (*index, *Snapshot, error) {
-	c := &capturer{s: s, scan: scan, limits: o.Limits, foreign: remote(scan.t.top), moved: func(int, int64) {}}
+	c := &capturer{s: s, scan: scan, limits: o.Limits, found: present{s: s}, foreign: remote(scan.t.top), moved: func(int, int64) {}}
 	if o.Progress != nil {
 		c.moved = o.Progress
 	}
