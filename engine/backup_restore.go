@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -335,6 +336,9 @@ func (s *staged) exchange(ctx context.Context) error {
 		return err
 	}
 	defer alone()
+	if err := e.mayReplace(s.o); err != nil {
+		return err // something has come into the empty directory since that was looked at
+	}
 	old, err := truth(e.o.DataDir)
 	if err != nil {
 		return err
@@ -381,7 +385,7 @@ func (e *Engine) dataAlone(ctx context.Context, onWait func(string)) (release fu
 			release()
 		}
 	}()
-	let, err := e.lock(ctx, dataLock, func(owner string) { onWait("a chat is in use, " + owner) })
+	let, err := e.lock(ctx, dataLock, func(owner string) { onWait("the data directory is in use by " + cmp.Or(owner, "another process")) })
 	if err != nil {
 		return nil, err
 	}
