@@ -255,3 +255,59 @@ func (e *Engine) lookAt(ctx context.Context, chat Chat, ws *toolset.Workspace, w
 	}
 	return m, nil
 }
+
+// settle takes up a state that was brought back for the chat by a process which
+// was killed before it could note that: the folder has it already. Who calls it
+// holds the chat's lock.
+func (e *Engine) settle(ctx context.Context, chat *Chat) error {
+	id, err := e.settled(ctx, *chat)
+	if err != nil || id == chat.ActiveManifest {
+		return err
+	}
+	chat.ActiveManifest = id
+	if err := e.setActive(ctx, chat.ID, id); err != nil {
+		return err
+	}
+	e.o.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
+	return nil
+}
+
+// settled is the state that the chat is at, with one that was brought back for it and
+// not noted any more.
+func (e *Engine) settled(ctx context.Context, chat Chat) (string, error) {
+	was := chat.ActiveManifest
+	last, err := e.states.Latest(ctx, chat.ID)
+	if err != nil {
+		return was, storeFault("read the states of the workspace", err)
+	}
+	if last == nil || last.ID == was || last.Source != cas.Restored && (last.Source != cas.Branch || last.SourceRef != chat.ActiveLeaf) {
+		return was, nil
+	}
+	if last.ParentID == "" {
+		return was, nil // it was imported: what is brought back comes after something
+	}
+	// It follows the active state, or what was found to differ from that.
+	const furthest = 2
+	for m, i := last, 0; m != nil && i < furthest; i++ {
+		if m.ParentID == was {
+			return last.ID, nil
+		}
+		if m, err = e.manifest(ctx, m.ParentID); err != nil {
+			return was, err
+		}
+		if m != nil && m.Source != cas.External && m.Source != cas.Interrupted {
+			return was, nil
+		}
+	}
+	return was, nil
+}
+
+// asSettled is a chat as [Engine.settle] would leave it, for what only reads.
+func (e *Engine) asSettled(ctx context.Context, chat Chat) (Chat, error) {
+	if chat.ActiveManifest == "" {
+		return chat, nil
+	}
+	id, err := e.settled(ctx, chat)
+	chat.ActiveManifest = id
+	return chat, err
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/models"
-	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -477,49 +476,4 @@ func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (
 		return nil, err
 	}
 	return func() { release(); let() }, nil
-}
-
-// lockShared is lock for what many may hold.
-func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	path, err := e.lockPath(name)
-	if err != nil {
-		return nil, err
-	}
-	release, err := lockfile.AcquireShared(ctx, path, onWait)
-	if err != nil {
-		return nil, waitFault(ctx, "take the lock "+name, err)
-	}
-	return release, nil
-}
-
-// lock takes a lock of the data directory. A wait is told to onWait at once; where that
-// is nil, it becomes a notice after a while, since such locks are mostly held for
-// milliseconds.
-func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	path, err := e.lockPath(name)
-	if err != nil {
-		return nil, err
-	}
-	p := lockfile.Patience{OnWait: onWait}
-	if onWait == nil {
-		p = lockfile.Patience{Quiet: lockfile.Soon, OnWait: e.noticeWait}
-	}
-	release, err := lockfile.Wait(ctx, path, p)
-	if err != nil {
-		return nil, waitFault(ctx, "take the lock "+name, err)
-	}
-	return release, nil
-}
-
-// noticeWait says which process is waited for.
-func (e *Engine) noticeWait(owner string) {
-	e.o.Notice("waiting for " + cmp.Or(owner, "another process"))
-}
-
-func (e *Engine) lockPath(name string) (string, error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", storeFault("make the folder of locks", err)
-	}
-	return filepath.Join(dir, name), nil
 }
