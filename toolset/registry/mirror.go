@@ -216,7 +216,7 @@ func (r *Registry) Rebuild(ctx context.Context) (*Mirror, error) {
 	return r.writeMirror(ctx)
 }
 
-// restoreMirror writes the mirror after a change that came to nothing, also
+// restoreMirror writes the mirror after the records were changed, or were not, also
 // when ctx has ended meanwhile.
 func (r *Registry) restoreMirror(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kv.DefaultWait)
