@@ -17,10 +17,12 @@ import (
 type GCOptions struct {
 	// Live tells whether a manifest is still needed. Nil needs all of them.
 	Live func(*Manifest) bool
-	// Compact gives the room back to the file system afterwards, which takes
-	// seconds for gigabytes. Without it the store uses it for what comes.
+	// Compact returns the freed space to the file system afterwards, where there
+	// is enough of it: that rewrites files and takes seconds for gigabytes. Without
+	// it the store uses the space for later writes.
 	Compact bool
-	// Compacting is called before that. It may be nil.
+	// Compacting is called when that starts, and not where nothing is rewritten.
+	// It may be nil.
 	Compacting func()
 }
 
@@ -64,10 +66,7 @@ func (s *Store) GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 		return nil, fmt.Errorf("collect garbage: %w", err)
 	}
 	if o.Compact {
-		if o.Compacting != nil {
-			o.Compacting()
-		}
-		if err := s.kv.Compact(ctx); err != nil {
+		if err := s.kv.Reclaim(ctx, o.Compacting); err != nil {
 			return nil, fmt.Errorf("collect garbage: %w", err)
 		}
 	}
