@@ -55,6 +55,7 @@ func (t *turn) settle(c *call, a Confirmation) error {
 		if a.Decision != event.Allow {
 			rule := permission.RuleFor(c.entry.Tool, c.use.Args)
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
+			t.policy, _ = t.policy.Compile() // the rules that were there were checked
 			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
 				t.notice("the approval is not remembered: " + err.Error())
 			}

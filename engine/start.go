@@ -110,7 +110,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		t.req.Parts = conv.again.Parts
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
-	t.policy = t.policy.With(e.granted(conv.chat.ID))
+	t.policy, _ = t.policy.With(e.granted(conv.chat.ID)).Compile() // a grant that can't be parsed allows nothing
 	t.accept = e.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
@@ -146,8 +146,8 @@ func (t *turn) checkRequest(ctx context.Context) error {
 	if err := errors.Join(t.checkChat(), t.checkHistory()); err != nil {
 		return err
 	}
-	t.policy = t.eng.o.Policy.With(t.req.Policy)
-	if err := t.policy.Check(); err != nil {
+	var err error
+	if t.policy, err = t.eng.o.Policy.With(t.req.Policy).Compile(); err != nil {
 		return fault.Wrap(fault.Usage, "read the rules", err, `fettle ask --allow 'write_file(path=notes/**)' …`)
 	}
 	if t.req.Schema != nil {
@@ -160,8 +160,7 @@ func (t *turn) checkRequest(ctx context.Context) error {
 	if err := t.deal(); err != nil {
 		return err
 	}
-	err := t.chooseTools()
-	if err == nil {
+	if err = t.chooseTools(); err == nil {
 		return nil
 	}
 	// The message is to name what was meant among all tools.

@@ -36,10 +36,8 @@ func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, strin
 	if v != permission.Run || t.tainted == "" || !t.box.reaches(c.entry.Tool) {
 		return v, why
 	}
-	now := permission.Policy{
-		Deny: t.policy.Deny, Ask: t.policy.Ask, Allow: slices.Concat(t.req.Policy.Allow, t.allowed),
-		AllowAll: t.policy.AllowAll,
-	}
+	now := t.policy
+	now.Allow = slices.Concat(t.req.Policy.Allow, t.allowed)
 	if v, _ = now.Decide(c.entry.Tool, c.use.Args, ws); v == permission.Run {
 		return permission.Run, ""
 	}

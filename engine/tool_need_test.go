@@ -160,7 +160,7 @@ func TestMoreToolsThanAModelIsOffered(t *testing.T) {
 	t.Parallel()
 	const sets, tools = 7, 20
 	b, r := manySets(t, sets, tools)
-	own := 0 // tools of fettle itself
+	own := 0                                    // tools of fettle itself
 	for _, whole := range []bool{false, true} { // the first time only some are read
 		if whole {
 			if _, err := b.toolbox(t.Context()); err != nil {

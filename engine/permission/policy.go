@@ -33,10 +33,16 @@ type Policy struct {
 	Ask   []string `json:"ask,omitempty"`
 	// AllowAll runs what would otherwise be asked; Deny still holds.
 	AllowAll bool `json:"allow_all,omitempty"`
+
+	parsed *ruleLists // of Compile
 }
 
 // With gives a policy that has the rules of both.
 func (p Policy) With(q Policy) Policy {
+	if len(q.Deny)+len(q.Allow)+len(q.Ask) == 0 {
+		p.AllowAll = p.AllowAll || q.AllowAll
+		return p // and its rules stay parsed
+	}
 	return Policy{
 		Deny:     slices.Concat(p.Deny, q.Deny),
 		Allow:    slices.Concat(p.Allow, q.Allow),
@@ -47,14 +53,8 @@ func (p Policy) With(q Policy) Policy {
 
 // Check tells the first rule that can't be read.
 func (p Policy) Check() error {
-	for _, rules := range [][]string{p.Deny, p.Allow, p.Ask} {
-		for _, text := range rules {
-			if _, err := parseRule(text); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	_, err := p.Compile()
+	return err
 }
 
 // Verdict is what a policy says of a call.
@@ -71,13 +71,14 @@ const (
 // reason for people, empty for [Run].
 func (p Policy) Decide(t toolset.Tool, args json.RawMessage, ws *toolset.Workspace) (Verdict, string) {
 	call := ruleCall{id: t.ID, args: stringArgs(args), main: mainArg(t, args), shell: shellArg(t), exact: RuleFor(t, args)}
-	if rule, ok := catches(p.Deny, call); ok {
+	lists := p.lists()
+	if rule, ok := catches(lists.deny, call); ok {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
-	if allows(p.Allow, call) {
+	if allows(lists.allow, call) {
 		return Run, ""
 	}
-	if rule, ok := catches(p.Ask, call); ok {
+	if rule, ok := catches(lists.ask, call); ok {
 		return p.unless(Ask), "the rule ask " + rule + " wants it"
 	}
 	if t.RequiresConfirmation {
@@ -170,20 +171,17 @@ func isName(s string) bool {
 	return s != ""
 }
 
-func firstMatch(rules []string, c ruleCall) (string, bool) {
-	for _, text := range rules {
-		r, err := parseRule(text) // Check has been asked; a bad rule matches nothing
-		if err == nil && r.matches(c) {
-			return text, true
+func firstMatch(rules []listed, c ruleCall) (string, bool) {
+	for _, r := range rules {
+		if r.matches(c) {
+			return r.text, true
 		}
 	}
 	return "", false
 }
 
+// matches reports whether a rule for the call's tool means the call.
 func (r rule) matches(c ruleCall) bool {
-	if ok, err := toolset.Match(r.tool, c.id); err != nil || !ok {
-		return false
-	}
 	for _, a := range r.args {
 		value, ok := c.args[a.name]
 		if a.name == "" {

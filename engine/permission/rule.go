@@ -2,7 +2,6 @@ package permission
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
@@ -36,18 +35,6 @@ func bracketed(s string) string {
 	return b.String()
 }
 
-// Names tells whether a rule speaks of a tool, by more than meaning all.
-func Names(rules []string, id string) bool {
-	return slices.ContainsFunc(rules, func(text string) bool {
-		r, err := parseRule(text)
-		if err != nil {
-			return false
-		}
-		ok, err := toolset.Match(r.tool, id)
-		return err == nil && ok && r.tool != "*" && r.tool != "**"
-	})
-}
-
 // SamplingRule is the rule that lets a server ask models without a question. No
 // tool can have such an id.
 func SamplingRule(server string) string { return "sampling@" + server }
@@ -56,21 +43,19 @@ func SamplingRule(server string) string { return "sampling@" + server }
 // the reason for people. Only rules that speak of such prompts count.
 func (p Policy) DecidePrompt(server string) (v Verdict, why string) {
 	id := SamplingRule(server)
-	named := func(rules []string) (string, bool) {
-		for _, text := range rules {
-			r, err := parseRule(text)
-			if err == nil && len(r.args) == 0 && strings.HasPrefix(r.tool, "sampling@") {
-				if ok, err := toolset.Match(r.tool, id); err == nil && ok {
-					return text, true
-				}
+	named := func(rules *ruleList) (string, bool) {
+		for _, r := range rules.of(id) {
+			if len(r.args) == 0 && strings.HasPrefix(r.tool, "sampling@") {
+				return r.text, true
 			}
 		}
 		return "", false
 	}
-	if rule, ok := named(p.Deny); ok {
+	lists := p.lists()
+	if rule, ok := named(lists.deny); ok {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
-	if _, ok := named(p.Allow); ok {
+	if _, ok := named(lists.allow); ok {
 		return Run, ""
 	}
 	return Ask, ""

@@ -46,15 +46,15 @@ func (c ruleCall) running(command string) ruleCall {
 // allows tells whether rules let a call run. Of a command line with wildcards'
 // help each command that it chains has to be allowed, and it must be one that
 // does nothing else; a rule that says the whole line allows that line.
-func allows(rules []string, c ruleCall) bool {
+func allows(list *ruleList, c ruleCall) bool {
+	rules := list.of(c.id)
 	command, isShell := c.args[c.shell]
 	if c.shell == "" || !isShell {
 		_, ok := firstMatch(rules, c)
 		return ok
 	}
-	for _, text := range rules {
-		r, err := parseRule(text)
-		if err == nil && r.matches(c) && (text == c.exact || !r.wildIn(c)) {
+	for _, r := range rules {
+		if r.matches(c) && (r.text == c.exact || !r.wildIn(c)) {
 			return true
 		}
 	}
@@ -69,7 +69,8 @@ func allows(rules []string, c ruleCall) bool {
 
 // catches finds the first rule that means a call: as it stands, or any command
 // that its command line holds.
-func catches(rules []string, c ruleCall) (string, bool) {
+func catches(list *ruleList, c ruleCall) (string, bool) {
+	rules := list.of(c.id)
 	if text, ok := firstMatch(rules, c); ok || len(rules) == 0 {
 		return text, ok
 	}
@@ -89,7 +90,7 @@ func catches(rules []string, c ruleCall) (string, bool) {
 // more than one.
 func (r rule) wildIn(c ruleCall) bool {
 	for _, a := range r.args {
-		if c.speaksOfShell(a.name) && strings.ContainsAny(a.glob, `*?[{\`) {
+		if c.speaksOfShell(a.name) && strings.ContainsAny(a.glob, wildcards) {
 			return true
 		}
 	}
@@ -108,6 +109,9 @@ func (c ruleCall) matchArg(a argRule, value string) bool {
 	if c.speaksOfShell(a.name) {
 		const slash = "\x1f"
 		glob, value = strings.ReplaceAll(glob, "/", slash), strings.ReplaceAll(value, "/", slash)
+	}
+	if !strings.ContainsAny(glob, wildcards) {
+		return glob == value
 	}
 	hit, err := doublestar.Match(glob, value)
 	return err == nil && hit
