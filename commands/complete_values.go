@@ -42,7 +42,8 @@ type completer struct {
 	rt  *workbench.Runtime
 	app *cli.App
 
-	read *registry.Mirror // what mirror has read
+	typed string           // the word at the cursor
+	read  *registry.Mirror // what mirror has read
 }
 
 // flagValue suggests values of a flag: by what its help calls them, so that a
