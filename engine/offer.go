@@ -57,7 +57,11 @@ func (t *turn) offered() *toolset.Set {
 	}
 	if !t.unlimited {
 		kept, t.leftOut = withinLimit(kept, func(tool toolset.Tool) bool { return tool.ToolsetID == "" || t.box.session[tool.ID] })
-		t.leftOut = slices.Concat(t.leftOut, t.box.left)
+		for _, l := range t.box.left {
+			if t.req.CanConfirm || !l.server { // without questions it would be left out anyway
+				t.leftOut = append(t.leftOut, l)
+			}
+		}
 	}
 	set, err := toolset.NewSet(kept...)
 	if err != nil { // can't be: each entry was in a set before

@@ -64,15 +64,15 @@ func (n toolNeed) wanted() (registry.Wanted, *[]leftOut) {
 	if n.all {
 		return registry.Wanted{}, left
 	}
-	fits := func(id string, usable bool, tools int) bool {
+	fits := func(l leftOut, usable bool) bool {
 		switch {
-		case !usable || tools == 0:
+		case !usable || l.tools == 0:
 			return false
-		case taken+tools > maxOffered:
-			*left = append(*left, leftOut{id, tools})
+		case taken+l.tools > maxOffered:
+			*left = append(*left, l)
 			return false
 		}
-		taken += tools
+		taken += l.tools
 		return true
 	}
 	return registry.Wanted{
@@ -84,21 +84,22 @@ func (n toolNeed) wanted() (registry.Wanted, *[]leftOut) {
 				}
 				return t.Shows || n.names(ids)
 			}
-			return fits(t.ID, t.Usable(), t.Offered) || t.Shows
+			return fits(leftOut{id: t.ID, tools: t.Offered}, t.Usable()) || t.Shows
 		},
 		Server: func(s *registry.IndexedServer) bool {
 			if n.named {
 				return n.names(s.Tools)
 			}
-			return fits(s.ID, s.Usable, len(s.Tools))
+			return fits(leftOut{s.ID, len(s.Tools), true}, s.Usable)
 		},
 	}, left
 }
 
 // leftOut is a toolset or MCP server whose tools are not offered.
 type leftOut struct {
-	id    string
-	tools int
+	id     string
+	tools  int
+	server bool
 }
 
 // withinLimit returns the entries that a model is offered where the request
@@ -116,7 +117,7 @@ func withinLimit(entries []toolset.Entry, always func(toolset.Tool) bool) (kept 
 		case always(e.Tool):
 		case pending && n > room:
 			out[id] = true
-			left = append(left, leftOut{id, n})
+			left = append(left, leftOut{id: id, tools: n})
 			delete(sizes, id)
 		case pending:
 			room -= n
