@@ -72,10 +72,10 @@ func (t *turn) offered() *toolset.Set {
 
 // withoutQuestions leaves out the tools that only a person could allow.
 func (t *turn) withoutQuestions(all []toolset.Entry) (kept []toolset.Entry) {
-	named := permission.Named(slices.Concat(t.policy.Allow, t.eng.granted("").Allow))
+	rules := slices.Concat(t.policy.Allow, t.eng.granted("").Allow)
 	for _, e := range all {
 		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
-		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !named(e.Tool.ID) {
+		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !permission.Names(rules, e.Tool.ID) {
 			continue
 		}
 		kept = append(kept, e)

@@ -110,7 +110,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		t.req.Parts = conv.again.Parts
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
-	t.policy, _ = t.policy.With(e.granted(conv.chat.ID)).Compile() // a grant that can't be parsed allows nothing
+	t.policy = t.policy.With(e.granted(conv.chat.ID))
 	t.accept = e.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
@@ -125,6 +125,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		conv.unlock()
 		return nil, nil, err
 	}
+	t.inherit(conv)
 	return t, conv, nil
 }
 
@@ -146,8 +147,9 @@ func (t *turn) checkRequest(ctx context.Context) error {
 	if err := errors.Join(t.checkChat(), t.checkHistory()); err != nil {
 		return err
 	}
-	var err error
-	if t.policy, err = t.eng.o.Policy.With(t.req.Policy).Compile(); err != nil {
+	t.policy = t.eng.o.Policy.With(t.req.Policy)
+	err := t.policy.Check()
+	if err != nil {
 		return fault.Wrap(fault.Usage, "read the rules", err, `fettle ask --allow 'write_file(path=notes/**)' …`)
 	}
 	if t.req.Schema != nil {

@@ -1,19 +1,39 @@
 package permission
 
 import (
-	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// RuleFor is the rule that "for this chat" and "always" make of a call: this
-// tool, with this main argument where it has one.
-func RuleFor(t toolset.Tool, args json.RawMessage) string {
-	if main := mainArg(t, args); main != "" {
-		return t.ID + "(" + quoteGlob(main) + ")"
+// Rule returns the rule that "for this chat" and "always" make of a call: this
+// tool, with this main argument where it has one. A path is stored as the file that it
+// means, an address in its one spelling.
+func (c *Call) Rule() string {
+	if c.main == "" {
+		return c.tool.ID
 	}
-	return t.ID
+	return c.tool.ID + "(" + quoteGlob(c.resolvedMain()) + ")"
+}
+
+func (c *Call) resolvedMain() string {
+	value := c.args[c.main].strings[0]
+	if c.main == c.shell {
+		return value
+	}
+	if at, ok := addressOf(value); ok {
+		if at.user { // never allowed without a question
+			return value
+		}
+		return at.text()
+	}
+	if isPathName(c.main) {
+		if m := c.meaning(value); len(m.Readings) == 1 {
+			return m.Readings[0][0]
+		}
+	}
+	return value
 }
 
 // quoteGlob makes a glob that matches just the text. White space at the ends,
@@ -35,6 +55,18 @@ func bracketed(s string) string {
 	return b.String()
 }
 
+// Names tells whether a rule speaks of a tool, by more than meaning all.
+func Names(rules []string, id string) bool {
+	return slices.ContainsFunc(rules, func(text string) bool {
+		r, err := parseRule(text)
+		if err != nil {
+			return false
+		}
+		ok, err := toolset.Match(r.tool, id)
+		return err == nil && ok && r.tool != "*" && r.tool != "**"
+	})
+}
+
 // SamplingRule is the rule that lets a server ask models without a question. No
 // tool can have such an id.
 func SamplingRule(server string) string { return "sampling@" + server }
@@ -43,19 +75,21 @@ func SamplingRule(server string) string { return "sampling@" + server }
 // the reason for people. Only rules that speak of such prompts count.
 func (p Policy) DecidePrompt(server string) (v Verdict, why string) {
 	id := SamplingRule(server)
-	named := func(rules *ruleList) (string, bool) {
-		for _, r := range rules.of(id) {
-			if len(r.args) == 0 && strings.HasPrefix(r.tool, "sampling@") {
-				return r.text, true
+	named := func(rules []string) (string, bool) {
+		for _, text := range rules {
+			r, err := parseRule(text)
+			if err == nil && len(r.args) == 0 && strings.HasPrefix(r.tool, "sampling@") {
+				if ok, err := toolset.Match(r.tool, id); err == nil && ok {
+					return text, true
+				}
 			}
 		}
 		return "", false
 	}
-	lists := p.lists()
-	if rule, ok := named(lists.deny); ok {
+	if rule, ok := named(p.Deny); ok {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
-	if _, ok := named(lists.allow); ok {
+	if _, ok := named(p.Allow); ok {
 		return Run, ""
 	}
 	return Ask, ""
