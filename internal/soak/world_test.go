@@ -43,7 +43,6 @@ type world struct {
 	removed bool                        // some chat was removed
 	backups []string
 	few     bool // commands may open a few files only
-	strict  bool // a command must not fail for want of room
 	killed  int  // processes that a signal ended
 }
 
@@ -62,7 +61,7 @@ type process struct {
 func newWorld(t *testing.T, bin, dir string, m *model, seed uint64) *world {
 	w := &world{
 		t: t, bin: bin, dir: dir, data: filepath.Join(dir, "data"), mark: fmt.Sprintf("37.%d", seed%1_000_000_007),
-		rng: rand.New(rand.NewPCG(seed, 4)), events: map[string]map[int64]string{}, chats: map[string]bool{}, strict: true,
+		rng: rand.New(rand.NewPCG(seed, 4)), events: map[string]map[int64]string{}, chats: map[string]bool{},
 	}
 	for _, name := range []string{"data", "run", "home", "files", "state"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
@@ -98,8 +97,19 @@ func (w *world) note(format string, args ...any) {
 func (w *world) fault(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
+	w.wrong = append(w.wrong, clip(fmt.Sprintf(format, args...), 3000))
 }
+
+// clip shortens a text that is evidence.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + fmt.Sprintf("… (%d bytes)", len(text))
+}
+
+// line is the process's command line, as evidence.
+func (p *process) line() string { return "fettle " + clip(fmt.Sprintf("%q", p.args), 300) }
 
 // command is fettle with arguments.
 func (w *world) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -145,13 +155,13 @@ func (p *process) wait(ctx context.Context) {
 		w.killed++
 	}
 	w.mu.Unlock()
-	w.note("pid %d status %d [%s] %s", p.cmd.Process.Pid, p.status, signals, strings.Join(p.args, " "))
+	w.note("pid %d status %d [%s] %s", p.cmd.Process.Pid, p.status, signals, p.line())
 	text := p.err.String()
 	if signals == "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		w.fault("fettle %s: not done after %s\n%s", strings.Join(p.args, " "), commandTime, text)
+		w.fault("%s: not done after %s\n%s", p.line(), commandTime, text)
 	}
 	if p.status == 2 || strings.Contains(text, "goroutine ") || strings.Contains(text, "fatal error") || strings.Contains(text, "panic:") {
-		w.fault("fettle %s: status %d\n%s", strings.Join(p.args, " "), p.status, text)
+		w.fault("%s: status %d\n%s", p.line(), p.status, text)
 	}
 }
 
@@ -182,7 +192,7 @@ func (w *world) run(args ...string) *process {
 func (w *world) must(args ...string) string {
 	p := w.run(args...)
 	if p.status != 0 {
-		w.fault("fettle %s: status %d\n%s", strings.Join(args, " "), p.status, p.err.String())
+		w.fault("%s: status %d\n%s", p.line(), p.status, p.err.String())
 	}
 	return p.out.String()
 }
