@@ -105,7 +105,15 @@ func onceChanger(t *testing.T) *bench {
 	b := &bench{t: t, dir: fastDir(t)}
 	b.Engine = New(changerOptions(t, b.dir))
 	b.o.Notice = b.notice
+	share(b.Engine, kv.Open(b.storeDir(), kv.Options{}))
 	return b
+}
+
+// share lets an Engine use a session of the store that others use, too.
+func share(e *Engine, store *kv.Store) {
+	_ = e.store.Close() // it was never opened
+	e.store = store
+	e.states = cas.Open(cas.Options{Dir: e.o.DataDir, KV: store, Now: e.o.Now})
 }
 
 // end closes the Engine and removes its folder.
@@ -142,8 +150,7 @@ func (w *scene) engine(a *actor, apart bool) *Engine {
 	o.Notice = w.b.notice
 	e := New(o)
 	if !apart {
-		_ = e.store.Close()
-		e.store, e.states = w.b.store, w.b.states
+		share(e, w.b.store)
 	}
 	e.pause = a.pause
 	return e

@@ -461,21 +461,24 @@ func (m *machine) purge(p *mProc, means func(int, *mChat) bool) {
 	}
 }
 
+// purgeOne notes that a chat is being removed, and then removes it, each under its
+// locks: between the two the data directory may be replaced.
 func (m *machine) purgeOne(p *mProc, chat int, means func(int, *mChat) bool) {
-	if !m.defects.purgeIsFree {
-		defer p.share("data")()
-	}
-	release, ok := p.try(fmt.Sprint("chat-", chat))
-	if !ok {
-		return
-	}
-	defer release()
-	c := m.chats[chat]
-	if c == nil || !c.deleted || !means(chat, c) { // restored meanwhile
+	c, release := m.purging(p, chat, means)
+	if c == nil {
 		return
 	}
 	c.purging = true
+	release()
 	p.pause("purge:begun")
+	if !m.defects.purgeIsFree {
+		means = func(_ int, c *mChat) bool { return c.purging }
+	}
+	c, release = m.purging(p, chat, means)
+	if c == nil {
+		return
+	}
+	defer release()
 	if len(c.turns) > 0 {
 		p.pause("purge:events")
 		c.turns = nil
@@ -492,6 +495,26 @@ func (m *machine) purgeOne(p *mProc, chat int, means func(int, *mChat) bool) {
 	m.gone[chat] = true
 	m.commit()
 	p.pause("purge:done")
+}
+
+// purging takes the locks of a chat that is deleted, if it is meant and not busy.
+func (m *machine) purging(p *mProc, chat int, means func(int, *mChat) bool) (*mChat, func()) {
+	data := func() {}
+	if !m.defects.purgeIsFree {
+		data = p.share("data")
+	}
+	release, ok := p.try(fmt.Sprint("chat-", chat))
+	if !ok {
+		data()
+		return nil, nil
+	}
+	c := m.chats[chat]
+	if c == nil || !m.defects.purgeIsFree && !c.deleted || !means(chat, c) {
+		release()
+		data()
+		return nil, nil
+	}
+	return c, func() { release(); data() }
 }
 
 // backup reads the journals, then a copy of the store.
