@@ -208,9 +208,9 @@ func (s *schedule) run() error {
 // FETTLE_TEST_SEED begins with another one.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	usual := 600
+	usual := 300
 	if raceDetector {
-		usual = 60
+		usual = 30
 	}
 	count, seed := sized(t, schedulesEnv, usual), seedOf(t)
 	const workers = 2
