@@ -126,7 +126,7 @@ func (p twoOps) waits() (waits bool, at string, err error) {
 	for _, each := range []*mProc{first, second} {
 		for !each.ended {
 			if each.advance(); each.waits {
-				return waits, at, fmt.Errorf("%s waits for ever", each.name)
+				return waits, at, fmt.Errorf("%s waits forever", each.name)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ import (
 // entry is what the ledger has of a chat: the simple model of it.
 type entry struct {
 	said   []string          // the questions that were answered, in order
-	files  map[string]string // its folder; nil where nobody knows
+	files  map[string]string // its folder; nil where that is unknown
 	states int               // how many states it has at least
 	doubt  bool              // it may be there or not
 	gone   bool              // it was removed for good
@@ -520,7 +520,7 @@ func (w *scene) check(s *schedule) error {
 }
 
 // excused reports whether an operation may have failed with its error: another one was
-// at what it needs, or what it began with is no more.
+// using what it needs, or what it began with has been removed.
 func (w *scene) excused(a *actor) bool {
 	switch fault.CodeOf(a.err) {
 	case fault.Busy:

@@ -581,7 +581,7 @@ func (m *machine) check() error {
 	for !p.ended {
 		p.advance()
 		if p.waits {
-			return fmt.Errorf("a lock is held by nobody who lives")
+			return fmt.Errorf("a lock is held although no process runs")
 		}
 	}
 	for _, j := range m.journals {
