@@ -106,11 +106,12 @@ func (e *Engine) judgeApp(a *appCall, tool toolset.Tool, ws *toolset.Workspace, 
 	if slices.ContainsFunc(a.server.Pinned, func(t toolset.Tool) bool { return t.ID == tool.ID && mcp.Fingerprint(t) == shown }) {
 		policy = policy.With(e.granted(a.chat.ID))
 	}
-	switch v, why := policy.Decide(tool, want.Args, ws); {
+	call := permission.Resolve(tool, want.Args, ws)
+	switch v, why := policy.Decide(call); {
 	case v == permission.Refuse:
 		return nil, fault.New(fault.Approval, "denied: "+why)
 	case v == permission.Ask && want.Allowed != shown:
-		return &AppAsk{Tool: tool.BareID(), ToolID: tool.ID, Reason: why, Rule: permission.RuleFor(tool, want.Args), Shown: shown}, nil
+		return &AppAsk{Tool: tool.BareID(), ToolID: tool.ID, Reason: why, Rule: call.Rule(), Shown: shown}, nil
 	}
 	return nil, nil
 }

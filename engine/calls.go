@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
@@ -49,6 +50,8 @@ type call struct {
 	id      string // of the tool_calls record
 	index   int
 	refused string // why it doesn't run; empty where it may
+	// judged is the call as the policy decided about it; nil where no policy was asked.
+	judged  *permission.Call
 	started time.Time
 }
 
@@ -183,10 +186,33 @@ func (t *turn) runGroup(calls []*call) error {
 	if err := t.stateBefore(ws); err != nil {
 		return t.refuseUnkept(runs, err)
 	}
+	if runs, err = t.refuseMoved(runs, ws); err != nil || len(runs) == 0 {
+		return err
+	}
 	for _, c := range runs {
 		t.taint(c)
 	}
 	return t.runNow(runs, ws)
+}
+
+// refuseMoved refuses the calls whose paths lead to other files than when the policy, or
+// the user, decided about them, and returns the others.
+func (t *turn) refuseMoved(calls []*call, ws *toolset.Workspace) (same []*call, err error) {
+	var moved []*call
+	for _, c := range calls {
+		if c.judged == nil {
+			same = append(same, c)
+			continue
+		}
+		path, from, to, yes := permission.Resolve(c.entry.Tool, c.use.Args, ws).Moved(c.judged)
+		if yes {
+			c.refused = fmt.Sprintf("it did not run: the path %q led to %q when the call was approved, and leads to %q now", path, from, to)
+			moved = append(moved, c)
+			continue
+		}
+		same = append(same, c)
+	}
+	return same, t.recordRefused(moved)
 }
 
 // refuseUnkept ends calls that could not be undone, since the state before them

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -303,6 +304,9 @@ func (m *Message) settle() {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		p.Name, p.MIME, p.Agent = strip(p.Name), cleanLine(p.MIME), cleanLine(p.Agent)
+		if p.Result != nil { // it was not made here
+			p.Result.Outside = cmp.Or(bareID(cleanLine(p.Result.Name)), "an imported chat")
+		}
 		if p.Call != nil {
 			p.Call.Name = cleanLine(p.Call.Name)
 			if len(p.Call.Args) == 0 {

@@ -134,7 +134,7 @@ func (e *Engine) sumUpPath(ctx context.Context, c *choice, conv *conversation, n
 		return nil, s.usage, models.Explain(c.ref, err)
 	}
 	e.keepLearnt([]*choice{c})
-	return &Summary{Text: text, Messages: stands, Model: c.ref, CreatedAt: e.o.Now()}, s.usage, nil
+	return &Summary{Text: text, Messages: stands, Model: c.ref, CreatedAt: e.o.Now(), Outside: conv.outside()}, s.usage, nil
 }
 
 // cardsOf tells of the payloads in the first n messages of a conversation, and of

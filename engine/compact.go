@@ -238,7 +238,7 @@ func (c *conversation) cutSummed() {
 func (e *Engine) putSummaries(tx *kv.Tx, f *folding) error {
 	for _, s := range f.summaries {
 		err := e.putSummary(tx, f.accept.Chat.ID, s.MessageID, &Summary{
-			Text: s.Text, Messages: s.Messages, Model: s.Model, CreatedAt: f.accept.Time,
+			Text: s.Text, Messages: s.Messages, Model: s.Model, CreatedAt: f.accept.Time, Outside: s.Outside,
 		})
 		if err != nil {
 			return err

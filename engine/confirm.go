@@ -36,7 +36,7 @@ func (t *turn) confirm(c *call, why string) error {
 	defer t.take(c.use.ID)
 	err := t.pose(w, event.ConfirmRequest{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args, ToolUseID: c.use.ID, Reason: why,
-		Rule: permission.RuleFor(c.entry.Tool, c.use.Args),
+		Rule: c.judged.Rule(),
 	})
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (t *turn) settle(c *call, a Confirmation) error {
 	switch {
 	case a.Decision.Allows():
 		if a.Decision != event.Allow {
-			rule := permission.RuleFor(c.entry.Tool, c.use.Args)
+			rule := c.judged.Rule()
 			t.policy.Allow, t.allowed = append(t.policy.Allow, rule), append(t.allowed, rule)
 			if err := t.eng.grant(t.ctx, a.Decision, t.accept.Chat.ID, rule); err != nil {
 				t.notice("the approval is not remembered: " + err.Error())

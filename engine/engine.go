@@ -56,6 +56,9 @@ type Options struct {
 	Services Services
 	// Policy holds for every turn.
 	Policy permission.Policy
+	// FoldersFromOutside counts what tools read in the user's own folders as content from
+	// outside: see taint.go.
+	FoldersFromOutside bool
 	// Retry is how often and how long a failed request is tried again.
 	Retry provider.RetryOptions
 	// Compact is how requests are made to fit.

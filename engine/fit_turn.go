@@ -91,7 +91,7 @@ func (t *turn) summary(of []placed, tokens int, about event.Summary) (string, er
 		messages[i] = m.Message
 	}
 	about.Text, err = s.sum(t.ctx, messages, tokens)
-	about.Model, about.Usage = c.ref, s.usage
+	about.Model, about.Usage, about.Outside = c.ref, s.usage, t.tainted
 	if err != nil {
 		if s.usage != nil { // it was paid for
 			about.Text = ""

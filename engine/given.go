@@ -98,7 +98,7 @@ func addGiven(out []Message, m provider.Message) ([]Message, error) {
 			return nil, fmt.Errorf("the result of %s has no call before it", r.ID)
 		}
 		delete(pending, r.ID)
-		r.Name = id
+		r.Name, r.Outside = id, bareID(id)
 	}
 	for i := range parts {
 		parts[i].Step = max(0, nextStep(out[last].Parts)-1)

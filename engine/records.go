@@ -108,6 +108,9 @@ type Summary struct {
 	Messages  int       `json:"messages"`
 	Model     string    `json:"model"` // who wrote it
 	CreatedAt time.Time `json:"created_at"`
+	// Outside names what the messages have from beyond this machine; empty where they
+	// have nothing.
+	Outside string `json:"outside,omitempty"`
 }
 
 // Text is the message's own text, without reasoning, files and results.

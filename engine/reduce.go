@@ -197,7 +197,7 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 	r.parts = append(r.parts, provider.Part{
 		Kind: provider.ToolResultPart, Step: r.callStep(),
 		Result: &provider.ToolResult{
-			ID: b.ToolUseID, Name: b.ToolID, Text: b.Result, Error: b.Status == event.CallError,
+			ID: b.ToolUseID, Name: b.ToolID, Text: b.Result, Error: b.Status == event.CallError, Outside: b.Outside,
 		},
 	})
 }

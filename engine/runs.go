@@ -157,7 +157,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 		}
 	}()
 	res, err = c.entry.Runner.Run(ctx, toolset.Call{
-		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: ws, Page: t.req.Page, Tab: t.req.Tab,
+		ID: c.id, ChatID: t.accept.Chat.ID, Args: c.use.Args, Workspace: asker.folder(ws), Page: t.req.Page, Tab: t.req.Tab,
 		Progress: func(p toolset.Progress) {
 			select {
 			case asker.run.progress <- c.progress(p):
@@ -174,6 +174,17 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 		err = toolset.Errorf("%s took longer than %s and was stopped", asker.what, c.limit())
 	}
 	return res, err
+}
+
+// folder returns the workspace as the call sees it: with the paths that rules deny its tool.
+func (q *caller) folder(ws *toolset.Workspace) *toolset.Workspace {
+	denied := q.policy.Denied(q.c.entry.Tool)
+	if ws == nil || denied == nil {
+		return ws
+	}
+	own := *ws
+	own.Denied = denied
+	return &own
 }
 
 // runs says what runs a call, in a message for the model: an MCP server has its name.
@@ -296,7 +307,7 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 	c := end.call
 	e := event.ToolComplete{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Index: c.index, ToolUseID: c.use.ID, CallID: c.id,
-		Status: event.CallSuccess, DurationMS: t.eng.o.Now().Sub(c.started).Milliseconds(),
+		Status: event.CallSuccess, DurationMS: t.eng.o.Now().Sub(c.started).Milliseconds(), Outside: t.broughtBy(c),
 	}
 	if end.err == nil {
 		e.Result = clean(clip(end.result.Text, maxResult))

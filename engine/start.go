@@ -126,6 +126,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		conv.unlock()
 		return nil, nil, err
 	}
+	t.inherit(conv)
 	return t, conv, nil
 }
 

@@ -1,21 +1,28 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// What the web says can ask a model to carry things out: into an address, a
-// search, a form. So once something from beyond this machine is in a turn, what
-// was allowed for always, or for the chat, says nothing any more about calls
-// that reach out: each is asked about, unless this very command allowed it, or
-// a person has within this turn. Calls that reach nothing are as before.
+// Content from outside can ask a model to send away what it knows: in an address, a
+// search, a form. So once a conversation has such content, remembered approvals no longer
+// count for calls that reach out: each asks, unless this command allowed it or the user did
+// within this turn. Calls that reach nothing are decided as before.
+//
+// What a conversation has is derived from what the model is sent: results of calls that
+// reach out, attached files and images, documents and resources, results of a client's
+// tools, and the summaries of such messages. It is stored with the messages and with
+// workflow instances, so it holds in later turns, on every branch and fork that has the
+// messages, after summaries, and for each agent of the chat.
 
-// reaches tells whether a tool reaches beyond this machine, so that content
-// comes in by it and could go out. A builtin tool's word is believed; of others
-// only the sandbox is.
+// reaches reports whether a tool reaches beyond this machine, so that content
+// comes in by it and could go out. A builtin tool's own statement counts; for others
+// only the sandbox does.
 func (b *toolbox) reaches(t toolset.Tool) bool {
 	if t.ToolsetID == "" {
 		return t.Annotations.OpenWorld
@@ -23,16 +30,58 @@ func (b *toolbox) reaches(t toolset.Tool) bool {
 	return !b.sealed[t.ID]
 }
 
+// broughtBy names what a call that ran brought in from outside; empty for nothing.
+func (t *turn) broughtBy(c *call) string {
+	switch {
+	case t.box.reaches(c.entry.Tool):
+		return bareID(c.toolID())
+	case t.eng.o.FoldersFromOutside && t.ws != nil && t.ws.Bound:
+		return bareID(c.toolID()) + " in " + t.ws.Path
+	}
+	return ""
+}
+
 // taint notes that a call that runs brings something in from outside.
-func (t *turn) taint(c *call) {
-	if t.tainted == "" && t.box.reaches(c.entry.Tool) {
-		t.tainted = bareID(c.toolID())
+func (t *turn) taint(c *call) { t.tainted = cmp.Or(t.tainted, t.broughtBy(c)) }
+
+// inherit notes what the conversation, the question and the workflow have from outside.
+func (t *turn) inherit(conv *conversation) {
+	t.tainted = cmp.Or(conv.outside(), outsideIn(t.req.Parts))
+	if t.req.workflow != nil {
+		t.tainted = cmp.Or(t.tainted, t.req.workflow.instance.Outside)
 	}
 }
 
-// decide gives the policy's verdict on a call of this turn.
+// outside names what a conversation has from outside.
+func (c *conversation) outside() string {
+	if c.summed != nil && c.summed.Summary != nil && c.summed.Summary.Outside != "" {
+		return c.summed.Summary.Outside
+	}
+	for _, m := range c.path {
+		if from := outsideIn(m.Parts); from != "" {
+			return from
+		}
+	}
+	return ""
+}
+
+// outsideIn names the first of a message's parts that comes from outside.
+func outsideIn(parts []provider.Part) string {
+	for _, p := range parts {
+		switch {
+		case p.Result != nil && p.Result.Outside != "":
+			return p.Result.Outside
+		case p.Kind == provider.FilePart || p.Kind == provider.ImagePart:
+			return "the attachment " + cmp.Or(cleanLine(p.Name), p.Doc, "without a name")
+		}
+	}
+	return ""
+}
+
+// decide returns the policy's verdict on a call of this turn.
 func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, string) {
-	v, why := t.policy.Decide(c.entry.Tool, c.use.Args, ws)
+	c.judged = permission.Resolve(c.entry.Tool, c.use.Args, ws).Look()
+	v, why := t.policy.Decide(c.judged)
 	if v != permission.Run || t.tainted == "" || !t.box.reaches(c.entry.Tool) {
 		return v, why
 	}
@@ -40,8 +89,8 @@ func (t *turn) decide(c *call, ws *toolset.Workspace) (permission.Verdict, strin
 		Deny: t.policy.Deny, Ask: t.policy.Ask, Allow: slices.Concat(t.req.Policy.Allow, t.allowed),
 		AllowAll: t.policy.AllowAll,
 	}
-	if v, _ = now.Decide(c.entry.Tool, c.use.Args, ws); v == permission.Run {
+	if v, _ = now.Decide(c.judged); v == permission.Run {
 		return permission.Run, ""
 	}
-	return v, "what was allowed before doesn't count here: the turn holds what " + t.tainted + " brought from outside, and this call reaches out"
+	return v, "what was allowed before doesn't count here: the conversation has content from outside (" + t.tainted + "), and this call reaches out"
 }

@@ -75,7 +75,7 @@ func TestAlwaysEndsWhereTheWebWasRead(t *testing.T) {
 					reason = done.Error
 				}
 			}
-			if asks := strings.Contains(reason, "the turn holds what fetch brought from outside"); asks != (c.denied > 0) {
+			if asks := strings.Contains(reason, "the conversation has content from outside (fetch)"); asks != (c.denied > 0) {
 				t.Errorf("the reason: %q", reason)
 			}
 		})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +29,10 @@ type WorkflowInstance struct {
 	// Chat is the chat's number; 0 where it is gone.
 	Chat int64 `json:"chat,omitempty"`
 	// TurnID is the last turn that ran steps.
-	TurnID    TurnID    `json:"turn_id"`
+	TurnID TurnID `json:"turn_id"`
+	// Outside names what the results of steps have from beyond this machine; empty where
+	// they have nothing.
+	Outside   string    `json:"outside,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -106,7 +110,7 @@ func (i *WorkflowInstance) apply(e event.Event) {
 }
 
 func (i *WorkflowInstance) applyStep(e event.Event, b event.Workflow) {
-	i.UpdatedAt = e.Time
+	i.UpdatedAt, i.Outside = e.Time, cmp.Or(i.Outside, b.Outside)
 	if b.State == string(WorkflowWaiting) || b.State == string(WorkflowComplete) {
 		i.State = WorkflowState(b.State)
 		return

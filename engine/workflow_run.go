@@ -135,7 +135,7 @@ func (t *turn) emitWorkflow(step, state string, data json.RawMessage) error {
 		done++
 	}
 	part := float64(done) / float64(len(i.Steps))
-	body := event.Workflow{Instance: i.ID, Step: step, State: state, Progress: &part, Data: data}
+	body := event.Workflow{Instance: i.ID, Step: step, State: state, Progress: &part, Data: data, Outside: t.tainted}
 	if err := t.emit(body); err != nil {
 		return err
 	}

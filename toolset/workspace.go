@@ -25,6 +25,10 @@ type Workspace struct {
 	// inside of it, as paths below it with slashes: those that were there when its
 	// state was last taken. They are set before a call begins.
 	Repositories []string
+	// Denied returns the rule that denies a name in the workspace to the current call, with
+	// slashes and without links; fold compares without case. It is nil where no rule
+	// concerns the tool's paths. The engine sets it in a copy that it makes for the call.
+	Denied func(name string, fold bool) (rule string, denied bool)
 }
 
 // managedMode keeps other users out of what a chat works on.

@@ -29,7 +29,10 @@ type Config struct {
 	Search     Search
 	Limits     Limits
 	Compact    Compact
-	Retries    int // after the first attempt
+	// FoldersFromOutside counts what tools read in the user's own folders as content from
+	// outside.
+	FoldersFromOutside bool
+	Retries            int // after the first attempt
 	// Python is the interpreter of Python tools; empty looks on the PATH.
 	Python string
 	// Server is the address of a server that is asked instead; empty asks here.

@@ -91,7 +91,7 @@ func (d *decoder) entry(f field) {
 		d.prices(f)
 	case "agents":
 		d.agents(f)
-	case "ollama", "limits", "run_command", "search", "compact":
+	case "ollama", "workspace", "limits", "run_command", "search", "compact":
 		d.mapping(f, section(f.name), d.setting)
 	default:
 		d.setting(f)

@@ -156,6 +156,11 @@ func (c *Config) setting(key string) any {
 		return c.RunCommand.Env
 	case "run_command.readable":
 		return c.RunCommand.Readable
+	case "workspace.content":
+		if c.FoldersFromOutside {
+			return "outside"
+		}
+		return "yours"
 	case "run_command.git":
 		return c.RunCommand.Git
 	case "run_command.timeout":

@@ -147,6 +147,9 @@ type ToolComplete struct {
 	PostManifestID   string          `json:"post_manifest_id,omitempty"`
 	Changes          []Change        `json:"changes,omitempty"`
 	DurationMS       int64           `json:"duration_ms"`
+	// Outside names what the result has from beyond this machine; empty where it has
+	// nothing.
+	Outside string `json:"outside,omitempty"`
 }
 
 // Change is one path that a call changed.
@@ -179,6 +182,9 @@ type Workflow struct {
 	State    string          `json:"state"`
 	Progress *float64        `json:"progress,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
+	// Outside names what the instance's results have from beyond this machine; empty where
+	// they have nothing.
+	Outside string `json:"outside,omitempty"`
 }
 
 // Annotations are citations of the answer (document 002).
@@ -245,6 +251,9 @@ type Summary struct {
 	// Model wrote it, and Usage is what that took.
 	Model string `json:"model"`
 	Usage *Usage `json:"usage,omitempty"`
+	// Outside names what the messages have from beyond this machine; empty where they
+	// have nothing.
+	Outside string `json:"outside,omitempty"`
 }
 
 // Complete ends a turn that was answered.

@@ -1,8 +1,10 @@
-// Package permission decides whether a tool call may run: by rules that are globs over
-// tools and their arguments, and by what the tool and the folder ask for. A rule is no
-// containment: that is the sandbox's (package toolset); rules only say what needs no
-// question, and what is never done.
+// Package permission decides whether a tool call may run: by rules, which are globs over
+// tools and their arguments, and by what the tool and the folder require. A rule is not a
+// boundary: the sandbox is (package toolset). Rules decide which calls need no approval,
+// and which never run.
 //
-// It is pure: it asks nobody and remembers nothing. Package engine puts the questions
-// and keeps the answers, as rules.
+// [Resolve] looks at the file system to find out which files the arguments mean, and
+// [Policy.Decide] decides about the result; nothing here decides about a path as it is
+// spelled. The package asks no user and stores nothing. Package engine asks, and stores
+// the answers as rules.
 package permission

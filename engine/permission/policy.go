@@ -1,7 +1,7 @@
 package permission
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,15 +18,27 @@ import (
 // by globs over arguments: `write_file(path=notes/**)`. A glob without a name
 // in the brackets is for the call's main argument: `read_file(*.md)`. All
 // globs of a rule must match; in an argument `**` crosses slashes and `*`
-// doesn't. A rule for arguments matches only where each of them is a string.
+// doesn't.
+//
+// A value that can be a path is compared by its spelling and by the file that it means,
+// relative to the workspace or absolute, with links followed and in the letter case that
+// the folder lists. A rule allows only if all of these match; it denies or asks if one
+// does. A rule allows only arguments that are a single string; it denies or asks about the
+// strings in lists and objects, too, and about a schema's default where the argument is
+// left out. Addresses are compared part by part: a wildcard in the host of
+// `web_fetch(https://*.example.com/**)` matches within the host alone, and a rule that
+// denies `https://example.com` denies all of that host.
 //
 // The argument `command` of tools of the category shell is read as a command
 // line: `run_command(git status*)` allows a line only if each command in it is
-// allowed by a rule, and it holds no substitution, redirection, assignment or
-// other thing by which more could run than is seen; a rule without wildcards
-// allows exactly its line. Rules that deny or ask mean each command that stands
-// anywhere in the line. There `*` crosses slashes, too. The sandbox is what
-// contains a command; rules only say which ones need no question.
+// allowed by a rule, and it has no substitution, redirection, assignment or
+// other construct by which more can run than is seen; a rule without wildcards
+// allows exactly its line. Rules that deny or ask concern each command at any depth of the
+// line, also one that env, timeout, xargs, sudo, sh -c and the like run. There `*` crosses
+// slashes, too. Once a rule concerns commands, a line that can run more than can be seen
+// asks; where everything is allowed, it is refused if a rule denies or asks about commands.
+// None of this is a boundary: a program can do under its own name what a rule denies
+// another. The sandbox contains a command; rules decide which commands need no approval.
 type Policy struct {
 	Deny  []string `json:"deny,omitempty"`
 	Allow []string `json:"allow,omitempty"`
@@ -67,26 +79,55 @@ const (
 	Refuse
 )
 
-// Decide gives the verdict on a call in a workspace, nil where it has none, and the
-// reason for people, empty for [Run].
-func (p Policy) Decide(t toolset.Tool, args json.RawMessage, ws *toolset.Workspace) (Verdict, string) {
-	call := ruleCall{id: t.ID, args: stringArgs(args), main: mainArg(t, args), shell: shellArg(t), exact: RuleFor(t, args)}
-	if rule, ok := catches(p.Deny, call); ok {
+// Decide returns the verdict on a call, and the reason for users, empty for [Run].
+func (p Policy) Decide(c *Call) (Verdict, string) {
+	if rule, ok := catches(p.Deny, c); ok {
 		return Refuse, "the rule deny " + rule + " forbids it"
 	}
-	if allows(p.Allow, call) {
+	if v, why, ok := p.unclear(c); ok {
+		return v, why
+	}
+	if allows(p.Allow, c) {
 		return Run, ""
 	}
-	if rule, ok := catches(p.Ask, call); ok {
+	if rule, ok := catches(p.Ask, c); ok {
 		return p.unless(Ask), "the rule ask " + rule + " wants it"
 	}
-	if t.RequiresConfirmation {
+	if c.tool.RequiresConfirmation {
 		return p.unless(Ask), "the tool wants an approval"
 	}
-	if ws != nil && ws.Bound && !t.Annotations.ReadOnly {
-		return p.unless(Ask), "it can change " + ws.Path
+	if c.ws != nil && c.ws.Bound && !c.tool.Annotations.ReadOnly {
+		return p.unless(Ask), "it can change " + c.ws.Path
 	}
 	return Run, ""
+}
+
+// Denied returns the check that holds the files which a call reaches to the deny rules, for
+// [toolset.Workspace.Denied]: a tool that walks a folder reaches files that no argument
+// names. It is nil if no rule denies the tool a path.
+func (p Policy) Denied(t toolset.Tool) func(name string, fold bool) (string, bool) {
+	var rules []rule
+	for _, text := range p.Deny {
+		r, err := parseRule(text)
+		if err != nil || len(r.args) != 1 {
+			continue
+		}
+		name := r.args[0].name
+		if ok, err := toolset.Match(r.tool, t.ID); err == nil && ok && isPathName(cmp.Or(name, mainArg(t))) {
+			rules = append(rules, r)
+		}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	return func(name string, fold bool) (string, bool) {
+		for _, r := range rules {
+			if matchesAny(pathGlobs(r.args[0].glob), []string{name}, fold) {
+				return "deny " + r.text, true
+			}
+		}
+		return "", false
+	}
 }
 
 func (p Policy) unless(v Verdict) Verdict {
@@ -97,23 +138,15 @@ func (p Policy) unless(v Verdict) Verdict {
 }
 
 type rule struct {
+	text string
 	tool string
 	args []argRule
 }
 
 type argRule struct{ name, glob string }
 
-type ruleCall struct {
-	id   string
-	args map[string]string
-	main string
-	// shell names the argument that is a shell's command line, exact is the
-	// rule that means just this call.
-	shell, exact string
-}
-
 func parseRule(text string) (rule, error) {
-	r := rule{tool: text}
+	r := rule{text: text, tool: text}
 	if open := strings.IndexByte(text, '('); open >= 0 {
 		if !strings.HasSuffix(text, ")") {
 			return rule{}, fmt.Errorf("rule %q: the bracket is not closed", text)
@@ -170,59 +203,12 @@ func isName(s string) bool {
 	return s != ""
 }
 
-func firstMatch(rules []string, c ruleCall) (string, bool) {
+func firstMatch(rules []string, c *Call, s side) (string, bool) {
 	for _, text := range rules {
 		r, err := parseRule(text) // Check has been asked; a bad rule matches nothing
-		if err == nil && r.matches(c) {
+		if err == nil && r.matches(c, s) {
 			return text, true
 		}
 	}
 	return "", false
-}
-
-func (r rule) matches(c ruleCall) bool {
-	if ok, err := toolset.Match(r.tool, c.id); err != nil || !ok {
-		return false
-	}
-	for _, a := range r.args {
-		value, ok := c.args[a.name]
-		if a.name == "" {
-			value, ok = c.main, c.main != ""
-		}
-		if !ok {
-			return false
-		}
-		if !c.matchArg(a, value) {
-			return false
-		}
-	}
-	return true
-}
-
-// stringArgs are the arguments that are strings.
-func stringArgs(args json.RawMessage) map[string]string {
-	var all map[string]json.RawMessage
-	out := map[string]string{}
-	if json.Unmarshal(args, &all) != nil {
-		return out
-	}
-	for name, raw := range all {
-		var s string
-		if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
-			out[name] = s
-		}
-	}
-	return out
-}
-
-// mainArg is the argument that matters most to a person: the first required
-// one of the schema, if it is a string.
-func mainArg(t toolset.Tool, args json.RawMessage) string {
-	var schema struct {
-		Required []string `json:"required"`
-	}
-	if json.Unmarshal(t.InputSchema, &schema) != nil || len(schema.Required) == 0 {
-		return ""
-	}
-	return stringArgs(args)[schema.Required[0]]
 }

@@ -40,14 +40,14 @@ func TestPolicy(t *testing.T) {
 		"allowed goes before asked":         {Policy{Ask: []string{"*"}, Allow: []string{"write_file"}}, tool, nil, Run},
 		"all allowed":                       {Policy{AllowAll: true}, confirms, mine, Run},
 		"braces with a comma":               {Policy{Allow: []string{"write_file(path={src,notes}/*)"}}, confirms, mine, Run},
-		"the rule made from this very call": {Policy{Allow: []string{RuleFor(tool, args)}}, confirms, mine, Run},
+		"the rule made from this very call": {Policy{Allow: []string{Resolve(tool, args, nil).Rule()}}, confirms, mine, Run},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if err := c.policy.Check(); err != nil {
 				t.Fatal(err)
 			}
-			if got, why := c.policy.Decide(c.tool, args, c.ws); got != c.want || got != Run && why == "" {
+			if got, why := c.policy.Decide(Resolve(c.tool, args, c.ws)); got != c.want || got != Run && why == "" {
 				t.Errorf("verdict %v (%s), want %v", got, why, c.want)
 			}
 		})
@@ -74,13 +74,13 @@ func TestARememberedApprovalIsExact(t *testing.T) {
 	}
 	for _, made := range commands {
 		args, _ := json.Marshal(map[string]string{"command": made})
-		p := Policy{Allow: []string{RuleFor(tool, args)}}
+		p := Policy{Allow: []string{Resolve(tool, args, nil).Rule()}}
 		if err := p.Check(); err != nil {
 			t.Errorf("%q makes a rule that can't be read: %v", made, err)
 		}
 		for _, asked := range commands {
 			args, _ := json.Marshal(map[string]string{"command": asked})
-			got, _ := p.Decide(tool, args, nil)
+			got, _ := p.Decide(Resolve(tool, args, nil))
 			if (got == Run) != (made == asked) {
 				t.Errorf("the rule made from %q says %v of %q", made, got, asked)
 			}

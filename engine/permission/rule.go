@@ -1,20 +1,39 @@
 package permission
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// RuleFor is the rule that "for this chat" and "always" make of a call: this
-// tool, with this main argument where it has one.
-func RuleFor(t toolset.Tool, args json.RawMessage) string {
-	if main := mainArg(t, args); main != "" {
-		return t.ID + "(" + quoteGlob(main) + ")"
+// Rule returns the rule that "for this chat" and "always" make of a call: this
+// tool, with this main argument where it has one. A path is stored as the file that it
+// means, an address in its one spelling.
+func (c *Call) Rule() string {
+	if c.main == "" {
+		return c.tool.ID
 	}
-	return t.ID
+	return c.tool.ID + "(" + quoteGlob(c.resolvedMain()) + ")"
+}
+
+func (c *Call) resolvedMain() string {
+	value := c.args[c.main].strings[0]
+	if c.main == c.shell {
+		return value
+	}
+	if at, ok := addressOf(value); ok {
+		if at.user { // never allowed without a question
+			return value
+		}
+		return at.text()
+	}
+	if isPathName(c.main) {
+		if m := c.meaning(value); len(m.Readings) == 1 {
+			return m.Readings[0][0]
+		}
+	}
+	return value
 }
 
 // quoteGlob makes a glob that matches just the text. White space at the ends,

@@ -1,10 +1,10 @@
 package permission
 
 import (
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/fettle-cli/fettle/internal/shellparts"
 	"github.com/fettle-cli/fettle/toolset"
@@ -29,86 +29,132 @@ func shellDialect() shellparts.Dialect {
 	return shellparts.POSIX
 }
 
-// running is the call as if it ran another command.
-func (c ruleCall) running(command string) ruleCall {
-	args := make(map[string]string, len(c.args))
-	for name, value := range c.args {
-		args[name] = value
+// command returns the call's command line.
+func (c *Call) command() (string, bool) {
+	a, given := c.args[c.shell]
+	if c.shell == "" || !given || !a.single {
+		return "", false
 	}
-	if c.main == args[c.shell] {
-		c.main = command
-	}
-	args[c.shell] = command
-	c.args = args
-	return c
+	return a.strings[0], true
 }
 
-// allows tells whether rules let a call run. Of a command line with wildcards'
-// help each command that it chains has to be allowed, and it must be one that
-// does nothing else; a rule that says the whole line allows that line.
-func allows(rules []string, c ruleCall) bool {
-	command, isShell := c.args[c.shell]
-	if c.shell == "" || !isShell {
-		_, ok := firstMatch(rules, c)
-		return ok
+// running returns the call as if it ran another command.
+func (c *Call) running(command string) *Call {
+	other := *c
+	other.args = maps.Clone(c.args)
+	other.args[c.shell] = argument{strings: []string{command}, single: true}
+	return &other
+}
+
+// allows reports whether rules allow a call. Of a command line each command that it chains
+// has to be allowed where the rules have wildcards, and the line must do nothing else; a
+// rule that has the whole line allows that line. The rule that an approval of this very
+// call made allows it, too, however its path is spelled.
+func allows(rules []string, c *Call) bool {
+	if allowsWhole(rules, c) {
+		return true
 	}
-	for _, text := range rules {
-		r, err := parseRule(text)
-		if err == nil && r.matches(c) && (text == c.exact || !r.wildIn(c)) {
-			return true
-		}
+	command, ok := c.command()
+	if !ok {
+		_, hit := firstMatch(rules, c, permits)
+		return hit
 	}
-	parts, ok := shellparts.Simple(command, shellDialect())
+	parts, simple := shellparts.Simple(command, shellDialect())
 	for _, part := range parts {
-		if _, hit := firstMatch(rules, c.running(part)); !hit {
+		if _, hit := firstMatch(rules, c.running(part), permits); !hit {
 			return false
 		}
 	}
-	return ok
+	return simple
 }
 
-// catches finds the first rule that means a call: as it stands, or any command
-// that its command line holds.
-func catches(rules []string, c ruleCall) (string, bool) {
-	if text, ok := firstMatch(rules, c); ok || len(rules) == 0 {
-		return text, ok
+// allowsWhole reports whether a rule allows the call as it is, without a wildcard for its
+// command line.
+func allowsWhole(rules []string, c *Call) bool {
+	if len(rules) == 0 {
+		return false
 	}
-	command, isShell := c.args[c.shell]
-	if c.shell == "" || !isShell {
-		return "", false
-	}
-	for _, seen := range shellparts.Seen(command, shellDialect()) {
-		if text, ok := firstMatch(rules, c.running(seen)); ok {
-			return text, true
+	exact := c.Rule()
+	for _, text := range rules {
+		if text == exact {
+			return true
 		}
-	}
-	return "", false
-}
-
-// wildIn tells whether a rule has a glob for the command line that may match
-// more than one.
-func (r rule) wildIn(c ruleCall) bool {
-	for _, a := range r.args {
-		if c.speaksOfShell(a.name) && strings.ContainsAny(a.glob, `*?[{\`) {
+		r, err := parseRule(text)
+		if err == nil && c.shell != "" && !r.wildIn(c) && r.matches(c, permits) {
 			return true
 		}
 	}
 	return false
 }
 
-// speaksOfShell tells whether a rule's argument is the call's command line.
-func (c ruleCall) speaksOfShell(name string) bool {
-	return c.shell != "" && (name == c.shell || name == "" && c.main == c.args[c.shell])
+// catches returns the first rule that concerns a call: as it is, or any command that its
+// command line contains.
+func catches(rules []string, c *Call) (string, bool) {
+	if text, ok := firstMatch(rules, c, prohibits); ok || len(rules) == 0 {
+		return text, ok
+	}
+	command, ok := c.command()
+	if !ok {
+		return "", false
+	}
+	seen, _ := shellparts.Seen(command, shellDialect())
+	for _, each := range seen {
+		if text, ok := firstMatch(rules, c.running(each), prohibits); ok {
+			return text, true
+		}
+	}
+	return "", false
 }
 
-// matchArg matches one glob. In a command line a slash is a character as any
-// other, so that `go test *` means `go test ./...` too.
-func (c ruleCall) matchArg(a argRule, value string) bool {
-	glob := a.glob
-	if c.speaksOfShell(a.name) {
-		const slash = "\x1f"
-		glob, value = strings.ReplaceAll(glob, "/", slash), strings.ReplaceAll(value, "/", slash)
+// unclear decides about a command line that can run more than can be seen, once a rule
+// concerns commands of this tool; ok reports that it did.
+func (p Policy) unclear(c *Call) (v Verdict, why string, ok bool) {
+	command, isLine := c.command()
+	if !isLine {
+		return Run, "", false
 	}
-	hit, err := doublestar.Match(glob, value)
-	return err == nil && hit
+	limits, limited := aboutCommands(slices.Concat(p.Deny, p.Ask), c)
+	_, granted := aboutCommands(p.Allow, c)
+	if !limited && !granted {
+		return Run, "", false
+	}
+	if _, unclear := shellparts.Seen(command, shellDialect()); !unclear {
+		return Run, "", false
+	}
+	switch {
+	case slices.Contains(p.Allow, c.Rule()):
+		return Run, "", true
+	case limited && p.AllowAll:
+		return Refuse, "the rule " + limits + " concerns commands, and it can't be seen which commands this line runs", true
+	case limited:
+		return Ask, "the rule " + limits + " concerns commands, and it can't be seen which commands this line runs", true
+	case p.AllowAll || allowsWhole(p.Allow, c):
+		return Run, "", true
+	}
+	return Ask, "it can't be seen which commands this line runs", true
+}
+
+// aboutCommands returns the first rule that concerns some command lines of a call's tool.
+func aboutCommands(rules []string, c *Call) (string, bool) {
+	for _, text := range rules {
+		r, err := parseRule(text)
+		if err != nil {
+			continue
+		}
+		if ok, err := toolset.Match(r.tool, c.tool.ID); err == nil && ok && slices.ContainsFunc(r.args, func(a argRule) bool { return c.isCommand(a.name) }) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// wildIn reports whether a rule has a glob for the command line that can match more than
+// one.
+func (r rule) wildIn(c *Call) bool {
+	return slices.ContainsFunc(r.args, func(a argRule) bool { return c.isCommand(a.name) && strings.ContainsAny(a.glob, `*?[{\`) })
+}
+
+// isCommand reports whether a rule's argument is the call's command line.
+func (c *Call) isCommand(name string) bool {
+	return c.shell != "" && (name == c.shell || name == "" && c.main == c.shell)
 }

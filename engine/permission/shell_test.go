@@ -62,10 +62,10 @@ func TestRulesForCommandLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, why := c.policy.Decide(tool, args, nil); got != c.want {
+			if got, why := c.policy.Decide(Resolve(tool, args, nil)); got != c.want {
 				t.Errorf("%q: verdict %v (%s), want %v", c.command, got, why, c.want)
 			}
-			if got, _ := allow(RuleFor(tool, args)).Decide(tool, args, nil); got != Run {
+			if got, _ := allow(Resolve(tool, args, nil).Rule()).Decide(Resolve(tool, args, nil)); got != Run {
 				t.Errorf("%q: the rule made from this very call doesn't allow it", c.command)
 			}
 		})

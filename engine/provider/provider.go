@@ -229,6 +229,9 @@ type ToolResult struct {
 	Name  string `json:"name"`
 	Text  string `json:"text"`
 	Error bool   `json:"error,omitempty"`
+	// Outside names what the result has from beyond this machine; empty where it has
+	// nothing. No provider is sent it.
+	Outside string `json:"outside,omitempty"`
 }
 
 // DeltaKind is one of document 002's stream event types.

@@ -219,8 +219,8 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/permission/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/shellparts"},
-			why: "whether a call may run is told by rules, the tool and the folder; who is asked is the engine's",
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./toolset/builtin", "./toolset/wspath", "./internal/shellparts"},
+			why: "rules, the tool and the folder decide whether a call may run; asking the user is the engine's",
 		},
 		{
 			rooms: []string{"./engine/models/..."}, tests: true,
@@ -269,8 +269,13 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/validate/...", "./toolset/check/..."},
-			forbid: []string{"./toolset/*/..."},
-			why:    "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
+			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/wspath"},
+			why: "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
+		},
+		{
+			rooms: []string{"./toolset/wspath/..."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./toolset"},
+			why: "which file a path means depends on the workspace alone; rules and tools share the answer",
 		},
 		{
 			rooms:  []string{"./toolset/registry/..."},

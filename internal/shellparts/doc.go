@@ -10,8 +10,10 @@
 //     redirections to files, assignments, functions, loops, subshells, a name
 //     that is made of a variable.
 //   - Part: one command of a line, its words with one space between them.
-//   - Seen: every command that stands anywhere in a line, as far as that can
-//     be read, with the quotes taken off its words.
+//   - Seen: every command that a line contains at any depth, without the quotes of its
+//     words, and every command that a program such as env, xargs or sh -c can be told to
+//     run by its arguments.
+//   - Unclear: a line that can run more than is seen.
 //
 // [Simple] errs on the side of no, [Seen] on the side of more; a permission
 // needs the one, a prohibition the other. Neither is containment: what a

@@ -1,7 +1,6 @@
 package shellparts
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -138,81 +137,4 @@ func harmless(r *syntax.Redirect) bool {
 		return to == "/dev/null"
 	}
 	return false
-}
-
-// Seen gives the commands that a line holds, at any depth, for rules that
-// forbid: each as it would be without quotes, and once more by its bare name
-// where it was called by a path. A line that can't be read gives none.
-func Seen(line string, d Dialect) []string {
-	if len(line) > maxLine || d == Windows {
-		return nil
-	}
-	var out []string
-	for _, lang := range []syntax.LangVariant{syntax.LangPOSIX, syntax.LangBash} {
-		f, err := parse(line, lang)
-		if err != nil {
-			continue
-		}
-		syntax.Walk(f, func(n syntax.Node) bool {
-			if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
-				out = append(out, spoken(line, c.Args)...)
-			}
-			return true
-		})
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func spoken(line string, args []*syntax.Word) []string {
-	words := make([]string, len(args))
-	for i, w := range args {
-		words[i] = unquoted(line, w)
-	}
-	out := []string{strings.Join(words, " ")}
-	if base := path.Base(words[0]); base != words[0] {
-		words[0] = base
-		out = append(out, strings.Join(words, " "))
-	}
-	return out
-}
-
-// unquoted is a word without its quotes; what the shell would expand stays.
-func unquoted(line string, w *syntax.Word) string {
-	var b strings.Builder
-	add := func(parts []syntax.WordPart, quoted bool) {
-		for _, p := range parts {
-			switch p := p.(type) {
-			case *syntax.Lit:
-				b.WriteString(unescaped(p.Value, quoted))
-			case *syntax.SglQuoted:
-				b.WriteString(p.Value)
-			default:
-				b.WriteString(line[p.Pos().Offset():p.End().Offset()])
-			}
-		}
-	}
-	for _, p := range w.Parts {
-		if q, ok := p.(*syntax.DblQuoted); ok {
-			add(q.Parts, true)
-			continue
-		}
-		add([]syntax.WordPart{p}, false)
-	}
-	return b.String()
-}
-
-// unescaped takes the backslashes out of a literal, as the shell does.
-func unescaped(s string, quoted bool) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
-			i++
-			if s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

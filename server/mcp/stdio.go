@@ -18,7 +18,8 @@ const (
 )
 
 // Serve answers one client until its stream ends, it can't be written to, or ctx
-// ends. What runs then is cancelled, and has ended when Serve returns. The host is
+// ends. A line that is not a message is answered with a JSON-RPC error, and the session
+// continues. What runs then is cancelled, and has ended when Serve returns. The host is
 // closed by it.
 func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	own := newSession(h.eng)
@@ -29,10 +30,11 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	from, to := io.Pipe()
+	client := &messages{out: out}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, err := io.Copy(to, in)
+		err := client.copyMessages(to, in)
 		h.stop(errEnding) // nobody is there any more who would hear of a result
 		to.CloseWithError(err)
 	}()
@@ -50,15 +52,9 @@ func (h *Host) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}()
 	// Run ends only once the calls that run have.
 	defer context.AfterFunc(ctx, func() { h.stop(errEnding) })()
-	err := sv.sdk.Run(ctx, &sdk.IOTransport{Reader: from, Writer: keepOpen{out}, MaxLineLength: maxLine})
+	err := sv.sdk.Run(ctx, &sdk.IOTransport{Reader: from, Writer: client, MaxLineLength: maxLine + len(bigID)})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
 		return nil
 	}
 	return err
 }
-
-// keepOpen is a stream that isn't ours to close.
-type keepOpen struct{ io.Writer }
-
-// Close leaves it open.
-func (keepOpen) Close() error { return nil }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 // Options sets what differs between uses. The zero value gives all tools, of
@@ -114,9 +115,10 @@ func guarded(p toolset.Policy, e toolset.Entry) toolset.Entry {
 	e.Runner = toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
 		var args struct{ Path string }
 		if call.Workspace != nil && json.Unmarshal(call.Args, &args) == nil {
-			place, ok := p.On(call.Workspace).Unsealed().Place(filepath.FromSlash(args.Path))
-			if ok && !place.Writable {
-				return toolset.Result{}, toolset.Errorf("%s is kept as it is: the policy lets nothing write there", show(args.Path))
+			at, err := resolve(call.Workspace, args.Path) // the tool itself reports an error
+			place, ok := p.On(call.Workspace).Unsealed().Place(filepath.FromSlash(at.Name))
+			if err == nil && ok && !place.Writable {
+				return toolset.Result{}, toolset.Errorf("%s is kept as it is: the policy lets nothing write there", wspath.Show(at.Name))
 			}
 		}
 		return inner.Run(ctx, call)

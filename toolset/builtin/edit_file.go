@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 //go:embed edit_file.md
@@ -111,7 +112,7 @@ func (a editArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	if err != nil {
 		return toolset.Result{}, err
 	}
-	if at.info == nil {
+	if at.Info == nil {
 		return toolset.Result{}, notThere(ws, at)
 	}
 	raw, err := readForEdit(ws, at, edits)
@@ -120,15 +121,15 @@ func (a editArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	}
 	out, done, err := applyEdits(raw, edits)
 	if err != nil {
-		return toolset.Result{}, toolset.Errorf("%s: %w", show(at.given), err)
+		return toolset.Result{}, toolset.Errorf("%s: %w", wspath.Show(at.Given), err)
 	}
 	if len(out) > maxWrite {
-		return toolset.Result{}, toolset.Errorf("%s would have %s; %s are allowed", show(at.given), size(int64(len(out))), size(maxWrite))
+		return toolset.Result{}, toolset.Errorf("%s would have %s; %s are allowed", wspath.Show(at.Given), size(int64(len(out))), size(maxWrite))
 	}
 	if err := writeAtomic(ctx, ws, at, out); err != nil {
 		return toolset.Result{}, err
 	}
-	data := editData{Path: dataName(at.given), Size: len(out), Edits: done}
+	data := editData{Path: dataName(at.Given), Size: len(out), Edits: done}
 	var lines []string
 	for _, d := range done {
 		data.Replacements += d.Replacements
@@ -143,7 +144,7 @@ func (a editArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	if len(lines) > 1 {
 		where = "lines "
 	}
-	return result(fmt.Sprintf("edited %s: %s (%s)", show(at.given), count(data.Replacements, "replacement"), where+strings.Join(lines, ", ")), data)
+	return result(fmt.Sprintf("edited %s: %s (%s)", wspath.Show(at.Given), count(data.Replacements, "replacement"), where+strings.Join(lines, ", ")), data)
 }
 
 // edits gives the edits in either form.
@@ -165,8 +166,8 @@ func (a editArgs) edits() ([]edit, error) {
 
 // readForEdit reads a whole file, if it is one that can be edited as text.
 func readForEdit(ws *toolset.Workspace, at place, edits []edit) ([]byte, error) {
-	if at.info.Size() > maxWrite {
-		return nil, toolset.Errorf("%s has %s; edit_file takes files up to %s", show(at.given), size(at.info.Size()), size(maxWrite))
+	if at.Info.Size() > maxWrite {
+		return nil, toolset.Errorf("%s has %s; edit_file takes files up to %s", wspath.Show(at.Given), size(at.Info.Size()), size(maxWrite))
 	}
 	f, err := openRegular(ws, at)
 	if err != nil {
@@ -175,17 +176,17 @@ func readForEdit(ws *toolset.Workspace, at place, edits []edit) ([]byte, error) 
 	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxWrite+1))
 	if err != nil {
-		return nil, explain("read", at.given, err)
+		return nil, wspath.Explain("read", at.Given, err)
 	}
 	switch enc := sniff(raw[:min(len(raw), sniffLength)]); {
 	case enc == notText:
-		return nil, toolset.Errorf("%s is a binary file; edit_file changes text only", show(at.given))
+		return nil, toolset.Errorf("%s is a binary file; edit_file changes text only", wspath.Show(at.Given))
 	case enc != utf8Text:
-		return nil, toolset.Errorf("%s is %s; edit_file changes UTF-8 text only", show(at.given), strings.ToUpper(string(enc)))
+		return nil, toolset.Errorf("%s is %s; edit_file changes UTF-8 text only", wspath.Show(at.Given), strings.ToUpper(string(enc)))
 	case !utf8.Valid(raw):
 		for _, e := range edits { // Latin-1 perhaps: plain ASCII fits in any of them
 			if strings.IndexFunc(e.NewText, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-				return nil, toolset.Errorf("%s is not valid UTF-8, so only plain ASCII can be put in; new_text has other characters", show(at.given))
+				return nil, toolset.Errorf("%s is not valid UTF-8, so only plain ASCII can be put in; new_text has other characters", wspath.Show(at.Given))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"path"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 // skipped tells why a folder is mentioned but not walked; empty for one that
@@ -16,7 +17,9 @@ func skipped(ws *toolset.Workspace, dir string, name string, siblings map[string
 		return err == nil && info.Mode().IsRegular()
 	}
 	switch {
-	case name == ".git" || refuseGit(ws, dir, name) != nil:
+	case hiddenByRule(ws, full):
+		return "denied by a rule"
+	case name == ".git" || wspath.RefuseGit(ws, dir, name) != nil:
 		return "git's own"
 	case name == "node_modules" && siblings["package.json"],
 		name == "target" && siblings["Cargo.toml"],
@@ -25,6 +28,12 @@ func skipped(ws *toolset.Workspace, dir string, name string, siblings map[string
 		return "generated"
 	}
 	return ""
+}
+
+// hiddenByRule reports whether a rule denies a name that a walk found.
+func hiddenByRule(ws *toolset.Workspace, name string) bool {
+	_, yes := wspath.Denied(ws, place{Name: name})
+	return yes
 }
 
 // nameSet is the names of a folder's entries.

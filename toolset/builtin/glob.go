@@ -7,6 +7,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 // globber makes the test for a glob that a model gave: one without a slash is
@@ -19,7 +20,7 @@ func globber(glob string) (func(rel string) bool, error) {
 	}
 	pattern := strings.TrimSuffix(strings.TrimPrefix(glob, "./"), "/")
 	if err := toolset.CheckGlob(pattern); err != nil {
-		return nil, toolset.Errorf("glob %s is not valid: %w", show(clip(glob, maxShownLine)), err)
+		return nil, toolset.Errorf("glob %s is not valid: %w", wspath.Show(clip(glob, maxShownLine)), err)
 	}
 	whole := strings.Contains(pattern, "/")
 	return func(rel string) bool {

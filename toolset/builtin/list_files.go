@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 //go:embed list_files.md
@@ -100,22 +101,18 @@ func (a listArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	if a.Path == "" {
 		a.Path = "."
 	}
-	name, err := locate(ws, a.Path)
+	at, err := resolve(ws, a.Path)
 	if err != nil {
 		return toolset.Result{}, err
 	}
-	at, err := find(ws, name)
-	if err != nil {
-		return toolset.Result{}, err
-	}
-	if at.info == nil {
+	if at.Info == nil {
 		return toolset.Result{}, notThere(ws, at)
 	}
-	l := &lister{ctx: ctx, ws: ws, match: match, depth: a.Depth, given: at.given}
-	if at.info.IsDir() {
-		err = l.walk(at.name)
+	l := &lister{ctx: ctx, ws: ws, match: match, depth: a.Depth, given: at.Given}
+	if at.Info.IsDir() {
+		err = l.walk(at.Name)
 	} else {
-		l.found = []listEntry{describe(ws, at.name, at.given, at.info.Mode().Type())}
+		l.found = []listEntry{describe(ws, at.Name, at.Given, at.Info.Mode().Type())}
 	}
 	if err != nil {
 		return toolset.Result{}, err
@@ -123,7 +120,7 @@ func (a listArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	slices.SortFunc(l.found, func(a, b listEntry) int {
 		return slices.Compare(strings.Split(a.name, "/"), strings.Split(b.name, "/"))
 	})
-	data := listData{Path: dataName(at.given), Entries: l.found, More: l.more, Minimum: l.unfinished}
+	data := listData{Path: dataName(at.Given), Entries: l.found, More: l.more, Minimum: l.unfinished}
 	data.Text = l.text(at, a)
 	return result(data.Text, data)
 }
@@ -139,6 +136,7 @@ type lister struct {
 	found      []listEntry
 	more       int
 	walked     int
+	hidden     int  // entries that a rule denies
 	unfinished bool // there is more than was counted
 }
 
@@ -175,7 +173,7 @@ func (l *lister) look(dir folder, asked bool) ([]folder, error) {
 	}
 	entries, more, err := readDir(l.ws, dir.name, maxPerFolder)
 	if err != nil && asked {
-		return nil, explain("list", l.given, err)
+		return nil, wspath.Explain("list", l.given, err)
 	}
 	if err != nil {
 		l.note(dir.rel, "can't be read")
@@ -191,6 +189,10 @@ func (l *lister) look(dir folder, asked bool) ([]folder, error) {
 		}
 		rel := path.Join(dir.rel, e.Name())
 		name := path.Join(dir.name, e.Name())
+		if hiddenByRule(l.ws, name) {
+			l.hidden++
+			continue
+		}
 		why := ""
 		if e.IsDir() {
 			why = skipped(l.ws, dir.name, e.Name(), siblings)
@@ -258,7 +260,7 @@ func describe(ws *toolset.Workspace, name, shown string, m fs.FileMode) listEntr
 			e.Size = &n
 		}
 	default:
-		e.Note = kindName(m)
+		e.Note = wspath.KindName(m)
 	}
 	return e
 }
@@ -266,12 +268,12 @@ func describe(ws *toolset.Workspace, name, shown string, m fs.FileMode) listEntr
 func (l *lister) text(at place, a listArgs) string {
 	var b strings.Builder
 	for _, e := range l.found {
-		b.WriteString(show(e.name))
+		b.WriteString(wspath.Show(e.name))
 		switch {
 		case e.Type == "folder":
 			b.WriteByte('/')
 		case e.Type == "link":
-			b.WriteString(" -> " + show(e.target))
+			b.WriteString(" -> " + wspath.Show(e.target))
 		case e.Size != nil:
 			b.WriteString("  " + size(*e.Size))
 		}
@@ -282,9 +284,9 @@ func (l *lister) text(at place, a listArgs) string {
 	}
 	switch {
 	case len(l.found) == 0 && a.Glob != "":
-		fmt.Fprintf(&b, "[nothing in %s matches %s]\n", show(at.given), show(a.Glob))
+		fmt.Fprintf(&b, "[nothing in %s matches %s]\n", wspath.Show(at.Given), wspath.Show(a.Glob))
 	case len(l.found) == 0:
-		fmt.Fprintf(&b, "[%s is empty]\n", show(at.given))
+		fmt.Fprintf(&b, "[%s is empty]\n", wspath.Show(at.Given))
 	}
 	atLeast := ""
 	if l.unfinished {
@@ -292,6 +294,9 @@ func (l *lister) text(at place, a listArgs) string {
 	}
 	if l.more > 0 || l.unfinished {
 		fmt.Fprintf(&b, "[%s listed, %s%d more not; narrow it with path, glob or depth]\n", count(len(l.found), "entry"), atLeast, l.more)
+	}
+	if l.hidden > 0 {
+		fmt.Fprintf(&b, "[%s not listed: a rule denies them]\n", count(l.hidden, "entry"))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -63,7 +63,7 @@ func firstLines(text string, most int) []string {
 // without control characters but tabs.
 func harmless(line string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && unprintable(r) {
+		if r != '\t' && !unicode.IsPrint(r) {
 			return unicode.ReplacementChar
 		}
 		return r

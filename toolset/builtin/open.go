@@ -9,23 +9,20 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 // openFile finds a regular file and opens it for reading. The caller closes it.
 func openFile(ws *toolset.Workspace, given string) (*os.File, place, error) {
-	name, err := locate(ws, given)
-	if err != nil {
-		return nil, place{}, err
-	}
-	at, err := find(ws, name)
+	at, err := resolve(ws, given)
 	if err != nil {
 		return nil, at, err
 	}
-	if at.info == nil {
+	if at.Info == nil {
 		return nil, at, notThere(ws, at)
 	}
-	if at.info.IsDir() {
-		return nil, at, toolset.Errorf("%s is a folder; list_files shows what is in it", show(name))
+	if at.Info.IsDir() {
+		return nil, at, toolset.Errorf("%s is a folder; list_files shows what is in it", wspath.Show(at.Given))
 	}
 	f, err := openRegular(ws, at)
 	return f, at, err
@@ -35,16 +32,16 @@ func openFile(ws *toolset.Workspace, given string) (*os.File, place, error) {
 // it is opened, since opening a pipe or a device has effects, and after, since
 // it may have been replaced. The open doesn't wait for a pipe's other end.
 func openRegular(ws *toolset.Workspace, at place) (*os.File, error) {
-	if !at.info.Mode().IsRegular() {
-		return nil, special(at.given, at.info.Mode())
+	if !at.Info.Mode().IsRegular() {
+		return nil, special(at.Given, at.Info.Mode())
 	}
-	f, err := ws.Root.OpenFile(at.name, os.O_RDONLY|openFlags, 0)
+	f, err := ws.Root.OpenFile(at.Name, os.O_RDONLY|openFlags, 0)
 	if err != nil {
-		return nil, explain("read", at.given, err)
+		return nil, wspath.Explain("read", at.Given, err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = special(at.given, info.Mode())
+		err = special(at.Given, info.Mode())
 	}
 	if err != nil {
 		f.Close()
@@ -54,7 +51,7 @@ func openRegular(ws *toolset.Workspace, at place) (*os.File, error) {
 }
 
 func special(name string, m fs.FileMode) error {
-	return toolset.Errorf("%s is a %s; only regular files can be opened", show(name), kindName(m))
+	return toolset.Errorf("%s is a %s; only regular files can be opened", wspath.Show(name), wspath.KindName(m))
 }
 
 // readDir lists a folder, sorted by name, up to a number of entries; more

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 const relative = "; give a path relative to the workspace, such as notes.txt or src/main.go"
@@ -184,7 +185,7 @@ func TestLinkBetweenLookAndUse(t *testing.T) {
 	}
 	var places []place
 	for _, name := range []string{"f", "d/f"} {
-		at, err := find(ws, name)
+		at, err := resolve(ws, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,10 +200,10 @@ func TestLinkBetweenLookAndUse(t *testing.T) {
 	for _, at := range places {
 		if f, err := openRegular(ws, at); err == nil {
 			f.Close()
-			t.Errorf("%s was opened", at.given)
+			t.Errorf("%s was opened", at.Given)
 		}
 		if err := writeAtomic(t.Context(), ws, at, []byte("gotcha")); err == nil {
-			t.Errorf("%s was written", at.given)
+			t.Errorf("%s was written", at.Given)
 		}
 	}
 	if _, _, err := readDir(ws, "d", 10); err == nil {
@@ -297,7 +298,7 @@ func FuzzLocate(f *testing.F) {
 	}
 	defer ws.Close()
 	f.Fuzz(func(t *testing.T, given string) {
-		name, err := locate(ws, given)
+		name, err := wspath.Name(ws, given)
 		if err != nil {
 			if len(err.Error()) > 20_000 {
 				t.Fatalf("a message of %d bytes", len(err.Error()))
@@ -307,8 +308,40 @@ func FuzzLocate(f *testing.F) {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			t.Fatalf("%q gave %q", given, name)
 		}
-		if again, err := locate(ws, name); name != "" && (err != nil || again != name) && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, `"`) {
+		if again, err := wspath.Name(ws, name); name != "" && (err != nil || again != name) && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, `"`) {
 			t.Fatalf("%q gave %q, and that %q, %v", given, name, again, err)
 		}
 	})
+}
+
+// A rule that denies a tool a path hides it from the tools that walk folders, and from
+// those that reach it by a link.
+func TestDeniedPaths(t *testing.T) {
+	t.Parallel()
+	ws := newWorkspace(t, map[string]string{"secret/key": "needle\n", "open/a": "needle\n", "b": "needle\n"})
+	link(t, ws, "../secret/key", "open/alias")
+	link(t, ws, "../secret", "open/dir")
+	ws.Denied = func(name string, _ bool) (string, bool) {
+		return "deny *(path=secret/**)", name == "secret" || strings.HasPrefix(name, "secret/")
+	}
+	for _, call := range []struct {
+		tool string
+		args object
+	}{
+		{"read_file", object{"path": "secret/key"}}, {"read_file", object{"path": "open/alias"}}, {"read_file", object{"path": "open/dir/key"}},
+		{"write_file", object{"path": "secret/new", "content": "x"}}, {"write_file", object{"path": "open/dir/new", "content": "x"}},
+		{"edit_file", object{"path": "open/alias", "old_text": "needle", "new_text": "x"}},
+		{"list_files", object{"path": "open/dir"}}, {"search_files", object{"query": "needle", "path": "secret"}},
+	} {
+		if _, err := try(t, ws, call.tool, call.args); err == nil || !strings.Contains(err.Error(), "is denied by the rule deny *(path=secret/**)") {
+			t.Errorf("%s %v: %v", call.tool, call.args, err)
+		}
+	}
+	if got := do(t, ws, "list_files", object{}).Text; strings.Contains(got, "\nsecret") || !strings.Contains(got, "[1 entry not listed: a rule denies them]") {
+		t.Errorf("the listing is\n%s", got)
+	}
+	got := do(t, ws, "search_files", object{"query": "needle"}).Text
+	if strings.Contains(got, "secret") || !strings.Contains(got, "open/a") || !strings.Contains(got, "1 not searched: a rule denies them") {
+		t.Errorf("the search gives\n%s", got)
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 //go:embed read_file.md
@@ -95,27 +96,27 @@ func (a readArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resul
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return toolset.Result{}, explain("read", at.given, err)
+		return toolset.Result{}, wspath.Explain("read", at.Given, err)
 	}
 	text, err := newTextFile(f)
 	if err != nil {
-		return toolset.Result{}, explain("read", at.given, err)
+		return toolset.Result{}, wspath.Explain("read", at.Given, err)
 	}
 	data := readData{
-		Path: dataName(at.given), Size: info.Size(), Offset: max(a.Offset, 1),
+		Path: dataName(at.Given), Size: info.Size(), Offset: max(a.Offset, 1),
 		Encoding: text.encoding, BOM: text.bom, LineEndings: "none",
 	}
 	if text.encoding == notText {
 		data.MediaType = http.DetectContentType(text.head)
-		return result(describeBinary(at.given, data, f), data)
+		return result(describeBinary(at.Given, data, f), data)
 	}
 	want := lineRange{offset: data.Offset, limit: a.Limit, bytes: a.maxBytes, toEnd: info.Size() <= countLimit}
 	got, err := want.read(ctx, text.Reader)
 	if err != nil {
-		return toolset.Result{}, explainUnlessEnded(ctx, "read", at.given, err)
+		return toolset.Result{}, explainUnlessEnded(ctx, "read", at.Given, err)
 	}
 	if got.total >= 0 && got.total < data.Offset && data.Offset > 1 {
-		return toolset.Result{}, toolset.Errorf("%s has %s; offset %d is past its end", show(at.given), count(got.total, "line"), data.Offset)
+		return toolset.Result{}, toolset.Errorf("%s has %s; offset %d is past its end", wspath.Show(at.Given), count(got.total, "line"), data.Offset)
 	}
 	data.Content = strings.ToValidUTF8(got.text, string(utf8.RuneError))
 	data.Lines, data.Truncated = countLines(got.text), got.more
@@ -168,13 +169,13 @@ func readText(data readData, got piece) string {
 func describeBinary(name string, data readData, f *os.File) string {
 	kind, isImage := strings.CutPrefix(data.MediaType, "image/")
 	if !isImage {
-		return fmt.Sprintf("[%s is a binary file (%s, %s); read_file shows text only]", show(name), data.MediaType, size(data.Size))
+		return fmt.Sprintf("[%s is a binary file (%s, %s); read_file shows text only]", wspath.Show(name), data.MediaType, size(data.Size))
 	}
 	pixels := ""
 	if cfg, ok := imageSize(f, kind); ok {
 		pixels = fmt.Sprintf(", %d by %d pixels", cfg.Width, cfg.Height)
 	}
-	return fmt.Sprintf("[%s is an image (%s%s, %s); read_file can't show images; the user can attach it, with -f]", show(name), data.MediaType, pixels, size(data.Size))
+	return fmt.Sprintf("[%s is an image (%s%s, %s); read_file can't show images; the user can attach it, with -f]", wspath.Show(name), data.MediaType, pixels, size(data.Size))
 }
 
 // maxImageHeader bounds what is read of an image to learn its size.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 // maxInstructions bounds a regular expression. RE2 takes at most that many
@@ -81,6 +82,8 @@ type searcher struct {
 	data searchData
 	out  strings.Builder
 	stop bool // a match was found that isn't shown
+	// hidden counts the files and folders that a rule denies.
+	hidden int
 }
 
 // file searches one file, if it is text.
@@ -92,16 +95,16 @@ func (s *searcher) file(at place) error {
 	defer f.Close()
 	text, err := newTextFile(f)
 	if err != nil {
-		return explain("search", at.given, err)
+		return wspath.Explain("search", at.Given, err)
 	}
 	if text.encoding == notText {
 		s.data.Binary++
 		return nil
 	}
 	s.data.Files++
-	scan := fileScan{s: s, name: at.given, first: len(s.data.Matches)}
+	scan := fileScan{s: s, name: at.Given, first: len(s.data.Matches)}
 	if err := scan.lines(text.Reader); err != nil {
-		return explainUnlessEnded(s.ctx, "search", at.given, err)
+		return explainUnlessEnded(s.ctx, "search", at.Given, err)
 	}
 	return nil
 }
@@ -260,7 +263,7 @@ func (f *fileScan) heading(number int) {
 		if f.s.out.Len() > 0 {
 			f.s.out.WriteByte('\n')
 		}
-		f.s.out.WriteString(show(f.name) + "\n")
+		f.s.out.WriteString(wspath.Show(f.name) + "\n")
 	case f.s.context > 0 && number-len(f.before) > f.printed+1:
 		f.s.out.WriteString("--\n")
 	}

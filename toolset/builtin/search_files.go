@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 //go:embed search_files.md
@@ -113,15 +114,11 @@ func (a searchArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Res
 	if a.Path == "" {
 		a.Path = "."
 	}
-	name, err := locate(ws, a.Path)
+	at, err := resolve(ws, a.Path)
 	if err != nil {
 		return toolset.Result{}, err
 	}
-	at, err := find(ws, name)
-	if err != nil {
-		return toolset.Result{}, err
-	}
-	if at.info == nil {
+	if at.Info == nil {
 		return toolset.Result{}, notThere(ws, at)
 	}
 	s := &searcher{ctx: ctx, ws: ws, find: finder, glob: glob, context: min(max(a.Context, 0), 10), limit: a.Limit}
@@ -129,10 +126,10 @@ func (a searchArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Res
 		s.limit = defaultMatches
 	}
 	s.data.Matches = []match{}
-	if at.info.IsDir() {
-		err = s.walk(at.name, at.given, "")
+	if at.Info.IsDir() {
+		err = s.walk(at.Name, at.Given, "")
 	} else if err = s.file(at); err == nil && s.data.Binary > 0 {
-		return toolset.Result{}, toolset.Errorf("%s is a binary file; search_files searches text only", show(at.given))
+		return toolset.Result{}, toolset.Errorf("%s is a binary file; search_files searches text only", wspath.Show(at.Given))
 	}
 	if err != nil {
 		return toolset.Result{}, err
@@ -147,7 +144,7 @@ func (s *searcher) text(a searchArgs) string {
 	if len(s.data.Matches) == 0 {
 		where := "the workspace"
 		if a.Path != "." {
-			where = show(a.Path)
+			where = wspath.Show(a.Path)
 		}
 		searched := fmt.Sprintf("no match in %s (%s searched", where, count(s.data.Files, "file"))
 		return "[" + strings.Join(append([]string{searched}, notes...), ", ") + ")]"
@@ -169,6 +166,9 @@ func (s *searcher) notes() []string {
 	if s.data.Unreadable > 0 {
 		notes = append(notes, fmt.Sprintf("%d could not be read", s.data.Unreadable))
 	}
+	if s.hidden > 0 {
+		notes = append(notes, fmt.Sprintf("%d not searched: a rule denies them", s.hidden))
+	}
 	return notes
 }
 
@@ -180,7 +180,7 @@ func (s *searcher) walk(name, given, rel string) error {
 	}
 	entries, more, err := readDir(s.ws, name, maxPerFolder)
 	if err != nil && rel == "" {
-		return explain("search", given, err)
+		return wspath.Explain("search", given, err)
 	}
 	if err != nil {
 		s.data.Unreadable++
@@ -189,19 +189,21 @@ func (s *searcher) walk(name, given, rel string) error {
 	s.data.Truncated = s.data.Truncated || more
 	siblings := nameSet(entries)
 	for _, e := range entries {
-		at := place{given: path.Join(given, e.Name()), name: path.Join(name, e.Name())}
+		at := place{Given: path.Join(given, e.Name()), Name: path.Join(name, e.Name())}
 		below := path.Join(rel, e.Name())
 		switch {
 		case s.stop:
 			return nil
+		case hiddenByRule(s.ws, at.Name):
+			s.hidden++
 		case e.IsDir():
 			if skipped(s.ws, name, e.Name(), siblings) == "" {
-				if err := s.walk(at.name, at.given, below); err != nil {
+				if err := s.walk(at.Name, at.Given, below); err != nil {
 					return err
 				}
 			}
-		case e.Type().IsRegular() && s.glob(below) && refuseGit(s.ws, name, e.Name()) == nil:
-			if at.info, err = s.ws.Root.Lstat(at.name); err != nil {
+		case e.Type().IsRegular() && s.glob(below) && wspath.RefuseGit(s.ws, name, e.Name()) == nil:
+			if at.Info, err = s.ws.Root.Lstat(at.Name); err != nil {
 				s.data.Unreadable++
 				continue
 			}

@@ -64,7 +64,7 @@ func TestSpecialFilesAreNeverOpened(t *testing.T) {
 func TestSwappedForAPipe(t *testing.T) {
 	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"f": "text\n"})
-	at, err := find(ws, "f")
+	at, err := resolve(ws, "f")
 	if err != nil {
 		t.Fatal(err)
 	}

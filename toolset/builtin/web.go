@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/internal/publicnet"
@@ -197,7 +198,7 @@ func charsOf(asked int) int {
 // oneWebLine makes one harmless line of what a server says.
 func oneWebLine(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
-		if unprintable(r) && r != ' ' {
+		if !unicode.IsPrint(r) && r != ' ' {
 			return ' '
 		}
 		return r

@@ -10,6 +10,7 @@ import (
 	"path"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 // maxWrite bounds a file that the tools write or edit. Models write far less;
@@ -18,40 +19,36 @@ const maxWrite = 16 << 20
 
 // findWritable finds a place where a regular file is, or may be made.
 func findWritable(ws *toolset.Workspace, given string) (place, error) {
-	name, err := locate(ws, given)
-	if err != nil {
-		return place{}, err
-	}
-	at, err := find(ws, name)
+	at, err := resolve(ws, given)
 	switch {
 	case err != nil:
 		return at, err
-	case at.info == nil:
+	case at.Info == nil:
 		return at, nil
-	case at.info.IsDir():
-		return at, toolset.Errorf("%s is a folder, so no file can be written there", show(name))
-	case !at.info.Mode().IsRegular():
-		return at, special(name, at.info.Mode())
-	case at.info.Mode().Perm()&0o222 == 0:
+	case at.Info.IsDir():
+		return at, toolset.Errorf("%s is a folder, so no file can be written there", wspath.Show(at.Given))
+	case !at.Info.Mode().IsRegular():
+		return at, special(at.Given, at.Info.Mode())
+	case at.Info.Mode().Perm()&0o222 == 0:
 		// The rename would succeed all the same; somebody protected it.
-		return at, toolset.Errorf("%s is read-only (mode %04o)", show(name), at.info.Mode().Perm())
+		return at, toolset.Errorf("%s is read-only (mode %04o)", wspath.Show(at.Given), at.Info.Mode().Perm())
 	}
 	return at, nil
 }
 
 // writeAtomic gives the place its new content at once: written beside it,
 // synced, renamed. An existing file's mode stays, and so does its owner where
-// the system lets us. at.info is what the caller saw; another writer since
+// the system lets us. at.Info is what the caller saw; another writer since
 // then is an error, and nothing is written.
 func writeAtomic(ctx context.Context, ws *toolset.Workspace, at place, content []byte) (err error) {
-	dir := path.Dir(at.name)
+	dir := path.Dir(at.Name)
 	if err := ws.Root.MkdirAll(dir, 0o777); err != nil {
-		return explain("make the folder", dir, err)
+		return wspath.Explain("make the folder", dir, err)
 	}
 	tmp := path.Join(dir, fmt.Sprintf(".fettle-%s.tmp", rand.Text()))
 	f, err := ws.Root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|openFlags, 0o666)
 	if err != nil {
-		return explain("write in", dir, err)
+		return wspath.Explain("write in", dir, err)
 	}
 	defer func() {
 		if err != nil {
@@ -60,25 +57,25 @@ func writeAtomic(ctx context.Context, ws *toolset.Workspace, at place, content [
 		}
 	}()
 	if err := fill(ctx, f, content); err != nil {
-		return explainUnlessEnded(ctx, "write", at.given, err)
+		return explainUnlessEnded(ctx, "write", at.Given, err)
 	}
-	if at.info != nil {
-		keepOwner(f, at.info)
-		if err := f.Chmod(at.info.Mode().Perm()); err != nil {
-			return explain("keep the mode of", at.given, err)
+	if at.Info != nil {
+		keepOwner(f, at.Info)
+		if err := f.Chmod(at.Info.Mode().Perm()); err != nil {
+			return wspath.Explain("keep the mode of", at.Given, err)
 		}
 	}
 	if err := f.Sync(); err != nil {
-		return explain("write", at.given, err)
+		return wspath.Explain("write", at.Given, err)
 	}
 	if err := f.Close(); err != nil {
-		return explain("write", at.given, err)
+		return wspath.Explain("write", at.Given, err)
 	}
 	if err := unchanged(ws, at); err != nil {
 		return err
 	}
-	if err := ws.Root.Rename(tmp, at.name); err != nil {
-		return explain("write", at.given, err)
+	if err := ws.Root.Rename(tmp, at.Name); err != nil {
+		return wspath.Explain("write", at.Given, err)
 	}
 	return nil
 }
@@ -104,18 +101,18 @@ func explainUnlessEnded(ctx context.Context, doing, name string, err error) erro
 	if ctxErr := ctx.Err(); ctxErr != nil && errors.Is(err, ctxErr) {
 		return err
 	}
-	return explain(doing, name, err)
+	return wspath.Explain(doing, name, err)
 }
 
 // unchanged tells whether the place is as the caller saw it.
 func unchanged(ws *toolset.Workspace, at place) error {
-	now, err := ws.Root.Lstat(at.name)
+	now, err := ws.Root.Lstat(at.Name)
 	switch {
-	case at.info == nil && errors.Is(err, fs.ErrNotExist):
+	case at.Info == nil && errors.Is(err, fs.ErrNotExist):
 		return nil
-	case at.info != nil && err == nil && os.SameFile(at.info, now) &&
-		now.Size() == at.info.Size() && now.ModTime().Equal(at.info.ModTime()):
+	case at.Info != nil && err == nil && os.SameFile(at.Info, now) &&
+		now.Size() == at.Info.Size() && now.ModTime().Equal(at.Info.ModTime()):
 		return nil
 	}
-	return toolset.Errorf("%s was changed by someone else meanwhile; nothing was written; read it again", show(at.given))
+	return toolset.Errorf("%s was changed by someone else meanwhile; nothing was written; read it again", wspath.Show(at.Given))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/wspath"
 )
 
 //go:embed write_file.md
@@ -63,7 +64,7 @@ func (a writeArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resu
 		return toolset.Result{}, toolset.Errorf("content has %s; %s are allowed", size(int64(len(content))), size(maxWrite))
 	}
 	if strings.HasSuffix(a.Path, "/") {
-		return toolset.Result{}, toolset.Errorf("path %s names a folder; give the path of a file", show(a.Path))
+		return toolset.Result{}, toolset.Errorf("path %s names a folder; give the path of a file", wspath.Show(a.Path))
 	}
 	at, err := findWritable(ws, a.Path)
 	if err != nil {
@@ -73,19 +74,19 @@ func (a writeArgs) run(ctx context.Context, ws *toolset.Workspace) (toolset.Resu
 	if err := writeAtomic(ctx, ws, at, []byte(content)); err != nil {
 		return toolset.Result{}, err
 	}
-	data := writeData{Written: dataName(at.given), Size: len(content), Lines: countLines(content), Created: at.info == nil}
+	data := writeData{Written: dataName(at.Given), Size: len(content), Lines: countLines(content), Created: at.Info == nil}
 	verb := "replaced"
 	if data.Created {
 		verb = "made"
 	}
-	text := fmt.Sprintf("%s %s (%s, %s)", verb, show(at.given), size(int64(len(content))), count(data.Lines, "line"))
+	text := fmt.Sprintf("%s %s (%s, %s)", verb, wspath.Show(at.Given), size(int64(len(content))), count(data.Lines, "line"))
 	return result(text+note, data)
 }
 
 // endingsNote tells a model that it turned a CRLF file into an LF file, which
 // it seldom means to.
 func endingsNote(ws *toolset.Workspace, at place, content string) string {
-	if at.info == nil || countEndings(content).String() != "lf" {
+	if at.Info == nil || countEndings(content).String() != "lf" {
 		return ""
 	}
 	f, err := openRegular(ws, at)
