@@ -25,8 +25,10 @@ import (
 )
 
 const (
-	// glanceTime bounds the look into the store: a person waits for a key.
-	glanceTime = 300 * time.Millisecond
+	// glanceTime bounds the look into the store, since the user waits for it. It takes a
+	// few hundredths of a second, also where a server has to release a large store first;
+	// the rest is for a busy machine, where suggestions that are late beat none.
+	glanceTime = time.Second
 	// mostRead is how many prompts are read for what they are about.
 	mostRead = 50
 	// mostChats is how many chats are offered, the last used first.

@@ -55,6 +55,7 @@ func knownUses() exceptions {
 	return exceptions{
 		"commands/term/table.go Table.Row":  "a row that is longer than its table is a mistake in the program, not in what it shows",
 		"internal/kv/core.go mustName":      "a table's name is a literal; a bad one is a mistake in the program, as with regexp.MustCompile",
+		"internal/kv/guard.go guardFaults":  "it passes on a panic that it has caught and that is no fault of a mapped file",
 		"internal/kv/table.go NewTable":     "an index is declared in code; a bad one is a mistake in the program, as with regexp.MustCompile",
 		"internal/lockfile/lockfile.go try": "Windows is still deleting the file; the tries are counted, a millisecond each, and Try takes no context",
 		"internal/schema/run.go run.stop":   "the library calls back and has no other way out; Schema.check recovers it",

@@ -7,20 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// firstAhead is how much of a log is made real on the disk before anything is
-	// written there, and mostAhead how much it is in a session that goes on: a
-	// command writes little, and what lies ahead is written once more than needed.
-	firstAhead = 64 << 10
-	mostAhead  = 512 << 10
-	// holdAhead is how much it is in a session that stays, which makes more beside its
-	// operations when half of it is used: a state of a hundred changed folders is
-	// 600 KB of trees.
-	holdAhead = 2 << 20
-	// pageSize is what is looked at to see whether a part of a log is in use.
-	pageSize = 4 << 10
-)
-
 // prepare gives the logs of a session that stays their first blocks, so that even
 // its first sync is a short one. It goes on beside the session's first operations.
 func (sess *session) prepare() {
@@ -71,10 +57,7 @@ func (sess *session) makeAhead(f *os.File, beside bool) (made bool) {
 	if err != nil {
 		return false
 	}
-	more := min(max(2*a.made, firstAhead), mostAhead)
-	if hold {
-		more = holdAhead
-	}
+	more := sess.aheadOf(a)
 	if err := populate(fd, hole, more); err != nil {
 		return false
 	}

@@ -43,6 +43,12 @@ func child(task string) error {
 		return errors.Join(err, s.Close())
 	case "full":
 		return childFull(ctx, dir)
+	case "filled":
+		return childFilled(ctx, dir)
+	case "cut":
+		return childCut(ctx, dir)
+	case "broken":
+		return childBroken(ctx, dir)
 	case "memory":
 		return childMemory(ctx, dir)
 	}

@@ -56,7 +56,9 @@
 // An operation must not be started within another one of the same Store: the
 // inner one might wait for the outer one's session to close, and would end in
 // a BusyError with this process's own pid. A [Batch] holds nothing while its
-// function runs, so there View is allowed.
+// function runs, so there View is allowed. While this process itself opens or
+// closes the database, other operations of the Store wait for that, and not for
+// [Options.Wait]; a close that does not end is an error of its own.
 //
 // The database of a store that closed in order is opened for reading alone if
 // an operation only reads, which takes a millisecond instead of ten.
@@ -90,6 +92,11 @@
 // the disk when they are asked to, and not where a disk is pulled out of a system that
 // goes on: that is seen as a process that was killed.
 //
+// An error of a close after which earlier writes may not be safe from a power cut is
+// returned once, by Sync, LetGo or Close. The writes are in logs that the next session
+// reads and syncs, so later Syncs have them on the disk or fail. What a session could not
+// merge or remove is no such error: a later session does it.
+//
 // "Write, Sync, then unlink" is UpdateSync or BatchSync, then unlink. An Update is
 // atomic with its index entries. A Batch is not atomic as a whole, each of its writes
 // is.
@@ -116,7 +123,9 @@
 // Every value carries a checksum and is checked when it is read, and so are the
 // manifest, each table's index and its last block when the database is opened,
 // and every block before it is merged: a [CorruptError] names the file or the
-// record. A block of a table that was damaged afterwards can hide keys from
+// record. A store that was closed in order has a seal, which describes the tables that
+// were checked then: of those an opening reads the last block and the footer, and leaves
+// the index to Badger, which verifies it as it opens the table (see seal.go). A block of a table that was damaged afterwards can hide keys from
 // reads, since Badger counts what it can't read as absent; [Store.Verify] reads
 // everything and finds it. A crash is no damage: what it leaves is mended. After a
 // power cut nobody can tell a value that didn't come to the disk from one that was
@@ -133,6 +142,9 @@
 // 600 value logs and a close of 57 ms. So each session does a small share when
 // it closes, see tidy.go.
 //
-// Room on the disk is asked for before each write, since Badger writes through
-// mapped sparse files, and a full disk ends the process with SIGBUS.
+// Full disks: Badger writes through mapped sparse files, and a page that the disk has no
+// room for ends the process with SIGBUS. So the logs get their blocks before each write,
+// and before each opening, merge and close the disk is asked for room for their tables; a
+// fault in a goroutine of the caller is an error. What remains is a disk that another
+// program fills within the milliseconds between such a look and the table.
 package kv

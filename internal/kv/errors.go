@@ -157,10 +157,22 @@ func (s *Store) fault(doing string, err error) error {
 		return ErrReadOnly
 	case isFull(err):
 		return &FullError{Dir: s.dir, Err: err}
+	case errors.Is(err, errMapped):
+		return s.mappedFault(err)
 	case tellsRefusal(err.Error()):
 		return &CorruptError{Dir: s.dir, File: fileIn(err, "a file"), Err: err}
 	}
 	return fmt.Errorf("%s store %s: %w", doing, s.dir, err)
+}
+
+// mappedFault types a fault over a mapped file: most often it is a full disk.
+func (s *Store) mappedFault(err error) error {
+	var full *FullError
+	if errors.As(s.roomToOpen(0), &full) {
+		full.Err = err
+		return full
+	}
+	return &DirError{Dir: s.dir, Err: err}
 }
 
 // fileFault gives the types above to errors about the store's files and folder.
@@ -174,9 +186,10 @@ func (s *Store) fileFault(err error) error {
 	return &DirError{Dir: s.dir, Err: err}
 }
 
-// isFull tells "no space left" of any system, also where it is only text.
+// isFull tells "no space left" and a quota that is used up of any system, also where it
+// is only text.
 func isFull(err error) bool {
 	const windowsDiskFull = syscall.Errno(112)
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, windowsDiskFull) && windows ||
-		strings.Contains(err.Error(), syscall.ENOSPC.Error())
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, windowsDiskFull) && windows ||
+		strings.Contains(err.Error(), syscall.ENOSPC.Error()) || strings.Contains(err.Error(), syscall.EDQUOT.Error())
 }

@@ -34,26 +34,49 @@ func entryRoom(key, value int) int64 {
 // updateRoom bounds what the entry at the end of an Update takes of a memtable's log.
 const updateRoom = 64
 
-// commit commits a transaction, the only one at this moment. room bounds what its entries
-// take of the memtable; big tells that some of its values may be in the value log.
-func (sess *session) commit(txn *badger.Txn, room int64, big bool) error {
+// updateSize bounds what an Update takes of the logs.
+type updateSize struct {
+	memtable int64 // of the memtable and its log
+	values   int64 // of the value log; 0 tells that nothing goes there
+}
+
+// logRoom bounds what an entry of a log takes besides its key and its value: a head of
+// 22 bytes, the version of 8 and a sum of 4, and zeros of the next head behind it.
+const logRoom = 22 + 8 + 4 + 22
+
+// add counts an entry.
+func (u *updateSize) add(key, value int) {
+	u.memtable += entryRoom(key, value)
+	if value >= valueThreshold/2 { // some of them stay out of the value log
+		u.values += int64(logRoom + key + value)
+	}
+}
+
+// commit commits a transaction, the only one at this moment. Its logs have the room for
+// it before Badger writes to them.
+func (sess *session) commit(txn *badger.Txn, size updateSize) error {
+	size.memtable += updateRoom
 	before, err := sess.makeWhole()
 	if err != nil {
+		return err
+	}
+	if err := sess.reserve(size, before); err != nil {
 		return err
 	}
 	if err := txn.Commit(); err != nil {
 		return err
 	}
-	if big { // behind the write: a sync has all that it finds counted
+	if size.values > 0 { // behind the write: a sync has all that it finds counted
 		sess.bigWrites.Add(1)
 	}
 	sess.writes.Add(1)
 	if before != "" {
 		if now, err := sess.memtable(); err == nil && now != before {
 			sess.room = emptyRoom
+			sess.memory.begin(now, size.memtable)
 		}
 	}
-	sess.room += room + updateRoom
+	sess.room += size.memtable
 	return nil
 }
 

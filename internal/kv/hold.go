@@ -2,7 +2,6 @@ package kv
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -32,6 +31,10 @@ func (s *Store) enter(ctx context.Context, need access) (*session, error) {
 		case s.closed:
 			s.mu.Unlock()
 			return nil, ErrClosed
+		case s.broken != nil:
+			err := s.broken
+			s.mu.Unlock()
+			return nil, err
 		case s.sess == nil && !s.moving:
 			s.moving = true
 			s.mu.Unlock()
@@ -54,24 +57,36 @@ func (s *Store) enter(ctx context.Context, need access) (*session, error) {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("open store %s: %w", s.dir, ctx.Err())
 		case <-limit.C:
-			more := s.opts.Wait - time.Since(s.lastNearer(start))
-			if more <= 0 {
-				return nil, &BusyError{Dir: s.dir, PID: s.holder(), Waited: time.Since(start)}
+			more, err := s.mayWait(start)
+			if err != nil {
+				return nil, err
 			}
 			limit.Reset(more)
 		}
 	}
 }
 
-// lastNearer is when this process last came nearer to its turn, start at the
-// earliest.
-func (s *Store) lastNearer(start time.Time) time.Time {
+// mayWait returns how much longer an operation that started to wait at start may
+// wait for the store, or the error with which it gives up. While this process itself
+// opens or closes the database, the operation does not wait for another process: then
+// closeLimit is the bound, and a store that is held by its own pid is not an error.
+func (s *Store) mayWait(start time.Time) (more time.Duration, err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	since, late := s.changing, s.late
+	nearer := start
 	if s.nearer.After(start) {
-		return s.nearer
+		nearer = s.nearer
 	}
-	return start
+	s.mu.Unlock()
+	switch more = s.opts.Wait - time.Since(nearer); {
+	case late != nil:
+		return 0, late
+	case !since.IsZero():
+		return max(closeLimit-time.Since(since), s.opts.Wait), nil
+	case more > 0:
+		return more, nil
+	}
+	return 0, &BusyError{Dir: s.dir, PID: s.holder(), Waited: time.Since(start)}
 }
 
 // begin opens a session for an operation that began to wait at start.
@@ -79,7 +94,7 @@ func (s *Store) begin(ctx context.Context, need access, start time.Time) (*sessi
 	sess, err := s.acquire(ctx, need, start)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.moving = false
+	s.moving, s.changing = s.broken != nil, time.Time{}
 	s.signal()
 	if err != nil {
 		return nil, err
@@ -105,20 +120,35 @@ func (s *Store) beginWatch() {
 // s.mu.
 func (s *Store) holds() bool { return s.opts.Hold && s.sharing == 0 }
 
-// Share has a Store with Hold take turns with other processes, as one without
-// does, until end is called. What it had open it lets go of as soon as another
-// process waits. Without Hold it changes nothing. It may be called many times;
-// the store is held again when all have ended, from its next operation on.
+// Share makes a Store with Hold take turns with other processes, as one without
+// does, until end is called. An idle database is closed at once, since the process that
+// asks for it waits; another one as soon as its operations have ended. Without Hold Share
+// changes nothing. It may be called many times; the store is held again when all have
+// ended, from its next operation on.
 func (s *Store) Share() (end func()) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.sharing++
+	if s.opts.Hold && s.sess != nil && s.running == 0 && !s.moving && !s.closed {
+		s.watchers.Go(s.closeIdle())
+	}
 	s.beginWatch()
+	s.mu.Unlock()
 	return sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.sharing--
 	})
+}
+
+// closeIdle keeps operations from the open session, which is idle, and returns what
+// closes it. The caller has s.mu.
+func (s *Store) closeIdle() func() {
+	sess := s.sess
+	s.moving = true
+	return func() {
+		s.mu.Lock()
+		s.finish(sess)
+	}
 }
 
 // signal wakes everyone who waits for a change. The caller has s.mu.
@@ -149,18 +179,6 @@ func (s *Store) leave(sess *session) {
 	s.mu.Unlock()
 }
 
-// finish closes the session. The caller has s.mu, which finish gives back.
-func (s *Store) finish(sess *session) {
-	s.moving = true
-	s.mu.Unlock()
-	err := sess.close()
-	s.mu.Lock()
-	s.sess, s.draining, s.moving = nil, false, false
-	s.lost = errors.Join(s.lost, err)
-	s.signal()
-	s.mu.Unlock()
-}
-
 // watch lets an idle session go, and one that another process waits for.
 func (s *Store) watch(sess *session) {
 	defer s.watchers.Done()
@@ -174,69 +192,23 @@ func (s *Store) watch(sess *session) {
 		}
 		wanted := s.awaited()
 		s.mu.Lock()
-		if s.sess == sess && s.holds() { // nothing is shared any more
+		if s.sess != sess { // it has gone, and draining is about another one
+			s.mu.Unlock()
+			return
+		}
+		if s.holds() { // nothing is shared any more
 			s.watched = false
 			s.mu.Unlock()
 			return
 		}
 		s.draining = s.draining || wanted
 		idle := s.running == 0 && time.Since(s.idleSince) >= idleAfter
-		if s.sess == sess && !s.moving && s.running == 0 && (s.draining || idle) {
+		if !s.moving && s.running == 0 && (s.draining || idle) {
 			s.finish(sess)
 			return
 		}
 		s.mu.Unlock()
 	}
-}
-
-// LetGo closes the database now, unless an operation runs or the Store holds
-// it: before a long wait, or at the end of a command that still has other
-// things to do. The next operation opens it again. LetGo gives what could not
-// be brought to the disk.
-func (s *Store) LetGo() error {
-	s.mu.Lock()
-	held := s.holds()
-	s.mu.Unlock()
-	if held {
-		return nil
-	}
-	return s.letGo()
-}
-
-func (s *Store) letGo() error {
-	s.mu.Lock()
-	if s.sess == nil || s.running > 0 || s.moving {
-		s.mu.Unlock()
-		return nil
-	}
-	s.finish(s.sess)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lost
-}
-
-// Close waits for the operations that run, closes the database and stops what
-// the Store has started. Operations that begin later give ErrClosed. It gives
-// what could not be brought to the disk.
-func (s *Store) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	s.signal()
-	for s.running > 0 || s.moving {
-		changed := s.changed
-		s.mu.Unlock()
-		<-changed
-		s.mu.Lock()
-	}
-	if s.sess != nil {
-		s.finish(s.sess)
-	} else {
-		s.mu.Unlock()
-	}
-	s.watchers.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lost
 }
 
 // acquire takes the store's lock and opens the database.
@@ -249,6 +221,9 @@ func (s *Store) acquire(ctx context.Context, need access, start time.Time) (*ses
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	s.changing = time.Now()
+	s.mu.Unlock()
 	for pause := pollNext; ; pause = min(2*pause, pollForeign) {
 		sess, err := s.openSession(release, need)
 		if err == nil {
@@ -258,7 +233,7 @@ func (s *Store) acquire(ctx context.Context, need access, start time.Time) (*ses
 			err = w.pause(ctx, pause, s.foreignPID)
 		}
 		if err != nil {
-			release()
+			s.giveBack(release)
 			return nil, err
 		}
 	}

@@ -116,7 +116,8 @@ func syncFile(path string) error {
 }
 
 // logs lists the store's logs of some kinds, each in the order in which they were
-// written. What has no number is left out: Badger names it when it opens.
+// written. What has no number is left out: Badger names it when it opens. So is the log
+// of a memtable that is still to come (see reserveNext).
 func (s *Store) logs(kinds ...string) ([][]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -129,6 +130,9 @@ func (s *Store) logs(kinds ...string) ([][]string, error) {
 		if k < 0 {
 			continue
 		}
+		if ext == ".mem" && isEmpty(e) {
+			continue
+		}
 		if _, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), ext), 10, 32); err == nil {
 			paths[k] = append(paths[k], s.file(e.Name()))
 		}
@@ -139,6 +143,12 @@ func (s *Store) logs(kinds ...string) ([][]string, error) {
 		})
 	}
 	return paths, nil
+}
+
+// isEmpty reports whether a file has no length.
+func isEmpty(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && info.Size() == 0
 }
 
 // checker looks up what the log of a memtable points to.

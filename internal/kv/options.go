@@ -82,6 +82,8 @@ func (s *Store) badgerOptions(p plan, log *dbLog) badger.Options {
 // dbLog is Badger's logger. It says nothing; it keeps what tells that data
 // was left out, and the last error for a close that doesn't end.
 type dbLog struct {
+	merging func() // called before a merge makes the file of a table; may be nil
+
 	mu      sync.Mutex
 	damage  string
 	lastErr string
@@ -114,8 +116,17 @@ func (j *dbLog) Warningf(format string, args ...any) {
 // Infof drops the line.
 func (*dbLog) Infof(string, ...any) {}
 
-// Debugf drops the line.
-func (*dbLog) Debugf(string, ...any) {}
+// Debugf drops the line. Badger calls it in the goroutine that goes on to do what the
+// line says, so a merge can be held up here.
+func (j *dbLog) Debugf(format string, _ ...any) {
+	if j.merging != nil && strings.HasPrefix(format, mergingLine) {
+		j.merging()
+	}
+}
+
+// mergingLine begins the line with which Badger says that it has collected what the next
+// table of a merge holds. It makes the table's file right behind it.
+const mergingLine = "[%d] LOG Compact. Added"
 
 // damaged gives the first line that told of damage.
 func (j *dbLog) damaged() string {

@@ -7,4 +7,9 @@ import (
 	"errors"
 )
 
-func childFull(context.Context, string) error { return errors.New("not on this system") }
+var errOtherSystem = errors.New("not on this system")
+
+func childFull(context.Context, string) error   { return errOtherSystem }
+func childFilled(context.Context, string) error { return errOtherSystem }
+func childCut(context.Context, string) error    { return errOtherSystem }
+func childBroken(context.Context, string) error { return errOtherSystem }

@@ -49,22 +49,19 @@ func Probe(ctx context.Context, dir string) (Health, error) {
 	if !free {
 		return Health{Exists: true, Busy: true, PID: s.holder()}, nil
 	}
-	defer release()
+	defer s.giveBack(release)
 	return s.probe(entries, release)
 }
 
 func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 	h := Health{Exists: true}
 	h.Clean = closed(entries)
-	manifest, err := s.readManifest(h.Clean)
-	if errors.Is(err, fs.ErrNotExist) {
+	p := plan{clean: h.Clean}
+	exists, err := s.checkTables(&p)
+	if err == nil && !exists {
 		return h, s.mustBeNew(entries)
 	}
 	if err != nil {
-		return h, &CorruptError{Dir: s.dir, File: s.file(badger.ManifestFilename), Err: err}
-	}
-	var p plan
-	if err := s.planTables(&p, manifest, reading); err != nil {
 		return h, err
 	}
 	if !h.Clean || windows { // an open for reading would write, or isn't there
@@ -72,13 +69,13 @@ func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 	}
 	sess := &session{
 		store: s, access: reading, log: &dbLog{}, release: release,
-		gone: make(chan struct{}), tables: map[string]tableMeta{},
+		gone: make(chan struct{}), full: make(chan struct{}), tables: map[string]tableMeta{},
 	}
 	if sess.db, err = badger.Open(s.badgerOptions(p, sess.log).WithReadOnly(true)); err != nil {
 		if heldByBadger(err) {
 			return Health{Exists: true, Busy: true, PID: s.foreignPID()}, nil
 		}
-		return h, s.openFault(err)
+		return h, errors.Join(s.distrust(&p), s.openFault(err))
 	}
 	if err = sess.whole(); err == nil {
 		err = sess.load()
@@ -87,7 +84,7 @@ func (s *Store) probe(entries []fs.DirEntry, release func()) (Health, error) {
 		h.Opened = true
 		h.Schema, err = sess.storedSchema()
 	}
-	return h, errors.Join(err, sess.closeDB())
+	return h, errors.Join(err, sess.closeNow())
 }
 
 // storedSchema is the version of the records; 0 in a store without any.

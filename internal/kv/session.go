@@ -26,6 +26,7 @@ type session struct {
 	plan       plan
 	release    func()        // the store's lock
 	gone       chan struct{} // closed when the session is over
+	full       chan struct{} // closed when the close waits for room on the disk
 	generation uint64        // see [Tx.Generation]
 	dead       []string      // value logs to remove after the close
 
@@ -45,6 +46,14 @@ type session struct {
 	aheadMu   sync.Mutex
 	ahead     map[string]ahead // by log, see makeAhead
 	preparing sync.WaitGroup   // who makes blocks for a later sync
+
+	// faulty says that reading a value has met a fault of its file, over which Badger keeps
+	// that file locked: it can't close the database any more.
+	faulty atomic.Bool
+
+	// Touched by the Update that runs, and by the close: see reserve.go.
+	memory, values blocks
+	spare          string // the log that is made for the memtable to come, or ""
 }
 
 // ahead is how far a log has blocks, and how many of them were made at last.
@@ -82,8 +91,8 @@ const layout = 1
 // session gives it back when it closes, and the caller if there is none.
 func (s *Store) openSession(release func(), need access) (*session, error) {
 	sess := &session{
-		store: s, access: need, log: &dbLog{}, release: release,
-		gone: make(chan struct{}), tables: map[string]tableMeta{}, ahead: map[string]ahead{},
+		store: s, access: need, log: &dbLog{merging: s.waitToMerge}, release: release,
+		gone: make(chan struct{}), full: make(chan struct{}), tables: map[string]tableMeta{}, ahead: map[string]ahead{},
 	}
 	sess.bigWrites.Store(1) // what the log's own header is
 	sess.room = emptyRoom
@@ -95,7 +104,7 @@ func (s *Store) openSession(release func(), need access) (*session, error) {
 		err = sess.load()
 	}
 	if err != nil {
-		return nil, errors.Join(err, sess.closeDB())
+		return nil, errors.Join(err, sess.closeNow())
 	}
 	if s.opts.Hold {
 		sess.prepare()
@@ -111,12 +120,22 @@ func (sess *session) openDB() (err error) {
 	o := s.badgerOptions(sess.plan, sess.log)
 	if sess.access == reading && sess.plan.clean && !s.opts.Hold && !windows {
 		// Opening for reading makes no files, so it takes a tenth of the time.
-		if sess.db, err = badger.Open(o.WithReadOnly(true)); err == nil {
-			return nil
+		err = sess.openBadger(o.WithReadOnly(true))
+		if err == nil || heldByBadger(err) {
+			return err
+		}
+		if errors.Is(err, errMapped) {
+			return s.openFault(err)
+		}
+		if err := s.distrust(&sess.plan); err != nil {
+			return err
 		}
 	}
 	sess.access = max(sess.access, writing)
-	if err := s.roomToOpen(); err != nil {
+	if err := s.roomToOpen(sess.plan.unflushed); err != nil {
+		return err
+	}
+	if err := s.reserveDiscards(len(sess.plan.logs)); err != nil {
 		return err
 	}
 	if err := s.unseal(); err != nil {
@@ -128,10 +147,43 @@ func (sess *session) openDB() (err error) {
 	if err := s.skipLastLog(sess.plan); err != nil {
 		return err
 	}
-	if sess.db, err = badger.Open(o); err != nil {
+	if err = sess.openBadger(o); err != nil {
+		if err := s.distrust(&sess.plan); err != nil {
+			return err
+		}
 		return s.openFault(err)
 	}
 	return nil
+}
+
+// openBadger opens the database. After a fault in the midst of which Badger may go on
+// writing, this process can't open it any more.
+func (sess *session) openBadger(o badger.Options) error {
+	s := sess.store
+	ended, err := guardOpen(func() (err error) {
+		if s.opening != nil {
+			s.opening()
+		}
+		sess.db, err = badger.Open(o)
+		return err
+	})
+	if err != nil && !ended && !o.ReadOnly {
+		return s.breaks(s.fault("open", err))
+	}
+	return err
+}
+
+// distrust finds what Badger could not open in tables that were not read whole, and
+// returns the damage. From then on this Store reads every table's index before Badger
+// does, which does not free all that it took for a table that it can't open.
+func (s *Store) distrust(p *plan) error {
+	if !p.trusted {
+		return nil
+	}
+	s.wary = true
+	var again plan
+	_, err := s.checkTables(&again)
+	return err
 }
 
 // openFault types the error of an open.
@@ -204,7 +256,7 @@ func (tx *Tx) stamp() error {
 		{metaKey(metaStamp), tx.sess.next[:]},
 		{metaKey(metaFormat), about},
 	} {
-		tx.room += entryRoom(len(e.key), envelopeSize+len(e.content))
+		tx.size.add(len(e.key), envelopeSize+len(e.content))
 		if err := tx.txn.Set(e.key, seal(e.key, e.content)); err != nil {
 			return tx.store.fault("write", err)
 		}
@@ -265,43 +317,6 @@ func (sess *session) flushed(ctx context.Context, full []string) error {
 			return fmt.Errorf("sync store %s: %w: %s", sess.store.dir, ctx.Err(), sess.log.last())
 		case <-time.After(poll):
 		}
-	}
-}
-
-// close ends the session and gives the lock back.
-func (sess *session) close() error {
-	defer close(sess.gone)
-	err := sess.tidy()
-	return errors.Join(err, sess.closeDB())
-}
-
-// closeDB closes the database and then gives the lock back. It waits for that
-// until closeLimit; past it the lock stays with the database that is still
-// open.
-func (sess *session) closeDB() error {
-	done := make(chan error, 1)
-	go func() {
-		err := sess.syncValues()
-		sess.preparing.Wait()
-		if cerr := sess.db.Close(); err == nil {
-			err = cerr
-		}
-		if err == nil {
-			err = sess.removeDead()
-		}
-		if err == nil && sess.access > reading {
-			sess.store.seal()
-		}
-		sess.release()
-		done <- err
-	}()
-	limit := time.NewTimer(closeLimit)
-	defer limit.Stop()
-	select {
-	case err := <-done:
-		return sess.store.fault("close", err)
-	case <-limit.C:
-		return fmt.Errorf("close store %s: not done after %s: %s", sess.store.dir, closeLimit, sess.log.last())
 	}
 }
 

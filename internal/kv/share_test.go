@@ -53,6 +53,39 @@ func TestHolderSharesItsStore(t *testing.T) {
 	}
 }
 
+// An idle database is on its way to whoever asks when Share returns, and not at the next
+// look for processes that wait.
+func TestSharingClosesAnIdleDatabase(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{Hold: true})
+	put(t, s, chatTable(), chat{ID: "first"})
+	end := s.Share()
+	s.mu.Lock()
+	closing := s.sess == nil || s.moving
+	s.mu.Unlock()
+	if !closing {
+		t.Error("the database is still open")
+	}
+	end()
+	put(t, s, chatTable(), chat{ID: "again"})
+	view(t, s, func(tx *Tx) error {
+		if s.sharing > 0 {
+			t.Errorf("%d share it", s.sharing)
+		}
+		return nil
+	})
+	// An operation that runs has the database to its end.
+	view(t, s, func(*Tx) error {
+		defer s.Share()()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.sess == nil || s.moving {
+			t.Error("the database is closed under an operation")
+		}
+		return nil
+	})
+}
+
 // Sharing that begins and ends over and over, while both sides write, loses
 // nothing, and ends with the store.
 func TestSharingComesAndGoes(t *testing.T) {

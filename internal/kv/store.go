@@ -58,6 +58,15 @@ type Store struct {
 	memtable int64
 	boot     func() string
 	mended   func(path string)
+	reads    func(tableFile) tableFile // stands for each table's file that is checked
+	// allocating is called before blocks are reserved, opening before Badger opens the
+	// database, merging before it makes the file of a merged table, and closing, which
+	// s.mu guards, before it closes the database. The errors count.
+	allocating       func(path string, at, n int64) error
+	opening, merging func()
+	closing          func() error
+
+	wary bool // check each table's index, whatever the seal says; of who opens the database
 
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
@@ -70,7 +79,10 @@ type Store struct {
 	closed     bool
 	idleSince  time.Time
 	nearer     time.Time // when an operation that waits last came nearer to its turn
-	lost       error     // what closing a session could not bring to the disk
+	changing   time.Time // since when this process opens or closes the database, holding its lock; else zero
+	late       error     // that a close has not ended within closeLimit, until it ends
+	broken     error     // why this process can't open the database any more, see breaks
+	lost       lost      // what closing a session could not bring to the disk
 	seen       stamp     // the last one met or written
 	generation uint64
 
@@ -159,44 +171,6 @@ func (sess *session) run(ctx context.Context, need access, fn func(*Tx) error) e
 		return err
 	}
 	return tx.commit()
-}
-
-// Sync returns when everything that was written before is safe from a power
-// cut. Where the database has been let go it is so already.
-func (s *Store) Sync(ctx context.Context) error {
-	s.mu.Lock()
-	sess := s.sess
-	if sess == nil || s.moving || s.draining {
-		s.mu.Unlock()
-		return s.syncClosed(ctx, sess)
-	}
-	s.running++
-	s.mu.Unlock()
-	defer s.leave(sess)
-	if err := sess.sync(ctx); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lost
-}
-
-// syncClosed waits for a session that is closing, which syncs it, and gives
-// what that failed to do. sess is nil where none is open.
-func (s *Store) syncClosed(ctx context.Context, sess *session) error {
-	for {
-		s.mu.Lock()
-		open, changed, lost := sess != nil && s.sess == sess, s.changed, s.lost
-		s.mu.Unlock()
-		if !open {
-			return lost
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("sync store %s: %w", s.dir, ctx.Err())
-		}
-	}
 }
 
 // Generation is that of [Tx.Generation] as of the last opening.

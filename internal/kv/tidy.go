@@ -26,7 +26,7 @@ import (
 // tidy does a session's share. One that wrote nothing has none to do, and in a
 // process that stays Badger does it.
 func (sess *session) tidy() error {
-	if sess.store.opts.Hold || !sess.stamped {
+	if sess.store.opts.Hold || !sess.stamped || sess.store.roomToMerge() != nil {
 		return nil
 	}
 	if sess.plan.push {
@@ -34,7 +34,7 @@ func (sess *session) tidy() error {
 			return sess.store.fault("merge tables of", err)
 		}
 	}
-	return sess.mergeLogs(sess.plan.tooMany())
+	return guardMapped(func() error { return sess.mergeLogs(sess.plan.tooMany()) })
 }
 
 // tooMany picks the value logs to merge, smallest first, if there are more than
@@ -96,25 +96,23 @@ func (sess *session) putAgain(entries []logEntry) error {
 func (sess *session) putSome(entries []logEntry) error {
 	txn := sess.db.NewTransaction(true)
 	defer txn.Discard()
-	var room int64
+	var size updateSize
 	for _, e := range entries {
-		room += entryRoom(len(e.key), int(e.size))
+		size.add(len(e.key), int(e.size))
 		if err := e.putAgain(txn); err != nil {
 			return sess.store.fault("merge value logs of", err)
 		}
 	}
-	return sess.store.fault("merge value logs of", sess.commit(txn, room, true))
+	return sess.store.fault("merge value logs of", sess.commit(txn, size))
 }
 
 // removeDead removes the logs that nothing points to any more. The database is
-// closed and the store's lock still held.
-func (sess *session) removeDead() error {
+// closed and the store's lock still held. A log that can't be removed is merged again,
+// and removed, by a later session.
+func (sess *session) removeDead() {
 	for _, path := range sess.dead {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove merged value log: %w", err)
-		}
+		_ = os.Remove(path)
 	}
-	return nil
 }
 
 // Verify checks the checksums of every table and every value.
@@ -151,7 +149,10 @@ func (s *Store) Compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.compact(ctx, sess)
+	err = guardMapped(func() error { return s.compact(ctx, sess) })
+	if errors.Is(err, errMapped) {
+		err = s.fault("compact", err)
+	}
 	s.leave(sess)
 	return errors.Join(err, s.letGo())
 }

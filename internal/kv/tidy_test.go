@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -308,4 +309,19 @@ func FuzzReadLog(f *testing.F) {
 			t.Errorf("%d entries in %d bytes", len(entries), len(in))
 		}
 	})
+}
+
+// A merge looks for room right before it makes a file, by a line that Badger says then.
+func TestMergeLooksForRoom(t *testing.T) {
+	t.Parallel()
+	table := chatTable()
+	dir := unmerged(t, table)
+	s := openAt(t, dir, Options{})
+	var looks atomic.Int32
+	s.merging = func() { looks.Add(1) }
+	put(t, s, table, chat{ID: "x"})
+	letGo(t, s)
+	if left := len(files(t, dir, ".sst")); left > 2 || looks.Load() == 0 {
+		t.Errorf("%d tables are left, the merge looked %d times", left, looks.Load())
+	}
 }

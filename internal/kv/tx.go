@@ -38,9 +38,8 @@ type Tx struct {
 	write bool
 	done  bool
 
-	big       bool                 // some of them may be in the value log
 	values    int64                // bytes of values written so far
-	room      int64                // what it takes of a memtable at most
+	size      updateSize           // what it takes at most
 	dirty     bool                 // something was written
 	broken    error                // a write that failed half-way
 	stamped   bool                 // this transaction has written the session's stamp
@@ -108,31 +107,23 @@ func (tx *Tx) find(key []byte) (item *badger.Item, err error) {
 	return item, err
 }
 
-// errBlock is what a damaged block of a table shows itself by.
-var errBlock = errors.New("checksum of a block")
-
-// guard runs a read of Badger's. Badger panics over a block whose lengths can't
-// be, which is damage of the file and not of the program.
-func guard(read func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %.200v", errBlock, r)
-		}
-	}()
-	return read()
-}
-
 // open checks an item's envelope and passes what is in it to use.
 func (tx *Tx) open(item *badger.Item, key []byte, use func(value) error) error {
 	var inner error
-	err := item.Value(func(val []byte) error {
-		content, err := unseal(key, val)
-		if err != nil {
-			return &CorruptError{Dir: tx.store.dir, File: describe(key), Err: err}
-		}
-		inner = use(value{content: content, expires: item.ExpiresAt()})
-		return nil
+	err := guardMapped(func() error {
+		return item.Value(func(val []byte) error {
+			content, err := unseal(key, val)
+			if err != nil {
+				return &CorruptError{Dir: tx.store.dir, File: describe(key), Err: err}
+			}
+			inner = use(value{content: content, expires: item.ExpiresAt()})
+			return nil
+		})
 	})
+	if errors.Is(err, errMapped) {
+		tx.sess.faulty.Store(true)
+		return tx.store.fault("read", err)
+	}
 	if err != nil {
 		var corrupt *CorruptError
 		if errors.As(err, &corrupt) {
@@ -178,8 +169,7 @@ func (tx *Tx) setSealed(key, sealed []byte, expires uint64) error {
 	if err := tx.stamp(); err != nil {
 		return err
 	}
-	tx.big = tx.big || len(content) >= valueThreshold/2 // some of them stay out of the value log
-	tx.room += entryRoom(len(key), len(sealed))
+	tx.size.add(len(key), len(sealed))
 	e := badger.NewEntry(key, sealed)
 	e.ExpiresAt = expires
 	return tx.store.fault("write", tx.txn.SetEntry(e))
@@ -192,7 +182,7 @@ func (tx *Tx) delete(key []byte) error {
 	if err := tx.stamp(); err != nil {
 		return err
 	}
-	tx.room += entryRoom(len(key), 0)
+	tx.size.add(len(key), 0)
 	return tx.store.fault("write", tx.txn.Delete(key))
 }
 
@@ -274,7 +264,7 @@ func (tx *Tx) commit() error {
 	if err := tx.store.roomToWrite(tx.values); err != nil {
 		return err
 	}
-	if err := tx.sess.commit(tx.txn, tx.room, tx.big); err != nil {
+	if err := tx.sess.commit(tx.txn, tx.size); err != nil {
 		return tx.store.fault("write", err)
 	}
 	if tx.stamped {
