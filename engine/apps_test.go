@@ -260,7 +260,7 @@ func TestCallsOfAppsGoWithTheirChat(t *testing.T) {
 	if err := stray.checkCalls(); err == nil || !strings.Contains(err.Error(), "whose page made it") {
 		t.Errorf("a call of no page: %v", err)
 	}
-	in, err := b.ImportChats(t.Context(), []*ChatDocument{doc}, CopyExisting)
+	in, err := b.importChats(t.Context(), []*ChatDocument{doc}, CopyExisting)
 	if err != nil || len(in) != 1 {
 		t.Fatal(in, err)
 	}

@@ -67,7 +67,8 @@ func FinishRestore(ctx context.Context, dataDir string) (err error) {
 		return err
 	}
 	defer alone()
-	err = e.store.Closed(ctx, func(string) error { return moveForward(dataDir, *mark, func(string) {}) })
+	m := &mover{dataDir: dataDir, mark: *mark, pause: func(string) {}, sync: syncNames}
+	err = e.store.Closed(ctx, func(string) error { return m.forward() })
 	if err == nil {
 		err = removeReplaced(dataDir)
 	}
@@ -98,42 +99,79 @@ func readMark(dataDir string) (*restoreMark, error) {
 	return mark, nil
 }
 
-// moveForward gives every name of the stage its place. It may be called again at
-// any point, after a crash too. The caller keeps everybody out.
-func moveForward(dataDir string, m restoreMark, pause func(string)) error {
-	stage, old := filepath.Join(dataDir, m.Stage), filepath.Join(dataDir, m.Old)
+// mover carries out an exchange, see restoreMark.
+type mover struct {
+	dataDir string
+	mark    restoreMark
+	// pause is called at each step that a crash could come after.
+	pause func(string)
+	// sync makes the names in a folder survive a power cut.
+	sync func(dir string) error
+}
+
+// forward moves every name of the stage to its place. It may be called again at any
+// point, after a crash too. The caller keeps everybody out.
+//
+// A rename is durable when both folders are synced. So each folder that lost or got
+// a name is synced before the mark goes: without the mark nothing would move the
+// names that a power cut has put back.
+func (m *mover) forward() error {
+	stage, old := filepath.Join(m.dataDir, m.mark.Stage), filepath.Join(m.dataDir, m.mark.Old)
 	if err := os.MkdirAll(old, 0o700); err != nil {
 		return err
 	}
-	if err := moveTrust(stage, m.State); err != nil {
+	if err := m.moveTrust(stage); err != nil {
 		return err
 	}
-	for _, name := range union(m.Was, m.New) {
-		from, at, away := filepath.Join(stage, name), filepath.Join(dataDir, name), filepath.Join(old, name)
-		fresh := slices.Contains(m.New, name)
-		if fresh && !there(from) {
-			continue // it is in its place
+	changed := []string{stage, old}
+	for _, name := range union(m.mark.Was, m.mark.New) {
+		from, at, away := filepath.Join(stage, name), filepath.Join(m.dataDir, name), filepath.Join(old, name)
+		for _, path := range []string{from, at, away} {
+			if dir := filepath.Dir(path); !slices.Contains(changed, dir) {
+				changed = append(changed, dir)
+			}
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.MkdirAll(filepath.Dir(away), 0o700)); err != nil {
+		if err := m.move(from, at, away, slices.Contains(m.mark.New, name)); err != nil {
 			return err
 		}
-		if there(at) && !there(away) {
-			if err := os.Rename(at, away); err != nil {
-				return err
-			}
-			pause("restore:away")
-		}
-		if fresh {
-			if err := os.Rename(from, at); err != nil {
-				return err
-			}
-			pause("restore:placed")
+	}
+	for _, dir := range slices.Backward(changed) { // those within before the name that they have
+		if err := m.sync(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
-	if err := errors.Join(syncNames(dataDir), os.Remove(filepath.Join(dataDir, markName)), syncNames(dataDir)); err != nil {
+	m.pause("restore:synced")
+	if err := m.sync(m.dataDir); err != nil {
 		return err
 	}
-	pause("restore:unmarked")
+	if err := os.Remove(filepath.Join(m.dataDir, markName)); err != nil {
+		return err
+	}
+	m.pause("restore:unmarked")
+	return m.sync(m.dataDir)
+}
+
+// move moves what is at a place away, and to it what the stage has, if anything.
+func (m *mover) move(from, at, away string, fresh bool) error {
+	if fresh && !there(from) {
+		return nil // it is in its place
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.MkdirAll(filepath.Dir(away), 0o700)); err != nil {
+		return err
+	}
+	if there(at) && !there(away) {
+		if err := os.Rename(at, away); err != nil {
+			return err
+		}
+		m.pause("restore:away")
+	}
+	if !fresh {
+		return nil
+	}
+	if err := os.Rename(from, at); err != nil {
+		return err
+	}
+	m.pause("restore:placed")
 	return nil
 }
 
@@ -143,11 +181,11 @@ func removeReplaced(dataDir string) error {
 	return errors.Join(removePrefixed(dataDir, oldPrefix), removePrefixed(dataDir, stagePrefix))
 }
 
-// moveTrust puts what the user trusts into its folder, where that isn't in the
-// data directory.
-func moveTrust(stage, state string) error {
-	from := filepath.Join(stage, "state", trustName)
-	text, err := os.ReadFile(from)
+// moveTrust puts what the user trusts into its folder, if that isn't in the data
+// directory.
+func (m *mover) moveTrust(stage string) error {
+	state := m.mark.State
+	text, err := os.ReadFile(filepath.Join(stage, "state", trustName))
 	if state == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -156,6 +194,11 @@ func moveTrust(stage, state string) error {
 	}
 	if err == nil {
 		err = replaceFile(filepath.Join(state, trustName), text)
+	}
+	for _, dir := range []string{state, filepath.Dir(state)} {
+		if err == nil {
+			err = m.sync(dir)
+		}
 	}
 	if err != nil {
 		return err
@@ -179,4 +222,24 @@ func syncNames(dir string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// syncFolders makes the names in dir and in all folders below it safe from a power
+// cut, those within first; but not in the folders of chats, whose files aren't
+// synced either.
+func syncFolders(dir string) error {
+	var all []string
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if all = append(all, at); filepath.Dir(at) == dir && d.Name() == "chats" {
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	for _, at := range slices.Backward(all) {
+		err = errors.Join(err, syncNames(at))
+	}
+	return err
 }

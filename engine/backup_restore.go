@@ -81,13 +81,27 @@ type staged struct {
 	o         BackupOptions
 	name, dir string
 	root      *os.Root
+	scratch   bool           // it is removed in any case, so nothing needs to be synced
 	links     []backup.Entry // made last, so that nothing is written through one
 	folders   map[string]string
 	report    BackupReport
 }
 
-// fill makes everything anew in the stage, and verifies it.
-func (s *staged) fill(ctx context.Context, r io.Reader) (err error) {
+// fill unpacks a backup into the stage, and verifies it.
+func (s *staged) fill(ctx context.Context, r io.Reader) error {
+	if err := s.unpack(ctx, r); err != nil {
+		return err
+	}
+	s.e.pause("restore:read")
+	if err := s.verify(ctx); err != nil {
+		return err
+	}
+	s.e.pause("restore:verified")
+	return nil
+}
+
+// unpack creates the stage with all that a backup holds.
+func (s *staged) unpack(ctx context.Context, r io.Reader) (err error) {
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return err
 	}
@@ -105,11 +119,6 @@ func (s *staged) fill(ctx context.Context, r io.Reader) (err error) {
 			return err
 		}
 	}
-	s.e.pause("restore:read")
-	if err := s.verify(ctx); err != nil {
-		return err
-	}
-	s.e.pause("restore:verified")
 	return nil
 }
 
@@ -169,14 +178,14 @@ func (s *staged) write(name string, b backup.Entry, content io.Reader) error {
 		return err
 	}
 	_, err = io.Copy(f, moving{content, s.o.Moved})
-	if err == nil && !strings.HasPrefix(b.Name, "chats/") {
+	if err == nil && !s.scratch && !strings.HasPrefix(b.Name, "chats/") {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
 }
 
 // verify opens what was unpacked as a data directory of its own, reads all of it,
-// and lays out the chats' folders.
+// folds the journals, and lays out the chats' folders.
 func (s *staged) verify(ctx context.Context) (err error) {
 	side := New(Options{DataDir: s.dir, Now: s.e.o.Now, Notice: s.e.o.Notice, States: s.e.o.States})
 	defer func() { err = errors.Join(err, side.Close()) }()
@@ -193,25 +202,42 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: %w", backup.ErrDamaged, err)
 	}
-	if n := len(report.Problems); n > 0 && !s.o.Damaged {
+	s.report.Problems = report.Problems
+	if len(report.Problems) > 0 && !s.o.Damaged {
 		return &damagedBackup{problems: report.Problems}
 	}
-	count := &backingUp{e: side}
-	if err := count.count(ctx); err != nil {
+	if err := s.settle(ctx, side); err != nil {
 		return err
 	}
-	s.report.Chats, s.report.Folders = count.report.Chats, len(s.folders)
-	// Restores that were under way go on where they were, not here.
-	if err := side.states.ForgetRestores(ctx); err != nil {
+	if s.report.Chats, err = side.countChats(ctx); err != nil {
 		return err
 	}
 	s.o.Stage("laying out the folders of chats", 0)
-	for chat, state := range s.folders {
-		if err := s.layOut(ctx, side, chat, state); err != nil {
-			return err
-		}
+	if err := s.layOutAll(ctx, side); err != nil {
+		return err
 	}
 	return side.states.NewEpoch()
+}
+
+// settle brings what was unpacked to the state in which its next command would have
+// to bring it: the journals are in the store, restores that were under way are not
+// continued here, and the files that repeat records agree with them.
+func (s *staged) settle(ctx context.Context, side *Engine) error {
+	if _, err := side.Fold(ctx, FoldAll); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		s.e.o.Notice("the next command folds what is left of the journals: " + err.Error())
+	}
+	if err := side.states.ForgetRestores(ctx); err != nil {
+		return err
+	}
+	err := errors.Join(side.mirror(ctx), side.installed().Refresh(ctx))
+	if err != nil && s.o.Damaged && ctx.Err() == nil {
+		s.e.o.Notice("approvals or toolsets are damaged: " + err.Error())
+		return nil
+	}
+	return err
 }
 
 // damagedBackup tells of a backup that is as it was written, of a store that
@@ -220,64 +246,6 @@ type damagedBackup struct{ problems []cas.Problem }
 
 func (d *damagedBackup) Error() string {
 	return fmt.Sprintf("the store was damaged when the backup was made: %s", plural(len(d.problems), "object"))
-}
-
-// layOut gives a chat's folder the files of a state.
-func (s *staged) layOut(ctx context.Context, side *Engine, chat, state string) error {
-	dir := side.managedDir(chat)
-	if !filepath.IsLocal(chat) || filepath.Dir(dir) == s.dir {
-		return fmt.Errorf("%w: a folder %s", backup.ErrDamaged, cas.EscapePath(chat))
-	}
-	m, err := side.manifest(ctx, state)
-	if err != nil {
-		return err
-	}
-	if m == nil {
-		return fmt.Errorf("%w: the state %s of a chat's folder is missing", backup.ErrDamaged, cas.EscapePath(state))
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // every file was closed
-	for f, err := range side.Files(ctx, m) {
-		if err == nil {
-			err = layOutOne(ctx, side, root, f)
-		}
-		var damage *cas.DamageError
-		if errors.As(err, &damage) && s.o.Damaged {
-			continue // it was gone before the backup
-		}
-		if err != nil {
-			return err
-		}
-		s.o.Moved(1, f.Size)
-	}
-	return nil
-}
-
-func layOutOne(ctx context.Context, side *Engine, root *os.Root, f cas.Located) error {
-	name := filepath.FromSlash(f.Path)
-	mode := os.FileMode(0o644)
-	switch f.Kind {
-	case cas.Folder:
-		return root.MkdirAll(name, 0o755)
-	case cas.Link:
-		return root.Symlink(f.Text, name)
-	case cas.Executable:
-		mode = 0o755
-	case cas.File:
-	default:
-		return nil // it was no content
-	}
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	return errors.Join(side.states.Read(ctx, out, f.Entry), out.Close())
 }
 
 // explain makes a fault of what kept a backup from being put back.
@@ -342,13 +310,13 @@ func (s *staged) exchange(ctx context.Context) error {
 		Version: restoreMarkVersion, Stage: s.name, Old: oldPrefix + e.newID(), State: s.o.State, Begun: e.o.Now().UTC(),
 		Was: old, New: names,
 	}
+	if err := syncFolders(s.dir); err != nil {
+		return err
+	}
 	s.o.Stage("changing places", 0)
 	return e.store.Closed(ctx, func(string) error {
 		text, err := json.Marshal(mark)
 		if err != nil {
-			return err
-		}
-		if err := syncNames(s.dir); err != nil {
 			return err
 		}
 		if err := replaceFile(filepath.Join(e.o.DataDir, markName), text); err != nil {
@@ -358,7 +326,8 @@ func (s *staged) exchange(ctx context.Context) error {
 			return err
 		}
 		e.pause("restore:marked")
-		return moveForward(e.o.DataDir, mark, e.pause)
+		m := &mover{dataDir: e.o.DataDir, mark: mark, pause: e.pause, sync: syncNames}
+		return m.forward()
 	})
 }
 

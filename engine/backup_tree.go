@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -10,28 +11,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 )
 
-// journals puts in the journals that wait or live, and those that were set aside.
-// Of one that grows it takes whole lines.
-func (b *backingUp) journals(ctx context.Context) error {
-	dir := filepath.Join(b.e.o.DataDir, "journal")
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, entry := range entries {
-		if name := entry.Name(); isJournal(name) {
-			err = errors.Join(err, b.file(ctx, filepath.Join(dir, name), "journal/"+name))
-		}
-	}
-	return err
-}
-
-// tree puts in a file or a folder with all that is in it.
+// tree writes a file, or a folder with all that is in it, from where it is.
 func (b *backingUp) tree(ctx context.Context, from, name string) error {
 	return filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error {
 		if err == nil {
@@ -48,35 +35,46 @@ func (b *backingUp) tree(ctx context.Context, from, name string) error {
 			return err
 		}
 		to := path.Join(name, filepath.ToSlash(rel))
-		if to == "blobs/tmp" {
+		if d.IsDir() && b.passing(to) {
 			return filepath.SkipDir
 		}
-		switch {
-		case d.IsDir():
-			info, err := d.Info()
-			if err != nil {
-				return nil
-			}
-			_, err = b.out.Put(backup.Entry{Name: to, Kind: backup.Folder, Mode: info.Mode().Perm() | 0o700}, nil)
-			return err
-		case d.Type() == fs.ModeSymlink:
-			target, err := os.Readlink(at)
-			if err != nil {
-				return nil
-			}
-			_, err = b.out.Put(backup.Entry{Name: to, Kind: backup.Link, Mode: 0o777, Target: target}, nil)
-			return err
-		case d.Type().IsRegular():
-			return b.file(ctx, at, to)
+		it, err := entryOf(at, to, d)
+		if errors.Is(err, fs.ErrNotExist) || it.Kind == 0 {
+			return nil // it went meanwhile, or is a socket, which has no content
 		}
-		return nil // a socket has no content
+		if err != nil {
+			return err
+		}
+		it.sealed = b.stays(to)
+		return b.item(ctx, &it)
 	})
 }
 
-// file puts in one file; one that isn't there is left out.
-func (b *backingUp) file(ctx context.Context, from, to string) error {
-	f, err := os.Open(from)
-	if errors.Is(err, fs.ErrNotExist) {
+// passing reports whether a folder may change or go while the backup is written,
+// and no record of the store needs it.
+func (b *backingUp) passing(name string) bool {
+	if name == "blobs/tmp" {
+		return true
+	}
+	parts := strings.Split(name, "/")
+	return len(parts) == 3 && parts[0] == "toolsets" && b.pinned[parts[1]] != parts[2]
+}
+
+// stays reports whether a lock keeps a file as it is until the backup is done: the
+// contents of states, and the files of the toolsets that the store names.
+func (b *backingUp) stays(name string) bool {
+	parts := strings.SplitN(name, "/", 4)
+	return parts[0] == "blobs" || len(parts) == 4 && parts[0] == "toolsets"
+}
+
+// item writes one entry. Of what isn't sealed a file that is gone is left out, and
+// one that became shorter is filled up, with a notice.
+func (b *backingUp) item(ctx context.Context, it *item) error {
+	if it.Kind != backup.File {
+		return b.put(it, nil)
+	}
+	f, err := os.Open(it.from)
+	if errors.Is(err, fs.ErrNotExist) && !it.sealed {
 		return nil
 	}
 	if err != nil {
@@ -87,20 +85,57 @@ func (b *backingUp) file(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	size := info.Size()
-	if path.Dir(to) == "journal" {
-		if size, err = wholeLines(f, size); err != nil {
-			return err
-		}
+	if it.sealed && info.Size() != it.Size {
+		return &changedError{it.Name, it.Size, info.Size()}
 	}
+	it.Size = info.Size()
 	b.report.Files++
-	b.report.Bytes += size
-	full, err := b.out.Put(backup.Entry{Name: to, Kind: backup.File, Mode: info.Mode().Perm() | 0o600, Size: size},
-		moving{stopped{ctx, f}, b.o.Moved})
-	if err == nil && !full {
-		b.e.o.Notice(fmt.Sprintf("%s became shorter while it was backed up", cas.EscapePath(to)))
+	b.report.Bytes += it.Size
+	return b.put(it, moving{stopped{ctx, f}, b.o.Moved})
+}
+
+// put writes an entry, and notes it for the verification.
+func (b *backingUp) put(it *item, content io.Reader) error {
+	sum := sha256.New()
+	large, isLarge := largeContent(it.Name)
+	if content != nil && (isLarge || b.check != nil && !it.sealed) {
+		content = io.TeeReader(content, sum)
 	}
-	return err
+	full, err := b.out.Put(it.Entry, content)
+	if err != nil {
+		return err
+	}
+	if !full && it.sealed {
+		return &changedError{it.Name, it.Size, -1}
+	}
+	if !full {
+		b.e.o.Notice(fmt.Sprintf("%s became shorter while it was backed up", cas.EscapePath(it.Name)))
+		return nil
+	}
+	if isLarge && cas.Digest(sum.Sum(nil)) != large {
+		b.damagedContent(large)
+	}
+	if b.check != nil {
+		b.check.items = append(b.check.items, writtenItem{*it, [sha256.Size]byte(sum.Sum(nil))})
+	}
+	return nil
+}
+
+// largeContent returns the digest that names the file of a large content.
+func largeContent(name string) (d cas.Digest, ok bool) {
+	if !strings.HasPrefix(name, "blobs/") {
+		return d, false
+	}
+	d, err := cas.ParseDigest(path.Base(name))
+	return d, err == nil
+}
+
+// damagedContent reports a content that is not what was stored, unless it is known.
+func (b *backingUp) damagedContent(d cas.Digest) {
+	known := func(p cas.Problem) bool { return p.Digest == d }
+	if !slices.ContainsFunc(b.report.Problems, known) {
+		b.report.Problems = append(b.report.Problems, cas.Problem{What: "blob", Digest: d, Reason: "its content is not what was stored"})
+	}
 }
 
 // wholeLines is how many bytes of a file's first size are lines with their ends.

@@ -13,14 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
-	"github.com/fettle-cli/fettle/internal/lockfile"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // BackupOptions say how a backup is made or put back, and who is told how far it
@@ -42,6 +38,9 @@ type BackupOptions struct {
 	// Damaged puts back also a backup of a store that was damaged when it was
 	// made.
 	Damaged bool
+	// Verify restores a backup into a folder of its own while it is written, and
+	// compares the two.
+	Verify bool
 }
 
 func (o *BackupOptions) complete() {
@@ -63,6 +62,11 @@ type BackupReport struct {
 	Bytes  int64
 	// Chats are those that can be used, Folders the chats' own folders.
 	Chats, Folders int
+	// Verified reports that the backup was restored once and compared.
+	Verified bool
+	// Problems are the objects of the store that were damaged or missing when it
+	// was backed up. Such a backup is restored with Damaged only.
+	Problems []cas.Problem
 }
 
 // Names in the data directory that a backup and its return are made of.
@@ -94,11 +98,22 @@ func transient(name string) bool {
 	return false
 }
 
-// Backup writes all that the data directory has to one file. Other processes go
-// on meanwhile: what is in the backup is the store as it was at one moment, with
-// what journals had then. The folders of chats are taken into the store first;
-// one that can't be, since a turn works in it or something in it can't be kept,
-// is put into the backup as it lies there.
+// Backup writes all that the data directory has to one file, while other processes
+// keep working. Everything in it is of one moment, at which the store, the journals
+// and the small files are copied (see freeze). The contents that the store names
+// but does not hold are protected until they are read: blobs by keeping the
+// collector away, the files of toolsets by the lock of each revision.
+//
+// The folders of chats become states in the store first. One that cannot, because a
+// turn works in it or something in it cannot be kept, is copied as it is just after
+// that moment: it may have changes that its chat does not know of, and never lacks
+// any that it does.
+//
+// The copy of the store is opened and checked before anything is written: every
+// record is read, and the files that they name must be there; these are compared with
+// their digests as they are written. Damage that the store itself has is in the report,
+// and RestoreBackup refuses a backup if and only if it finds such damage. An error
+// means that there is no backup.
 func (e *Engine) Backup(ctx context.Context, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
 	o.complete()
 	if !e.hasStore() {
@@ -128,12 +143,12 @@ func (e *Engine) Backup(ctx context.Context, w io.Writer, o BackupOptions) (_ *B
 	b := &backingUp{e: e, o: o, folders: map[string]string{}}
 	defer func() { err = errors.Join(err, b.thaw()) }()
 	if err := b.all(ctx, w); err != nil {
-		return nil, waitFault(ctx, "write the backup", err)
+		return nil, b.explain(ctx, err)
 	}
 	return &b.report, nil
 }
 
-// backingUp is one backup on its way.
+// backingUp is a backup that is being written.
 type backingUp struct {
 	e       *Engine
 	o       BackupOptions
@@ -141,14 +156,21 @@ type backingUp struct {
 	report  BackupReport
 	folders map[string]string // chat → the state that its folder has
 	raw     []string          // chats whose folder is put in as it is
-	frozen  string            // the copy of the store
+	frozen  string            // the folder with the copies
+	items   []item            // what it holds
+	pinned  map[string]string // toolset → the revision whose files stay until thaw
+	unpin   []func()
+	check   *backupCheck // nil unless the backup is verified
 }
 
 func (b *backingUp) all(ctx context.Context, w io.Writer) error {
 	if err := removePrefixed(b.e.o.DataDir, frozenPrefix); err != nil {
-		return err // left by a backup that was killed; nobody else makes one now
+		return err // left by a backup that was killed; no other is being made now
 	}
 	if err := b.takeFolders(ctx); err != nil {
+		return err
+	}
+	if err := b.freeze(ctx); err != nil {
 		return err
 	}
 	total, err := b.size(ctx)
@@ -157,6 +179,33 @@ func (b *backingUp) all(ctx context.Context, w io.Writer) error {
 	}
 	b.o.Stage("writing", total)
 	b.report.MadeAt = b.e.o.Now().UTC()
+	out := w
+	if b.o.Verify {
+		b.check = b.readBack(ctx)
+		out = io.MultiWriter(w, b.check.pipe)
+	}
+	err = b.write(ctx, out, total)
+	if b.check != nil {
+		err = b.check.end(err)
+	}
+	return err
+}
+
+// explain makes a fault of why there is no backup.
+func (b *backingUp) explain(ctx context.Context, err error) error {
+	var f *fault.Fault
+	var changed *changedError
+	switch {
+	case ctx.Err() != nil, errors.As(err, &f):
+		return err
+	case errors.As(err, &changed):
+		return fault.Wrap(fault.Store, "there is no backup", err)
+	}
+	return storeFault("write the backup", err)
+}
+
+// write writes the backup from its first byte to its last.
+func (b *backingUp) write(ctx context.Context, w io.Writer, total int64) (err error) {
 	if b.out, err = backup.NewWriter(w, backup.Head{MadeAt: b.report.MadeAt, Bytes: total}); err != nil {
 		return err
 	}
@@ -167,42 +216,20 @@ func (b *backingUp) all(ctx context.Context, w io.Writer) error {
 	return b.out.Close()
 }
 
-// entries writes everything. The journals come first: a turn that is folded
-// while they are read is in the store then, of which a copy is made after.
+// entries writes everything: the copies, and then what stays where it is while the
+// backup is written, since locks protect it or no record depends on it.
 func (b *backingUp) entries(ctx context.Context) error {
-	if err := b.journals(ctx); err != nil {
-		return err
-	}
-	b.frozen = filepath.Join(b.e.o.DataDir, frozenPrefix+b.e.newID())
-	if err := b.e.store.Freeze(ctx, b.frozen); err != nil {
-		return err
-	}
-	if err := b.count(ctx); err != nil {
-		return err
-	}
-	if err := b.tree(ctx, b.frozen, "store"); err != nil {
-		return err
-	}
-	names, err := os.ReadDir(b.e.o.DataDir)
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		switch {
-		case transient(n.Name()), n.Name() == "store", n.Name() == "journal", n.Name() == "chats":
-		default:
-			if err := b.tree(ctx, filepath.Join(b.e.o.DataDir, n.Name()), n.Name()); err != nil {
-				return err
-			}
-		}
-	}
-	for _, id := range b.raw {
-		if err := b.tree(ctx, filepath.Dir(b.e.managedDir(id)), "chats/"+id); err != nil {
+	for i := range b.items {
+		if err := b.item(ctx, &b.items[i]); err != nil {
 			return err
 		}
 	}
-	if b.o.State != "" {
-		if err := b.file(ctx, filepath.Join(b.o.State, trustName), "state/"+trustName); err != nil {
+	names, err := b.inPlace()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := b.tree(ctx, filepath.Join(b.e.o.DataDir, name), name); err != nil {
 			return err
 		}
 	}
@@ -214,11 +241,28 @@ func (b *backingUp) entries(ctx context.Context) error {
 	return err
 }
 
+// inPlace lists the folders in the data directory that are read where they are.
+func (b *backingUp) inPlace() ([]string, error) {
+	entries, err := os.ReadDir(b.e.o.DataDir)
+	var out []string
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case transient(name), !e.IsDir(), name == "store", name == "journal", name == "chats":
+		default:
+			out = append(out, name)
+		}
+	}
+	return out, err
+}
+
 // trustName is the file of what the user trusts.
 const trustName = "trust.json"
 
-// thaw removes the copy of the store.
+// thaw removes the copies, and lets toolsets be removed again.
 func (b *backingUp) thaw() error {
+	for _, release := range b.unpin {
+		release()
+	}
 	if b.frozen == "" {
 		return nil
 	}
@@ -239,124 +283,52 @@ func removePrefixed(dir, prefix string) error {
 	return err
 }
 
-// takeFolders takes the chats' own folders into the store.
-func (b *backingUp) takeFolders(ctx context.Context) error {
-	entries, err := os.ReadDir(filepath.Join(b.e.o.DataDir, "chats"))
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	}
-	b.o.Stage("taking in the folders of chats", 0)
-	for _, entry := range entries {
-		id := entry.Name()
-		if _, err := ulid.ParseStrict(id); err != nil || !entry.IsDir() {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b.report.Folders++
-		state, err := b.takeFolder(ctx, id)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil || state == "" {
-			b.raw = append(b.raw, id)
-			continue
-		}
-		b.folders[id] = state
-	}
-	return nil
-}
-
-// takeFolder gives the state that has all of a chat's folder; empty where none
-// can have.
-func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
-	e := b.e
-	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+id))
-	if err != nil || !ok {
-		return "", err // a turn works in it
-	}
-	defer unlock()
-	var chat Chat
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		c, err := e.tables.chats.Get(tx, kv.Str(id))
-		if err == nil {
-			chat = *c
-		}
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	dir := e.managedDir(id)
-	if chat.ActiveManifest == "" {
-		return "", nil // no tool has run
-	}
-	if _, err := os.Stat(dir); err != nil || chat.Workspace != "" {
-		return "", err
-	}
-	ws, err := toolset.OpenManaged(dir)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = ws.Close() }() // it was only read
-	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
-	if err := e.settleIn(ctx, &chat, here); err != nil {
-		return "", err
-	}
-	active, err := e.manifest(ctx, chat.ActiveManifest)
-	if err != nil || active != nil && unfilled(chat, active) {
-		return "", err // what is in it belongs to no state of the chat's yet
-	}
-	m, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}})
-	if err != nil || !m.Complete {
-		return "", err
-	}
-	return m.ID, nil
-}
-
-// size is about what the backup's files take.
+// size returns about what the backup's files take.
 func (b *backingUp) size(ctx context.Context) (int64, error) {
 	total := int64(0)
-	add := func(dir string) error {
-		return filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+	for _, it := range b.items {
+		total += it.Size
+	}
+	names, err := b.inPlace()
+	for _, name := range names {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(b.e.o.DataDir, name), func(_ string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() {
 				if info, err := d.Info(); err == nil {
 					total += info.Size()
 				}
 			}
 			return ctx.Err() // what is gone by now counts nothing
-		})
-	}
-	names, err := os.ReadDir(b.e.o.DataDir)
-	for _, n := range names {
-		if !transient(n.Name()) && n.Name() != "chats" {
-			err = errors.Join(err, add(filepath.Join(b.e.o.DataDir, n.Name())))
-		}
-	}
-	for _, id := range b.raw {
-		err = errors.Join(err, add(filepath.Dir(b.e.managedDir(id))))
+		}))
 	}
 	return total, err
 }
 
-// count counts the chats.
-func (b *backingUp) count(ctx context.Context) error {
-	return b.e.view(ctx, func(tx *kv.Tx) error {
-		b.report.Chats = 0
-		for c, err := range b.e.tables.chats.Scan(tx, kv.Range{}) {
+// countChats returns how many chats can be used: not those that are deleted, nor
+// those whose record is damaged.
+func (e *Engine) countChats(ctx context.Context) (n int, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		n = 0
+		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+			if isCorrupt(err) {
+				continue
+			}
 			if err != nil {
 				return err
 			}
 			if c.DeletedAt == nil {
-				b.report.Chats++
+				n++
 			}
 		}
 		return nil
 	})
+	return n, err
+}
+
+// isCorrupt reports whether an error is about one damaged record, which says nothing
+// about the others.
+func isCorrupt(err error) bool {
+	var corrupt *kv.CorruptError
+	return errors.As(err, &corrupt)
 }
 
 // truth are the names in a data directory that a backup would have. Of the

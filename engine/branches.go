@@ -21,13 +21,13 @@ func (e *Engine) loadFor(ctx context.Context, chatID string, req TurnRequest) (*
 		return e.loadLeaf(ctx, chatID)
 	}
 	if !req.Chat.beside() {
-		return e.loadBy(ctx, chatID, req.Chat.Parent, 0)
+		return e.loadBy(ctx, chatID, req.Chat.Parent, reach{})
 	}
-	least := 2 // the question and its answer
+	needed := reach{least: 2} // the question and its answer
 	if req.Chat.At > 0 {
-		least = wholeWay // places count from the root
+		needed = wholeWay // places count from the root
 	}
-	conv, err := e.loadBy(ctx, chatID, req.Chat.Instead, least)
+	conv, err := e.loadBy(ctx, chatID, req.Chat.Instead, needed)
 	if err != nil {
 		return nil, err
 	}
@@ -146,14 +146,19 @@ func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, err
 	}
 	var out []Branch
 	for _, leaf := range t.leaves() {
-		b := t.branch(leaf)
-		b.Number = len(out) + 1
+		out = append(out, t.branch(leaf))
+	}
+	if err := e.titleBranches(ctx, t, out); err != nil {
+		return chat, nil, err
+	}
+	for i := range out {
+		b := &out[i]
+		b.Number = i + 1
 		if b.Active {
 			b.ManifestID = chat.ActiveManifest
-		} else if err := e.countChanges(ctx, chat, active, &b); err != nil {
+		} else if err := e.countChanges(ctx, chat, active, b); err != nil {
 			return chat, nil, err
 		}
-		out = append(out, b)
 	}
 	return chat, out, nil
 }
@@ -165,95 +170,6 @@ func (e *Engine) countChanges(ctx context.Context, chat Chat, active *cas.Manife
 		return err
 	}
 	return e.movedCounts(ctx, chat, active, to, b)
-}
-
-// messageTree is a chat's messages by what follows what.
-type messageTree struct {
-	chat     Chat
-	byID     map[string]*Message
-	children map[string][]*Message // the oldest first
-	active   map[string]bool       // the messages of the active branch
-}
-
-func (e *Engine) messageTree(ctx context.Context, chat Chat) (*messageTree, error) {
-	t := &messageTree{
-		chat: chat, byID: map[string]*Message{}, children: map[string][]*Message{}, active: map[string]bool{},
-	}
-	for last := kv.Key(nil); ; {
-		messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(chat.ID), After: last})
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range messages { // in the order of their ids, which is that of time
-			t.byID[m.ID] = m
-			t.children[m.ParentID] = append(t.children[m.ParentID], m)
-		}
-		if last = next; next == nil {
-			break
-		}
-	}
-	for _, m := range t.path(chat.ActiveLeaf) {
-		t.active[m.ID] = true
-	}
-	return t, nil
-}
-
-// path gives the messages from the root to one.
-func (t *messageTree) path(id string) []*Message {
-	var out []*Message
-	for m := t.byID[id]; m != nil && len(out) <= len(t.byID); m = t.byID[m.ParentID] {
-		out = append(out, m)
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// leaves are the messages that nothing follows, the oldest first.
-func (t *messageTree) leaves() []*Message {
-	var out []*Message
-	for _, m := range t.byID {
-		if len(t.children[m.ID]) == 0 {
-			out = append(out, m)
-		}
-	}
-	slices.SortFunc(out, func(a, b *Message) int { return cmp.Compare(a.ID, b.ID) })
-	return out
-}
-
-// leafBelow is the message that the newest way from a message ends with.
-func (t *messageTree) leafBelow(id string) string {
-	for range t.byID {
-		next := t.children[id]
-		if len(next) == 0 {
-			break
-		}
-		id = next[len(next)-1].ID
-	}
-	return id
-}
-
-// branch tells of the way to a leaf.
-func (t *messageTree) branch(leaf *Message) Branch {
-	path := t.path(leaf.ID)
-	b := Branch{
-		Leaf: leaf.ID, Active: leaf.ID == t.chat.ActiveLeaf, Place: 1, Model: leaf.Model, Messages: len(path),
-		UpdatedAt: leaf.CreatedAt,
-	}
-	own := false // a message was met that the active branch doesn't have
-	for i, m := range path {
-		b.ManifestID = cmp.Or(m.ManifestID, b.ManifestID)
-		switch {
-		case b.Active && len(t.children[m.ParentID]) > 1, !b.Active && !own && !t.active[m.ID]:
-			b.Place, own = i+1, true
-		}
-	}
-	b.ManifestID = cmp.Or(leaf.LeftManifestID, b.ManifestID)
-	for _, m := range path[:min(b.Place, len(path))] {
-		if m.Role == provider.User && !m.AnswersCalls() {
-			b.Title = title(TurnRequest{Parts: m.Parts})
-		}
-	}
-	return b
 }
 
 // SwitchRequest says which branch a chat is to go on in.

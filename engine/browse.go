@@ -49,6 +49,7 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 	if limit <= 0 {
 		limit = maxHistory
 	}
+	way := stateWay{e: e, atOnce: limit > fewStates}
 	undone, err := h.undone(ctx)
 	if err != nil {
 		return Chat{}, nil, false, err
@@ -62,7 +63,7 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 		if !skip[m.ID] {
 			out = append(out, StateInfo{Manifest: m, Active: m.ID == h.active.ID})
 		}
-		if m, err = e.manifest(ctx, m.ParentID); err != nil {
+		if m, err = way.manifest(ctx, m.ParentID); err != nil {
 			return Chat{}, nil, false, err
 		}
 	}
@@ -70,6 +71,41 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 		out = out[:limit]
 	}
 	return chat, out, more, e.nameTools(ctx, out)
+}
+
+// fewStates is how many states are looked up one by one. Where a list may be
+// longer, all states of a chat are read in one scan.
+const fewStates = 100
+
+// stateWay reads states on the way back from one.
+type stateWay struct {
+	e      *Engine
+	atOnce bool // read all states of a chat with the first of them
+	known  map[string]*cas.Manifest
+	chats  map[string]bool // those whose states are known
+}
+
+// manifest is [Engine.manifest] for the next state on the way.
+func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, error) {
+	if m := w.known[id]; m != nil {
+		return m, nil
+	}
+	m, err := w.e.manifest(ctx, id)
+	if err != nil || m == nil || !w.atOnce || w.chats[m.ChatID] {
+		return m, err
+	}
+	if w.known == nil {
+		w.known, w.chats = map[string]*cas.Manifest{}, map[string]bool{}
+	}
+	w.chats[m.ChatID] = true // the states of a fork begin in another chat
+	list, err := w.e.states.Manifests(ctx, m.ChatID)
+	if err != nil {
+		return nil, stateFault("list the states", err)
+	}
+	for _, m := range list {
+		w.known[m.ID] = m
+	}
+	return m, nil
 }
 
 // StateTree lists the states of all branches of a chat, the latest first: at most

@@ -50,7 +50,7 @@ func (e *Engine) CompactChat(ctx context.Context, req CompactRequest) (*Compacte
 		return nil, err
 	}
 	defer unlock()
-	conv, err := e.loadBy(ctx, chat.ID, "", 0)
+	conv, err := e.loadBy(ctx, chat.ID, "", reach{})
 	if err != nil {
 		return nil, err
 	}

@@ -8,64 +8,77 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
-// What a file of chats may hold. Each bound is far above what people have and
-// keeps a hostile file from taking the machine's memory or time.
+// What a file of chats may hold. The file as a whole has no limit: it is read
+// chat by chat. Each bound is far above what people have, is checked by
+// `chats export` too, and keeps a hostile file from taking the machine's memory
+// or time.
 const (
-	// MaxDocument is the size of all that is read in one import; it is whole
-	// in memory. A question may bring 64 MB of files, so that it holds several.
+	// MaxDocument is the size of one chat, which is whole in memory while it is
+	// read. A question may bring 64 MB of files, so that it holds several.
 	MaxDocument = 512 << 20
 	// maxDepth is how deep JSON may be nested; arguments of tools are the only
 	// part whose depth is not ours.
 	maxDepth          = 500
-	maxImportChats    = 10_000
-	maxImportMessages = 100_000
-	maxImportParts    = 10_000
-	// maxRemarks bounds the lists beside a message's parts.
+	maxImportMessages = 1_000_000
+	maxImportParts    = 100_000
+	// maxRemarks bounds the lists of a message that are not its parts.
 	maxRemarks = 10_000
 	// maxLineText bounds names, models and other things of one line.
 	maxLineText = 1000
 )
 
-// DecodeChats reads the chats of a file that `chats export -o json` wrote: one
-// document, or several one after the other. Nothing in it is believed: the
-// error says what is wrong and where. notes are what a person should know of
-// what is left out.
-func DecodeChats(data []byte) (docs []*ChatDocument, notes []string, err error) {
-	if len(data) > MaxDocument {
-		return nil, nil, fmt.Errorf("it has %d MB, and %d MB are read at once", len(data)>>20, MaxDocument>>20)
-	}
-	if at := invalidUTF8(data); at >= 0 {
-		return nil, nil, fmt.Errorf("line %d is no UTF-8", lineOf(data, int64(at)))
-	}
-	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
-	if at := tooDeep(data); at >= 0 {
-		return nil, nil, fmt.Errorf("line %d is nested deeper than %d", lineOf(data, int64(at)), maxDepth)
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	for {
-		var raw json.RawMessage
-		err := dec.Decode(&raw)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, nil, jsonError(data, dec.InputOffset(), err)
-		}
-		if len(docs) == maxImportChats {
-			return nil, nil, fmt.Errorf("it has more than %d chats", maxImportChats)
-		}
-		doc, told, err := decodeDocument(raw)
-		if err != nil {
-			return nil, nil, fmt.Errorf("chat %d of the file: %w", len(docs)+1, err)
-		}
-		docs, notes = append(docs, doc), append(notes, told...)
-	}
-	if len(docs) == 0 {
+// DocumentReader reads the chats of a file that `chats export -o json` wrote:
+// one document, or several one after the other. It holds one of them at a
+// time. It trusts nothing in the file: an error names what is wrong and where.
+type DocumentReader struct {
+	dec    *json.Decoder
+	source *documentSource
+	number int // of the last document, from 1
+}
+
+// NewDocumentReader returns a reader of r.
+func NewDocumentReader(r io.Reader) *DocumentReader {
+	text := transform.NewReader(r, unicode.BOMOverride(transform.Nop)) // some shells write UTF-16
+	source := &documentSource{r: text, line: 1}
+	return &DocumentReader{dec: json.NewDecoder(source), source: source}
+}
+
+// Next returns the next chat, and remarks for the user about what is left out
+// of it. The error is io.EOF after the last chat. A file without any is an
+// error, too.
+func (d *DocumentReader) Next() (doc *ChatDocument, notes []string, err error) {
+	begin := d.dec.InputOffset()
+	d.source.forget(begin)
+	d.source.limit = begin + MaxDocument
+	var raw json.RawMessage
+	err = d.dec.Decode(&raw)
+	switch {
+	case errors.Is(err, io.EOF) && d.number > 0:
+		return nil, nil, io.EOF
+	case errors.Is(err, io.EOF):
 		return nil, nil, errors.New("it is empty")
+	case errors.Is(err, errDocumentSize):
+		return nil, nil, fmt.Errorf("chat %d of the file has more than %d MB", d.number+1, MaxDocument>>20)
+	case err != nil:
+		return nil, nil, jsonError(err, d.source.lineAt)
 	}
-	return docs, notes, nil
+	d.number++
+	begin = d.dec.InputOffset() - int64(len(raw))
+	if at := invalidUTF8(raw); at >= 0 {
+		return nil, nil, fmt.Errorf("line %d is no UTF-8", d.source.lineAt(begin+int64(at)))
+	}
+	if at := tooDeep(raw); at >= 0 {
+		return nil, nil, fmt.Errorf("line %d is nested deeper than %d", d.source.lineAt(begin+int64(at)), maxDepth)
+	}
+	if doc, notes, err = decodeDocument(raw); err != nil {
+		return nil, nil, fmt.Errorf("chat %d of the file: %w", d.number, err)
+	}
+	return doc, notes, nil
 }
 
 // decodeDocument reads one document and checks it.
@@ -93,7 +106,7 @@ func decodeDocument(raw []byte) (*ChatDocument, []string, error) {
 		}
 	}
 	if err != nil {
-		return nil, nil, jsonError(raw, 0, err)
+		return nil, nil, jsonError(err, lineIn(raw))
 	}
 	if err := doc.check(); err != nil {
 		return nil, nil, err
@@ -101,32 +114,36 @@ func decodeDocument(raw []byte) (*ChatDocument, []string, error) {
 	return doc, append(notes, doc.settle()...), nil
 }
 
-// jsonError says what is wrong with JSON in words, and in which line.
-func jsonError(data []byte, offset int64, err error) error {
+// jsonError describes in words what is wrong with JSON. lineAt returns the line
+// that has a byte.
+func jsonError(err error, lineAt func(offset int64) int) error {
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError
 	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("line %d is no JSON: %s", lineAt(syntax.Offset), short(syntax.Error()))
 	case errors.As(err, &mismatch):
 		where := mismatch.Field
 		if where == "" {
 			where = "the document"
 		}
 		return fmt.Errorf("%s can't be a %s", short(where), short(mismatch.Value))
-	case errors.As(err, &syntax):
-		return fmt.Errorf("line %d is no JSON: %s", lineOf(data, max(syntax.Offset, offset)), short(syntax.Error()))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("it ends in the middle of a chat")
 	}
 	return errors.New(short(strings.TrimPrefix(err.Error(), "json: ")))
 }
 
+// lineIn returns a function that counts the lines of data up to a byte.
+func lineIn(data []byte) func(offset int64) int {
+	return func(offset int64) int {
+		return 1 + bytes.Count(data[:min(max(offset, 0), int64(len(data)))], []byte{'\n'})
+	}
+}
+
 // short is a piece of a stranger's text in a message.
 func short(s string) string {
 	return cutRunes(cleanLine(strings.ToValidUTF8(s[:min(len(s), 400)], "")), 80)
-}
-
-func lineOf(data []byte, offset int64) int {
-	return 1 + bytes.Count(data[:min(max(offset, 0), int64(len(data)))], []byte{'\n'})
 }
 
 func invalidUTF8(data []byte) int {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -57,11 +58,8 @@ func (d *ChatDocument) Path() []Message {
 	return path
 }
 
-// exportGroup is how many messages are read while the store is held once.
-const exportGroup = 100
-
-// ExportChat gives all of a chat, as far as its turns have ended. live says
-// that one has not.
+// ExportChat returns all of a chat, as far as its turns have ended. live
+// reports that one has not.
 func (e *Engine) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument, live bool, err error) {
 	chat, err := e.find(ctx, ref, nil)
 	if err != nil {
@@ -70,32 +68,79 @@ func (e *Engine) ExportChat(ctx context.Context, ref ChatRef) (doc *ChatDocument
 	if live, err = e.isLive(ctx, chat.ID); err != nil {
 		return nil, false, err
 	}
-	doc = &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat, Messages: []Message{}, ToolCalls: []ToolCall{}}
-	var keys []kv.Key
-	err = e.view(ctx, func(tx *kv.Tx) error { // one moment; messages never change after it
-		found, err := e.tables.chats.Get(tx, kv.Str(chat.ID))
-		if err != nil {
-			return err
-		}
-		doc.Chat = *found
-		for key, err := range e.tables.messages.Keys(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
-			if err != nil {
-				return err
-			}
-			keys = append(keys, key)
-		}
-		if doc.Payloads, err = e.decisionsIn(tx, chat.ID); err != nil {
-			return err
-		}
-		return e.exportCalls(tx, doc)
-	})
-	if err == nil {
-		err = e.exportMessages(ctx, doc, keys)
-	}
+	doc, err = e.exportDocument(ctx, chat.ID)
 	if errors.Is(err, kv.ErrNotFound) { // it was removed for good meanwhile
 		return nil, false, fault.New(fault.NotFound, fmt.Sprintf("no chat %d", chat.Number), "fettle chats list")
 	}
 	return doc, live, err
+}
+
+// exportDocument reads a chat as it is at one moment. The messages of a long
+// chat are read in several views; those that a turn adds in between are left
+// out, since they are not among the keys of that moment.
+func (e *Engine) exportDocument(ctx context.Context, chatID string) (*ChatDocument, error) {
+	doc := &ChatDocument{SchemaVersion: DocumentVersion, Format: DocumentFormat, Messages: []Message{}, ToolCalls: []ToolCall{}}
+	all := kv.Range{Prefix: kv.Str(chatID)}
+	var rest []kv.Key
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		found, err := e.tables.chats.Get(tx, kv.Str(chatID))
+		if err != nil {
+			return err
+		}
+		doc.Chat = *found
+		if doc.Payloads, err = e.decisionsIn(tx, chatID); err != nil {
+			return err
+		}
+		if err := e.exportCalls(tx, doc); err != nil {
+			return err
+		}
+		messages, next, err := e.messagesIn(tx, all)
+		if err != nil {
+			return err
+		}
+		doc.add(messages)
+		if all.After = next; next == nil {
+			return nil
+		}
+		for key, err := range e.tables.messages.Keys(tx, all) {
+			if err != nil {
+				return err
+			}
+			rest = append(rest, key)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return doc, e.exportRest(ctx, doc, all, rest)
+}
+
+// exportRest reads the messages with the given keys, which are in their order
+// within r.
+func (e *Engine) exportRest(ctx context.Context, doc *ChatDocument, r kv.Range, keys []kv.Key) error {
+	for len(keys) > 0 {
+		messages, next, err := e.someMessages(ctx, r)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			if len(keys) > 0 && bytes.Equal(keys[0], e.tables.messages.KeyOf(m)) {
+				doc.Messages, keys = append(doc.Messages, *m), keys[1:]
+			}
+		}
+		if next == nil && len(keys) > 0 {
+			return kv.ErrNotFound // a purge has removed one
+		}
+		r.After = next
+	}
+	return nil
+}
+
+func (d *ChatDocument) add(messages []*Message) {
+	for _, m := range messages {
+		d.Messages = append(d.Messages, *m)
+	}
 }
 
 func (e *Engine) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
@@ -108,25 +153,6 @@ func (e *Engine) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
 	slices.SortStableFunc(doc.ToolCalls, func(a, b ToolCall) int {
 		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.MessageID, b.MessageID), cmp.Compare(a.Index, b.Index))
 	})
-	return nil
-}
-
-func (e *Engine) exportMessages(ctx context.Context, doc *ChatDocument, keys []kv.Key) error {
-	for group := range slices.Chunk(keys, exportGroup) {
-		err := e.view(ctx, func(tx *kv.Tx) error {
-			for _, key := range group {
-				m, err := e.messageAt(tx, key)
-				if err != nil {
-					return err
-				}
-				doc.Messages = append(doc.Messages, *m)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -27,47 +28,137 @@ type Imported struct {
 	Skipped bool
 }
 
-// ImportChats brings in chats that [DecodeChats] has read, each with a number
-// of its own. They keep their ids, so that the same file is known again.
-// Either all come in or none, up to insertGroup of them; a crash among more
-// may leave whole groups. What was used in them is not counted here.
-func (e *Engine) ImportChats(ctx context.Context, docs []*ChatDocument, there Existing) ([]Imported, error) {
+// ImportRequest says which chats are brought in.
+type ImportRequest struct {
+	// Documents yields the chats that a [DocumentReader] has read. It is run
+	// twice, and the second time yields the same: the first one checks all of
+	// them, so that a bad document leaves nothing behind.
+	Documents iter.Seq2[*ChatDocument, error]
+	There     Existing
+	// Each is called for each document in their order, once it is kept or
+	// skipped. Its error ends the import.
+	Each func(Imported) error
+}
+
+// ImportChats brings in chats, each with a number of its own. They keep their
+// ids, so that the same file is known again. Nothing is imported where a
+// document is bad or is refused. The chats come in group by group, each group
+// whole or not at all, so that memory is bounded whatever the file's size;
+// where an import is stopped, another one with SkipExisting does the rest. The
+// usage in the chats is not counted here.
+func (e *Engine) ImportChats(ctx context.Context, req ImportRequest) error {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
-		return nil, err
+		return err
 	}
-	out := make([]Imported, len(docs))
-	var in []*incoming
-	places := map[*incoming]int{}
+	if err := e.checkImport(ctx, req); err != nil {
+		return err
+	}
+	r := &importing{e: e, req: req, taken: map[string]bool{}}
+	for d, err := range req.Documents {
+		if err == nil {
+			err = r.add(ctx, d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.write(ctx)
+}
+
+// checkImport reads all documents and refuses those that are there already, or
+// that come twice.
+func (e *Engine) checkImport(ctx context.Context, req ImportRequest) error {
 	taken := map[string]bool{}
-	for i, d := range docs {
-		known, err := e.knownChat(ctx, d.Chat.ID)
-		if err != nil {
-			return nil, err
+	for d, err := range req.Documents {
+		if err == nil {
+			err = ctx.Err()
 		}
-		switch {
-		case known != nil && there == RefuseExisting:
-			return nil, existsFault(d, known)
-		case known != nil && there == SkipExisting:
-			out[i] = Imported{Chat: *known, Skipped: true}
+		if err != nil {
+			return err
+		}
+		if req.There == CopyExisting || d.Chat.ID == "" {
 			continue
-		case taken[d.Chat.ID] && there != CopyExisting:
-			return nil, fault.New(fault.Usage, fmt.Sprintf("the chat %q is in the files twice", d.Chat.Title), "fettle chats import --copy FILE…   takes both")
 		}
-		fresh := d.Chat.ID == "" || known != nil || taken[d.Chat.ID]
-		taken[d.Chat.ID] = d.Chat.ID != ""
-		c, err := e.incomingOf(ctx, d, fresh)
+		known, err := e.knownChat(ctx, d.Chat.ID)
+		switch {
+		case err != nil:
+			return err
+		case known != nil && req.There == RefuseExisting:
+			return existsFault(d, known)
+		case known == nil && taken[d.Chat.ID]:
+			return fault.New(fault.Usage, fmt.Sprintf("the chat %q is in the files twice", d.Chat.Title), "fettle chats import --copy FILE…   takes both")
+		}
+		taken[d.Chat.ID] = true
+	}
+	return nil
+}
+
+// importing is an import while it writes.
+type importing struct {
+	e     *Engine
+	req   ImportRequest
+	taken map[string]bool // ids of the documents so far
+	// waiting are the documents since the last write, and size about the bytes
+	// of their messages.
+	waiting []arrival
+	size    int
+}
+
+// arrival is a document on its way: in is nil where it is skipped.
+type arrival struct {
+	done Imported
+	in   *incoming
+}
+
+// importGroup is how many bytes of messages wait in memory until they are
+// written, unless there are insertGroup chats before.
+const importGroup = 8 << 20
+
+func (r *importing) add(ctx context.Context, d *ChatDocument) error {
+	known, err := r.e.knownChat(ctx, d.Chat.ID)
+	if err != nil {
+		return err
+	}
+	if known != nil && r.req.There == SkipExisting {
+		r.waiting = append(r.waiting, arrival{done: Imported{Chat: *known, Skipped: true}})
+	} else {
+		in, err := r.e.incomingOf(ctx, d, d.Chat.ID == "" || known != nil || r.taken[d.Chat.ID])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		in, places[c] = append(in, c), i
+		r.waiting = append(r.waiting, arrival{in: in})
+		for i := range d.Messages {
+			r.size += sizeOf(&d.Messages[i])
+		}
 	}
-	if err := e.insert(ctx, in); err != nil {
-		return nil, err
+	r.taken[d.Chat.ID] = d.Chat.ID != ""
+	if len(r.waiting) < insertGroup && r.size < importGroup {
+		return nil
 	}
-	for c, i := range places {
-		out[i].Chat = c.chat
+	return r.write(ctx)
+}
+
+// write brings in the chats that wait.
+func (r *importing) write(ctx context.Context) error {
+	var in []*incoming
+	for _, a := range r.waiting {
+		if a.in != nil {
+			in = append(in, a.in)
+		}
 	}
-	return out, nil
+	if err := r.e.insert(ctx, in); err != nil {
+		return err
+	}
+	for _, a := range r.waiting {
+		if a.in != nil {
+			a.done.Chat = a.in.chat
+		}
+		if err := r.req.Each(a.done); err != nil {
+			return err
+		}
+	}
+	r.waiting, r.size = nil, 0
+	return nil
 }
 
 // knownChat is the chat with an id, deleted ones included; nil if there is none.

@@ -132,7 +132,7 @@ func TestDocumentsAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		wrote := written(r, drawDocument(r, "01ARZ3NDEKTSV4RRFFQ69G5FAV"))
-		docs, notes, err := DecodeChats(encode(r, wrote))
+		docs, notes, err := decodeChats(encode(r, wrote))
 		if err != nil || len(notes) > 0 {
 			r.Fatalf("decode: %v, %v", err, notes)
 		}
@@ -153,14 +153,14 @@ func TestExportImportRoundTrip(t *testing.T) {
 		d := written(t, drawn.Example(seed))
 		d.Chat.ID = b.newID()
 		wrote = append(wrote, d)
-		read, _, err := DecodeChats(encode(t, d))
+		read, _, err := decodeChats(encode(t, d))
 		if err != nil {
 			t.Fatal(err)
 		}
 		docs = append(docs, read...)
 	}
 	for _, there := range []Existing{RefuseExisting, CopyExisting} {
-		got, err := b.ImportChats(t.Context(), docs, there)
+		got, err := b.importChats(t.Context(), docs, there)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestExportImportRoundTrip(t *testing.T) {
 			if (doc.Chat.ID == wrote[i].Chat.ID) != (there == RefuseExisting) {
 				t.Errorf("its id is %s", doc.Chat.ID)
 			}
-			read, _, err := DecodeChats(encode(t, doc))
+			read, _, err := decodeChats(encode(t, doc))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,11 +194,11 @@ func TestImportOfWhatATurnLeft(t *testing.T) {
 	}
 	data := encode(t, doc)
 	other := newBench(t, careScript)
-	docs, _, err := DecodeChats(data)
+	docs, _, err := decodeChats(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := other.ImportChats(t.Context(), docs, RefuseExisting)
+	got, err := other.importChats(t.Context(), docs, RefuseExisting)
 	if err != nil || got[0].Chat.Number != 1 || got[0].Chat.ID != full {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -236,7 +236,7 @@ func TestImportOfWhatIsThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		docs, _, err := DecodeChats(encode(t, doc))
+		docs, _, err := decodeChats(encode(t, doc))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,28 +245,28 @@ func TestImportOfWhatIsThere(t *testing.T) {
 	one := export(1)
 	stranger := export(1)
 	stranger[0].Chat.ID = b.newID()
-	if _, err := b.ImportChats(t.Context(), append(stranger, one...), RefuseExisting); fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "chat 1") {
+	if _, err := b.importChats(t.Context(), append(stranger, one...), RefuseExisting); fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "chat 1") {
 		t.Errorf("refused with %v", err)
 	}
 	if got := b.listed(ListChats{}); got != "1" {
 		t.Errorf("a part was imported: %s", got)
 	}
-	got, err := b.ImportChats(t.Context(), append(export(1), stranger...), SkipExisting)
+	got, err := b.importChats(t.Context(), append(export(1), stranger...), SkipExisting)
 	if err != nil || !got[0].Skipped || got[0].Chat.Number != 1 || got[1].Skipped || got[1].Chat.Number != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err = b.ImportChats(t.Context(), one, CopyExisting); err != nil || got[0].Chat.Number != 3 || got[0].Chat.ID == one[0].Chat.ID {
+	if got, err = b.importChats(t.Context(), one, CopyExisting); err != nil || got[0].Chat.Number != 3 || got[0].Chat.ID == one[0].Chat.ID {
 		t.Errorf("%+v, %v", got, err)
 	}
 	b.del(1)
-	if _, err := b.ImportChats(t.Context(), one, RefuseExisting); !strings.Contains(fmt.Sprint(err), "is deleted") {
+	if _, err := b.importChats(t.Context(), one, RefuseExisting); !strings.Contains(fmt.Sprint(err), "is deleted") {
 		t.Errorf("a deleted one: %v", err)
 	}
 	twice := stranger[0].Chat.ID[:20] + "000000"
 	for _, d := range append(one, stranger...) {
 		d.Chat.ID = twice
 	}
-	if _, err := b.ImportChats(t.Context(), append(one, stranger...), RefuseExisting); !strings.Contains(fmt.Sprint(err), "twice") {
+	if _, err := b.importChats(t.Context(), append(one, stranger...), RefuseExisting); !strings.Contains(fmt.Sprint(err), "twice") {
 		t.Errorf("twice in one file: %v", err)
 	}
 }
@@ -285,7 +285,7 @@ func wholeDocument() string {
 
 func TestHostileDocuments(t *testing.T) {
 	t.Parallel()
-	if _, _, err := DecodeChats([]byte(wholeDocument())); err != nil {
+	if _, _, err := decodeChats([]byte(wholeDocument())); err != nil {
 		t.Fatalf("the right one: %v", err)
 	}
 	change := func(old, new string) string {
@@ -329,7 +329,7 @@ func TestHostileDocuments(t *testing.T) {
 		"a very long name":         {change(`"model":"m"`, `"model":"`+strings.Repeat("m", 2000)+`"`), "the model has 2000 bytes"},
 		"a second one that is bad": {wholeDocument() + `{"format":"x"}`, "chat 2 of the file"},
 	} {
-		docs, _, err := DecodeChats([]byte(c.text))
+		docs, _, err := decodeChats([]byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || docs != nil {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -344,12 +344,12 @@ func TestImportSettles(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer(`"title":"T"`, `"title":"a\u001b[31m\nb","workspace":"/home/me","id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","number":7,"novel":1,"active_manifest_id":"x","deleted_at":"2026-01-01T00:00:00Z"`,
 		`"id":"a",`, `"id":"a","pieces":3,`).Replace(wholeDocument())
-	docs, notes, err := DecodeChats([]byte("\xEF\xBB\xBF" + text))
+	docs, notes, err := decodeChats([]byte("\xEF\xBB\xBF" + text))
 	if err != nil || len(notes) != 2 || !strings.Contains(notes[0], "novel") || !strings.Contains(notes[1], "/home/me") {
 		t.Fatalf("%v, %q", err, notes)
 	}
 	b := newBench(t, yes)
-	got, err := b.ImportChats(t.Context(), docs, RefuseExisting)
+	got, err := b.importChats(t.Context(), docs, RefuseExisting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,11 +374,11 @@ func TestImportOfManyChats(t *testing.T) {
 	for range n {
 		all.WriteString(wholeDocument() + "\n")
 	}
-	docs, _, err := DecodeChats(all.Bytes())
+	docs, _, err := decodeChats(all.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.ImportChats(t.Context(), docs, RefuseExisting); err != nil || len(got) != n || got[n-1].Chat.Number != n {
+	if got, err := b.importChats(t.Context(), docs, RefuseExisting); err != nil || len(got) != n || got[n-1].Chat.Number != n {
 		t.Errorf("%d, %v", len(got), err)
 	}
 	if page, err := b.Chats(t.Context(), ListChats{}); err != nil || len(page.Chats) != n {
@@ -403,7 +403,7 @@ func FuzzDecodeChats(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(wholeDocument(), `"a"`, `"b"`)))
 	f.Add([]byte(`{"schema_version":1,"format":"fettle-chat","chat":{"active_leaf_message_id":"a"},"messages":[{"id":"a","role":"user","status":"complete"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		docs, _, err := DecodeChats(data)
+		docs, _, err := decodeChats(data)
 		if (err == nil) != (len(docs) > 0) {
 			t.Fatalf("%d documents and %v", len(docs), err)
 		}
@@ -411,7 +411,7 @@ func FuzzDecodeChats(f *testing.F) {
 			if len(d.Path()) == 0 || d.Path()[0].ParentID != "" {
 				t.Errorf("the way to the leaf begins at %+v", d.Path())
 			}
-			again, _, err := DecodeChats(encode(t, d))
+			again, _, err := decodeChats(encode(t, d))
 			if err != nil || changed(t, d, again[0]) != "" {
 				t.Errorf("it can't be read again: %v", err)
 			}

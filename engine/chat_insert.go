@@ -119,6 +119,9 @@ func (e *Engine) numberChats(ctx context.Context, in []*incoming) error {
 func (e *Engine) beginInsert(ctx context.Context, in []*incoming) error {
 	var stale []string
 	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		if err := e.beginIndex(tx); err != nil {
+			return err
+		}
 		stale = nil
 		for _, c := range in {
 			there, err := e.tables.chats.Has(tx, kv.Str(c.chat.ID))

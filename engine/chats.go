@@ -121,14 +121,24 @@ type Conversation struct {
 	AppCalls []ToolCall `json:"app_calls,omitempty"`
 }
 
-// Chat gives a chat and the messages from its root to its active leaf. It waits
-// for no live turn: Busy says that the chat's first one has not ended yet.
+// Chat returns a chat and the messages from its root to its active leaf. It
+// does not wait for a live turn: Busy is the error where the chat's first one
+// has not ended yet.
 func (e *Engine) Chat(ctx context.Context, ref ChatRef) (Conversation, error) {
+	return e.chatTo(ctx, ref, wholeWay)
+}
+
+// ChatEnd is [Engine.Chat] with the last n messages, and reads no others.
+func (e *Engine) ChatEnd(ctx context.Context, ref ChatRef, n int) (Conversation, error) {
+	return e.chatTo(ctx, ref, reach{least: n, most: n})
+}
+
+func (e *Engine) chatTo(ctx context.Context, ref ChatRef, r reach) (Conversation, error) {
 	chat, err := e.find(ctx, ref, nil)
 	if err != nil {
 		return Conversation{}, err
 	}
-	conv, err := e.load(ctx, chat.ID, ref.Parent)
+	conv, err := e.loadBy(ctx, chat.ID, ref.Parent, r)
 	if err != nil {
 		return Conversation{}, err
 	}

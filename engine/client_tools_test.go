@@ -109,14 +109,14 @@ func TestChatsWithClientToolsAreImported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, _, err := DecodeChats(raw)
+	docs, _, err := decodeChats(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	other, r := newRogue(t, func(_ context.Context, _ int, yield func([]provider.Delta, error) bool) {
 		yield([]provider.Delta{says("Yes."), stops("stop")}, nil)
 	})
-	got, err := other.ImportChats(t.Context(), docs, RefuseExisting)
+	got, err := other.importChats(t.Context(), docs, RefuseExisting)
 	if err != nil {
 		t.Fatal(err)
 	}

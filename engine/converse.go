@@ -232,9 +232,8 @@ func (e *Engine) load(ctx context.Context, chatID, parent string) (*conversation
 	return e.loadBy(ctx, chatID, parent, wholeWay)
 }
 
-// loadBy is load with as much of the way as a request needs, and the last least
-// messages at any rate.
-func (e *Engine) loadBy(ctx context.Context, chatID, parent string, least int) (*conversation, error) {
+// loadBy is load with a part of the way.
+func (e *Engine) loadBy(ctx context.Context, chatID, parent string, r reach) (*conversation, error) {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
 		return nil, err
 	}
@@ -251,7 +250,7 @@ func (e *Engine) loadBy(ctx context.Context, chatID, parent string, least int) (
 		if parent == "" {
 			conv.parent = chat.ActiveLeaf
 		}
-		conv.path, conv.summed, err = e.wayTo(tx, chatID, conv.parent, least)
+		conv.path, conv.summed, err = e.wayTo(tx, chatID, conv.parent, r)
 		conv.state = conv.stateAt()
 		return err
 	})

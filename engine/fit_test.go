@@ -182,7 +182,7 @@ func TestASummaryIsUsedAgain(t *testing.T) {
 		}
 	}
 	b.Engine.Fold(t.Context(), FoldAll)
-	conv, err := b.loadBy(t.Context(), b.chat(1).Chat.ID, "", 0)
+	conv, err := b.loadBy(t.Context(), b.chat(1).Chat.ID, "", reach{})
 	if err != nil || conv.summed == nil || conv.summed.Summary.Text != "NOTES" || len(conv.path) >= len(b.chat(1).Messages) {
 		t.Fatalf("%d messages are read, %v", len(conv.path), err)
 	}

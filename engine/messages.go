@@ -89,18 +89,27 @@ func (e *Engine) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
 	return path, err
 }
 
-// wholeWay asks wayTo for all messages.
-const wholeWay = math.MaxInt
+// reach says how much of the way to a message is read. The zero value is what
+// a request sends: all after the last message that has a summary.
+type reach struct {
+	// least messages, the last ones, are read whatever has a summary.
+	least int
+	// most is how many are read at most; 0 is no bound.
+	most int
+}
 
-// wayTo gives the end of the way to a message: all behind the last one that has
-// a summary, which it gives too, without its parts. The last least messages are
-// given whatever has a summary. What it costs is what a request sends of it.
-func (e *Engine) wayTo(tx *kv.Tx, chatID, id string, least int) (path []Message, summed *Message, err error) {
+// wholeWay is all messages from the root on.
+var wholeWay = reach{least: math.MaxInt}
+
+// wayTo returns the end of the way to a message, as far as r reaches, and the
+// last message that has a summary where that ends it, without its parts. It
+// reads no message before that.
+func (e *Engine) wayTo(tx *kv.Tx, chatID, id string, r reach) (path []Message, summed *Message, err error) {
 	seen := map[string]bool{}
-	for id != "" && !seen[id] {
+	for id != "" && !seen[id] && (r.most == 0 || len(path) < r.most) {
 		seen[id] = true // a loop of parents would be damage; don't follow it for ever
 		m, err := e.tables.messages.Get(tx, messageKey(chatID, id))
-		if err == nil && m.Summary != nil && len(path) >= least {
+		if err == nil && m.Summary != nil && len(path) >= r.least {
 			m.Parts = nil
 			summed = m
 			break

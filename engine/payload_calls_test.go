@@ -83,7 +83,7 @@ func TestACallsWorkspacePayloadCanBeAccepted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := b.ImportChats(t.Context(), []*ChatDocument{doc}, CopyExisting)
+	in, err := b.importChats(t.Context(), []*ChatDocument{doc}, CopyExisting)
 	if err != nil || doc.checkPayloads() != nil {
 		t.Fatal(in, err, doc.checkPayloads())
 	}

@@ -45,6 +45,8 @@ func child(args []string) error {
 			return err
 		}
 		return childPutBack(ctx, dir, dieAt(args[2], left))
+	case "beside": // short commands, until it is killed
+		return childBeside(ctx, dir)
 	case "full":
 		return childFull(ctx, dir)
 	case "fullrestore":

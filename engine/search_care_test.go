@@ -36,11 +36,11 @@ func TestSearchFollowsTheCareOfChats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, _, err := DecodeChats(text)
+	docs, _, err := decodeChats(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := b.ImportChats(t.Context(), docs, CopyExisting)
+	in, err := b.importChats(t.Context(), docs, CopyExisting)
 	if err != nil {
 		t.Fatal(err)
 	}

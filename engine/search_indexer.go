@@ -12,9 +12,14 @@ import (
 )
 
 const (
-	// indexPending is how many entries are gathered before they are written:
-	// turns share words, so that together they write less.
-	indexPending = 16 << 10
+	// indexPending is how many bytes of entries an indexer holds before it
+	// writes them. A value of a common word is written again by each flush, so
+	// a flush covers some hundred chats, and the bytes written stay
+	// proportional to the text.
+	indexPending = 24 << 20
+	// wordCost, groupCost, placeCost and pairCost are about what a word, a
+	// group of pairs, a place and a pair take in memory.
+	wordCost, groupCost, placeCost, pairCost = 120, 80, 2, 4
 	// wordsUpdate and pairsUpdate are how many values one transaction writes;
 	// see the limits of kv.Store.Update. A value of pairs grows with chats.
 	wordsUpdate = 3000
@@ -30,20 +35,21 @@ type (
 	pairAt struct{ group, block int64 }
 )
 
-// indexer gathers what is to be added to the index, or taken out of it.
+// indexer collects the entries that are to be added to the index, or removed
+// from it.
 type indexer struct {
 	e      *Engine
 	remove bool
-	words  map[wordAt]search.Bits
-	pairs  map[pairAt]map[search.PairAt]struct{}
-	size   int // of both
+	words  map[wordAt][]uint16
+	pairs  map[pairAt][]search.PairAt // in any order, and some of them twice
+	size   int                        // bytes of both, about
 }
 
 func (e *Engine) indexer() *indexer {
-	return &indexer{e: e, words: map[wordAt]search.Bits{}, pairs: map[pairAt]map[search.PairAt]struct{}{}}
+	return &indexer{e: e, words: map[wordAt][]uint16{}, pairs: map[pairAt][]search.PairAt{}}
 }
 
-// add gathers the terms of a chat, and writes when there is much.
+// add collects the terms of a chat, and flushes when there are many.
 func (x *indexer) add(ctx context.Context, number int64, terms search.Terms) error {
 	x.gather(number, terms)
 	if x.size < indexPending {
@@ -56,21 +62,28 @@ func (x *indexer) gather(number int64, terms search.Terms) {
 	if number < 0 {
 		return // no counter gives such a number
 	}
-	x.size += len(terms.Words) + len(terms.Pairs)
 	block, place := search.BlockOf(number)
 	for word := range terms.Words {
 		at := wordAt{word, block}
-		bits := x.words[at]
-		bits.Add(place)
-		x.words[at] = bits
+		places, known := x.words[at]
+		if n := len(places); n > 0 && places[n-1] == uint16(place) {
+			continue // an earlier message of the chat has the word
+		}
+		if !known {
+			x.size += wordCost + len(word)
+		}
+		x.words[at] = append(places, uint16(place))
+		x.size += placeCost
 	}
 	for pair := range terms.Pairs {
 		block, entry := pair.At(number)
 		at := pairAt{pair.Group(), block}
-		if x.pairs[at] == nil {
-			x.pairs[at] = map[search.PairAt]struct{}{}
+		entries, known := x.pairs[at]
+		if !known {
+			x.size += groupCost
 		}
-		x.pairs[at][entry] = struct{}{}
+		x.pairs[at] = append(entries, entry)
+		x.size += pairCost
 	}
 }
 
@@ -153,12 +166,12 @@ func (x *indexer) applyWord(tx *kv.Tx, at wordAt) error {
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return err
 	}
-	is, change := had, x.words[at]
-	for i := range is {
+	is := had
+	for _, place := range x.words[at] {
 		if x.remove {
-			is[i] &^= change[i]
+			is.Remove(int(place))
 		} else {
-			is[i] |= change[i]
+			is.Add(int(place))
 		}
 	}
 	if is == had {
@@ -170,26 +183,27 @@ func (x *indexer) applyWord(tx *kv.Tx, at wordAt) error {
 // applyPairs changes one value of pairs.
 func (x *indexer) applyPairs(tx *kv.Tx, at pairAt) error {
 	table, key := x.e.tables.search.pairs, pairKey(at.group, at.block)
-	set := map[search.PairAt]struct{}{}
+	var had []search.PairAt
 	err := table.Read(tx, key, func(val []byte) (err error) {
-		set, err = search.DecodePairs(val)
+		had, err = search.DecodePairs(val)
 		return err
 	})
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return err
 	}
-	had := len(set)
-	for entry := range x.pairs[at] {
-		if x.remove {
-			delete(set, entry)
-		} else {
-			set[entry] = struct{}{}
-		}
+	change := x.pairs[at]
+	slices.Sort(change)
+	change = slices.Compact(change)
+	is := had
+	if x.remove {
+		is = search.WithoutPairs(had, change)
+	} else {
+		is = search.JoinPairs(had, change)
 	}
-	if len(set) == had {
+	if len(is) == len(had) {
 		return nil
 	}
-	return putOrDelete(tx, table, key, search.EncodePairs(set))
+	return putOrDelete(tx, table, key, search.EncodePairs(is))
 }
 
 func putOrDelete(tx *kv.Tx, table *kv.RawTable, key kv.Key, value []byte) error {

@@ -8,14 +8,14 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// beginIndex notes of a store in which nothing was recorded yet that its index
-// is whole from the start.
+// beginIndex marks the index as whole in a store that has no message yet: all
+// that is written from then on is indexed when it is written.
 func (e *Engine) beginIndex(tx *kv.Tx) error {
 	whole, err := e.tables.search.state.Has(tx, kv.Str(searchWhole))
 	if err != nil || whole {
 		return err
 	}
-	for _, err := range e.tables.turns.Keys(tx, kv.Range{Limit: 1}) {
+	for _, err := range e.tables.messages.Keys(tx, kv.Range{Limit: 1}) {
 		return err // an older store, or one that can't be read
 	}
 	return e.tables.search.state.Put(tx, &searchState{Name: searchWhole, At: e.o.Now()})
@@ -40,6 +40,9 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 	if errors.Is(err, kv.ErrNotFound) || err == nil && whole {
 		return nil
 	}
+	if err == nil {
+		err = o.dropOld(ctx)
+	}
 	for done := false; err == nil && !done; {
 		done, err = o.step(ctx)
 	}
@@ -47,6 +50,16 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 		return e.storeTrouble(fmt.Errorf("index the chats for search: %w", err))
 	}
 	return err
+}
+
+// dropOld removes the entries of an index of an older form.
+func (o *oldIndex) dropOld(ctx context.Context) error {
+	for _, table := range o.e.tables.search.old {
+		if err := o.e.clearKeys(ctx, table, kv.Range{Limit: wordsUpdate}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // look finds out whether there is anything to do, and how far it has come.
@@ -68,34 +81,24 @@ func (o *oldIndex) look(ctx context.Context) (whole bool, err error) {
 	return whole, err
 }
 
-// step indexes some messages, and notes how far it has come.
+// stepMessages is how many messages are indexed before they are written with
+// the cursor: a flush for fewer writes the values of common words too often.
+const stepMessages = 2000
+
+// step indexes some messages, and writes how far it has come.
 func (o *oldIndex) step(ctx context.Context) (done bool, err error) {
-	e := o.e
-	messages, next, err := e.someMessages(ctx, kv.Range{After: o.at.Last})
-	if err != nil {
-		return false, err
-	}
-	var ids []string
-	for _, m := range messages {
-		if m.ChatID != o.chat {
-			o.chat, o.at.Chats = m.ChatID, o.at.Chats+1
-			ids = append(ids, m.ChatID)
-		} else if len(ids) == 0 {
-			ids = append(ids, m.ChatID) // the chat goes on from the step before
-		}
-	}
-	numbers, err := e.indexRows(ctx, ids)
-	if err != nil {
-		return false, err
-	}
-	x := e.indexer()
-	for _, m := range messages {
-		number, ok := numbers[m.ChatID]
-		if !ok {
-			continue // its chat is gone
-		}
-		if err := x.message(ctx, number, m); err != nil {
+	x, last := o.e.indexer(), o.at.Last
+	for n := 0; n < stepMessages; {
+		messages, next, err := o.e.someMessages(ctx, kv.Range{After: last})
+		if err != nil {
 			return false, err
+		}
+		if err := o.index(ctx, x, messages); err != nil {
+			return false, err
+		}
+		n += len(messages)
+		if last = next; next == nil {
+			break
 		}
 	}
 	if err := x.flush(ctx); err != nil {
@@ -104,7 +107,34 @@ func (o *oldIndex) step(ctx context.Context) (done bool, err error) {
 	if o.progress != nil {
 		o.progress(min(o.at.Chats, o.total), o.total)
 	}
-	return next == nil, o.note(ctx, next)
+	return last == nil, o.note(ctx, last)
+}
+
+// index adds the terms of messages, and the rows of their chats.
+func (o *oldIndex) index(ctx context.Context, x *indexer, messages []*Message) error {
+	var ids []string
+	for _, m := range messages {
+		if m.ChatID != o.chat {
+			o.chat, o.at.Chats = m.ChatID, o.at.Chats+1
+			ids = append(ids, m.ChatID)
+		} else if len(ids) == 0 {
+			ids = append(ids, m.ChatID) // the messages before this one are of the same chat
+		}
+	}
+	numbers, err := o.e.indexRows(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, m := range messages {
+		number, ok := numbers[m.ChatID]
+		if !ok {
+			continue // its chat is gone
+		}
+		if err := x.message(ctx, number, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // note keeps how far it has come, or that it is done.

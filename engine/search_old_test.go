@@ -76,10 +76,10 @@ func (b *bench) oldChats(w kv.Writer, n int) error {
 	order := int64(0)
 	for number := range int64(n) {
 		chat := Chat{ID: fmt.Sprintf("C%d", number), Number: number + 1, Title: "old"}
-		for i := range someCount + 7 {
+		for i := range stepMessages*2/3 + 7 {
 			order++
 			m := Message{
-				ChatID: chat.ID, ID: fmt.Sprintf("M%04d", i), Role: provider.User, Status: Answered,
+				ChatID: chat.ID, ID: fmt.Sprintf("M%05d", i), Role: provider.User, Status: Answered,
 				Parts: []provider.Part{{Kind: provider.TextPart, Text: fmt.Sprintf("word%d", i)}},
 			}
 			turn := Turn{ID: fmt.Sprintf("T%04d", order), ChatID: chat.ID, Order: order, MessageID: m.ID}
@@ -93,4 +93,34 @@ func (b *bench) oldChats(w kv.Writer, n int) error {
 		}
 	}
 	return nil
+}
+
+// An import writes the index of its chats, so that a search after it has
+// nothing to index.
+func TestSearchAfterAnImportIndexesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, echoScript)
+	doc := longDocument(0, 2)
+	doc.Messages[1].Parts[0].Text = "a quokka"
+	if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
+		t.Fatal(err)
+	}
+	q := SearchChats{Query: parse(t, "quokka"), Indexing: func(int, int) { t.Error("the chats were indexed again") }}
+	if got := b.found(q); !slices.Equal(got, []int64{1}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+// A store whose chats were imported by a program without an index is indexed
+// once, also where the first thing that is written to it is an import.
+func TestSearchOfAnOldStoreAfterAnImport(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, echoScript)
+	if err := b.store.Batch(t.Context(), func(batch *kv.Batch) error { return b.oldChats(batch, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.importChats(t.Context(), []*ChatDocument{longDocument(0, 2)}, RefuseExisting); err != nil {
+		t.Fatal(err)
+	}
+	b.wantFound("old word1", 1)
 }

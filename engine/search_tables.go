@@ -17,8 +17,10 @@ import (
 // same twice changes nothing; that is what recovery after a crash rests on.
 type searchTables struct {
 	// words holds search.Bits by word and block of chats, pairs what
-	// search.EncodePairs gives by group and block.
+	// search.EncodePairs returns by group and block.
 	words, pairs *kv.RawTable
+	// old are words and pairs of an older form, which are removed.
+	old []*kv.RawTable
 	// chats holds rows, rowBlock of them in a value.
 	chats *kv.RawTable
 	state *kv.Table[searchState]
@@ -35,16 +37,18 @@ type searchState struct {
 	Chats int    `json:"chats,omitempty"`
 }
 
-// Names of states.
+// Names of states. They have the number of the index's form, so that a store
+// with an index of an older form is indexed once more.
 const (
-	searchWhole  = "whole"
-	searchCursor = "cursor"
+	searchWhole  = "whole_2"
+	searchCursor = "cursor_2"
 )
 
 func newSearchTables() *searchTables {
 	return &searchTables{
-		words: kv.NewRawTable("search_words"),
-		pairs: kv.NewRawTable("search_pairs"),
+		words: kv.NewRawTable("search_words_2"),
+		pairs: kv.NewRawTable("search_pairs_2"),
+		old:   []*kv.RawTable{kv.NewRawTable("search_words"), kv.NewRawTable("search_pairs")},
 		chats: kv.NewRawTable("search_chats"),
 		state: kv.NewTable("search_state", func(s *searchState) kv.Key { return kv.Str(s.Name) }),
 	}

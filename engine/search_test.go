@@ -64,22 +64,15 @@ func (b *bench) wantFound(query string, numbers ...int64) {
 func (b *bench) wipeIndex(whole bool) {
 	b.t.Helper()
 	t := b.tables.search
-	err := b.store.Update(context.Background(), func(tx *kv.Tx) error {
-		for _, table := range []*kv.RawTable{t.words, t.pairs, t.chats} {
-			for key, err := range table.Keys(tx, kv.Range{}) {
-				if err != nil {
-					return err
-				}
-				if err := table.Delete(tx, key); err != nil {
-					return err
-				}
-			}
+	for _, table := range []keyed{t.words, t.pairs, t.chats} {
+		if err := b.clearKeys(context.Background(), table, kv.Range{Limit: wordsUpdate}); err != nil {
+			b.t.Fatal(err)
 		}
-		if whole {
-			return nil
-		}
-		return t.state.Delete(tx, kv.Str(searchWhole))
-	})
+	}
+	if whole {
+		return
+	}
+	err := b.store.Update(context.Background(), func(tx *kv.Tx) error { return t.state.Delete(tx, kv.Str(searchWhole)) })
 	if err != nil {
 		b.t.Fatal(err)
 	}

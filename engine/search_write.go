@@ -114,31 +114,35 @@ const (
 	someBytes = 4 << 20
 )
 
-// someMessages reads messages in the order of their keys, and gives the key of
-// the last where there may be more. A limit of r ends it earlier.
+// someMessages reads messages in the order of their keys, and returns the key
+// of the last where there may be more. A limit of r ends it earlier.
 func (e *Engine) someMessages(ctx context.Context, r kv.Range) (out []*Message, next kv.Key, err error) {
-	count := someCount
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		out, next, err = e.messagesIn(tx, r)
+		return err
+	})
+	return out, next, err
+}
+
+// messagesIn is someMessages within a transaction.
+func (e *Engine) messagesIn(tx *kv.Tx, r kv.Range) (out []*Message, next kv.Key, err error) {
+	count, size := someCount, 0
 	if r.Limit > 0 {
 		count = r.Limit
 	}
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		size := 0
-		for m, err := range e.tables.messages.Scan(tx, r) {
-			if err != nil {
-				return err
-			}
-			if err := e.loadParts(tx, m); err != nil {
-				return fmt.Errorf("read message %s: %w", m.ID, err)
-			}
-			out, size = append(out, m), size+sizeOf(m)
-			if len(out) == count || size >= someBytes {
-				next = e.tables.messages.KeyOf(m)
-				return nil
-			}
+	for m, err := range e.tables.messages.Scan(tx, r) {
+		if err != nil {
+			return nil, nil, err
 		}
-		return nil
-	})
-	return out, next, err
+		if err := e.loadParts(tx, m); err != nil {
+			return nil, nil, fmt.Errorf("read message %s: %w", m.ID, err)
+		}
+		out, size = append(out, m), size+sizeOf(m)
+		if len(out) == count || size >= someBytes {
+			return out, e.tables.messages.KeyOf(m), nil
+		}
+	}
+	return out, nil, nil
 }
 
 // sizeOf is about what a message takes in memory.

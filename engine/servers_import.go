@@ -56,7 +56,7 @@ func ReadMCPServers(raw []byte) (found []FoundMCPServer, skipped map[string]stri
 	}
 	raw = withoutComments(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
 	if err := json.Unmarshal(raw, &file); err != nil {
-		return nil, nil, fmt.Errorf("it is no JSON of servers: %w", jsonError(raw, 0, err))
+		return nil, nil, fmt.Errorf("it is no JSON of servers: %w", jsonError(err, lineIn(raw)))
 	}
 	all := map[string]json.RawMessage{}
 	for _, list := range []map[string]json.RawMessage{file.Context, file.Servers, file.MCPServers} {

@@ -4,18 +4,25 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// messageLink is what of a message says where it stands. It reads the records of
-// messages, and leaves out what makes them large.
+// messageLink is a message without what makes its record large: its place in
+// the chat, and what a list of branches shows. It reads the records of
+// messages; none is written by it.
 type messageLink struct {
-	ChatID   string `json:"chat_id"`
-	ID       string `json:"id"`
-	ParentID string `json:"parent_id"`
-	TurnID   string `json:"turn_id"`
+	ChatID         string        `json:"chat_id"`
+	ID             string        `json:"id"`
+	ParentID       string        `json:"parent_id"`
+	TurnID         string        `json:"turn_id"`
+	Role           provider.Role `json:"role"`
+	Model          string        `json:"model"`
+	CreatedAt      time.Time     `json:"created_at"`
+	ManifestID     string        `json:"manifest_id"`
+	LeftManifestID string        `json:"left_manifest_id"`
 }
 
 // Siblings gives, by the id of a message, the ids of all messages that follow what it

@@ -33,7 +33,7 @@ func (b *bench) denials(req TurnRequest) int {
 	return last[event.Complete](b.t, b.run(req)).Payload.Denied
 }
 
-func goOn(ref ChatRef) TurnRequest {
+func goOnIn(ref ChatRef) TurnRequest {
 	req := ask("go on")
 	req.Chat = ref
 	return req
@@ -45,7 +45,7 @@ func TestContentFromOutsideStaysWithTheChat(t *testing.T) {
 	if n := b.denials(ask("go")); n != 0 {
 		t.Fatalf("a new chat: %d denied", n)
 	}
-	if n := b.denials(goOn(ChatRef{Number: 1})); n != 1 {
+	if n := b.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
 		t.Errorf("the next turn: %d denied, want 1", n)
 	}
 	b = b.reopen()
@@ -55,7 +55,7 @@ func TestContentFromOutsideStaysWithTheChat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := b.denials(goOn(ChatRef{Number: forked.Number})); n != 1 {
+	if n := b.denials(goOnIn(ChatRef{Number: forked.Number})); n != 1 {
 		t.Errorf("a fork: %d denied, want 1", n)
 	}
 	// The branch that never had the page is as a new chat.
@@ -77,7 +77,7 @@ func TestASummaryKeepsWhatItsMessagesHaveFromOutside(t *testing.T) {
 	if done.Summary.Outside != "fetch" {
 		t.Errorf("the summary has %q from outside", done.Summary.Outside)
 	}
-	if n := b.denials(goOn(ChatRef{Number: 1})); n != 1 {
+	if n := b.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
 		t.Errorf("behind a summary: %d denied, want 1", n)
 	}
 }
@@ -95,7 +95,7 @@ func TestWhatAUserAttachesIsFromOutside(t *testing.T) {
 		if n := b.denials(req); n != 1 {
 			t.Errorf("%s: %d denied, want 1", name, n)
 		}
-		if n := b.denials(goOn(ChatRef{Number: 1})); n != 1 {
+		if n := b.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
 			t.Errorf("%s, in the next turn: %d denied, want 1", name, n)
 		}
 	}
@@ -114,15 +114,15 @@ func TestAnImportedChatHasResultsFromOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, _, err := DecodeChats(raw)
+	docs, _, err := decodeChats(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := fetcher(t)
-	if _, err := other.ImportChats(t.Context(), docs, CopyExisting); err != nil {
+	if _, err := other.importChats(t.Context(), docs, CopyExisting); err != nil {
 		t.Fatal(err)
 	}
-	if n := other.denials(goOn(ChatRef{Number: 1})); n != 1 {
+	if n := other.denials(goOnIn(ChatRef{Number: 1})); n != 1 {
 		t.Errorf("%d denied, want 1", n)
 	}
 }

@@ -258,12 +258,14 @@ func runChatsShow(ctx context.Context, rt *workbench.Runtime, o showOptions) err
 	if err != nil {
 		return err
 	}
-	conv, err := eng.Chat(ctx, ref)
+	var conv engine.Conversation
+	if o.last > 0 {
+		conv, err = eng.ChatEnd(ctx, ref, o.last)
+	} else {
+		conv, err = eng.Chat(ctx, ref)
+	}
 	if err != nil {
 		return err
-	}
-	if n := len(conv.Messages); o.last > 0 && o.last < n {
-		conv.Messages = conv.Messages[n-o.last:]
 	}
 	if o.output == "json" {
 		return workbench.PrintJSON(rt, chatJSON{workbench.OutputVersion, conv})

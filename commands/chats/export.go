@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -175,6 +176,7 @@ type exporter struct {
 func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*engine.ChatDocument, transcript.Options) error) error {
 	status := x.rt.Streams.Status()
 	defer status.Clear()
+	var left error // what became of the last chat that was left out
 	for i, ref := range refs {
 		if len(refs) > 1 {
 			status.Set(fmt.Sprintf("exporting chat %d of %d", i+1, len(refs)))
@@ -187,11 +189,17 @@ func (x *exporter) each(ctx context.Context, refs []engine.ChatRef, use func(*en
 			x.rt.Notice(fmt.Sprintf("a turn of chat %d is running; it is not in the export", doc.Chat.Number))
 		}
 		err = use(doc, transcript.Options{Live: live, Argument: show.ArgLine, Version: x.rt.Build().Version})
+		var large *tooLargeError
+		if errors.As(err, &large) && len(refs) > 1 {
+			x.rt.Notice(large.Error() + "; it is left out")
+			left = err
+			continue
+		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return left
 }
 
 func (x *exporter) to(ctx context.Context, w io.Writer, refs []engine.ChatRef) error {
@@ -214,8 +222,27 @@ func (x *exporter) write(w io.Writer, doc *engine.ChatDocument, o transcript.Opt
 	if err := enc.Encode(doc); err != nil {
 		return err
 	}
+	if b.Len() > engine.MaxDocument {
+		return &tooLargeError{chat: doc.Chat.Number, size: b.Len()}
+	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// tooLargeError is a chat whose JSON chats import would refuse. Nothing of it
+// is written.
+type tooLargeError struct {
+	chat int64
+	size int
+}
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("chat %d has %d MB as JSON; chats import reads up to %d MB of a chat", e.chat, e.size>>20, engine.MaxDocument>>20)
+}
+
+// Unwrap makes it a fault with a next step.
+func (e *tooLargeError) Unwrap() error {
+	return fault.New(fault.Failed, e.Error(), fmt.Sprintf("fettle chats export %d -o markdown   writes it for reading", e.chat))
 }
 
 // toFolder writes a file for each chat. Which ones are there already is looked

@@ -3,8 +3,10 @@ package chats
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -28,11 +30,13 @@ func newChatsImport(rt *workbench.Runtime) *cli.Command {
 		Name:      "import",
 		Usage:     "bring in chats that chats export wrote as JSON",
 		ArgsUsage: "[FILE…]",
-		Description: `Reads files, or standard input (-), and prints the number of each new chat. Either
-all come in or none. A chat that is here already is not taken again: --skip
-leaves it out, --copy makes another one of it. A chat that worked in a folder of
-its user works in a folder of its own here. What was used in it elsewhere is not
-in fettle usage.`,
+		Description: `Reads files, or standard input (-), and prints the number of each new chat. All
+files are checked first: where one is bad, or has a chat that is here already,
+nothing is imported. --skip leaves such a chat out, --copy makes another one of
+it. The size of a file has no limit; one chat may have 512 MB. Chats come in
+group by group: if the import is interrupted, the same command with --skip
+imports the rest. A chat that worked in a folder of its user works in a folder of
+its own here. Its usage elsewhere is not in fettle usage.`,
 		UsageText: "fettle chats export 1 -o json | fettle chats import --copy\nfettle chats import --skip chats.jsonl",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "skip", Usage: "leave out what is here already"},
@@ -57,76 +61,174 @@ in fettle usage.`,
 }
 
 func runChatsImport(ctx context.Context, rt *workbench.Runtime, o importOptions) error {
-	var docs []*engine.ChatDocument
-	left := int64(engine.MaxDocument)
-	for _, file := range o.files {
-		data, err := readChats(ctx, rt, file, left)
-		if err != nil {
-			return err
-		}
-		left -= int64(len(data))
-		read, notes, err := engine.DecodeChats(data)
-		if err != nil {
-			return fault.Wrap(fault.Usage, "import "+input.Named(file), err, "fettle chats export 1 -o json   writes such a file")
-		}
-		for _, note := range notes {
-			rt.Notice(note)
-		}
-		docs = append(docs, read...)
+	files, remove, err := importFiles(ctx, rt, o.files)
+	defer remove()
+	if err != nil {
+		return err
 	}
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	rt.Streams.Status().Set("importing " + term.Count(len(docs), "chat", "chats"))
-	done, err := eng.ImportChats(ctx, docs, o.there)
-	rt.Streams.Status().Clear()
+	in := &importer{rt: rt, files: files}
+	status := rt.Streams.Status()
+	err = eng.ImportChats(ctx, engine.ImportRequest{Documents: in.documents(), There: o.there, Each: in.imported})
+	status.Clear()
+	if err != nil && in.kept > 0 {
+		rt.Notice("imported " + term.Count(in.kept, "chat", "chats") + " before the error; with --skip the rest can be imported")
+	}
 	if err != nil {
 		return err
 	}
-	skipped := 0
-	for _, d := range done {
-		if d.Skipped {
-			skipped++
-			continue
-		}
-		rt.Streams.Out.Printf("%d\n", d.Chat.Number)
+	if in.skipped > 0 {
+		rt.Notice(term.Count(in.skipped, "chat was", "chats were") + " here already")
 	}
-	if skipped > 0 {
-		rt.Notice(term.Count(skipped, "chat was", "chats were") + " here already")
-	}
-	switch n := len(done) - skipped; {
-	case n == 1 && len(done) == 1:
-		rt.Notice("imported " + chatWords(done[0].Chat) + ", " + term.Count(done[0].Chat.Messages, "message", "messages"))
-	case n > 0:
-		rt.Notice("imported " + term.Count(n, "chat", "chats"))
+	switch {
+	case in.kept == 1 && in.skipped == 0:
+		rt.Notice("imported " + chatWords(in.last) + ", " + term.Count(in.last.Messages, "message", "messages"))
+	case in.kept > 0:
+		rt.Notice("imported " + term.Count(in.kept, "chat", "chats"))
 	}
 	return nil
 }
 
-// readChats reads a file of chats, up to what is left of the limit.
-func readChats(ctx context.Context, rt *workbench.Runtime, file string, left int64) ([]byte, error) {
-	if file == "-" {
-		if rt.Streams.In.IsTerminal() {
-			return nil, cmdline.Usagef("fettle chats import FILE", "there is no file to import, and standard input is the terminal")
+// importer is an import that reports to its user.
+type importer struct {
+	rt            *workbench.Runtime
+	files         []importFile
+	passes        int // over the files
+	total         int // documents in them, once they were counted
+	kept, skipped int
+	last          engine.Chat
+}
+
+// documents yields all chats of the files. The first pass reports what is left
+// out of them.
+func (in *importer) documents() iter.Seq2[*engine.ChatDocument, error] {
+	return func(yield func(*engine.ChatDocument, error) bool) {
+		first, n := in.passes == 0, 0
+		in.passes++
+		for _, file := range in.files {
+			for doc, err := range in.documentsIn(file, first) {
+				if n++; first && err == nil {
+					in.total = n
+					in.rt.Streams.Status().Set(fmt.Sprintf("checking chat %d", n))
+				}
+				if !yield(doc, err) || err != nil {
+					return
+				}
+			}
 		}
-		return input.Stdin(ctx, input.Options{In: rt.Streams.In.File(), Notice: rt.Notice, StdinBytes: left})
 	}
-	f, err := os.Open(file)
+}
+
+func (in *importer) documentsIn(file importFile, notice bool) iter.Seq2[*engine.ChatDocument, error] {
+	return func(yield func(*engine.ChatDocument, error) bool) {
+		f, err := file.open()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close() // it was only read
+		for r := engine.NewDocumentReader(f); ; {
+			doc, notes, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				err = fault.Wrap(fault.Usage, "import "+input.Named(file.name), err, "fettle chats export 1 -o json   writes such a file")
+			}
+			for _, note := range notes {
+				if notice {
+					in.rt.Notice(note)
+				}
+			}
+			if !yield(doc, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// imported prints the number of a chat that came in.
+func (in *importer) imported(i engine.Imported) error {
+	if i.Skipped {
+		in.skipped++
+	} else {
+		in.kept, in.last = in.kept+1, i.Chat
+		in.rt.Streams.Out.Printf("%d\n", i.Chat.Number)
+	}
+	in.rt.Streams.Status().Set(fmt.Sprintf("importing chat %d of %d", in.kept+in.skipped, in.total))
+	return nil // Main looks at what went wrong with writing
+}
+
+// importFile is a file that can be read twice.
+type importFile struct {
+	name string
+	open func() (io.ReadCloser, error)
+}
+
+// importFiles opens what can be read once, and copies it into temporary files,
+// which remove removes.
+func importFiles(ctx context.Context, rt *workbench.Runtime, names []string) (files []importFile, remove func(), err error) {
+	var copies []string
+	remove = func() {
+		for _, path := range copies {
+			_ = os.Remove(path) // the system removes its temporary files in time
+		}
+	}
+	for _, name := range names {
+		path := name
+		if info, err := os.Stat(name); name == "-" || err == nil && !info.Mode().IsRegular() {
+			if path, err = copyOnce(ctx, rt, name); path != "" {
+				copies = append(copies, path)
+			}
+			if err != nil {
+				return nil, remove, err
+			}
+		}
+		files = append(files, importFile{name, func() (io.ReadCloser, error) { return openImport(name, path) }})
+	}
+	return files, remove, nil
+}
+
+func openImport(name, path string) (*os.File, error) {
+	f, err := os.Open(path)
 	var why *fs.PathError
 	if errors.As(err, &why) {
 		err = why.Err // the path is said once
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Usage, "import "+file, err)
+		return nil, fault.Wrap(fault.Usage, "import "+input.Named(name), err)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, left+1))
+	return f, nil
+}
+
+// copyOnce copies standard input, or another pipe, into a temporary file and
+// returns its path, also with an error.
+func copyOnce(ctx context.Context, rt *workbench.Runtime, name string) (path string, err error) {
+	from := rt.Streams.In.File()
+	if name != "-" {
+		if from, err = openImport(name, name); err != nil {
+			return "", err
+		}
+		defer from.Close() // it was only read
+	} else if rt.Streams.In.IsTerminal() {
+		return "", cmdline.Usagef("fettle chats import FILE", "there is no file to import, and standard input is the terminal")
+	}
+	to, err := os.CreateTemp("", "fettle-import-*.jsonl")
 	if err != nil {
-		return nil, fault.Wrap(fault.Usage, "import "+file, err)
+		return "", fault.Wrap(fault.Failed, "import "+input.Named(name), err)
 	}
-	if int64(len(data)) > left {
-		return nil, cmdline.Usagef("", "%s: more than %d MB can't be imported at once", file, engine.MaxDocument>>20)
+	if from != nil {
+		var in io.ReadCloser
+		if in, err = input.Stream(ctx, from); err == nil {
+			_, err = io.Copy(to, in)
+			err = errors.Join(err, in.Close())
+		}
 	}
-	return data, nil
+	if err = errors.Join(err, to.Close()); err != nil {
+		err = fault.Wrap(fault.Failed, "import "+input.Named(name), err)
+	}
+	return to.Name(), err
 }

@@ -100,6 +100,8 @@ func keptShapes() []shape {
 			{"made_at", "when it was made"},
 			{"chats, folders, bytes", "what is in it; folders are those of chats' own"},
 			{"dry_run", "whether nothing was done"},
+			{"verified", "whether the backup was restored once and compared with the data (--verify)"},
+			{"damaged", "how many objects of the store were damaged or missing"},
 		}},
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/input"
 	"github.com/fettle-cli/fettle/commands/newfile"
@@ -30,6 +31,15 @@ type backupJSON struct {
 	Folders       int       `json:"folders"` // of chats' own
 	Bytes         int64     `json:"bytes"`   // of all that is in it
 	DryRun        bool      `json:"dry_run"`
+	Verified      bool      `json:"verified"` // restored once and compared
+	Damaged       int       `json:"damaged"`  // objects of the store that were damaged or missing
+}
+
+func backupAsJSON(r *engine.BackupReport, file string) backupJSON {
+	return backupJSON{
+		SchemaVersion: workbench.OutputVersion, File: file, MadeAt: r.MadeAt, Chats: r.Chats, Folders: r.Folders, Bytes: r.Bytes,
+		Verified: r.Verified, Damaged: len(r.Problems),
+	}
 }
 
 // backupOptions are the flags of both.
@@ -39,20 +49,34 @@ type backupOptions struct {
 	replace bool
 	check   bool
 	damaged bool
+	verify  bool
 }
 
 func newStoreBackup(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle store backup"
 	return &cli.Command{
 		Name: "backup", Usage: "write all that is kept to one file", ArgsUsage: "FILE|DIR",
-		Description: `Chats, files and their states, what was allowed and trusted: all but the
-configuration, keys and caches. Other commands may go on meanwhile. A folder that
-a chat is bound to is not in it, but all its states are. In a folder the file gets
-a name with the time; - is standard output.`,
-		UsageText: "fettle store backup backup.tar.zst\nfettle store backup . -o json",
-		Flags:     []cli.Flag{cmdline.OutputFlag()},
+		Description: `The backup holds chats, files and their states, approvals and trust: everything
+except the configuration, keys and caches. Other commands can run while it is
+written; the backup is of the moment at which it began. A folder that a chat is
+bound to is not in it, but all its states are. If FILE is a folder, the backup gets
+a name with the time; - is standard output.
+
+The copy that is backed up is opened and checked first. --verify also restores the
+backup into a folder of its own while it is written, compares every record and file
+with the original, and removes that folder. This takes about twice as long and as
+much room in the data directory as the data itself. It checks the bytes as they are
+written, to standard output too; store restore --dry-run reads a file again later.
+
+The exit status is 10 if there is no backup, or if the store was damaged: then the
+backup is complete, and store restore --damaged restores what is not damaged.`,
+		UsageText: "fettle store backup backup.tar.zst\nfettle store backup --verify . -o json\nfettle store backup --verify - > copy.tar.zst",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "verify", Usage: "restore the backup once and compare it with the data"},
+			cmdline.OutputFlag(),
+		},
 		Action: func(c *cli.Context) error {
-			o := backupOptions{file: c.Args().First(), output: c.String("output")}
+			o := backupOptions{file: c.Args().First(), output: c.String("output"), verify: c.Bool("verify")}
 			if c.NArg() != 1 || o.file == "" {
 				return cmdline.Usagef(path+" backup.tar.zst", "store backup wants the file to write, or a folder for it")
 			}
@@ -126,6 +150,7 @@ func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions)
 		return err
 	}
 	defer w.Stop()
+	how.Verify = o.verify
 	var report *engine.BackupReport
 	var failed error
 	write := func(out io.Writer) error {
@@ -133,9 +158,10 @@ func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions)
 		return failed
 	}
 	if file == "-" {
-		return write(rt.Streams.Out)
+		err = write(rt.Streams.Out.Until(ctx))
+	} else {
+		err = newfile.WriteWhole(file, write)
 	}
-	err = newfile.WriteWhole(file, write)
 	w.Stop()
 	if failed != nil {
 		return failed
@@ -143,7 +169,10 @@ func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions)
 	if err != nil {
 		return err
 	}
-	return tellBackup(rt, report, o, file)
+	if err := tellBackup(rt, report, o, file); err != nil {
+		return err
+	}
+	return damagedBackup(ctx, eng, report)
 }
 
 // backupFile is the file to write, which must not be there.
@@ -157,17 +186,46 @@ func backupFile(name string, now time.Time) (string, error) {
 	return name, newfile.MustBeNew(name, "rm "+cmdline.ShellWord(name))
 }
 
-// tellBackup says what a backup has.
+// tellBackup prints what a backup holds.
 func tellBackup(rt *workbench.Runtime, r *engine.BackupReport, o backupOptions, file string) error {
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil {
 		size = info.Size()
 	}
 	if o.output == "json" {
-		return workbench.PrintJSON(rt, backupJSON{workbench.OutputVersion, file, size, r.MadeAt, r.Chats, r.Folders, r.Bytes, o.check})
+		j := backupAsJSON(r, file)
+		j.Size = size
+		return workbench.PrintJSON(rt, j)
 	}
-	rt.Notice("wrote " + file + ": " + term.Count(r.Chats, "chat", "chats") + ", " + term.Size(r.Bytes) + " in " + term.Size(size))
+	what := term.Count(r.Chats, "chat", "chats") + ", " + term.Size(r.Bytes)
+	if file == "-" {
+		if r.Verified {
+			rt.Notice("verified the backup: " + what)
+		}
+		return nil
+	}
+	done := "wrote "
+	if r.Verified {
+		done = "wrote and verified "
+	}
+	rt.Notice(done + file + ": " + what + " in " + term.Size(size))
 	return nil
+}
+
+// damagedBackup returns an error if the store was damaged when it was backed up.
+func damagedBackup(ctx context.Context, eng *engine.Engine, r *engine.BackupReport) error {
+	if len(r.Problems) == 0 {
+		return nil
+	}
+	all := &cas.VerifyReport{Problems: r.Problems}
+	chats, err := eng.ChatsByID(ctx, chatsOfProblems(all))
+	if err != nil {
+		return err
+	}
+	f := damageFault(all, chats)
+	f.Msg = "the backup is complete, but the store is damaged: " + f.Msg
+	f.Hints = append(f.Hints, "fettle store restore --damaged FILE   restores what is not damaged")
+	return f
 }
 
 func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions) error {
@@ -215,7 +273,9 @@ func runStoreRestore(ctx context.Context, rt *workbench.Runtime, o backupOptions
 		return err
 	}
 	if o.output == "json" {
-		return workbench.PrintJSON(rt, backupJSON{workbench.OutputVersion, o.file, 0, report.MadeAt, report.Chats, report.Folders, report.Bytes, o.check})
+		j := backupAsJSON(report, o.file)
+		j.DryRun = o.check
+		return workbench.PrintJSON(rt, j)
 	}
 	what := term.Count(report.Chats, "chat", "chats") + " of " + input.Named(o.file) + ", made " + report.MadeAt.Local().Format("2006-01-02 15:04") + ", " + term.Size(report.Bytes)
 	if o.check {

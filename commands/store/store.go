@@ -177,7 +177,10 @@ func runStoreVerify(ctx context.Context, rt *workbench.Runtime, output string) e
 		rt.Streams.Out.Printf("all is whole: %s, %s, %s read\n", term.Count(r.report.Manifests, "state", "states"),
 			term.Count(r.report.Blobs, "file", "files"), term.Size(r.report.Bytes))
 	}
-	return damageFault(r.report, chats)
+	if f := damageFault(r.report, chats); f != nil {
+		return f
+	}
+	return nil
 }
 
 func verifyAsJSON(r *cas.VerifyReport, chats map[string]engine.Chat) verifyJSON {
@@ -199,7 +202,7 @@ func verifyAsJSON(r *cas.VerifyReport, chats map[string]engine.Chat) verifyJSON 
 }
 
 // damageFault says what is damaged, and whose it is; nil where nothing is.
-func damageFault(r *cas.VerifyReport, chats map[string]engine.Chat) error {
+func damageFault(r *cas.VerifyReport, chats map[string]engine.Chat) *fault.Fault {
 	if len(r.Problems) == 0 {
 		return nil
 	}

@@ -107,9 +107,13 @@ func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 	table := term.NewTable(out, term.Column{Title: "state"}, term.Column{Title: "id", Style: style.Dim},
 		term.Column{Title: "what made it", Cut: true}, term.Column{Title: "paths", Right: true},
 		term.Column{Title: "when", Style: style.Dim})
+	known := make(map[string]*cas.Manifest, len(states))
+	for _, s := range states {
+		known[s.ID] = s.Manifest
+	}
 	for _, s := range states {
 		name := cmp.Or(names[s.ID], "-")
-		changed, err := countChanges(ctx, eng, s.Manifest)
+		changed, err := countChanges(ctx, eng, s.Manifest, known)
 		if err != nil {
 			return err
 		}
@@ -126,14 +130,18 @@ func listStates(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, 
 // maxCounted is how many paths are counted for a line of the log.
 const maxCounted = 1000
 
-// countChanges counts the paths that differ from the state before.
-func countChanges(ctx context.Context, eng *engine.Engine, m *cas.Manifest) (string, error) {
+// countChanges counts the paths that differ from the state before, which is
+// looked up where it is not among the known ones.
+func countChanges(ctx context.Context, eng *engine.Engine, m *cas.Manifest, known map[string]*cas.Manifest) (string, error) {
 	if m.ParentID == "" {
 		return strconv.Itoa(m.Files), nil
 	}
-	before, err := eng.StateBefore(ctx, m)
-	if err != nil || before == nil {
-		return "", err
+	before := known[m.ParentID]
+	if before == nil {
+		var err error
+		if before, err = eng.StateBefore(ctx, m); err != nil || before == nil {
+			return "", err
+		}
 	}
 	n := 0
 	for c, err := range eng.DiffStates(ctx, before, m) {

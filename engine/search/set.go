@@ -40,18 +40,23 @@ func (b *Bits) Len() int {
 }
 
 // wholeSize is the length of a value that has a bit for each place. A shorter
-// one is the list of places, two bytes each and ascending.
+// one is the list of the gaps between the places, ascending, as varints.
 const wholeSize = BlockSize / 8
 
-// Encode gives the stored form: at most wholeSize bytes, none for no places.
+// Encode returns the stored form: at most wholeSize bytes, none for no places.
 func (b *Bits) Encode() []byte {
-	out := make([]byte, 0, wholeSize)
-	if 2*b.Len() < wholeSize {
-		for place := range b.places() {
-			out = binary.BigEndian.AppendUint16(out, uint16(place))
+	out := make([]byte, 0, wholeSize+binary.MaxVarintLen16)
+	next := 0
+	for place := range b.places() {
+		out = binary.AppendUvarint(out, uint64(place-next))
+		if next = place + 1; len(out) >= wholeSize {
+			break
 		}
+	}
+	if len(out) < wholeSize {
 		return out
 	}
+	out = out[:0]
 	for _, w := range b {
 		out = binary.LittleEndian.AppendUint64(out, w)
 	}
@@ -81,15 +86,16 @@ func DecodeBits(data []byte) (b Bits, err error) {
 		}
 		return b, nil
 	}
-	if len(data) > wholeSize || len(data)%2 != 0 {
+	if len(data) > wholeSize {
 		return b, errBits
 	}
-	for ; len(data) > 0; data = data[2:] {
-		place := binary.BigEndian.Uint16(data)
-		if place >= BlockSize {
+	for next := uint64(0); len(data) > 0; {
+		gap, n := binary.Uvarint(data)
+		if n <= 0 || gap >= BlockSize || next+gap >= BlockSize {
 			return b, errBits
 		}
-		b.Add(int(place))
+		b.Add(int(next + gap))
+		next, data = next+gap+1, data[n:]
 	}
 	return b, nil
 }

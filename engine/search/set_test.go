@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -69,13 +70,40 @@ func setOf(t *rapid.T, numbers []int64, in map[int64]bool) Set {
 
 func TestValuesThatAreNoneAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, bad := range [][]byte{make([]byte, wholeSize+2), {1}, {0xff, 0xff}} {
+	for _, bad := range [][]byte{make([]byte, wholeSize+2), {0x80}, {0xff, 0xff}, {0x80, 0x08}, {0x90, 0x07, 0x90, 0x07}} {
 		if _, err := DecodeBits(bad); err == nil {
 			t.Errorf("%x was read", bad)
 		}
 	}
-	if _, err := DecodePairs([]byte{1, 2}); err == nil {
-		t.Error("half a pair was read")
+	for _, bad := range [][]byte{{maxRiceWidth + 1, 0}, {20, 0xe0, 0, 0, 0}} {
+		if got, err := DecodePairs(bad); err == nil {
+			t.Errorf("%x was read as %v", bad, got)
+		}
+	}
+}
+
+// A pair of a chat takes about two bytes, however many share a value, and no
+// list takes much more than the random one.
+func TestPairsAreSmall(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 40, 1000} {
+		var sorted, dense []PairAt
+		for i := range n {
+			sorted = append(sorted, PairAt(r.IntN(pairRange)))
+			dense = append(dense, PairAt(i))
+		}
+		slices.Sort(sorted)
+		sorted = slices.Compact(sorted)
+		for what, list := range map[string][]PairAt{"random": sorted, "dense": dense} {
+			data := EncodePairs(list)
+			if back, err := DecodePairs(data); err != nil || !slices.Equal(back, list) {
+				t.Errorf("%d %s pairs are read as %d, %v", n, what, len(back), err)
+			}
+			if most := 3*len(list) + 2; len(data) > most {
+				t.Errorf("%d %s pairs take %d bytes, more than %d", n, what, len(data), most)
+			}
+		}
 	}
 }
 
@@ -99,7 +127,7 @@ func TestPairs(t *testing.T) {
 		}), 1, 4).Draw(t, "pairs")
 		p := pairs[0]
 		numbers := rapid.SliceOf(rapid.Int64Range(PairBlock, 2*PairBlock-1)).Draw(t, "numbers")
-		set := map[PairAt]struct{}{}
+		var sorted []PairAt
 		want := Set{}
 		for i, n := range numbers {
 			other := pairs[i%len(pairs)]
@@ -110,15 +138,15 @@ func TestPairs(t *testing.T) {
 			if block != 1 {
 				t.Errorf("chat %d is in block %d", n, block)
 			}
-			set[at] = struct{}{}
+			sorted = JoinPairs(sorted, []PairAt{at})
 			if other == p {
 				want.Add(n)
 			}
 		}
-		data := EncodePairs(set)
+		data := EncodePairs(sorted)
 		back, err := DecodePairs(data)
-		if err != nil || len(back) != len(set) {
-			t.Errorf("%d pairs of %d, %v", len(back), len(set), err)
+		if err != nil || !slices.Equal(back, sorted) {
+			t.Errorf("%d pairs of %d, %v", len(back), len(sorted), err)
 		}
 		got := Set{}
 		if err := got.AddPairs(p, 1, data); err != nil {

@@ -18,6 +18,7 @@ func benches() []bench {
 		{"chat", "the next question of a chat of ten thousand messages beside a hundred", runChat},
 		{"chat-term", "the page of fettle chat: its first prompt, a long answer, idleness", runChatTerm},
 		{"chats", "searching ten thousand chats beside a hundred", runChats},
+		{"growth", "operations in a store, beside one that is four times as large", runGrowth},
 		{"cas", "snapshots and restores of 1,000 to 100,000 files", runCAS},
 		{"tools", "importing and validating bundles, refusing hostile ones, calling Python tools", runTools},
 		{"serve", "a thousand clients following a hundred turns, beside a bare reverse proxy", runServe},

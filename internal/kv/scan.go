@@ -218,6 +218,7 @@ func (tx *Tx) step(sp span, it *badger.Iterator, move func()) (*badger.Item, err
 		case beyond || bytes.Compare(key, sp.low) < 0:
 			return nil, nil
 		default:
+			tx.store.work.steps.Add(1)
 			return it.Item(), nil
 		}
 	}

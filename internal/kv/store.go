@@ -68,6 +68,8 @@ type Store struct {
 
 	wary bool // check each table's index, whatever the seal says; of who opens the database
 
+	work workCount
+
 	mu         sync.Mutex
 	changed    chan struct{} // closed and replaced when anything below changes
 	sess       *session      // nil when the database is let go

@@ -100,6 +100,7 @@ func (tx *Tx) getJSON(key []byte, into any) error {
 
 // find looks a key up.
 func (tx *Tx) find(key []byte) (item *badger.Item, err error) {
+	tx.store.work.gets.Add(1)
 	err = guard(func() error {
 		item, err = tx.txn.Get(key)
 		return err
@@ -170,6 +171,7 @@ func (tx *Tx) setSealed(key, sealed []byte, expires uint64) error {
 		return err
 	}
 	tx.size.add(len(key), len(sealed))
+	tx.store.work.wrote(len(key) + len(sealed))
 	e := badger.NewEntry(key, sealed)
 	e.ExpiresAt = expires
 	return tx.store.fault("write", tx.txn.SetEntry(e))
@@ -183,6 +185,7 @@ func (tx *Tx) delete(key []byte) error {
 		return err
 	}
 	tx.size.add(len(key), 0)
+	tx.store.work.wrote(len(key))
 	return tx.store.fault("write", tx.txn.Delete(key))
 }
 

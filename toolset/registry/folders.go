@@ -116,16 +116,7 @@ func removeFolder(parent, revision string) error {
 // nobody uses. The caller holds the lock of changes. What is still in use stays
 // for the next time.
 func (r *Registry) collect(ctx context.Context) error {
-	current := map[string]string{}
-	err := r.view(ctx, func(tx *kv.Tx) error {
-		for t, err := range r.tables.toolsets.Scan(tx, kv.Range{}) {
-			if err != nil {
-				return err
-			}
-			current[t.ID] = t.Revision
-		}
-		return nil
-	})
+	current, err := r.Revisions(ctx)
 	if err != nil {
 		return err
 	}
@@ -143,6 +134,22 @@ func (r *Registry) collect(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Revisions returns the current revision of each installed toolset by its id: the
+// folders of files that the records need.
+func (r *Registry) Revisions(ctx context.Context) (map[string]string, error) {
+	current := map[string]string{}
+	err := r.view(ctx, func(tx *kv.Tx) error {
+		for t, err := range r.tables.toolsets.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			current[t.ID] = t.Revision
+		}
+		return nil
+	})
+	return current, err
 }
 
 // collectSet removes what one toolset needs no more: folders, and then the rows

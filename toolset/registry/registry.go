@@ -196,6 +196,12 @@ func (r *Registry) changing(ctx context.Context, fn func(*kv.Tx) error) error {
 	return r.change(ctx, fn)
 }
 
+// Hold keeps other processes from changing records, files and mirror of the
+// toolsets until release is called. The caller holds it for a moment only.
+func (r *Registry) Hold(ctx context.Context) (release func(), err error) {
+	return r.lock(ctx, changeLock)
+}
+
 // The names of the locks that the package's documentation explains.
 const (
 	changeLock = "toolsets"

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/engine/backup"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// takeFolders takes the chats' own folders into the store.
+func (b *backingUp) takeFolders(ctx context.Context) error {
+	entries, err := os.ReadDir(filepath.Join(b.e.o.DataDir, "chats"))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	b.o.Stage("taking in the folders of chats", 0)
+	for _, entry := range entries {
+		id := entry.Name()
+		if _, err := ulid.ParseStrict(id); err != nil || !entry.IsDir() {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b.report.Folders++
+		state, err := b.takeFolder(ctx, id)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil || state == "" {
+			b.raw = append(b.raw, id)
+			continue
+		}
+		b.folders[id] = state
+	}
+	return nil
+}
+
+// takeFolder gives the state that has all of a chat's folder; empty where none
+// can have.
+func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
+	e := b.e
+	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+id))
+	if err != nil || !ok {
+		return "", err // a turn works in it
+	}
+	defer unlock()
+	var chat Chat
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		c, err := e.tables.chats.Get(tx, kv.Str(id))
+		if err == nil {
+			chat = *c
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	dir := e.managedDir(id)
+	if chat.ActiveManifest == "" {
+		return "", nil // no tool has run
+	}
+	if _, err := os.Stat(dir); err != nil || chat.Workspace != "" {
+		return "", err
+	}
+	ws, err := toolset.OpenManaged(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = ws.Close() }() // it was only read
+	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
+	if err := e.settleIn(ctx, &chat, here); err != nil {
+		return "", err
+	}
+	active, err := e.manifest(ctx, chat.ActiveManifest)
+	if err != nil || active != nil && unfilled(chat, active) {
+		return "", err // what is in it belongs to no state of the chat's yet
+	}
+	m, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}})
+	if err != nil || !m.Complete {
+		return "", err
+	}
+	return m.ID, nil
+}
+
+// layOutAll gives the chats' own folders the files of their states: of each chat in
+// the store that has a state and a folder, unless the backup holds the folder itself.
+// The store has the last word, not the list of the backup, for a turn may have run,
+// or a chat may have been removed, between the two.
+func (s *staged) layOutAll(ctx context.Context, side *Engine) error {
+	states := map[string]string{}
+	err := side.view(ctx, func(tx *kv.Tx) error {
+		for c, err := range side.tables.chats.Scan(tx, kv.Range{}) {
+			if isCorrupt(err) {
+				continue // without Damaged it would have been refused
+			}
+			if err != nil {
+				return err
+			}
+			if c.Workspace == "" && c.ActiveManifest != "" && !there(side.managedDir(c.ID)) {
+				states[c.ID] = c.ActiveManifest
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for chat, state := range states {
+		m, err := side.manifest(ctx, state)
+		if err != nil {
+			return err
+		}
+		_, listed := s.folders[chat]
+		if !listed && (m == nil || m.ChatID != chat) {
+			continue // there was no folder, or it hadn't been filled yet
+		}
+		if m == nil && s.o.Damaged {
+			continue
+		}
+		if m == nil {
+			return fmt.Errorf("%w: the state %s of a chat's folder is missing", backup.ErrDamaged, cas.EscapePath(state))
+		}
+		if err := s.layOut(ctx, side, chat, m); err != nil {
+			return err
+		}
+		s.report.Folders++
+	}
+	return nil
+}
+
+// layOut gives a chat's folder the files of a state.
+func (s *staged) layOut(ctx context.Context, side *Engine, chat string, m *cas.Manifest) error {
+	dir := side.managedDir(chat)
+	if !filepath.IsLocal(chat) || filepath.Dir(dir) == s.dir {
+		return fmt.Errorf("%w: a folder %s", backup.ErrDamaged, cas.EscapePath(chat))
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // every file was closed
+	for f, err := range side.Files(ctx, m) {
+		if err == nil {
+			err = layOutOne(ctx, side, root, f)
+		}
+		var damage *cas.DamageError
+		if errors.As(err, &damage) && s.o.Damaged {
+			continue // it was gone before the backup
+		}
+		if err != nil {
+			return err
+		}
+		s.o.Moved(1, f.Size)
+	}
+	return nil
+}
+
+func layOutOne(ctx context.Context, side *Engine, root *os.Root, f cas.Located) error {
+	name := filepath.FromSlash(f.Path)
+	mode := os.FileMode(0o644)
+	switch f.Kind {
+	case cas.Folder:
+		return root.MkdirAll(name, 0o755)
+	case cas.Link:
+		return root.Symlink(f.Text, name)
+	case cas.Executable:
+		mode = 0o755
+	case cas.File:
+	default:
+		return nil // it was no content
+	}
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	return errors.Join(side.states.Read(ctx, out, f.Entry), out.Close())
+}
