@@ -86,7 +86,7 @@ func (s *soak) diskRound(round int) {
 	name := fmt.Sprintf("round %d, disk, %s=%d", round, seedEnv, s.seed)
 	w.report(name)
 	s.t.Logf("%s: %d commands, %d ended by a signal, %d turns seen", name, len(w.log), w.killed, len(w.events))
-	if !s.t.Failed() {
+	if !s.t.Failed() || os.Getenv(keepEnv) == "" {
 		_ = syscall.Unmount(disk, syscall.MNT_DETACH) // it goes with the child anyway
 	}
 }
