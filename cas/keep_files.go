@@ -23,7 +23,7 @@ func (s *Store) KeepFiles(ctx context.Context, about About, name string, content
 	m := &importer{
 		s: s, ctx: ctx, o: ImportOptions{ChatID: about.ChatID, Limits: limits},
 		blobs: make(map[Digest]int64), trees: make(map[Digest]totals),
-		c: &capturer{s: s, limits: limits}, out: &Import{IDs: make(map[string]string)},
+		c: &capturer{s: s, limits: limits, found: present{s: s}}, out: &Import{IDs: make(map[string]string)},
 	}
 	if err := s.accounts(ctx, m.c, about.ChatID); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func solo(t *testing.T, history []byte, op operation) (engine, model []string) {
 	}
 	w := newScene(t, history)
 	defer w.close()
-	s := &schedule{news: make(chan arrival, 16)}
+	s := &schedule{news: make(chan stepNews, 16)}
 	w.join(s, op, false)
 	w.begin()
 	s.launch(t.Context())
@@ -142,7 +142,7 @@ func (st *stage) together(p twoOps) {
 		return
 	}
 	w := st.scene(rand.New(rand.NewPCG(1, 1)))
-	s := &schedule{news: make(chan arrival, 16)}
+	s := &schedule{news: make(chan stepNews, 16)}
 	first, second := w.join(s, p.first, false), w.join(s, p.second, false)
 	w.begin()
 	s.launch(context.Background())

@@ -47,7 +47,7 @@ type actor struct {
 	e       *Engine
 	deed    deed
 	mortal  bool
-	arrive  chan<- arrival
+	arrive  chan<- stepNews
 	proceed chan bool // false ends the operation where it is
 	state   actorState
 	at      string
@@ -64,8 +64,8 @@ const (
 	actorEnded
 )
 
-// arrival is news of an actor: it has reached a pause, or its end.
-type arrival struct {
+// stepNews is news of an actor: it has reached a pause, or its end.
+type stepNews struct {
 	a    *actor
 	step string
 	end  bool
@@ -73,7 +73,7 @@ type arrival struct {
 
 // pause stops the calling operation until the schedule lets it continue.
 func (a *actor) pause(step string) {
-	a.arrive <- arrival{a: a, step: step}
+	a.arrive <- stepNews{a: a, step: step}
 	if !<-a.proceed {
 		a.killed = true
 		runtime.Goexit()
@@ -81,9 +81,9 @@ func (a *actor) pause(step string) {
 }
 
 // run is the actor's goroutine. An operation that is killed ends by Goexit, so the
-// arrival at its end is sent by a deferred call.
+// stepNews at its end is sent by a deferred call.
 func (a *actor) run(ctx context.Context) {
-	defer func() { a.arrive <- arrival{a: a, end: true} }()
+	defer func() { a.arrive <- stepNews{a: a, end: true} }()
 	if !<-a.proceed {
 		a.killed = true
 		return
@@ -96,14 +96,14 @@ func (a *actor) run(ctx context.Context) {
 type schedule struct {
 	rng    *rand.Rand
 	actors []*actor
-	news   chan arrival
+	news   chan stepNews
 	trace  []string
 	kills  bool
 	// between is called while every operation that can be is stopped.
 	between func()
 }
 
-func (s *schedule) note(n arrival) {
+func (s *schedule) note(n stepNews) {
 	n.a.state, n.a.at = actorStopped, n.step
 	if n.end {
 		n.a.state, n.a.at = actorEnded, "end"
@@ -273,7 +273,7 @@ func (st *stage) scene(rng *rand.Rand) *scene {
 func (st *stage) play(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	w := st.scene(rng)
-	s := &schedule{rng: rng, news: make(chan arrival, 16), kills: rng.IntN(3) == 0}
+	s := &schedule{rng: rng, news: make(chan stepNews, 16), kills: rng.IntN(3) == 0}
 	apart := rng.IntN(10) == 0 // with sessions of the store of their own
 	all := operations()
 	var names []string
