@@ -14,7 +14,7 @@ import (
 func variables() exceptions {
 	return exceptions{
 		"./engine unheldWrite": "the tests of the package set it in each store that they open; the program never does",
-		"./commands version": "set by the linker of a release; nothing else writes it",
+		"./commands version":   "set by the linker of a release; nothing else writes it",
 	}
 }
 
