@@ -172,8 +172,8 @@ func TestAQuestionThatWasStoppedBeforeItsFirstWordStays(t *testing.T) {
 func TestOnlyAQuestionThatCouldNotBeAskedIsDiscarded(t *testing.T) {
 	t.Parallel()
 	for kind, stays := range map[provider.Kind]bool{
-		provider.Unreachable: false, provider.Unauthorised: false, provider.UnknownModel: false,
-		provider.Overloaded: true, provider.RateLimited: true, provider.ContextFull: true, provider.Rejected: true,
+		provider.Unreachable: false, provider.Unauthorised: false, provider.UnknownModel: false, provider.ContextFull: false,
+		provider.Overloaded: true, provider.RateLimited: true, provider.Rejected: true,
 		provider.Broken: true, provider.SlowStart: true, provider.Undecodable: true,
 	} {
 		b, _ := newRogue(t, func(_ context.Context, _ int, yield func([]provider.Delta, error) bool) {

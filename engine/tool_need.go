@@ -13,8 +13,9 @@ import (
 )
 
 // maxOffered bounds how many tools of toolsets and MCP servers a model is offered
-// where the request doesn't choose any. With fettle's own tools that is below the
-// 128 that OpenAI accepts, and models choose worse the more there are.
+// where the request doesn't choose any: models choose worse the more there are, and
+// providers accept about as many. Toolsets are offered whole, so the last one that
+// begins within the bound may go beyond it: a server with more tools is of use, too.
 const maxOffered = 100
 
 // toolNeed is which of the installed toolsets a turn has to read.
@@ -68,7 +69,7 @@ func (n toolNeed) wanted() (registry.Wanted, *[]leftOut) {
 		switch {
 		case !usable || l.tools == 0:
 			return false
-		case taken+l.tools > maxOffered:
+		case taken >= maxOffered:
 			*left = append(*left, l)
 			return false
 		}
@@ -103,8 +104,8 @@ type leftOut struct {
 }
 
 // withinLimit returns the entries that a model is offered where the request
-// chooses none: those that are always offered, and whole toolsets in their order as
-// long as they fit in maxOffered. It also returns what is left out.
+// chooses none: those that are always offered, and whole toolsets in their order until
+// there are maxOffered. It also returns what is left out.
 func withinLimit(entries []toolset.Entry, always func(toolset.Tool) bool) (kept []toolset.Entry, left []leftOut) {
 	sizes, room, out := map[string]int{}, maxOffered, map[string]bool{}
 	for _, e := range entries {
@@ -115,7 +116,7 @@ func withinLimit(entries []toolset.Entry, always func(toolset.Tool) bool) (kept 
 		n, pending := sizes[id]
 		switch {
 		case always(e.Tool):
-		case pending && n > room:
+		case pending && room <= 0:
 			out[id] = true
 			left = append(left, leftOut{id: id, tools: n})
 			delete(sizes, id)

@@ -323,13 +323,15 @@ func (t *turn) discards(err error) bool {
 }
 
 // neverAsked reports whether an error means that no model could be asked: it is
-// unknown or out of reach, or there is no key for it that is accepted.
+// unknown or out of reach, there is no key for it that is accepted, or the question is too
+// long for it.
 func neverAsked(err error) bool {
 	if pe := (*provider.Error)(nil); errors.As(err, &pe) {
-		return pe.Kind == provider.Unreachable || pe.Kind == provider.Unauthorised || pe.Kind == provider.UnknownModel
+		return pe.Kind == provider.Unreachable || pe.Kind == provider.Unauthorised || pe.Kind == provider.UnknownModel ||
+			pe.Kind == provider.ContextFull
 	}
 	switch fault.CodeOf(err) {
-	case fault.Unavailable, fault.Unauthorised, fault.NotFound, fault.Config:
+	case fault.Unavailable, fault.Unauthorised, fault.NotFound, fault.Config, fault.Context:
 		return err != nil
 	}
 	return false
