@@ -28,8 +28,8 @@ fettle help exit-codes tells what the exit status says.
 The model may use files, commands (in a sandbox, without the network) and the
 web; run_command and web_fetch ask first. Where nobody can be asked, as in a
 pipe, only the file tools are offered, and those that --tool, --toolset or
---allow names. Toolsets and MCP servers are offered until there are 100 tools of
-them; --tool, --toolset and the setting tools choose others. fettle help
+--allow names. Of small toolsets and MCP servers at most 100 tools are offered;
+--tool, --toolset and the setting tools choose others. fettle help
 environment has the settings run_command.* and search.*.
 
 Beside a running fettle serve the question goes through it, and the answer is the

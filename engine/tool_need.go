@@ -14,8 +14,8 @@ import (
 
 // maxOffered bounds how many tools of toolsets and MCP servers a model is offered
 // where the request doesn't choose any: models choose worse the more there are, and
-// providers accept about as many. Toolsets are offered whole, so the last one that
-// begins within the bound may go beyond it: a server with more tools is of use, too.
+// providers accept about as many. Toolsets are offered whole. One that has more tools
+// itself is offered and does not count: the user who installed it wants to use it.
 const maxOffered = 100
 
 // toolNeed is which of the installed toolsets a turn has to read.
@@ -69,7 +69,9 @@ func (n toolNeed) wanted() (registry.Wanted, *[]leftOut) {
 		switch {
 		case !usable || l.tools == 0:
 			return false
-		case taken >= maxOffered:
+		case l.tools > maxOffered:
+			return true
+		case taken+l.tools > maxOffered:
 			*left = append(*left, l)
 			return false
 		}
@@ -104,8 +106,8 @@ type leftOut struct {
 }
 
 // withinLimit returns the entries that a model is offered where the request
-// chooses none: those that are always offered, and whole toolsets in their order until
-// there are maxOffered. It also returns what is left out.
+// chooses none: those that are always offered, and whole toolsets in their order as
+// long as they fit in maxOffered, see there. It also returns what is left out.
 func withinLimit(entries []toolset.Entry, always func(toolset.Tool) bool) (kept []toolset.Entry, left []leftOut) {
 	sizes, room, out := map[string]int{}, maxOffered, map[string]bool{}
 	for _, e := range entries {
@@ -116,7 +118,9 @@ func withinLimit(entries []toolset.Entry, always func(toolset.Tool) bool) (kept 
 		n, pending := sizes[id]
 		switch {
 		case always(e.Tool):
-		case pending && room <= 0:
+		case pending && n > maxOffered:
+			delete(sizes, id)
+		case pending && n > room:
 			out[id] = true
 			left = append(left, leftOut{id: id, tools: n})
 			delete(sizes, id)
