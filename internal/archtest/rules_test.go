@@ -288,6 +288,11 @@ func leaves() []rule {
 			why: "toolsets are judged by their files; what runs a tool is handed in",
 		},
 		{
+			rooms:  []string{"./toolset/clientconfig"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./toolset/manifest", "./toolset/registry"},
+			why: "it reads configuration files of other programs, and neither stores nor starts what they name",
+		},
+		{
 			rooms:  []string{"./toolset/python"},
 			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/lockfile", "./internal/pymodule", "./internal/record"},
 			why: "what runs Python functions knows nothing of bundles, manifests and renderers, and takes its processes from a Launcher",
