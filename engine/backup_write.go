@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -82,7 +83,10 @@ const (
 // backup has: locks, caches, sockets, and what is only on its way.
 func transient(name string) bool {
 	switch name {
-	case "locks", "cache", "run", "serve.json", markName:
+	case "locks", "cache", "run", "serve.json", markName, atomicfile.LedgerName:
+		return true
+	}
+	if atomicfile.IsTempName(name) {
 		return true
 	}
 	for _, suffix := range []string{".lock", ".new", ".sock"} {
