@@ -268,7 +268,7 @@ func leaves() []rule {
 			why: "its tests read the frames back and hold them against published schemas, and start no engine",
 		},
 		{
-			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/validate/...", "./toolset/check/..."},
+			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/clientconfig", "./toolset/validate/...", "./toolset/check/..."},
 			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/wspath"},
 			why: "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
 		},
