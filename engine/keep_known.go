@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -37,6 +39,21 @@ func (e *Engine) knowKept(ctx context.Context, chat Chat, ws *toolset.Workspace,
 		}
 	}
 	return nil
+}
+
+// HasPath reports whether a chat's folder, or any state of it, has a path.
+func (e *Engine) HasPath(ctx context.Context, ref ChatRef, name string) (bool, error) {
+	chat, err := e.FindChat(ctx, ref)
+	if err != nil {
+		return false, err
+	}
+	name = path.Clean(name)
+	if local := filepath.FromSlash(name); filepath.IsLocal(local) {
+		if _, err := os.Lstat(filepath.Join(e.WorkspacePath(chat), local)); err == nil {
+			return true, nil
+		}
+	}
+	return e.everHad(ctx, chat, name)
 }
 
 // everHad tells whether any state of a chat has a path.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/clientconfig"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -268,9 +269,9 @@ func sessionServers(list []MCPServer, box *toolbox) []mcp.Server {
 	}
 	out := make([]mcp.Server, 0, len(list))
 	for _, m := range list {
-		id := serverID(m.Name)
+		id := clientconfig.ID(m.Name)
 		for n := 2; taken[id]; n++ {
-			id = fmt.Sprintf("%s-%d", serverID(m.Name), n)
+			id = fmt.Sprintf("%s-%d", clientconfig.ID(m.Name), n)
 		}
 		taken[id] = true
 		config := manifest.MCPServer{ID: id, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, Headers: m.Headers}
@@ -280,19 +281,4 @@ func sessionServers(list []MCPServer, box *toolbox) []mcp.Server {
 		})
 	}
 	return out
-}
-
-// serverID makes an id of a name.
-func serverID(name string) string {
-	id := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
-		}
-		return '-'
-	}, name)
-	if id = strings.Trim(id, "-"); id == "" {
-		id = "server"
-	}
-	return id[:min(len(id), 48)]
 }

@@ -88,7 +88,10 @@ func Turn(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engin
 	if rt.Streams.Out.Err() != nil {
 		return ending(last) // Main says what is lost
 	}
-	return errors.Join(v.End(), ending(last))
+	// The error that ended the turn comes first, since it decides the exit status: a
+	// call that was running then has failed because of it.
+	shown, ended := v.End(), ending(last)
+	return errors.Join(ended, shown)
 }
 
 // ending turns the last event into what the program ends with.

@@ -131,7 +131,7 @@ func toolShapes() []shape {
 			{"report", "name, version, protocol, instructions, tools, resources (uri, name, title, description, mime_type, size, template), prompts (name, title, description, arguments), notes (what was left out), took_ns"},
 			{"changes", "against what was pinned, as changes of import"}, {"approved", "false where they wait for an approval"},
 		}},
-		{"fettle mcp import -o json", []field{version, {"imported", "the names of those that were added"}, {"skipped", "by name, why one was left out"}}},
+		{"fettle mcp import -o json", []field{version, {"imported", "the names of those that were added"}, {"skipped", "by name, why one was left out"}, {"notes", "by name, what was read differently or left out"}, {"file_notes", "of the file as a whole"}}},
 		{"fettle mcp rm -o json", []field{version, {"id", "of the server"}, {"signed_out", "whether a sign-in was forgotten with it"}}},
 		{"fettle mcp login, logout -o json", []field{version, {"id", "of the server"}, {"signed_in, changed", "how it is now, and whether it was otherwise before"}, {"revoked", "by logout: whether the server ended the tokens, too"}}},
 		{"fettle tool renderer set, rm -o json", []field{

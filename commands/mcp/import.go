@@ -17,6 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/toolset/clientconfig"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -25,6 +26,9 @@ type importJSON struct {
 	SchemaVersion int               `json:"schema_version"`
 	Imported      []string          `json:"imported"`
 	Skipped       map[string]string `json:"skipped"`
+	// Notes hold, by server, what was read differently or left out.
+	Notes     map[string][]string `json:"notes"`
+	FileNotes []string            `json:"file_notes"`
 }
 
 // importing is one run of mcp import.
@@ -41,12 +45,15 @@ func newImport(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle mcp import"
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "add the servers that another tool's file has",
+		Usage:     "add the MCP servers in another program's file",
 		ArgsUsage: "FILE",
-		Description: `FILE is JSON with mcpServers, as Claude Desktop, Claude Code, Cursor and others
-write it, or servers, as VS Code's mcp.json has them; comments are allowed. You
-are shown what each would start, and nothing is added before you said yes. They
-are connected to when one of their tools is wanted: fettle mcp test does so now.`,
+		Description: `FILE is the configuration of another program: Claude Desktop, Claude Code (with
+the servers of its projects), Cursor, VS Code, Windsurf, Cline, Zed, Gemini CLI,
+opencode (JSON, comments are allowed), Continue, LibreChat (YAML) or Codex (TOML).
+Each field that fettle does not have is noted, with what that means; a server that
+is disabled there, or can't be used here, is skipped with the reason. You are
+shown what each server would start, and nothing is added before you confirm.
+fettle connects to a server when one of its tools is called, or by fettle mcp test.`,
 		UsageText: "fettle mcp import mcp.json --yes",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "add them without asking"},
@@ -74,7 +81,11 @@ func (x *importing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, skipped, err := engine.ReadMCPServers(raw)
+	dir, err := filepath.Abs(filepath.Dir(x.file))
+	if err != nil {
+		return fault.Wrap(fault.Failed, "find the folder of "+x.file, err)
+	}
+	found, err := clientconfig.Read(raw, clientconfig.Options{Name: filepath.Base(x.file), Dir: dir})
 	if err != nil {
 		return fault.Wrap(fault.Usage, "read "+filepath.Base(x.file), err, "fettle mcp import --help")
 	}
@@ -86,22 +97,25 @@ func (x *importing) run(ctx context.Context) error {
 	for i := range list {
 		there[list[i].ID] = true
 	}
-	var fresh []engine.FoundMCPServer
-	for _, f := range found {
+	skipped := found.Skipped
+	var fresh []clientconfig.Server
+	for _, f := range found.Servers {
 		if there[f.Config.ID] && !x.replace {
 			skipped[f.Config.ID] = "there is one of this name already; --replace changes it"
 			continue
 		}
 		fresh = append(fresh, f)
 	}
-	x.show(fresh, skipped)
+	x.show(fresh, found)
+	out := importJSON{
+		SchemaVersion: workbench.OutputVersion, Imported: []string{}, Skipped: skipped, Notes: map[string][]string{}, FileNotes: workbench.OrEmpty(found.Notes),
+	}
 	if len(fresh) == 0 {
-		return x.done(nil, skipped)
+		return x.done(out)
 	}
 	if ok, err := x.allowed(ctx, len(fresh)); err != nil || !ok {
 		return err
 	}
-	var added []string
 	failed := 0
 	for _, f := range fresh {
 		if err := x.eng.AddMCPServer(ctx, f.Config, f.Settings); err != nil {
@@ -113,9 +127,10 @@ func (x *importing) run(ctx context.Context) error {
 			failed++
 			continue
 		}
-		added = append(added, f.Config.ID)
+		out.Imported = append(out.Imported, f.Config.ID)
+		out.Notes[f.Config.ID] = workbench.OrEmpty(f.Notes)
 	}
-	if err := x.done(added, skipped); err != nil || failed == 0 {
+	if err := x.done(out); err != nil || failed == 0 {
 		return err
 	}
 	return fault.New(fault.Failed, term.Count(failed, "server was", "servers were")+" not added")
@@ -143,8 +158,8 @@ func readServersFile(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// show tells what would be started, the whole of it.
-func (x *importing) show(fresh []engine.FoundMCPServer, skipped map[string]string) {
+// show prints what would be started, the whole of it, and what was left out.
+func (x *importing) show(fresh []clientconfig.Server, found *clientconfig.Result) {
 	if x.output == "json" && x.yes {
 		return
 	}
@@ -159,11 +174,14 @@ func (x *importing) show(fresh []engine.FoundMCPServer, skipped map[string]strin
 			v.Line("note", "the value of "+name+" is kept in plain text", "")
 		}
 		for _, note := range f.Notes {
-			v.Line("note", note, "")
+			v.Line("note", show.OneLine(note), "")
 		}
 	}
-	for _, name := range sortedNames(skipped) {
-		x.rt.Notice("left out " + show.OneLine(name) + ": " + show.OneLine(skipped[name]))
+	for _, note := range found.Notes {
+		x.rt.Notice(show.OneLine(note))
+	}
+	for _, name := range sortedNames(found.Skipped) {
+		x.rt.Notice("left out " + show.OneLine(name) + ": " + show.OneLine(found.Skipped[name]))
 	}
 }
 
@@ -189,10 +207,11 @@ func (x *importing) allowed(ctx context.Context, n int) (bool, error) {
 	return true, nil
 }
 
-func (x *importing) done(added []string, skipped map[string]string) error {
+func (x *importing) done(out importJSON) error {
 	if x.output == "json" {
-		return workbench.PrintJSON(x.rt, importJSON{workbench.OutputVersion, workbench.OrEmpty(added), skipped})
+		return workbench.PrintJSON(x.rt, out)
 	}
+	added := out.Imported
 	if len(added) == 0 {
 		x.rt.Notice("nothing was added")
 		return nil

@@ -254,7 +254,7 @@ func variablesOf(info *registry.Info) []registry.Variable {
 	}
 	for _, u := range info.Manifest.Variables() {
 		_, set := os.LookupEnv(u.Name)
-		out = append(out, registry.Variable{Use: u, Missing: !set})
+		out = append(out, registry.Variable{Use: u, Missing: !set && !u.Optional})
 	}
 	return out
 }

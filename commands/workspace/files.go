@@ -168,22 +168,32 @@ func runWorkspaceCat(ctx context.Context, rt *workbench.Runtime, o options) erro
 	if err != nil {
 		return err
 	}
-	name, err := cas.UnescapePath(o.paths[0])
+	name, err := chosenName(o.paths[0], func(name string) (bool, error) {
+		_, err := eng.FileEntry(ctx, m, name)
+		if fault.CodeOf(err) == fault.NotFound {
+			return false, nil
+		}
+		return err == nil, err
+	})
 	if err != nil {
-		return cmdline.Usagef("fettle workspace files", "%s", err)
+		return err
 	}
 	entry, err := eng.FileEntry(ctx, m, name)
 	if err != nil {
 		return err
 	}
 	if entry.Kind != cas.File && entry.Kind != cas.Executable {
-		return fault.New(fault.Usage, o.paths[0]+" is no file but a "+entry.Kind.String(), "fettle workspace files   lists what there is")
+		return fault.New(fault.Usage, cas.EscapePath(name)+" is not a file but a "+entry.Kind.String(), "fettle workspace files   lists what there is")
 	}
 	return eng.ReadFile(ctx, rt.Streams.Out, entry)
 }
 
 func runWorkspacePut(ctx context.Context, rt *workbench.Runtime, o options) error {
 	eng, err := rt.StoreEngine()
+	if err != nil {
+		return err
+	}
+	name, err := nameToPut(ctx, eng, o.chat, o.paths[0])
 	if err != nil {
 		return err
 	}
@@ -195,16 +205,16 @@ func runWorkspacePut(ctx context.Context, rt *workbench.Runtime, o options) erro
 	req := engine.RestoreRequest{Chat: o.chat, OnWait: rt.Waiting}
 	w := rt.Work("workspace put")
 	w.Watch(&req)
-	done, err := eng.PutFile(ctx, req, engine.Put{Name: o.paths[0], Content: content})
+	done, err := eng.PutFile(ctx, req, engine.Put{Name: name, Content: content})
 	w.Stop()
 	if err != nil {
 		return err
 	}
 	if done.Before.ID == done.After.ID {
-		rt.Notice(o.paths[0] + " is that already")
+		rt.Notice(cas.EscapePath(name) + " is that already")
 		return nil
 	}
-	rt.Notice("wrote " + o.paths[0] + " in chat " + strconv.FormatInt(done.Chat.Number, 10) + "; fettle undo takes it back")
+	rt.Notice("wrote " + cas.EscapePath(name) + " in chat " + strconv.FormatInt(done.Chat.Number, 10) + "; fettle undo takes it back")
 	return nil
 }
 
@@ -225,7 +235,7 @@ func toPut(ctx context.Context, rt *workbench.Runtime, o options) (io.ReadCloser
 		return f, nil
 	}
 	if rt.Streams.In.IsTerminal() {
-		return nil, cmdline.Usagef("fettle workspace put "+o.paths[0]+" FILE", "workspace put wants a file, or its content on standard input")
+		return nil, cmdline.Usagef("fettle workspace put "+cmdline.ShellWord(o.paths[0])+" FILE", "workspace put wants a file, or its content on standard input")
 	}
 	raw, err := input.StdinBytes(ctx, input.Options{In: rt.Streams.In.File(), Notice: rt.Notice, StdinBytes: maxPiped})
 	return io.NopCloser(bytes.NewReader(raw)), err

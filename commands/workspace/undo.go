@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,7 +98,7 @@ func newSteps(rt *workbench.Runtime, s stepCommand) *cli.Command {
 
 func (o options) restoreRequest(rt *workbench.Runtime) engine.RestoreRequest {
 	return engine.RestoreRequest{
-		Chat: o.chat, Steps: o.steps, Keep: o.keep, Overwrite: o.overwrite, Plan: o.plan, OnWait: rt.Waiting,
+		Chat: o.chat, Steps: o.steps, Overwrite: o.overwrite, Plan: o.plan, OnWait: rt.Waiting,
 	}
 }
 
@@ -110,6 +109,9 @@ func runSteps(ctx context.Context, rt *workbench.Runtime, o options, s stepComma
 		return err
 	}
 	req := o.restoreRequest(rt)
+	if req.Keep, err = statePaths(ctx, eng, o.chat, o.keep); err != nil {
+		return err
+	}
 	w := rt.Work(verb)
 	w.Watch(&req)
 	done, err := s.do(eng, ctx, req)
@@ -342,25 +344,6 @@ func LeftOf(left []cas.Left) []LeftJSON {
 	return out
 }
 
-// statePaths are paths as states have them, of those that a person named by what.
-func statePaths(named []string, what string) ([]string, error) {
-	var out []string
-	for _, p := range named {
-		name, err := cas.UnescapePath(p)
-		switch {
-		case err != nil:
-			return nil, cmdline.Usagef("fettle workspace files", "%s", err)
-		case name == "": // it would mean the whole folder
-			return nil, cmdline.Usagef("fettle workspace files", "%s is empty; a dot means the whole folder", what)
-		}
-		if name = path.Clean(name); name == "." {
-			name = "/" // as a restore has the whole
-		}
-		out = append(out, name)
-	}
-	return out, nil
-}
-
 // knownIn refuses paths of which none was ever there, so that a slip isn't told as done.
 func knownIn(ctx context.Context, eng *engine.Engine, done *engine.Restored, paths []string) error {
 	_, states, _, err := eng.StateTree(ctx, engine.ChatRef{ID: done.Chat.ID}, 0)
@@ -384,7 +367,10 @@ func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 		return err
 	}
 	req := o.restoreRequest(rt)
-	if req.Paths, err = statePaths(o.paths, "PATH"); err != nil {
+	if req.Paths, err = statePaths(ctx, eng, o.chat, o.paths); err != nil {
+		return err
+	}
+	if req.Keep, err = statePaths(ctx, eng, o.chat, o.keep); err != nil {
 		return err
 	}
 	w := rt.Work("workspace restore")
@@ -392,7 +378,10 @@ func runRestore(ctx context.Context, rt *workbench.Runtime, o options) error {
 	done, err := eng.RestoreState(ctx, o.states[0], req)
 	w.Stop()
 	if err != nil {
-		words := append([]string{o.states[0]}, o.paths...)
+		words := []string{o.states[0]}
+		for _, p := range req.Paths {
+			words = append(words, cas.EscapePath(p))
+		}
 		command := "fettle workspace restore "
 		if o.chat.Number > 0 {
 			command += strconv.FormatInt(o.chat.Number, 10) + " "

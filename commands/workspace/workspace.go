@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -34,7 +35,11 @@ and each can be looked at, compared and brought back.
 
 CHAT is a chat's number; without one it is the chat that was used last. STATE is
 @ for the state that the chat is at, @-1 for the one before it and so on, or the
-id of a state, a message or a tool call, of which the last letters are enough.`
+id of a state, a message or a tool call, of which the last letters are enough.
+
+PATH is a path in the chat's folder: its raw bytes, or as the commands print it,
+with a backslash as two and other bytes that can't be printed as \xNN. Where both
+readings name a file, the printed one counts.`
 
 // New makes the command workspace with those below it.
 func New(rt *workbench.Runtime) *cli.Command {
@@ -239,8 +244,8 @@ func restoreFlags() []cli.Flag {
 
 func readRestore(c *cli.Context, o *options, path string) error {
 	o.overwrite, o.plan, o.output = c.Bool("overwrite"), c.Bool("dry-run"), c.String("output")
-	var err error
-	if o.keep, err = statePaths(cmdline.ListOf(c, "keep"), "--keep"); err != nil {
+	o.keep = cmdline.ListOf(c, "keep")
+	if err := errors.Join(noneEmpty(o.keep, "--keep"), noneEmpty(o.paths, "PATH")); err != nil {
 		return err
 	}
 	return cmdline.CheckOutput(o.output, path)

@@ -268,7 +268,7 @@ func leaves() []rule {
 			why: "its tests read the frames back and hold them against published schemas, and start no engine",
 		},
 		{
-			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/validate/...", "./toolset/check/..."},
+			rooms: []string{"./toolset/*/..."}, except: []string{"./toolset/registry/...", "./toolset/clientconfig", "./toolset/validate/...", "./toolset/check/..."},
 			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/wspath"},
 			why: "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
 		},
@@ -291,6 +291,11 @@ func leaves() []rule {
 			rooms: []string{"./toolset/validate/...", "./toolset/check/..."}, tests: true,
 			forbid: []string{"./toolset/*/..."}, allow: []string{"./toolset/manifest", "./toolset/bundle", "./toolset/render"},
 			why: "toolsets are judged by their files; what runs a tool is handed in",
+		},
+		{
+			rooms:  []string{"./toolset/clientconfig"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./toolset/manifest", "./toolset/registry"},
+			why: "it reads configuration files of other programs, and neither stores nor starts what they name",
 		},
 		{
 			rooms:  []string{"./toolset/python"},

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -27,8 +28,8 @@ type mcpb struct {
 		Type   string `json:"type"`
 		Config struct {
 			Command   string                     `json:"command"`
-			Args      []string                   `json:"args"`
-			Env       map[string]string          `json:"env"`
+			Args      []mcpbText                 `json:"args"`
+			Env       map[string]mcpbText        `json:"env"`
 			Platforms map[string]json.RawMessage `json:"platform_overrides"`
 		} `json:"mcp_config"`
 	} `json:"server"`
@@ -48,6 +49,28 @@ type mcpbSetting struct {
 	Default     any    `json:"default"`
 }
 
+// mcpbText is a text, or a number or a boolean that stands for its text as it is
+// written. Null is absent.
+type mcpbText struct {
+	text   string
+	absent bool
+}
+
+// UnmarshalJSON reads a scalar.
+func (t *mcpbText) UnmarshalJSON(raw []byte) error {
+	switch raw[0] {
+	case '"':
+		return json.Unmarshal(raw, &t.text)
+	case '[', '{':
+		return fmt.Errorf("expected a text, found %s", show(string(raw)))
+	case 'n':
+		t.absent = true
+		return nil
+	}
+	t.text = string(raw)
+	return nil
+}
+
 // FromMCPB makes a toolset of an MCP bundle's manifest.json: one with one MCP
 // server, whose files lie in [ConvertedFolder]. What the user is asked for
 // becomes an environment variable where there is no default; what is optional
@@ -61,7 +84,9 @@ func FromMCPB(raw []byte) (*Converted, error) {
 		return nil, fmt.Errorf("convert %s: %w", file, err)
 	}
 	var in mcpb
-	if err := json.Unmarshal(raw, &in); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber() // or large defaults would come out with an exponent
+	if err := dec.Decode(&in); err != nil {
 		return nil, fmt.Errorf("convert %s: it is no MCP bundle's: %w", file, err)
 	}
 	version := in.ManifestVersion
@@ -96,11 +121,21 @@ func FromMCPB(raw []byte) (*Converted, error) {
 func (c *converter) server(in *mcpb) {
 	f := filler{converter: c, settings: in.UserConfig, asked: map[string]bool{}}
 	s := MCPServer{ID: c.m.ID, Command: strings.TrimSuffix(in.Server.Config.Command, ".exe")}
-	for _, arg := range in.Server.Config.Args {
-		s.Args = append(s.Args, f.fill(arg)...)
+	for i, arg := range in.Server.Config.Args {
+		if arg.absent {
+			c.note("server.mcp_config.args: entry %d is null, and was left out", i+1)
+			continue
+		}
+		s.Args = append(s.Args, f.fill(arg.text)...)
 	}
+	f.env = true
 	for _, name := range slices.Sorted(maps.Keys(in.Server.Config.Env)) {
-		values := f.fill(in.Server.Config.Env[name])
+		value := in.Server.Config.Env[name]
+		if value.absent {
+			c.note("server.mcp_config.env.%s: it is null, and was left out", name)
+			continue
+		}
+		values := f.fill(value.text)
 		if len(values) == 0 {
 			continue
 		}
@@ -121,6 +156,7 @@ type filler struct {
 	*converter
 	settings map[string]mcpbSetting
 	asked    map[string]bool
+	env      bool // the text is the value of a variable
 }
 
 // fill gives the values that a text stands for: none where it needs a setting
@@ -171,13 +207,17 @@ func (f *filler) setting(key string) []string {
 		f.once(key, "setting %s is fixed to its default %s", show(key), show(fmt.Sprint(s.Default)))
 		return []string{f.plain(fmt.Sprint(s.Default))}
 	}
-	if known && !s.Required && !s.Sensitive {
+	if known && !s.Required && (!s.Sensitive || !f.env) {
 		f.once(key, "setting %s is optional and was left out: %s", show(key), show(s.Title))
 		return nil
 	}
 	name := variableName(key)
 	if loaderVariable(name) || !compiled().match(patternEnv, name) {
 		name = "SETTING_" + name
+	}
+	if known && !s.Required {
+		f.once(key+" in a variable", "it takes the environment variable %s where it is set: %s", name, show(strings.TrimSpace(s.Title+" "+s.Description)))
+		return []string{"${" + name + optionalMark + "}"}
 	}
 	f.once(key, "it needs the environment variable %s: %s", name, show(strings.TrimSpace(s.Title+" "+s.Description)))
 	return []string{"${" + name + "}"}
@@ -218,20 +258,54 @@ func (c *converter) leftOut(raw []byte, in *mcpb) {
 	for _, p := range slices.Sorted(maps.Keys(in.Server.Config.Platforms)) {
 		c.note("what it does otherwise on %s was left out", oneLine(p, maxName))
 	}
-	var top map[string]json.RawMessage
+	var top any
 	if json.Unmarshal(raw, &top) != nil {
 		return
 	}
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(top)) {
-		switch name {
-		case "manifest_version", "dxt_version", "name", "display_name", "version", "description", "author", "license", "server", "user_config",
-			"tools", "tools_generated", "compatibility", "$schema":
+	for _, name := range unread(top, mcpbKnown(), "") {
+		c.note("left out, since a toolset has no such field: %s", oneLine(name, 4*maxName))
+	}
+}
+
+// keys are the fields of an object that the conversion reads, or that say nothing which
+// a toolset would need. The fields of an object in it are listed below their name; *
+// means any name; nil means that all below is known.
+type keys map[string]keys
+
+// mcpbKnown returns the known fields of an MCP bundle's manifest.json.
+func mcpbKnown() keys {
+	setting := keys{"type": nil, "title": nil, "description": nil, "required": nil, "sensitive": nil, "default": nil, "multiple": nil}
+	return keys{
+		"$schema": nil, "manifest_version": nil, "dxt_version": nil, "name": nil, "display_name": nil, "version": nil, "description": nil,
+		"license": nil, "author": {"name": nil}, "tools": nil, "tools_generated": nil,
+		"server": {
+			"type": nil, "entry_point": nil,
+			"mcp_config": {"command": nil, "args": nil, "env": nil, "platform_overrides": nil},
+		},
+		"compatibility": {"platforms": nil},
+		"user_config":   {"*": setting},
+	}
+}
+
+// unread returns the paths of the fields that are not known; null is absent.
+func unread(v any, known keys, at string) []string {
+	object, ok := v.(map[string]any)
+	if !ok || known == nil {
+		return nil
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		below, has := known[name]
+		if !has {
+			below, has = known["*"]
+		}
+		switch {
+		case object[name] == nil:
+		case !has:
+			out = append(out, at+name)
 		default:
-			names = append(names, name)
+			out = append(out, unread(object[name], below, at+name+".")...)
 		}
 	}
-	if len(names) > 0 {
-		c.note("left out: %s", oneLine(strings.Join(names, ", "), 4*maxName))
-	}
+	return out
 }

@@ -56,6 +56,7 @@ func FromSkill(folder string, raw []byte, files []string) (*Converted, error) {
 		ID: c.m.ID, Name: c.m.Name, Purpose: c.m.Description, Prompt: c.bounded(prompt, "the instructions", maxPrompt),
 	}}
 	c.skillNotes(head)
+	c.skillMarks(body)
 	return c.finish(file)
 }
 
@@ -105,7 +106,64 @@ func (c *converter) frontMatter(raw []byte) (head map[string]string, body string
 	}
 	head = map[string]string{}
 	collect(head, "", top)
+	c.skillFields(top)
 	return head, body, nil
+}
+
+// skillMeanings says of the fields of a skill's head what it means that they are left
+// out; empty for those that the conversion reads.
+func skillMeanings() map[string]string {
+	return map[string]string{
+		"name": "", "description": "", "license": "", "compatibility": "", "allowed-tools": "", "metadata": "",
+		"hooks":                    "its hooks are not run",
+		"model":                    "the agent uses the model of the chat",
+		"effort":                   "the agent uses the settings of the chat",
+		"context":                  "the agent answers in the chat itself",
+		"agent":                    "the agent has its own instructions only",
+		"disable-model-invocation": "other agents may hand the chat over to it where they name it",
+		"user-invocable":           "the agent can be chosen like any other",
+		"argument-hint":            "an agent takes no arguments",
+		"arguments":                "an agent takes no arguments",
+		"disallowed-tools":         "the agent gets the tools that you allow",
+		"mcp-servers":              "its servers are not added",
+		"paths":                    "the agent is not bound to files",
+		"shell":                    "no commands in the instructions are run",
+	}
+}
+
+// skillFields notes each field of a skill's head that the toolset does not have.
+func (c *converter) skillFields(top *yaml.Node) {
+	known := skillMeanings()
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		name, value := top.Content[i].Value, top.Content[i+1]
+		why, ok := known[name]
+		switch {
+		case name == "metadata" && value.Kind == yaml.MappingNode:
+			for j := 0; j+1 < len(value.Content); j += 2 {
+				if key := value.Content[j].Value; key != "version" && key != "author" {
+					c.note("metadata.%s was left out", oneLine(key, maxName))
+				}
+			}
+		case ok && why == "", value.Kind == yaml.ScalarNode && value.ShortTag() == tagNull:
+		case ok:
+			c.note("the field %s was left out: %s", name, why)
+		default:
+			c.note("the field %s is not known, and was left out", oneLine(name, maxName))
+		}
+	}
+}
+
+// skillMarks notes what the instructions contain that only Claude replaces.
+func (c *converter) skillMarks(body string) {
+	for _, mark := range []struct{ text, why string }{
+		{"!`", "commands in the instructions (!`…`) are not run, and stay there as text"},
+		{"$ARGUMENTS", "$ARGUMENTS in the instructions stays as text: an agent takes no arguments"},
+		{"${CLAUDE_", "variables such as ${CLAUDE_SKILL_DIR} in the instructions stay as text"},
+	} {
+		if strings.Contains(body, mark.text) {
+			c.note("%s", mark.why)
+		}
+	}
 }
 
 func collect(head map[string]string, prefix string, n *yaml.Node) {

@@ -47,7 +47,7 @@ func TestFromMCPB(t *testing.T) {
 	said := strings.Join(c.Notes, "\n")
 	for _, want := range []string{
 		"needs the environment variable API_KEY", "needs the environment variable LANGUAGE", `"port" is fixed to its default "8080"`, `"extra" is optional and was left out`,
-		`"NODE_OPTIONS" was left out`, "on win32 was left out", "made for darwin, linux", "left out: icon, prompts", `licence "MIT"`, `"1.2" is read as 1.2.0`,
+		`"NODE_OPTIONS" was left out`, "on win32 was left out", "made for darwin, linux", "no such field: icon", "no such field: prompts", `licence "MIT"`, `"1.2" is read as 1.2.0`,
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no note says %q:\n%s", want, said)
@@ -57,6 +57,43 @@ func TestFromMCPB(t *testing.T) {
 		t.Error(d.Err())
 	}
 	roundTrip(t, m)
+}
+
+// TestMCPBKeepsWhatIsOptionalAndAsWritten covers optional secrets, and numbers where
+// texts belong.
+func TestMCPBKeepsWhatIsOptionalAndAsWritten(t *testing.T) {
+	t.Parallel()
+	c, err := FromMCPB([]byte(`{"manifest_version": "0.3", "name": "x", "version": "1.0.0", "description": "d", "author": {"name": "a", "email": "a@example.com"},
+  "server": {"type": "node", "entry_point": "i.js", "zz": 1, "mcp_config": {"command": "node", "args": ["i.js", 8080, 12345678901234567890, true, null, "--token=${user_config.token}"],
+    "env": {"PORT": 1000000, "TOKEN": "${user_config.token}", "LIMIT": "${user_config.limit}", "NONE": null}, "cwd": "x"}},
+  "user_config": {"token": {"type": "string", "title": "Token", "sensitive": true}, "limit": {"type": "number", "title": "Limit", "default": 25000000, "min": 1}},
+  "compatibility": {"platforms": [], "runtimes": {"node": ">=18"}}, "icon": null}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Manifest.MCPServers[0]
+	if want := []string{"i.js", "8080", "12345678901234567890", "true"}; !slices.Equal(s.Args, want) {
+		t.Errorf("the arguments are %q", s.Args)
+	}
+	if got := fmt.Sprint(s.Env); got != "map[LIMIT:25000000 PORT:1000000 TOKEN:${TOKEN:-}]" {
+		t.Errorf("the environment is %s", got)
+	}
+	if uses := c.Manifest.Variables(); len(uses) != 1 || !uses[0].Optional {
+		t.Errorf("the variables are %+v", uses)
+	}
+	said := strings.Join(c.Notes, "\n")
+	for _, want := range []string{
+		"takes the environment variable TOKEN where it is set", "args: entry 5 is null", "env.NONE: it is null", "server.zz", "server.mcp_config.cwd",
+		"author.email", "compatibility.runtimes", "user_config.limit.min", `"token" is optional and was left out`,
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no note says %q:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "icon") {
+		t.Errorf("a field that is null is noted:\n%s", said)
+	}
+	roundTrip(t, c.Manifest)
 }
 
 // TestMCPBSample makes sure that the sample is one by the published schema.
@@ -147,6 +184,30 @@ func TestFromSkill(t *testing.T) {
 			t.Errorf("%s became %+v: %v", in, c, err)
 		}
 	}
+}
+
+// TestFromSkillNotesWhatItLeavesOut names each field that a toolset does not have.
+func TestFromSkillNotesWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	const text = "---\nname: x\ndescription: y\nmodel: opus\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks: [{type: command, command: ./check.sh}]\n" +
+		"argument-hint: \"[file]\"\nsomething-new: {a: {b: c}}\nagent:\nmetadata: {version: 1.0.0, tags: [a]}\n---\nRead !`date` and $ARGUMENTS in ${CLAUDE_SKILL_DIR}.\n"
+	c, err := FromSkill("x", []byte(text), []string{"hooks/check.sh", "models/small.bin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(c.Notes, "\n")
+	for _, want := range []string{
+		"the field model was left out: the agent uses the model", "the field hooks was left out: its hooks are not run", "the field argument-hint was left out",
+		"the field something-new is not known", "metadata.tags was left out", "commands in the instructions", "$ARGUMENTS", "${CLAUDE_SKILL_DIR}",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no note says %q:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "the field agent") {
+		t.Errorf("a field that is null is noted:\n%s", said)
+	}
+	roundTrip(t, c.Manifest)
 }
 
 func FuzzConvert(f *testing.F) {

@@ -436,13 +436,13 @@ func TestVariablesAndSecrets(t *testing.T) {
 	t.Parallel()
 	d := Parse(FileName, []byte(minimal(`permissions: {env: [REGION, MCP_TOKEN]}
 mcp_servers:
-  - {id: one, command: x, args: ["--key=${ONE_KEY}", "${MCP_TOKEN}"], env: {MODE: fast, API_KEY: plain-text, OTHER: "${ONE_KEY}"}}
-  - {id: two, url: "https://mcp.example.com/?k=${TWO}", headers: {X-Api-Key: abc, Accept: text/plain, Authorization: "Bearer ${MCP_TOKEN}"}}`)), Options{})
+  - {id: one, command: x, args: ["--key=${ONE_KEY}", "${MCP_TOKEN}"], env: {MODE: fast, API_KEY: plain-text, OTHER: "${ONE_KEY}", MAY: "${MAYBE:-}", KEY: "${ONE_KEY:-}"}}
+  - {id: two, url: "https://mcp.example.com/?k=${TWO}", headers: {X-Maybe: "${MAYBE:-}", X-Api-Key: abc, Accept: text/plain, Authorization: "Bearer ${MCP_TOKEN}"}}`)), Options{})
 	if d.Manifest == nil {
 		t.Fatal(d.Err())
 	}
 	got := fmt.Sprint(d.Manifest.Variables())
-	if want := "[{MCP_TOKEN [one two] true} {ONE_KEY [one] false} {REGION [] true} {TWO [two] false}]"; got != want {
+	if want := "[{MAYBE [one two] false true} {MCP_TOKEN [one two] true false} {ONE_KEY [one] false false} {REGION [] true false} {TWO [two] false false}]"; got != want {
 		t.Errorf("the variables are %s, want %s", got, want)
 	}
 	clean, hidden := d.Manifest.WithoutSecrets()

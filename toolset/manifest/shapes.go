@@ -180,7 +180,7 @@ func serverShape() *shape {
 		may("command", matching("A program's name, such as npx.",
 			"the name of one program, without a path, arguments or shell syntax", patternCommand, 100)),
 		may("args", list("Its arguments, one each; they may hold ${NAME}.", args, maxEntries)),
-		may("env", table("Environment variables it gets; values may hold ${NAME}.", patternEnv, value, maxEntries)),
+		may("env", table("Environment variables it gets; values may hold ${NAME}, or ${NAME:-} where the variable is optional.", patternEnv, value, maxEntries)),
 		may("url", url),
 		may("headers", table("Headers it is sent; values may hold ${NAME}.", patternHeader, value, maxEntries)),
 		may("auto_enabled", toggle("Whether an import enables the server (default true).")),

@@ -152,7 +152,8 @@ func checkServerURL(s string) *complaint {
 	return checkVariables(s)
 }
 
-// checkVariables wants each ${ to be a ${NAME}. What else a shell would expand
+// checkVariables requires each ${ to be a ${NAME}, or ${NAME:-} where the variable is
+// optional and empty unless set. What else a shell would expand
 // is left as it is, since no shell sees it.
 func checkVariables(s string) *complaint {
 	for rest := s; ; {
@@ -161,6 +162,7 @@ func checkVariables(s string) *complaint {
 			return nil
 		}
 		name, tail, closed := strings.Cut(after, "}")
+		name = strings.TrimSuffix(name, optionalMark)
 		if !closed || !compiled().match(patternEnv, name) {
 			return complain(CodeVariable, "expected ${NAME} with the name of an environment variable, found "+show("${"+after))
 		}
@@ -168,7 +170,10 @@ func checkVariables(s string) *complaint {
 	}
 }
 
-// variables are the names in the ${NAME} of a text.
+// optionalMark follows a variable's name where the variable need not be set.
+const optionalMark = ":-"
+
+// variables returns the names in the ${NAME} and ${NAME:-} of a text.
 func variables(s string) []string {
 	var names []string
 	for {
@@ -177,6 +182,7 @@ func variables(s string) []string {
 			return names
 		}
 		name, tail, _ := strings.Cut(after, "}")
+		name = strings.TrimSuffix(name, optionalMark)
 		names = append(names, name)
 		s = tail
 	}

@@ -15,6 +15,8 @@ type Use struct {
 	Servers []string `json:"servers,omitempty"`
 	// Tools tells that the Python tools may read it.
 	Tools bool `json:"tools,omitempty"`
+	// Optional means that no server needs it: each has it as ${NAME:-}.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // Variables lists the environment variables that the toolset asks for, by
@@ -23,17 +25,20 @@ func (m *Manifest) Variables() []Use {
 	uses := map[string]*Use{}
 	use := func(name string) *Use {
 		if uses[name] == nil {
-			uses[name] = &Use{Name: name}
+			uses[name] = &Use{Name: name, Optional: true}
 		}
 		return uses[name]
 	}
 	for _, name := range m.Permissions.Env {
-		use(name).Tools = true
+		u := use(name)
+		u.Tools, u.Optional = true, false
 	}
 	for _, s := range m.MCPServers {
 		for _, text := range slices.Concat(s.Args, slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Headers)), []string{s.URL}) {
 			for _, name := range variables(text) {
-				if u := use(name); !slices.Contains(u.Servers, s.ID) {
+				u := use(name)
+				u.Optional = u.Optional && !strings.Contains(text, "${"+name+"}")
+				if !slices.Contains(u.Servers, s.ID) {
 					u.Servers = append(u.Servers, s.ID)
 				}
 			}

@@ -261,10 +261,10 @@ func contentHash(sorted []File) string {
 func (p *Plan) look(o PlanOptions) {
 	p.Items = itemsOf(p.Manifest, p.Files)
 	for _, u := range p.Manifest.Variables() {
-		v := Variable{Use: u, Missing: true}
+		v := Variable{Use: u, Missing: !u.Optional}
 		if o.Env != nil {
 			_, set := o.Env(u.Name)
-			v.Missing = !set
+			v.Missing = !set && !u.Optional
 		}
 		p.Variables = append(p.Variables, v)
 	}
