@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/server/client"
 )
 
