@@ -70,7 +70,7 @@ func TestTheKeysOfAnApproval(t *testing.T) {
 				term.Type(keys)
 			}
 			screen := term.Ends(c.status)
-			for _, want := range append(c.shows, "→ write_file  a.txt\n  needs your approval: it can change") {
+			for _, want := range append(c.shows, "→ write_file  a.txt\n    content: one ␤ two\n  needs your approval: it can change") {
 				if !strings.Contains(screen, want) {
 					t.Errorf("%q is not on the screen:\n%s", want, screen)
 				}

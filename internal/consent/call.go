@@ -32,7 +32,9 @@ type Argument struct {
 	Text  string `json:"text"`  // the whole value: a text as it is, anything else as JSON
 	Bytes int    `json:"bytes"` // of the value as it was sent
 	Lines int    `json:"lines"`
+
 	name  string
+	plain bool // Text is the value, so that nothing in it was hidden
 }
 
 // Size returns the size of the value for a user: "3.4 KB, 120 lines".
@@ -107,10 +109,20 @@ func fields(input []byte) ([]Argument, bool) {
 }
 
 func newArgument(name, value string) Argument {
-	return Argument{
+	a := Argument{
 		Name: Line(name), Text: Text(value), Bytes: len(value),
 		Lines: strings.Count(strings.TrimSuffix(value, "\n"), "\n") + 1, name: name,
 	}
+	a.plain = a.Text == strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(value)
+	return a
+}
+
+// Plain reports whether a call has no other arguments than these, and a front end that
+// shows them as they are, such as in a diff, hides nothing.
+func (c Call) Plain(names ...string) bool {
+	return !c.Doubtful && !slices.ContainsFunc(c.Arguments, func(a Argument) bool {
+		return !a.plain || !slices.Contains(names, a.name)
+	})
 }
 
 // readable returns JSON with the escapes of printable characters resolved, so that a
