@@ -111,14 +111,19 @@ type approvalJSON struct {
 	ExpiresAt time.Time   `json:"expires_at"`
 }
 
-func (a *approval) json(turn engine.TurnID) approvalJSON {
-	arguments := consent.Read(a.ask.Input).Arguments
-	if arguments == nil {
-		arguments = []consent.Argument{}
+// argumentsOf are the arguments of a call, fit to be shown; never nil, since clients get
+// them as a list.
+func argumentsOf(input json.RawMessage) []consent.Argument {
+	if args := consent.Read(input).Arguments; args != nil {
+		return args
 	}
+	return []consent.Argument{}
+}
+
+func (a *approval) json(turn engine.TurnID) approvalJSON {
 	return approvalJSON{
 		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
-		Input: a.ask.Input, Arguments: arguments, Reason: a.ask.Reason, Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: a.ask.Form, Nonce: a.nonce, ExpiresAt: a.expires,
+		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: a.ask.Form, Nonce: a.nonce, ExpiresAt: a.expires,
 	}
 }
 

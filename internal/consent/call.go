@@ -29,21 +29,11 @@ func mainNames() []string {
 // Argument is one argument of a call, fit to be shown.
 type Argument struct {
 	Name  string `json:"name"`
-	Text  string `json:"text"`  // the whole value: a text as it is, anything else as JSON
-	Bytes int    `json:"bytes"` // of the value as it was sent
-	Lines int    `json:"lines"`
-
+	Text  string `json:"text"` // the whole value: a text as it is, anything else as JSON
+	Size  string `json:"size"` // of the value as it was sent: "3.4 KB, 120 lines"
+	bytes int
 	name  string
 	plain bool // Text is the value, so that nothing in it was hidden
-}
-
-// Size returns the size of the value for a user: "3.4 KB, 120 lines".
-func (a Argument) Size() string {
-	size := units.Size(int64(a.Bytes))
-	if a.Lines > 1 {
-		size += ", " + units.Count(a.Lines, "line", "lines")
-	}
-	return size
 }
 
 // Call is the arguments of a call in the order in which they were sent. A name that was
@@ -109,9 +99,9 @@ func fields(input []byte) ([]Argument, bool) {
 }
 
 func newArgument(name, value string) Argument {
-	a := Argument{
-		Name: Line(name), Text: Text(value), Bytes: len(value),
-		Lines: strings.Count(strings.TrimSuffix(value, "\n"), "\n") + 1, name: name,
+	a := Argument{Name: Line(name), Text: Text(value), Size: units.Size(int64(len(value))), bytes: len(value), name: name}
+	if lines := strings.Count(strings.TrimSuffix(value, "\n"), "\n") + 1; lines > 1 {
+		a.Size += ", " + units.Count(lines, "line", "lines")
 	}
 	a.plain = a.Text == strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(value)
 	return a
@@ -189,7 +179,7 @@ func (c Call) Summary(most int) Summary {
 			continue
 		}
 		if listed++; listed > maxListed {
-			bytes += a.Bytes
+			bytes += a.bytes
 			continue
 		}
 		s.add(a, at < 0)
@@ -211,7 +201,7 @@ func (s *Summary) add(a Argument, decides bool) {
 	}
 	text := Line(a.Text)
 	if len(text) > shortText {
-		text = a.Size()
+		text = a.Size
 		s.Cut = s.Cut || decides
 	}
 	s.Others = append(s.Others, name+": "+text)
