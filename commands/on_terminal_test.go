@@ -94,10 +94,10 @@ func TestHostileCallsOnATerminal(t *testing.T) {
 	}{
 		"blanks are counted": {"echo ok" + strings.Repeat(" ", 300) + "; echo two > ran.txt", [][2]string{{"[y] once", "y"}}, []string{"echo ok[300 blanks]; echo two > ran.txt"}},
 		"a yes before the details is none": {
-			lines + "echo two > ran.txt", [][2]string{{"[n] no  [?] details", "y"}, {"answer n or ?", "?"}, {"[m] more", "y"}, {"answer m, e or n", "m"}, {"lines left\n", "e"}, {"[y] once", "y"}},
+			lines + "echo two > ran.txt", [][2]string{{"[n] no  [?] details", "y"}, {"answer n or ?", "?"}, {"[m]ore", "y"}, {"answer m, e or n", "m"}, {"33 lines left", "e"}, {"[y] once", "y"}},
 			[]string{"not all of it is shown: ?", "    echo two > ran.txt\n"},
 		},
-		"details that were left allow nothing": {lines, [][2]string{{"[n] no  [?] details", "?"}, {"[m] more", "n"}}, []string{"denied by the user"}},
+		"details that were left allow nothing": {lines, [][2]string{{"[n] no  [?] details", "?"}, {"[m]ore", "n"}}, []string{"denied by the user"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
