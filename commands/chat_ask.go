@@ -8,15 +8,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/patch"
-	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/consent"
 )
 
 // asking is a question on the page.
@@ -26,6 +27,8 @@ type asking struct {
 	diff    []string // of what the call would write
 	choices []term.Choice
 	rule    string // what always allows from then on
+	cut     bool   // text and diff leave something of the call out
+	seen    bool   // the details were shown to their end
 	reasons bool   // a no may have a reason
 	since   time.Time
 	armed   bool            // keys are answers from now on
@@ -51,14 +54,19 @@ type answered struct {
 	err    error
 }
 
-// newCallQuestion asks whether a call may run: the whole of it, and the diff of
-// what it would write.
+// maxAsked bounds how much of a call's main argument the question shows, in bytes.
+const maxAsked = 16 << 10
+
+// newCallQuestion asks whether a call may run: what it does, and the diff of what it
+// would write.
 func newCallQuestion(t *talk, ask event.ConfirmRequest) *asking {
-	a := &asking{head: true, reasons: true}
-	a.text = append(a.text, "→ "+term.Clean(ask.Tool)+"  "+wholeArg(ask.Input))
-	a.text = append(a.text, "needs your approval: "+term.Clean(ask.Reason))
-	a.diff = t.preview(ask)
-	a.rule = term.Clean(ask.Rule)
+	short := consent.Read(ask.Input).Summary(maxAsked)
+	a := &asking{head: true, reasons: true, cut: short.Cut, rule: consent.Line(ask.Rule), diff: t.preview(ask)}
+	a.text = append(a.text, strings.TrimRight("→ "+consent.Line(ask.Tool)+"  "+short.Main, " \n"))
+	for _, other := range short.Others {
+		a.text = append(a.text, "  "+other)
+	}
+	a.text = append(a.text, "needs your approval: "+consent.Line(ask.Reason))
 	a.choices = []term.Choice{
 		{Key: 'y', Label: "once", Commits: true}, {Key: 'c', Label: "this chat", Commits: true}, {Key: 'a', Label: "always", Commits: true},
 		{Key: 'n', Label: "no"}, {Key: 'r', Label: "no, and say why"}, {Key: '?', Label: "details"},
@@ -66,18 +74,13 @@ func newCallQuestion(t *talk, ask event.ConfirmRequest) *asking {
 	return a
 }
 
-// wholeArg is the argument that matters, uncut; lines of it stay lines.
-func wholeArg(input json.RawMessage) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(input, &fields) == nil {
-		for _, name := range show.MainArgs() {
-			var s string
-			if raw, ok := fields[name]; ok && json.Unmarshal(raw, &s) == nil {
-				return strings.ReplaceAll(term.CleanText(s), "\t", "    ")
-			}
-		}
+// offered are the answers that can be given now: nothing is allowed that was not shown
+// to its end.
+func (a *asking) offered() []term.Choice {
+	if !a.cut || a.seen {
+		return a.choices
 	}
-	return show.ArgLine(input)
+	return slices.DeleteFunc(slices.Clone(a.choices), func(c term.Choice) bool { return c.Commits })
 }
 
 // approvalLine says in the transcript what was decided.
@@ -216,7 +219,7 @@ func (a *asking) key(k live.Key) (got answered, ok bool) {
 	if k.Name != live.Text || k.Ctrl || k.Alt {
 		return answered{}, false // no other key is an answer, a stray Enter least of all
 	}
-	for _, c := range a.choices {
+	for _, c := range a.offered() {
 		switch {
 		case !strings.EqualFold(k.Text, string(c.Key)):
 		case c.Key == 'r' && a.reasons:

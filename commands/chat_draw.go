@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/commands/workspace"
+	"github.com/fettle-cli/fettle/internal/consent"
 )
 
 const (
@@ -134,25 +135,9 @@ func (s *spending) share() string {
 func (p *page) drawQuestion(d *drawing) {
 	a := p.asking
 	room := max(d.height-len(d.rows.Lines)-6, 3)
-	var body []string
-	for i, line := range a.text {
-		for j, row := range strings.Split(line, "\n") {
-			for k, part := range term.Wrap(row, max(d.width-5, 10)) {
-				switch {
-				case i == 0 && j+k == 0 && a.head:
-					body = append(body, d.style.Bold(part))
-				case i == 0 && a.head:
-					body = append(body, "    "+d.style.Bold(part))
-				default:
-					body = append(body, "  "+part)
-				}
-			}
-		}
-	}
-	for _, line := range a.diff {
-		body = append(body, "  "+workspace.PatchLine(d.style, cutLine(line, d.width-4)))
-	}
+	body := d.questionRows(a)
 	if more := len(body) - room; more > 0 {
+		a.cut = a.cut || len(a.choices) > 0
 		body = append(body[:room-1], d.style.Dim(fmt.Sprintf("  … %s more: ? shows all of it", term.Count(more+1, "line", "lines"))))
 	}
 	d.add(body...)
@@ -174,6 +159,33 @@ func (p *page) drawQuestion(d *drawing) {
 	d.rows.Row, d.rows.Col = len(d.rows.Lines)-1, min(term.Cells(last)+1, d.width-1)
 }
 
+// questionRows are the rows of what is asked. Rows of the diff that are cut make the
+// question one that leaves something out.
+func (d *drawing) questionRows(a *asking) []string {
+	var body []string
+	for i, line := range a.text {
+		for j, row := range strings.Split(line, "\n") {
+			for k, part := range term.Chop(row, max(d.width-5, 10)) {
+				switch {
+				case i == 0 && j+k == 0 && a.head:
+					body = append(body, d.style.Bold(part))
+				case i == 0 && a.head:
+					body = append(body, "    "+d.style.Bold(part))
+				default:
+					body = append(body, "  "+part)
+				}
+			}
+		}
+	}
+	for _, line := range a.diff {
+		whole := consent.Line(line)
+		row := cutLine(whole, d.width-4)
+		a.cut = a.cut || row != whole
+		body = append(body, "  "+workspace.PatchLine(d.style, row))
+	}
+	return body
+}
+
 // ruleRows bounds a rule that is too long to stand in its choice.
 const ruleRows = 4
 
@@ -181,20 +193,24 @@ const ruleRows = 4
 // rows above it where it is long. Of a rule that is longer still, details show
 // the whole.
 func (a *asking) withRule(d *drawing) []term.Choice {
-	choices := slices.Clone(a.choices)
+	choices := slices.Clone(a.offered())
 	i := slices.IndexFunc(choices, func(c term.Choice) bool { return c.Key == 'a' })
 	switch {
 	case a.rule == "" || i < 0:
 	case term.Cells(a.rule)+18 < d.width:
 		choices[i].Label += ": " + a.rule
 	default:
-		rows := term.Wrap("always makes the rule "+a.rule, max(d.width-4, 10))
-		if len(rows) > ruleRows {
+		rows := term.Chop("always makes the rule "+a.rule, max(d.width-4, 10))
+		if len(rows) > ruleRows && !a.seen {
+			a.cut, choices = true, nil
 			rows = append(rows[:ruleRows-1], "… ? shows all of the rule")
 		}
 		for _, row := range rows {
 			d.add("  " + row)
 		}
+	}
+	if choices == nil {
+		return a.offered()
 	}
 	return choices
 }

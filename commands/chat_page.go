@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workspace"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/consent"
 )
 
 const (
@@ -307,11 +308,11 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 			return got.err
 		}
 		if got.key == '?' {
-			out := p.in.Streams.Out
-			out.WriteString(follow.CallDetails(ask, max(out.Width(), 20)))
-			for _, line := range a.diff {
-				out.Printf("  %s\n", workspace.PatchLine(out.Style(), cutLine(line, out.Width()-3)))
+			seen, err := p.showDetails(ctx, ask, a.diff)
+			if err != nil {
+				return err
 			}
+			a.seen = a.seen || seen
 			continue
 		}
 		answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: follow.DecisionOf(got.key), Reason: got.reason}
@@ -321,6 +322,35 @@ func (p *page) askCall(ctx context.Context, id engine.TurnID, ask event.ConfirmR
 		show.ShowLabel(p.in.Streams.Out, approvalLine(ask, answer))
 		return p.eng.Confirm(ctx, id, answer)
 	}
+}
+
+// showDetails writes the whole call into the transcript, a screen at a time, and reports
+// whether the user saw its end.
+func (p *page) showDetails(ctx context.Context, ask event.ConfirmRequest, diff []string) (seen bool, err error) {
+	out := p.in.Streams.Out
+	d := follow.NewDetails(ask, max(out.Width(), 20))
+	for out.WriteString(d.First()); d.Left() > 0; {
+		got := p.putQuestion(ctx, &asking{
+			text:    []string{"the details of " + consent.Line(ask.Tool)},
+			choices: append(follow.MoreChoices(), term.Choice{Key: 'b', Label: "back"}),
+		})
+		switch {
+		case got.err != nil:
+			return false, got.err
+		case got.key == 'm':
+			out.WriteString(d.Next())
+		case got.key == 'e':
+			out.WriteString(d.Rest())
+		default:
+			return false, nil
+		}
+	}
+	for _, line := range diff {
+		for _, row := range term.Chop(consent.Line(line), max(out.Width()-3, 8)) {
+			out.Printf("  %s\n", workspace.PatchLine(out.Style(), row))
+		}
+	}
+	return d.Seen, nil
 }
 
 // askPlain puts a question of a command's.

@@ -60,8 +60,10 @@ func TestChatShowsHostileTextOnly(t *testing.T) {
 	s := w.chatOn(80, 24, nil, "-m", "script/tape.jsonl", "-w", "p")
 	s.idle()
 	s.enters("begin")
-	s.asks()
-	s.typed("?") // details show the content
+	s.shows("[?] details") // nothing can be allowed before
+	s.typed("?")           // details show the content
+	s.shows("[e] everything")
+	s.typed("e")
 	s.until("the question after its details", func(screen string) bool {
 		return strings.Contains(s.everything(), "No newline at end of file") && strings.Contains(screen, "[y] once")
 	})

@@ -51,7 +51,7 @@ func TestTheKeysOfAnApproval(t *testing.T) {
 		"a stray Enter":      {[]string{"\r", "y"}, 0, true, []string{"answer y, c, a, n or ?"}},
 		"a pasted text":      {[]string{"yes please", "n"}, 0, false, []string{"yes please", "denied by the user"}},
 		"three wrong ones":   {[]string{"x", "\r", "q"}, 0, false, []string{"denied by the user: nobody answered"}},
-		"details":            {[]string{"?", "y"}, 0, true, []string{"  content:\n    one\n    two\n  path: a.txt\nc and a allow from now on\n  write_file(a.txt)\n"}},
+		"details":            {[]string{"?", "y"}, 0, true, []string{"  path: a.txt\n  content:\n    one\n    two\nc and a allow from now on\n  write_file(a.txt)\n"}},
 		"Ctrl-C":             {[]string{"\x03"}, 130, false, []string{"✗ write_file  a.txt  cancelled before it ran", "stopped · chat 1"}},
 		"Ctrl-D is no yes":   {[]string{"\x04"}, 0, false, []string{"nobody answered"}},
 		"this chat":          {[]string{"c"}, 0, true, nil},
@@ -70,13 +70,48 @@ func TestTheKeysOfAnApproval(t *testing.T) {
 				term.Type(keys)
 			}
 			screen := term.Ends(c.status)
-			for _, want := range append(c.shows, "→ write_file  a.txt\n  needs your approval: it can change") {
+			for _, want := range append(c.shows, "→ write_file  a.txt\n    content: one ␤ two\n  needs your approval: it can change") {
 				if !strings.Contains(screen, want) {
 					t.Errorf("%q is not on the screen:\n%s", want, screen)
 				}
 			}
 			if commandtest.Exists(file) != c.writes {
 				t.Errorf("the file is there: %v, want %v", !c.writes, c.writes)
+			}
+		})
+	}
+}
+
+// A call that is not shown whole can't be allowed before its details were shown to their
+// end; blanks in front of its end are counted.
+func TestHostileCallsOnATerminal(t *testing.T) {
+	t.Parallel()
+	lines := strings.Repeat("echo one\\n", 60)
+	for name, c := range map[string]struct {
+		command string
+		keys    [][2]string // what is waited for, and typed then
+		shows   []string
+	}{
+		"blanks are counted": {"echo ok" + strings.Repeat(" ", 300) + "; echo two > ran.txt", [][2]string{{"[y] once", "y"}}, []string{"echo ok[300 blanks]; echo two > ran.txt"}},
+		"a yes before the details is none": {
+			lines + "echo two > ran.txt", [][2]string{{"[n] no  [?] details", "y"}, {"answer n or ?", "?"}, {"[m]ore", "y"}, {"answer m, e or n", "m"}, {"33 lines left", "e"}, {"[y] once", "y"}},
+			[]string{"not all of it is shown: ?", "    echo two > ran.txt\n"},
+		},
+		"details that were left allow nothing": {lines, [][2]string{{"[n] no  [?] details", "?"}, {"[m]ore", "n"}}, []string{"denied by the user"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, `{responses: [{when: "", step: 0, calls: [{name: run_command, args: {command: "`+c.command+`"}}]}, {when: "", text: The end.}]}`)
+			term := w.OnTerminal(nil, "ask", "-w", filepath.Dir(w.Folder()), "go")
+			for _, step := range c.keys {
+				term.Until(step[0])
+				term.Type(step[1])
+			}
+			screen := term.Ends(0)
+			for _, want := range append(c.shows, "The end.") {
+				if !strings.Contains(screen, want) {
+					t.Errorf("%q is not on the screen:\n%s", want, screen)
+				}
 			}
 		})
 	}

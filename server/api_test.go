@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -248,6 +249,28 @@ func asking(t *testing.T, h *house) (turn string, s *stream, approval doc) {
 	s = h.follow("GET", "/api/turns/"+turn+"/events", nil)
 	s.until("confirm_request")
 	return turn, s, s.until("approval")
+}
+
+// An approval carries its arguments as a user has to see them, in a stream and in the list.
+func TestApprovalsShowHostileArguments(t *testing.T) {
+	t.Parallel()
+	h := open(t, plan{script: strings.Replace(askScript, "{path: a}", `{path: "a\u3164\u3164\u3164b\u202E", "pa\u200B\u200Bth": "x"}`, 1), tools: removeTool()})
+	turn, _, approval := asking(t, h)
+	want := []any{
+		map[string]any{"name": "pa[2 blanks]th", "text": "x", "size": "1 byte"},
+		map[string]any{"name": "path", "text": "a[3 blanks]b‹U+202E›", "size": "14 bytes"},
+	}
+	var list struct{ Approvals []doc }
+	h.call("GET", "/api/turns/"+turn+"/approvals", nil).is(200, &list)
+	for _, got := range []doc{approval, list.Approvals[0]} {
+		args, _ := got["arguments"].([]any)
+		slices.SortFunc(args, func(a, b any) int {
+			return strings.Compare(a.(map[string]any)["name"].(string), b.(map[string]any)["name"].(string))
+		})
+		if !reflect.DeepEqual(args, want) || got["rule"] != nil && got["rule_text"] == nil {
+			t.Errorf("the approval is %v", got)
+		}
+	}
 }
 
 // Two pages see the same question: one of them answers it.

@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/consent"
 )
 
 // maxAppAsks bounds the calls of apps that wait for a person; the oldest give way.
@@ -22,8 +23,10 @@ const maxAppAsks = 128
 type appApprovalJSON struct {
 	Nonce string `json:"nonce"`
 	engine.AppAsk
-	Input     json.RawMessage `json:"input"`
-	ExpiresAt time.Time       `json:"expires_at"`
+	Input json.RawMessage `json:"input"`
+	// Arguments are those of Input as a user has to see them.
+	Arguments []consent.Argument `json:"arguments"`
+	ExpiresAt time.Time          `json:"expires_at"`
 }
 
 // appAsks are the calls of apps that wait for a person. Each nonce answers once, and
@@ -53,6 +56,7 @@ func (a *appAsks) ask(key [sha256.Size]byte, about *engine.AppAsk, args json.Raw
 	if len(out.Input) == 0 {
 		out.Input = json.RawMessage("{}")
 	}
+	out.Arguments = argumentsOf(out.Input)
 	a.open[out.Nonce] = appAsk{key, about.Shown, out.ExpiresAt}
 	a.order = append(a.order, out.Nonce)
 	for len(a.order) > maxAppAsks {

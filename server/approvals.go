@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/consent"
 )
 
 // approval is a call that waits for a person. Its nonce is for this call alone:
@@ -98,17 +99,31 @@ type approvalJSON struct {
 	Tool      string          `json:"tool"`
 	ToolID    string          `json:"tool_id"`
 	Input     json.RawMessage `json:"input"`
-	Reason    string          `json:"reason"`
-	Rule      string          `json:"rule,omitempty"`
-	Form      *event.Form     `json:"form,omitempty"`
-	Nonce     string          `json:"nonce"`
-	ExpiresAt time.Time       `json:"expires_at"`
+	// Arguments are those of Input as a user has to see them: in their order, with
+	// blanks counted and hidden characters written out.
+	Arguments []consent.Argument `json:"arguments"`
+	Reason    string             `json:"reason"`
+	Rule      string             `json:"rule,omitempty"`
+	// RuleText is Rule as a user has to see it.
+	RuleText  string      `json:"rule_text,omitempty"`
+	Form      *event.Form `json:"form,omitempty"`
+	Nonce     string      `json:"nonce"`
+	ExpiresAt time.Time   `json:"expires_at"`
+}
+
+// argumentsOf are the arguments of a call, fit to be shown; never nil, since clients get
+// them as a list.
+func argumentsOf(input json.RawMessage) []consent.Argument {
+	if args := consent.Read(input).Arguments; args != nil {
+		return args
+	}
+	return []consent.Argument{}
 }
 
 func (a *approval) json(turn engine.TurnID) approvalJSON {
 	return approvalJSON{
 		Type: "approval", TurnID: string(turn), ToolUseID: a.ask.ToolUseID, Tool: a.ask.Tool, ToolID: a.ask.ToolID,
-		Input: a.ask.Input, Reason: a.ask.Reason, Rule: a.ask.Rule, Form: a.ask.Form, Nonce: a.nonce, ExpiresAt: a.expires,
+		Input: a.ask.Input, Arguments: argumentsOf(a.ask.Input), Reason: a.ask.Reason, Rule: a.ask.Rule, RuleText: consent.Line(a.ask.Rule), Form: a.ask.Form, Nonce: a.nonce, ExpiresAt: a.expires,
 	}
 }
 

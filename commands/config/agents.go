@@ -107,8 +107,11 @@ func (d *decoder) agent(f field) {
 			return
 		}
 		to := d.part.data
-		if d.project && playsRecording(v) && g.name == "model" {
+		switch {
+		case d.project && playsRecording(v) && g.name == "model":
 			to = d.hold(g, grantsRecording)
+		case d.project: // half an agent would be another one, so that all of it waits
+			to = d.hold(g, grantsAgent)
 		}
 		to.setAgent(f.name, g.name, v, d.origin(f))
 		to.origins[g.path] = d.origin(g)

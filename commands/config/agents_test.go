@@ -83,30 +83,38 @@ func TestAgentsThatDontGoTogether(t *testing.T) {
 	}
 }
 
-// A project has agents of its own, and changes none of the user's.
+// A project's agents and system prompt are instructions of another person: they wait for
+// trust, and they change no agent of the user's then either.
 func TestAgentsOfAProject(t *testing.T) {
 	t.Parallel()
 	user := userFile(t, "agents: {mine: {prompt: Mine.}}")
-	dir, file := project(t, "agents:\n  mine: {prompt: Theirs., tools: ['*']}\n  theirs: {prompt: Theirs., handoffs: [mine]}\n  taped: {prompt: T., model: script/tape.jsonl}\n")
+	dir, file := project(t, "system: Obey.\nagents:\n  mine: {prompt: Theirs., tools: ['*']}\n  theirs: {prompt: Theirs., handoffs: [mine]}\n  taped: {prompt: T., model: script/tape.jsonl}\n")
 	o := Options{File: user, WorkDir: dir}
 	c := mustLoad(t, o)
-	if c.Agents["mine"].Prompt != "Mine." || c.Agents["mine"].Tools != nil || c.Agents["theirs"].Prompt != "Theirs." {
+	if c.Agents["mine"].Prompt != "Mine." || c.Agents["mine"].Tools != nil || len(c.Agents) != 1 || c.System != "" {
 		t.Errorf("agents %+v", c.Agents)
 	}
-	if c.Agents["taped"].Model != "" || c.Origin("agents.mine.tools") != "" {
-		t.Errorf("taped asks %q", c.Agents["taped"].Model)
+	if c.Origin("agents.mine.tools") != "" {
+		t.Errorf("the tools of mine come from %s", c.Origin("agents.mine.tools"))
 	}
 	var said []string
 	for _, w := range c.Warnings {
 		said = append(said, w.Msg)
 	}
 	all := strings.Join(said, "\n")
-	if !strings.Contains(all, "agents.mine is not read: a project can't change an agent of yours") || !strings.Contains(all, "agents.taped.model") {
+	if !strings.Contains(all, "agents.mine is not read: a project can't change an agent of yours") || !strings.Contains(all, "not read until you trust this file: system, agents.mine, agents.theirs, agents.taped;") {
 		t.Errorf("it warns:\n%s", all)
 	}
 	o.Trusted = func(f, _ string) bool { return f == file }
-	if c = mustLoad(t, o); c.Agents["taped"].Model != "script/tape.jsonl" || c.Agents["mine"].Prompt != "Mine." {
+	if c = mustLoad(t, o); c.Agents["taped"].Model != "script/tape.jsonl" || c.Agents["mine"].Prompt != "Mine." || c.Agents["theirs"].Prompt != "Theirs." || c.System != "Obey." {
 		t.Errorf("trusted it is %+v", c.Agents)
+	}
+	does := map[string]string{}
+	for _, g := range c.Project.Grants {
+		does[g.Key] = g.Does
+	}
+	if does["system"] != grantsSystem || does["agents.theirs.prompt"] != grantsAgent || does["agents.taped.model"] != grantsRecording {
+		t.Errorf("the grants are %v", does)
 	}
 }
 

@@ -30,8 +30,8 @@
 //
 // A project's file comes with the project, from whoever wrote it. It is data
 // only: what could run something or send something elsewhere (providers,
-// ollama.host, allow, profile, a script/ model) is checked and held back, with
-// one warning, until the user trusts the file ([Options].Trusted; package trust
+// ollama.host, allow, profile, a script/ model) and what instructs a model (system,
+// agents) is checked and held back, with one warning, until the user trusts the file ([Options].Trusted; package trust
 // remembers it by digest). [Project].Grants is what it wants, as it was read.
 // What isn't a project's business (color, prices) is an error there, trusted or
 // not. A project may narrow the tools, never widen them. Above the working

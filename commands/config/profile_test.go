@@ -103,7 +103,8 @@ func TestProfilesAmongTheSources(t *testing.T) {
 		"profiles: {p: {model: u/profile, retries: 1, system: mine, tools: [a]}}\nprofile: p\n")
 	write(t, filepath.Join(home, "w/.fettle/config.yaml"),
 		"model: p/project\nretries: 2\nsystem: theirs\nprofiles: {p: {system: both, tools: on}, q: {}}\n")
-	c := mustLoad(t, Options{File: user, WorkDir: filepath.Join(home, "w"), Home: home, Env: env("FETTLE_RETRIES", "3")})
+	trusted := func(string, string) bool { return true }
+	c := mustLoad(t, Options{File: user, WorkDir: filepath.Join(home, "w"), Home: home, Env: env("FETTLE_RETRIES", "3"), Trusted: trusted})
 	if c.Model != "u/profile" || c.Retries != 3 || c.System != "both" || strings.Join(c.Tools.Globs, " ") != "a" {
 		t.Errorf("model %s, retries %d, system %s, tools %v", c.Model, c.Retries, c.System, c.Tools)
 	}

@@ -24,10 +24,12 @@ const (
 	grantsProvider  = "says what a provider is"
 	grantsProfile   = "chooses one of your profiles"
 	grantsRecording = "answers from a recording in the model's place"
+	grantsSystem    = "tells every model what to do first"
+	grantsAgent     = "describes an agent: its prompt, its tools and its model"
 )
 
 func grantOrder() []string {
-	return []string{grantsCommand, grantsCalls, grantsSending, grantsKeyEnv, grantsHeader, grantsKey, grantsProvider, grantsProfile, grantsRecording}
+	return []string{grantsCommand, grantsCalls, grantsSending, grantsKeyEnv, grantsHeader, grantsKey, grantsProvider, grantsProfile, grantsRecording, grantsSystem, grantsAgent}
 }
 
 // grantOf is what a field of a provider lets a project do.
@@ -235,7 +237,7 @@ func (l *loader) untrusted(p *fileParts) {
 	var keys []string
 	for _, g := range grants {
 		key := g.Key
-		if parts := strings.SplitN(key, ".", 3); parts[0] == "providers" && len(parts) > 2 {
+		if parts := strings.SplitN(key, ".", 3); (parts[0] == "providers" || parts[0] == "agents") && len(parts) > 2 {
 			key = parts[0] + "." + parts[1]
 		}
 		if !slices.Contains(keys, key) {

@@ -2,9 +2,7 @@ package follow
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,11 +12,13 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/server/client"
 )
 
-// confirm asks the person at the terminal whether a call may run. Nothing is
-// allowed by a stray Enter, and no answer is a no.
+// confirm asks the user at the terminal whether a call may run. A stray Enter allows
+// nothing, and no answer is a no. Where the question leaves something out, nothing can
+// be allowed before the details have been shown to their end.
 func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engine.TurnID, ask event.ConfirmRequest) error {
 	if ask.Form != nil {
 		return answerForm(ctx, rt, eng, id, ask)
@@ -28,11 +28,10 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 			return err
 		}
 	}
-	width := rt.PromptWidth()
-	text := approvalText(ask, width)
+	q := newCallQuestion(ask, rt.PromptWidth())
 	answer := engine.Confirmation{ToolUseID: ask.ToolUseID, Decision: event.Deny}
 	for {
-		key, err := rt.Streams.Ask(ctx, term.Question{Text: text, Choices: approvalChoices(ask, width)})
+		key, err := rt.Streams.Ask(ctx, term.Question{Text: q.text, Choices: q.choices()})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -40,44 +39,66 @@ func confirm(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id en
 			answer.Reason = "nobody answered"
 		}
 		switch key {
-		case 'y':
-			answer.Decision = event.Allow
-		case 'c':
-			answer.Decision = event.AllowChat
-		case 'a':
-			answer.Decision = event.AllowAlways
 		case '?':
-			text = CallDetails(ask, width)
-			continue
+			q.text = q.details.First()
+		case 'm':
+			q.text = q.details.Next()
+		case 'e':
+			q.text = q.details.Rest()
+		default:
+			answer.Decision = DecisionOf(key)
+			return eng.Confirm(ctx, id, answer)
 		}
-		return eng.Confirm(ctx, id, answer)
 	}
 }
 
-func approvalChoices(ask event.ConfirmRequest, width int) []term.Choice {
+// callQuestion is the question about a call.
+type callQuestion struct {
+	text    string
+	rule    string // as the choice shows it; "" where it is in the text
+	cut     bool   // the text leaves something out
+	details *Details
+}
+
+// choices are the answers that can be given now.
+func (q *callQuestion) choices() []term.Choice {
+	no, details := term.Choice{Key: 'n', Label: "no"}, term.Choice{Key: '?', Label: "details"}
+	switch {
+	case q.details.Left() > 0:
+		return append(MoreChoices(), no)
+	case q.cut && !q.details.Seen:
+		return []term.Choice{no, details}
+	}
 	always := "always"
-	if ask.Rule != "" {
-		always += ": " + term.CutMiddle(term.Clean(ask.Rule), max(width-16, 16))
+	if q.rule != "" {
+		always += ": " + q.rule
 	}
 	return []term.Choice{
 		{Key: 'y', Label: "once", Commits: true},
 		{Key: 'c', Label: "this chat", Commits: true},
 		{Key: 'a', Label: always, Commits: true},
-		{Key: 'n', Label: "no"},
-		{Key: '?', Label: "details"},
+		no, details,
 	}
 }
 
-// askedLines is how much of a long call stands above the question; the rest is
-// among the details.
-const askedLines = 5
+const (
+	// askedLines is how many rows of a call's main argument are above the question.
+	askedLines = 5
+	// askedBytes bounds what is laid out for them.
+	askedBytes = 4096
+	// ruleLines is how many rows of a rule are above the question.
+	ruleLines = 4
+)
 
-// approvalText shows the call and why it is asked about.
-func approvalText(ask event.ConfirmRequest, width int) string {
+// newCallQuestion makes the question: the call, and why it is asked about.
+func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	var b strings.Builder
-	lines := term.Wrap(term.Clean(ask.Tool)+"  "+show.ArgLine(ask.Input), width-4)
+	short := consent.Read(ask.Input).Summary(askedBytes)
+	q := &callQuestion{cut: short.Cut, details: NewDetails(ask, width)}
+	head := strings.TrimRight(consent.Line(ask.Tool)+"  "+consent.Line(short.Main), " ")
+	lines := term.Chop(head, width-4)
 	if len(lines) > askedLines {
-		lines = append(lines[:askedLines-1], "… and more: ? shows all of it")
+		lines, q.cut = lines[:askedLines-1], true
 	}
 	for i, line := range lines {
 		if i == 0 {
@@ -86,38 +107,46 @@ func approvalText(ask event.ConfirmRequest, width int) string {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
 	}
-	for _, line := range term.Wrap("needs your approval: "+term.Clean(ask.Reason), width-2) {
+	for _, other := range short.Others {
+		indented(&b, "    ", other, width)
+	}
+	for _, line := range term.Wrap("needs your approval: "+consent.Line(ask.Reason), width-2) {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
-	return b.String()
+	q.addRule(&b, ask.Rule, width)
+	if q.cut {
+		b.WriteString("  … not all of it is shown: ? shows the rest, before you can allow it\n")
+	}
+	q.text = b.String()
+	return q
 }
 
-// CallDetails is the whole call, for somebody who wants to see all of it.
-func CallDetails(ask event.ConfirmRequest, width int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s wants to run with\n", term.Clean(ask.ToolID))
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(ask.Input, &fields) != nil {
-		show.Detail(&b, "  ", string(ask.Input), width)
+// addRule shows what always allows: in its choice, or above the question where it is
+// long.
+func (q *callQuestion) addRule(b *strings.Builder, rule string, width int) {
+	rule = consent.Line(rule)
+	if term.Cells(rule) <= max(width-16, 16) {
+		q.rule = rule
+		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		var s string
-		if json.Unmarshal(fields[name], &s) != nil {
-			s = string(fields[name])
-		}
-		if !strings.Contains(s, "\n") && term.Cells(name)+term.Cells(s) < width-4 {
-			fmt.Fprintf(&b, "  %s: %s\n", show.OneLine(name), term.Clean(s))
-			continue
-		}
-		fmt.Fprintf(&b, "  %s:\n", show.OneLine(name))
-		show.Detail(&b, "    ", s, width)
+	lines := term.Chop("c and a allow from now on "+rule, width-2)
+	if len(lines) > ruleLines {
+		lines, q.cut = lines[:ruleLines-1], true
 	}
-	if ask.Rule != "" {
-		b.WriteString("c and a allow from now on\n")
-		show.Detail(&b, "  ", ask.Rule, width)
+	for _, line := range lines {
+		fmt.Fprintf(b, "  %s\n", line)
 	}
-	return b.String()
 }
+
+// indented writes a line, broken into rows of a width.
+func indented(b *strings.Builder, indent, line string, width int) {
+	for _, part := range term.Chop(line, width-len(indent)) {
+		b.WriteString(indent + part + "\n")
+	}
+}
+
+// maxDenied is how many calls an error lists.
+const maxDenied = 5
 
 // deniedFault says which calls were not allowed, and what would allow them.
 func deniedFault(p event.ResponsePayload) error {
@@ -127,7 +156,7 @@ func deniedFault(p event.ResponsePayload) error {
 		if h.Status != event.CallError || !strings.Contains(h.Output, "nobody can be asked") {
 			continue
 		}
-		if len(f.Detail) < askedLines {
+		if len(f.Detail) < maxDenied {
 			f.Detail = append(f.Detail, term.CutEnd(show.OneLine(h.ToolID)+"  "+show.ArgLine(h.Input), 76))
 		}
 		if flag := "--allow " + h.ToolID; !slices.Contains(allow, flag) {

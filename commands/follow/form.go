@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/server/client"
 )
 
@@ -81,16 +81,16 @@ func (f *former) above(text string) string {
 		return text
 	}
 	f.rt.Streams.Out.WriteString(text)
-	return "the MCP server " + term.Clean(f.form.Server) + " waits for an answer\n"
+	return "the MCP server " + consent.Line(f.form.Server) + " waits for an answer\n"
 }
 
 // head is who asks, and what: every line of the server's words is indented, so that
 // none looks like words of ours.
 func (f *former) head() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "? the MCP server %s asks\n", term.Clean(f.form.Server))
+	fmt.Fprintf(&b, "? the MCP server %s asks\n", consent.Line(f.form.Server))
 	if f.form.Message != "" {
-		show.Detail(&b, "    ", f.form.Message, f.width)
+		show.Whole(&b, "    ", f.form.Message, f.width)
 	}
 	return b.String()
 }
@@ -99,9 +99,9 @@ func (f *former) head() string {
 func (f *former) address() string {
 	var b strings.Builder
 	b.WriteString("  open this address yourself, if you trust it; nothing opens it for you\n")
-	whole(&b, f.form.URL, f.width)
+	show.Whole(&b, "    ", f.form.URL, f.width)
 	if u, err := url.Parse(f.form.URL); err == nil {
-		fmt.Fprintf(&b, "  it is at %s\n", term.Clean(u.Host))
+		fmt.Fprintf(&b, "  it is at %s\n", consent.Line(u.Host))
 	}
 	return b.String()
 }
@@ -110,38 +110,22 @@ func (f *former) address() string {
 func (f *former) prompt() string {
 	p := f.form.Prompt
 	var b strings.Builder
-	fmt.Fprintf(&b, "  %s would be asked, for at most %s tokens\n", term.Clean(p.Model), term.Number(int64(p.MaxTokens)))
+	fmt.Fprintf(&b, "  %s would be asked, for at most %s tokens\n", consent.Line(p.Model), term.Number(int64(p.MaxTokens)))
 	if p.System != "" {
 		b.WriteString("  system\n")
-		whole(&b, p.System, f.width)
+		show.Whole(&b, "    ", p.System, f.width)
 	}
 	for _, m := range p.Messages {
-		fmt.Fprintf(&b, "  %s\n", term.Clean(m.Role))
-		whole(&b, m.Text, f.width)
+		fmt.Fprintf(&b, "  %s\n", consent.Line(m.Role))
+		show.Whole(&b, "    ", m.Text, f.width)
 	}
 	return b.String()
-}
-
-// whole shows all of a text, as detailValue does the beginning of one: what a yes is
-// about is just this. Who sends it bounds it.
-func whole(b *strings.Builder, text string, width int) {
-	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		for len(line) > show.DetailWidth {
-			n := show.DetailWidth
-			for n > show.DetailWidth-utf8.UTFMax && !utf8.RuneStart(line[n]) {
-				n--
-			}
-			show.Detail(b, "    ", line[:n], width)
-			line = line[n:]
-		}
-		show.Detail(b, "    ", line, width)
-	}
 }
 
 func (f *former) promptChoices() []term.Choice {
 	return []term.Choice{
 		{Key: 'y', Label: "once", Commits: true}, {Key: 'c', Label: "this chat", Commits: true},
-		{Key: 'a', Label: "always: " + term.Clean(f.rule), Commits: true}, {Key: 'n', Label: "no"},
+		{Key: 'a', Label: "always: " + consent.Line(f.rule), Commits: true}, {Key: 'n', Label: "no"},
 	}
 }
 
@@ -164,13 +148,13 @@ func (f *former) fields(ctx context.Context) (event.Decision, json.RawMessage, e
 				continue
 			}
 			filled[field.Name] = value
-			whole(&shown, labelOf(field)+": "+plainValue(value), f.width)
+			show.Whole(&shown, "    ", labelOf(field)+": "+plainValue(value), f.width)
 		}
 		content, err := json.Marshal(filled)
 		if err != nil {
 			return event.Deny, nil, err
 		}
-		text := "  " + term.Clean(f.form.Server) + " would get\n" + cmp.Or(shown.String(), "    nothing\n")
+		text := "  " + consent.Line(f.form.Server) + " would get\n" + cmp.Or(shown.String(), "    nothing\n")
 		key, err := f.rt.Streams.Ask(ctx, term.Question{Text: text, Choices: []term.Choice{
 			{Key: 's', Label: "send it", Commits: true}, {Key: 'f', Label: "fill in again"}, {Key: 'n', Label: "no"},
 		}})
@@ -209,20 +193,26 @@ func (f *former) field(ctx context.Context, field *event.FormField) (json.RawMes
 }
 
 // labelOf is how a field is called.
-func labelOf(field *event.FormField) string { return term.Clean(cmp.Or(field.Title, field.Name)) }
+func labelOf(field *event.FormField) string { return consent.Line(cmp.Or(field.Title, field.Name)) }
 
 // fieldPrompt says what a field takes.
 func (f *former) fieldPrompt(field *event.FormField) string {
 	var b strings.Builder
 	if field.Description != "" {
-		show.Detail(&b, "    ", field.Description, f.width)
+		show.Whole(&b, "    ", field.Description, f.width)
 	}
 	for i, o := range field.Options {
-		text := term.Clean(o.Value)
+		text := consent.Line(o.Value)
 		if o.Title != "" {
-			text = term.Clean(o.Title) + "  (" + text + ")"
+			text = consent.Line(o.Title) + "  (" + text + ")"
 		}
-		fmt.Fprintf(&b, "    %d  %s\n", i+1, term.CutEnd(text, max(f.width-8, 16)))
+		for j, part := range term.Chop(text, max(f.width-8, 16)) {
+			if j == 0 {
+				fmt.Fprintf(&b, "    %d  %s\n", i+1, part)
+			} else {
+				fmt.Fprintf(&b, "       %s\n", part)
+			}
+		}
 	}
 	var takes []string
 	switch field.Type {

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/show"
-	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/commands/tools"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
@@ -82,11 +81,13 @@ func runTest(ctx context.Context, rt *workbench.Runtime, eng servers, o testOpti
 		printReport(rt, o.id, looked.Report)
 	}
 	if looked.Waiting {
+		whole := true
 		if o.output == "text" {
 			rt.Notice("its tools are not those that were approved:")
-			toolChanges(show.Labelled{Out: rt.Streams.Err}, looked.Changes)
+			whole = toolChanges(show.Labelled{Out: rt.Streams.Err}, looked.Changes)
 		}
-		if approved, err = approveTools(ctx, rt, o); err != nil {
+		ask := tools.Detailed{Question: "Approve these tools?", Cut: !whole, Details: func() { changeDetails(rt, looked.Changes) }}
+		if approved, err = approveTools(ctx, rt, o, ask); err != nil {
 			return err
 		}
 		if approved {
@@ -111,17 +112,27 @@ func runTest(ctx context.Context, rt *workbench.Runtime, eng servers, o testOpti
 }
 
 // approveTools asks whether the tools are approved as they are now.
-func approveTools(ctx context.Context, rt *workbench.Runtime, o testOptions) (bool, error) {
+func approveTools(ctx context.Context, rt *workbench.Runtime, o testOptions, ask tools.Detailed) (bool, error) {
 	if !rt.Streams.CanAsk() || o.output == "json" {
 		return false, nil
 	}
-	key, err := rt.Streams.Ask(ctx, term.Question{Text: "Approve these tools?", Default: 'n', Choices: []term.Choice{
-		{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"},
-	}})
-	if errors.Is(err, term.ErrNoAnswer) {
-		return false, nil
+	return tools.AskDetailed(ctx, rt, ask)
+}
+
+// changeDetails prints all of what changed of a server's tools.
+func changeDetails(rt *workbench.Runtime, changes []registry.Change) {
+	var b strings.Builder
+	width := rt.PromptWidth()
+	for _, c := range changes {
+		show.Whole(&b, "", c.Change+" "+show.KindWords(c.Kind)+" "+c.Name, width)
+		for _, f := range c.Fields {
+			show.Whole(&b, "  ", f.Field+", as it was:", width)
+			show.Whole(&b, "    ", f.Old, width)
+			show.Whole(&b, "  ", f.Field+", as it is:", width)
+			show.Whole(&b, "    ", f.New, width)
+		}
 	}
-	return key == 'y', err
+	rt.Streams.Err.WriteString(b.String())
 }
 
 // printReport shows what a server has.

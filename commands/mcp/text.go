@@ -18,8 +18,10 @@ func withoutSecrets(c manifest.MCPServer) manifest.MCPServer {
 	return m.MCPServers[0]
 }
 
-// toolChanges shows what changed of a server's tools.
-func toolChanges(v show.Labelled, changes []registry.Change) {
+// toolChanges shows what changed of a server's tools, and reports whether it left nothing
+// out.
+func toolChanges(v show.Labelled, changes []registry.Change) (whole bool) {
+	whole = true
 	for _, c := range changes {
 		v.Line(c.Change, show.KindWords(c.Kind)+" "+c.Name, "")
 		if c.Change == "removed" {
@@ -27,8 +29,9 @@ func toolChanges(v show.Labelled, changes []registry.Change) {
 		}
 		for _, f := range c.Fields {
 			if c.Change == "changed" {
-				v.Change(f)
+				whole = v.Change(f) && whole
 			}
 		}
 	}
+	return whole
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
@@ -210,7 +211,7 @@ func (t *truster) show(p *config.Project) {
 	if changed {
 		head = p.File + " has changed since you trusted it"
 	}
-	out.Printf("%s\n  %s\n", style.Bold(term.Clean(head)), style.Dim("sha256 "+p.Sum))
+	out.Printf("%s\n  %s\n", style.Bold(consent.Line(head)), style.Dim("sha256 "+p.Sum))
 	var now []string
 	for _, g := range p.Grants {
 		now = append(now, g.Text)
@@ -218,9 +219,9 @@ func (t *truster) show(p *config.Project) {
 		if changed && !slices.Contains(known.Lines, g.Text) {
 			mark = "+"
 		}
-		out.Printf("%s %s: %s\n", mark, style.Yellow(g.Does), term.Clean(g.Key))
+		out.Printf("%s %s: %s\n", mark, style.Yellow(g.Does), consent.Line(g.Key))
 		for i, line := range g.Lines {
-			out.Printf("  %4d | %s\n", g.Line+i, term.Clean(line))
+			out.Printf("  %4d | %s\n", g.Line+i, consent.Text(line))
 		}
 	}
 	if !changed {
@@ -228,7 +229,7 @@ func (t *truster) show(p *config.Project) {
 	}
 	for _, text := range known.Lines {
 		if !slices.Contains(now, text) {
-			out.Printf("- no longer: %s\n", term.Clean(text))
+			out.Printf("- no longer: %s\n", consent.Line(text))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/commands/patch"
 	"github.com/fettle-cli/fettle/commands/term"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -21,9 +22,10 @@ const labelCells = 10
 // no room, below.
 func (v Labelled) Line(label, text, about string) {
 	width := v.Out.Width()
-	lines := term.Wrap(term.Clean(text), max(width-labelCells-3, 20))
+	text = consent.Line(text)
+	lines := term.Wrap(text, max(width-labelCells-3, 20))
 	if width == 0 {
-		lines = []string{term.Clean(text)}
+		lines = []string{text}
 	}
 	style := v.Out.Style()
 	for i, line := range lines {
@@ -35,7 +37,7 @@ func (v Labelled) Line(label, text, about string) {
 			v.Out.Printf("\n")
 		}
 	}
-	about = term.Clean(about)
+	about = consent.Line(about)
 	last := term.Cells(lines[len(lines)-1])
 	switch {
 	case about == "":
@@ -47,10 +49,10 @@ func (v Labelled) Line(label, text, about string) {
 	}
 }
 
-// Text writes a text of somebody else's, every line of it indented.
+// Text writes all of a text that comes from elsewhere, every line of it indented.
 func (v Labelled) Text(s string) {
 	var b strings.Builder
-	Detail(&b, "  ", s, v.Out.Width())
+	Whole(&b, "  ", s, v.Out.Width())
 	v.Out.WriteString(b.String())
 }
 
@@ -75,8 +77,8 @@ func KindWords(kind string) string {
 // JSON have all of it.
 const diffLines = 40
 
-// Change shows the two sides of a field as a diff.
-func (v Labelled) Change(f registry.FieldChange) {
+// Change shows the two sides of a field as a diff, and reports whether that is all of it.
+func (v Labelled) Change(f registry.FieldChange) (whole bool) {
 	style := v.Out.Style()
 	indent := strings.Repeat(" ", labelCells+3)
 	v.Out.Printf("%s%s\n", indent, style.Dim(f.Field))
@@ -84,7 +86,7 @@ func (v Labelled) Change(f registry.FieldChange) {
 	for i, line := range lines {
 		if i == diffLines {
 			v.Out.Printf("%s%s\n", indent, style.Dim(fmt.Sprintf("[and %s more]", term.Count(len(lines)-i, "line", "lines"))))
-			return
+			return false
 		}
 		// a long line goes on below itself, so that no text of the bundle's can
 		// begin a line of the terminal and look like words of ours
@@ -98,11 +100,12 @@ func (v Labelled) Change(f registry.FieldChange) {
 			v.Out.Printf("%s%s\n", indent, part)
 		}
 	}
+	return true
 }
 
 // chopped cleans a line of a diff and cuts it into what the width takes.
 func chopped(line string, width int) []string {
-	line = strings.ReplaceAll(term.CleanText(line), "\t", "    ")
+	line = line[:1] + consent.Text(line[1:])
 	if width < 20 { // no terminal, or one that is too narrow to be read
 		return []string{line}
 	}

@@ -174,20 +174,29 @@ func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error)
 		}
 		return false, fault.New(fault.Approval, "nobody can be asked here whether to allow this; nothing was installed", x.again()+" --yes   allows all of it")
 	}
-	view.print(p)
-	ok, err := askDetailed(ctx, x.rt, "Allow this?", func() { view.details(p.Items, x.rt.PromptWidth()) })
+	ok, err := AskDetailed(ctx, x.rt, Detailed{Question: "Allow this?", Cut: !view.print(p), Details: func() { view.details(p.Items, x.rt.PromptWidth()) }})
 	if err == nil && !ok {
 		x.rt.Notice("not allowed; nothing was installed")
 	}
 	return ok, err
 }
 
-// askDetailed asks what only a clear yes agrees to; details shows all that it is about.
-func askDetailed(ctx context.Context, rt *workbench.Runtime, question string, details func()) (bool, error) {
+// Detailed is a question with details.
+type Detailed struct {
+	Question string
+	Cut      bool   // what was printed left something out, so that details come before a yes
+	Details  func() // prints all that the question is about
+}
+
+// AskDetailed asks what only a clear yes agrees to.
+func AskDetailed(ctx context.Context, rt *workbench.Runtime, q Detailed) (bool, error) {
 	for {
-		key, err := rt.Streams.Ask(ctx, term.Question{Text: question, Default: 'n', Choices: []term.Choice{
-			{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}, {Key: 'd', Label: "details of each"},
-		}})
+		choices := []term.Choice{{Key: 'y', Label: "yes", Commits: true}, {Key: 'n', Label: "no"}, {Key: 'd', Label: "details of each"}}
+		text := q.Question
+		if q.Cut {
+			choices, text = choices[1:], "Not all of it is shown: d shows the rest, before you can allow it.\n"+text
+		}
+		key, err := rt.Streams.Ask(ctx, term.Question{Text: text, Default: 'n', Choices: choices})
 		switch {
 		case errors.Is(err, term.ErrNoAnswer):
 			return false, nil
@@ -196,7 +205,8 @@ func askDetailed(ctx context.Context, rt *workbench.Runtime, question string, de
 		case key != 'd':
 			return key == 'y', nil
 		}
-		details()
+		q.Details()
+		q.Cut = false
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
@@ -18,9 +19,10 @@ type planView struct {
 	sandbox string
 }
 
-// print shows all that a person has to see before saying yes, the most
-// dangerous first.
-func (v planView) print(p *registry.Plan) {
+// print shows all that the user has to see before a yes, the most dangerous first. It
+// reports whether it left nothing out.
+func (v planView) print(p *registry.Plan) (whole bool) {
+	whole = true
 	style := v.Out.Style()
 	version := p.Manifest.Version
 	if p.Installed != nil && p.Installed.Version != version {
@@ -30,9 +32,9 @@ func (v planView) print(p *registry.Plan) {
 	if strings.Contains(p.Source.Ref, "://") {
 		from = p.Source.Ref
 	}
-	v.Out.Printf("%s  (%s)  from %s, sha256 %s\n", style.Bold(show.OneLine(p.Manifest.Name)+" "+version), p.Manifest.ID, show.OneLine(from), shortHash(p.BundleHash))
+	v.Out.Printf("%s  (%s)  from %s, sha256 %s\n", style.Bold(consent.Line(p.Manifest.Name)+" "+consent.Line(version)), p.Manifest.ID, consent.Line(from), shortHash(p.BundleHash))
 	if p.Installed != nil {
-		v.changes(p)
+		whole = v.changes(p)
 	} else {
 		v.wants(p)
 	}
@@ -48,6 +50,7 @@ func (v planView) print(p *registry.Plan) {
 	if v.sandbox != "" {
 		v.Line("sandbox", v.sandbox, "")
 	}
+	return whole
 }
 
 func shortHash(hash string) string {
@@ -68,8 +71,9 @@ func usedBy(u registry.Variable) string {
 }
 
 // changes shows what differs from the installed version. What waits for an
-// approval comes first and is marked.
-func (v planView) changes(p *registry.Plan) {
+// approval comes first and is marked. It reports whether it shows all of each change.
+func (v planView) changes(p *registry.Plan) (whole bool) {
+	whole = true
 	list := slices.Clone(p.Changes)
 	slices.SortStableFunc(list, func(a, b registry.Change) int {
 		switch {
@@ -90,7 +94,7 @@ func (v planView) changes(p *registry.Plan) {
 			continue
 		}
 		for _, f := range c.Fields {
-			v.Change(f)
+			whole = v.Change(f) && whole
 		}
 	}
 	if len(p.FileChanges) > 0 {
@@ -109,6 +113,7 @@ func (v planView) changes(p *registry.Plan) {
 	if len(p.Changes)+len(p.FileChanges) == 0 && !p.Same {
 		v.Line("changed", "nothing but what it says of itself", "")
 	}
+	return whole
 }
 
 func fileNames(changes []registry.FileChange) string {
@@ -127,14 +132,14 @@ func fileNames(changes []registry.FileChange) string {
 func (v planView) details(items []registry.Item, width int) {
 	for _, it := range items {
 		var b strings.Builder
-		fmt.Fprintf(&b, "%s %s\n", show.KindWords(it.Kind), show.OneLine(it.Name))
+		show.Whole(&b, "", show.KindWords(it.Kind)+" "+consent.Line(it.Name), width)
 		for _, f := range it.Fields {
-			if !strings.Contains(f.Value, "\n") && term.Cells(f.Name)+term.Cells(f.Value) < width-4 {
-				fmt.Fprintf(&b, "  %s: %s\n", f.Name, term.Clean(f.Value))
+			if line := f.Name + ": " + consent.Text(f.Value); !strings.Contains(line, "\n") && term.Cells(line) < width-2 {
+				fmt.Fprintf(&b, "  %s\n", line)
 				continue
 			}
 			fmt.Fprintf(&b, "  %s:\n", f.Name)
-			show.Detail(&b, "    ", f.Value, width)
+			show.Whole(&b, "    ", f.Value, width)
 		}
 		v.Out.WriteString(b.String())
 	}

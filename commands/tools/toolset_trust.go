@@ -237,9 +237,11 @@ func (t *toolsetTrust) ask(ctx context.Context, info *registry.Info, widens bool
 	if !t.rt.Streams.CanAsk() {
 		return false, fault.New(fault.Approval, "nobody can be asked here whether to trust "+t.id, again)
 	}
-	ok, err := askDetailed(ctx, t.rt, question, func() {
+	// The list that was printed has a line for each item: names, commands and addresses.
+	// Other fields, such as descriptions, are among the details.
+	ok, err := AskDetailed(ctx, t.rt, Detailed{Question: question, Details: func() {
 		planView{Labelled: show.Labelled{Out: t.rt.Streams.Err}}.details(info.Items, t.rt.PromptWidth())
-	})
+	}})
 	if err == nil && !ok {
 		t.rt.Notice("nothing was changed")
 	}

@@ -143,12 +143,12 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./server/acp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/harmless"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/models", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/harmless", "./internal/units"},
 			why: "what an editor does with a turn is the engine's, and shares nothing with HTTP",
 		},
 		{
 			rooms:  []string{"./server/mcp/..."},
-			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/permission", "./engine/provider", "./internal/harmless"},
+			forbid: []string{"./..."}, allow: []string{"./engine", "./engine/event", "./engine/fault", "./engine/permission", "./engine/provider", "./internal/consent", "./internal/harmless", "./internal/units"},
 			why: "what an MCP client does with a turn is the engine's; who may reach it is the server's",
 		},
 		{
@@ -324,10 +324,15 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{
-				"./internal/appendfile/...", "./internal/sse/...", "./internal/atomicfile/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/otlp/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/record/...", "./internal/shellparts/...",
+				"./internal/appendfile/...", "./internal/sse/...", "./internal/atomicfile/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/otlp/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/record/...", "./internal/shellparts/...", "./internal/units/...",
 			}, tests: true, deep: true,
 			forbid: []string{"./..."}, allow: []string{"./internal/needtest"},
 			why: "these are leaves",
+		},
+		{
+			rooms: []string{"./internal/consent/..."}, tests: true, deep: true,
+			forbid: []string{"./..."}, allow: []string{"./internal/harmless", "./internal/units"},
+			why: "every front end asks with the same summary, so it depends on none of them",
 		},
 		{
 			rooms: []string{"./internal/schema/..."}, tests: true,

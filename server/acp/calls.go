@@ -3,10 +3,13 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine"
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
@@ -67,19 +70,37 @@ const maxTitle = 160
 
 // callTitle is a call on one line: its tool and the argument that matters.
 func callTitle(tool string, input json.RawMessage) string {
-	out := harmless.Cut(harmless.Line(tool), maxShownName)
-	var args map[string]json.RawMessage
-	if json.Unmarshal(input, &args) != nil {
-		return out
-	}
-	// Those that say by themselves what a call is about, the strongest first.
-	for _, name := range []string{"command", "query", "pattern", "path", "url", "filename", "video"} {
-		var s string
-		if raw, ok := args[name]; ok && json.Unmarshal(raw, &s) == nil && strings.TrimSpace(s) != "" {
-			return harmless.Cut(out+" "+harmless.Line(harmless.Cut(s, 4*maxTitle)), maxTitle)
-		}
+	out := harmless.Cut(consent.Line(tool), maxShownName)
+	if main := consent.Line(consent.Read(input).Summary(4 * maxTitle).Main); main != "" {
+		return harmless.Cut(out+" "+main, maxTitle)
 	}
 	return out
+}
+
+// maxAsked bounds what an editor is sent of the arguments of a call that it asks about,
+// in bytes. A call that is larger can be allowed once and not for ever.
+const maxAsked = 256 << 10
+
+// asked is what an editor shows of a call that waits for a yes: why it is asked about,
+// all of its arguments, and the changes that it would make. whole reports that nothing
+// was cut.
+func (s *session) asked(c event.ConfirmRequest) (out []toolContent, whole bool) {
+	if reason := consent.Line(c.Reason); reason != "" {
+		out = append(out, shown("Needs your approval: "+reason))
+	}
+	whole = true
+	call, changes := consent.Read(c.Input), s.preview(c.ToolID, c.Input)
+	if changes == nil || !call.Plain("path", "content", "old_text", "new_text") {
+		text, missing := consent.Head(call.Details(), maxAsked)
+		if missing > 0 {
+			text += fmt.Sprintf("\n… %d bytes more are not shown: the call is too large", missing)
+			whole = false
+		}
+		if text != "" {
+			out = append(out, shown(text))
+		}
+	}
+	return append(out, changes...), whole
 }
 
 // locations are the files that a call's arguments name.

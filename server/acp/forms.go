@@ -6,6 +6,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
@@ -38,7 +39,7 @@ func (c *clientCapabilities) elicits(kind event.FormKind) bool {
 func (q *asking) fill(ctx context.Context, c event.ConfirmRequest) engine.Confirmation {
 	out := engine.Confirmation{ToolUseID: c.ToolUseID, Decision: event.Deny}
 	f := c.Form
-	message := "The MCP server " + harmless.Line(f.Server) + " asks: " + harmless.Text(f.Message)
+	message := "The MCP server " + harmless.Line(f.Server) + " asks: " + consent.Text(f.Message)
 	if f.Kind == event.SamplingForm || !q.agent.client.elicits(f.Kind) {
 		if f.Kind == event.FieldsForm && len(f.Fields) > 0 {
 			out.Reason = "the editor can't show forms"
@@ -72,19 +73,19 @@ func (q *asking) fill(ctx context.Context, c event.ConfirmRequest) engine.Confir
 // permit asks for a yes or a no.
 func (q *asking) permit(ctx context.Context, c event.ConfirmRequest, message string) engine.Confirmation {
 	f := c.Form
-	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule), ToolCall: update{
+	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule, true), ToolCall: update{
 		ToolCallID: f.Call, Title: harmless.Cut(harmless.Line(message), maxNotice), Status: "in_progress", Outputs: []toolContent{shown(message)},
 	}}
 	if f.URL != "" {
-		p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown(harmless.Line(f.URL)))
+		p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown(consent.Line(f.URL)))
 	}
 	if m := f.Prompt; m != nil {
 		p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown("Model: "+harmless.Line(m.Model)))
 		if m.System != "" {
-			p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown("System: "+harmless.Text(m.System)))
+			p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown("System: "+consent.Text(m.System)))
 		}
 		for _, one := range m.Messages {
-			p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown(one.Role+": "+harmless.Text(one.Text)))
+			p.ToolCall.Outputs = append(p.ToolCall.Outputs, shown(consent.Line(one.Role)+": "+consent.Text(one.Text)))
 		}
 	}
 	var got permissionResult

@@ -8,6 +8,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
@@ -143,13 +144,11 @@ func (q *asking) ask(ctx context.Context, t *teller, c event.ConfirmRequest) {
 		q.beside(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation { return q.fill(ctx, c) })
 		return
 	}
-	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule), ToolCall: update{
+	outputs, whole := q.session.asked(c)
+	p := permissionParams{SessionID: q.session.id, Options: permissionOptions(c.Rule, whole), ToolCall: update{
 		ToolCallID: c.ToolUseID, Title: callTitle(c.Tool, c.Input), Name: harmless.Line(c.ToolID), ToolKind: t.facts[c.ToolID].kind(c.ToolID),
-		Status: "pending", Locations: q.session.locations(c.Input), RawInput: validRaw(c.Input), Outputs: q.session.preview(c.ToolID, c.Input),
+		Status: "pending", Locations: q.session.locations(c.Input), RawInput: validRaw(c.Input), Outputs: outputs,
 	}}
-	if reason := harmless.Line(c.Reason); reason != "" {
-		p.ToolCall.Outputs = append([]toolContent{shown("Needs your approval: " + harmless.Cut(reason, maxNotice))}, p.ToolCall.Outputs...)
-	}
 	q.beside(ctx, c.ToolUseID, func(ctx context.Context) engine.Confirmation {
 		var got permissionResult
 		err := q.agent.conn.call(ctx, "session/request_permission", p, &got)
@@ -233,10 +232,14 @@ const (
 	optionNever  = "reject_always"
 )
 
-// permissionOptions are what a person can answer. The rule that an answer makes is
-// in its name.
-func permissionOptions(rule string) []permissionOption {
-	if rule = harmless.Cut(harmless.Line(rule), maxShownName); rule == "" {
+// maxRule is the longest rule, in bytes, that the name of an option shows whole.
+const maxRule = 1000
+
+// permissionOptions are the answers that a user can choose from. The rule that an answer
+// makes is whole in its name. A rule that is too long for that, or for a call that was
+// not shown whole, can't be made.
+func permissionOptions(rule string, whole bool) []permissionOption {
+	if rule = consent.Line(rule); rule == "" || !whole || len(rule) > maxRule {
 		return []permissionOption{{optionOnce, "Allow once", "allow_once"}, {optionReject, "Reject", "reject_once"}}
 	}
 	return []permissionOption{

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -13,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/consent"
 	"github.com/fettle-cli/fettle/internal/harmless"
 )
 
@@ -28,16 +30,28 @@ func (c *call) canAsk() bool {
 	return caps.Elicitation.Form != nil || caps.Elicitation.URL == nil // neither is a form, as it was before there were two
 }
 
-// question is what the user is asked about a call.
+const (
+	// maxAsked bounds what a client is sent of the arguments in a question, in bytes. A
+	// call that is larger can be allowed once and not for ever.
+	maxAsked = 64 << 10
+	// maxRule is the longest rule, in bytes, that a choice shows whole.
+	maxRule = 1000
+)
+
+// question is the form that asks the user about a call, with all of its arguments.
 func question(ask event.ConfirmRequest) *sdk.ElicitParams {
+	text, missing := consent.Head(consent.Read(ask.Input).Details(), maxAsked)
+	if missing > 0 {
+		text += fmt.Sprintf("\n… %d bytes more are not shown: the call is too large", missing)
+	}
 	names := []string{"Allow once"}
 	values := []string{string(event.Allow)}
-	if rule := harmless.Cut(harmless.Line(ask.Rule), maxShownName); rule != "" {
+	if rule := consent.Line(ask.Rule); rule != "" && missing == 0 && len(rule) <= maxRule {
 		names = append(names, "Allow in this session: "+rule, "Always allow: "+rule)
 		values = append(values, string(event.AllowChat), string(event.AllowAlways))
 	}
 	names, values = append(names, "Deny"), append(values, string(event.Deny))
-	message := "Allow " + harmless.Line(ask.ToolID) + " to run? " + harmless.Line(ask.Reason) + ".\n" + harmless.Cut(harmless.Text(string(ask.Input)), maxShownText)
+	message := "Allow " + consent.Line(ask.ToolID) + " to run? " + consent.Line(ask.Reason) + ".\n" + text
 	return &sdk.ElicitParams{
 		Mode: "form", Message: message,
 		RequestedSchema: map[string]any{

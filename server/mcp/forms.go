@@ -6,7 +6,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/internal/harmless"
+	"github.com/fettle-cli/fettle/internal/consent"
 )
 
 // canVisit tells whether the client can show its user an address to visit.
@@ -19,22 +19,22 @@ func (c *call) canVisit() bool {
 // in the name of its server. nil says that this client can't.
 func (c *call) ofForm(ask event.ConfirmRequest) *sdk.ElicitParams {
 	f := ask.Form
-	head := "The MCP server " + harmless.Line(f.Server) + " asks: "
+	head := "The MCP server " + consent.Line(f.Server) + " asks: "
 	switch f.Kind {
 	case event.FieldsForm:
-		return &sdk.ElicitParams{Mode: "form", Message: head + f.Message, RequestedSchema: f.Schema()}
+		return &sdk.ElicitParams{Mode: "form", Message: head + consent.Text(f.Message), RequestedSchema: f.Schema()}
 	case event.URLForm:
 		if !c.canVisit() {
 			return nil
 		}
-		return &sdk.ElicitParams{Mode: "url", Message: head + f.Message, URL: f.URL, ElicitationID: ask.ToolUseID}
+		return &sdk.ElicitParams{Mode: "url", Message: head + consent.Text(f.Message), URL: f.URL, ElicitationID: ask.ToolUseID}
 	case event.SamplingForm:
-		text := head + f.Message + "\nModel: " + harmless.Line(f.Prompt.Model)
+		text := head + consent.Text(f.Message) + "\nModel: " + consent.Line(f.Prompt.Model)
 		if f.Prompt.System != "" {
-			text += "\nSystem: " + f.Prompt.System
+			text += "\nSystem: " + consent.Text(f.Prompt.System)
 		}
 		for _, m := range f.Prompt.Messages {
-			text += "\n" + m.Role + ": " + m.Text
+			text += "\n" + consent.Line(m.Role) + ": " + consent.Text(m.Text)
 		}
 		p := question(ask)
 		p.Message = text

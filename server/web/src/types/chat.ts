@@ -158,6 +158,14 @@ export type ThoughtStep =
   | { type: "handoff"; from: string; to: string; reason?: string }
   | { type: "reasoning"; agent: string; text: string };
 
+/** ApprovalArgument is an argument as a person has to see it: blanks counted, hidden characters written out. */
+export interface ApprovalArgument {
+  name: string;
+  text: string;
+  /** of the value as it was sent, such as "3.4 KB, 120 lines" */
+  size: string;
+}
+
 /** Approval is a call that waits for a person. */
 export interface Approval {
   turn_id: string;
@@ -165,8 +173,12 @@ export interface Approval {
   tool: string;
   tool_id: string;
   input: Record<string, unknown>;
+  /** comes with the nonce */
+  arguments?: ApprovalArgument[];
   reason: string;
   rule?: string;
+  /** the rule as a person has to see it */
+  rule_text?: string;
   /** what an answer is sent with: whoever has it has seen the call */
   nonce?: string;
   expires_at?: string;

@@ -3,13 +3,12 @@ import { useId, useState } from "react";
 import { Button } from "@/components/ui/Button";
 import { explain } from "@/lib/api/fault";
 import type { Decision } from "@/lib/chat/state";
-import { cn } from "@/lib/cn";
 import { visible } from "@/lib/visible";
 import { useChat } from "@/hooks/useGeneralChat";
 import type { Approval } from "@/types/chat";
 import { AllowMore, useSettled } from "./decision";
 import { QuestionCard } from "./QuestionCard";
-import { inputText } from "./ToolDetails";
+import { isCut, Proposed } from "./Proposed";
 import { TimeLeft } from "./TimeLeft";
 import { ToolIcon } from "./toolIcon";
 
@@ -25,7 +24,11 @@ function ApprovalCard({ approval }: { approval: Approval }) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const id = useId();
+  const [whole, setWhole] = useState(false);
+  const args = approval.arguments ?? [];
   const ready = settled && !busy && Boolean(approval.nonce);
+  // A yes is to all of the call, so that all of it has to be shown first.
+  const mayAllow = ready && (whole || !isCut(args));
 
   async function decide(decision: Decision) {
     setBusy(true);
@@ -49,9 +52,9 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         </p>
         {approval.expires_at && <TimeLeft until={approval.expires_at} />}
       </div>
-      <Proposed input={approval.input} />
+      <Proposed args={args} whole={whole} onWhole={() => setWhole(true)} />
       <div className="flex flex-col gap-2 border-t border-border px-3 py-2">
-        {approval.reason && <p className="text-muted">{approval.reason[0]?.toUpperCase() + approval.reason.slice(1)}.</p>}
+        {approval.reason && <p className="text-muted">{visible(approval.reason[0]?.toUpperCase() + approval.reason.slice(1))}.</p>}
         {problem && <p role="alert" className="text-bad">{problem}</p>}
         <div className="flex flex-wrap items-center justify-end gap-2">
           <input
@@ -65,70 +68,18 @@ function ApprovalCard({ approval }: { approval: Approval }) {
           <Button disabled={!ready} onClick={() => void decide("deny")}>
             Deny
           </Button>
-          {approval.rule && <AllowMore disabled={!ready} onDecide={(decision) => void decide(decision)} />}
-          <Button look="accent" disabled={!ready} onClick={() => void decide("allow")}>
+          {approval.rule && <AllowMore disabled={!mayAllow} onDecide={(decision) => void decide(decision)} />}
+          <Button look="accent" disabled={!mayAllow} onClick={() => void decide("allow")}>
             Allow once
           </Button>
         </div>
         {approval.rule && (
           <p className="font-mono text-xs break-all text-muted">
             <span className="font-sans">More allows what matches </span>
-            {visible(approval.rule)}
+            {approval.rule_text ?? visible(approval.rule)}
           </p>
         )}
       </div>
     </section>
   );
-}
-
-const box = "max-h-80 overflow-auto border-t border-border px-3 py-2 font-mono text-xs break-words whitespace-pre-wrap";
-
-/** Proposed is the whole of what would run: what a tool is known for first, and then all the rest. */
-export function Proposed({ input }: { input: Record<string, unknown> }) {
-  const { command, path, old_text, new_text, content } = input;
-  if (typeof command === "string") {
-    return (
-      <>
-        <Part text={command} />
-        <Rest input={input} shown={["command"]} />
-      </>
-    );
-  }
-  if (typeof path !== "string") return <Part text={inputText(input)} />;
-  if (typeof old_text === "string" && typeof new_text === "string") {
-    return (
-      <>
-        <Part text={path} />
-        <Part text={old_text} label="Removed" className="bg-removed" />
-        <Part text={new_text} label="Added" className="bg-added" />
-        <Rest input={input} shown={["path", "old_text", "new_text"]} />
-      </>
-    );
-  }
-  if (typeof content === "string") {
-    return (
-      <>
-        <Part text={path} />
-        <Part text={content} label="Content" className="bg-added" />
-        <Rest input={input} shown={["path", "content"]} />
-      </>
-    );
-  }
-  return <Part text={inputText(input)} />;
-}
-
-function Part({ text, label, className }: { text: string; label?: string; className?: string }) {
-  return (
-    // A scrolling box has to be reachable by keyboard.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <pre tabIndex={0} dir="auto" aria-label={label} className={cn(box, className)}>
-      {visible(text)}
-    </pre>
-  );
-}
-
-/** Rest is every argument that doesn't stand above it. */
-function Rest({ input, shown }: { input: Record<string, unknown>; shown: string[] }) {
-  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !shown.includes(name)));
-  return Object.keys(rest).length > 0 && <Part label="Other arguments" text={inputText(rest)} />;
 }

@@ -1,4 +1,6 @@
+import { useState } from "react";
 import { useSettled } from "@/components/chat/decision";
+import { isCut, Proposed } from "@/components/chat/Proposed";
 import { useReturnFocus } from "@/components/files/useReturnFocus";
 import { Button } from "@/components/ui/Button";
 import { Dialog } from "@/components/ui/Dialog";
@@ -25,11 +27,28 @@ export function AppDialogs({ app, question }: { app: App; question: AppQuestion 
       return <AskToSend question={question} name={name} />;
     case "approval":
       return (
-        <Ask of={question} title={`${name} wants to call ${question.approval.tool}`} about={question.approval.reason} yes="Allow once" no="Deny" onDone={(yes) => question.done(yes ? "allow" : "deny")}>
-          <pre className="font-mono text-[13px] break-words whitespace-pre-wrap">{visible(JSON.stringify(question.approval.input, null, 2))}</pre>
-        </Ask>
+        <AskToCall question={question} name={name} />
       );
   }
+}
+
+function AskToCall({ question, name }: { question: AppQuestion & { kind: "approval" }; name: string }) {
+  const { approval } = question;
+  const [seen, setSeen] = useState<unknown>(null);
+  const whole = seen === question;
+  return (
+    <Ask
+      of={question}
+      title={`${name} wants to call ${visible(approval.tool)}`}
+      about={approval.reason}
+      yes="Allow once"
+      no="Deny"
+      disabled={!whole && isCut(approval.arguments)}
+      onDone={(yes) => question.done(yes ? "allow" : "deny")}
+    >
+      <Proposed args={approval.arguments} whole={whole} onWhole={() => setSeen(question)} />
+    </Ask>
+  );
 }
 
 function AskToSend({ question, name }: { question: AppQuestion & { kind: "message" }; name: string }) {
@@ -47,7 +66,7 @@ function AskToSend({ question, name }: { question: AppQuestion & { kind: "messag
         question.done(yes);
       }}
     >
-      <p className="break-words whitespace-pre-wrap">{text}</p>
+      <p className="break-words whitespace-pre-wrap">{visible(text)}</p>
     </Ask>
   );
 }

@@ -1753,6 +1753,11 @@ export interface components {
             open_world: boolean;
             read_only: boolean;
         };
+        Argument: {
+            name: string;
+            size: string;
+            text: string;
+        };
         Branch: {
             active: boolean;
             added: number;
@@ -2185,6 +2190,7 @@ export interface components {
             created_at: string;
             messages: number;
             model: string;
+            outside?: string;
             text: string;
         };
         Test: {
@@ -2222,6 +2228,7 @@ export interface components {
             error?: boolean;
             id: string;
             name: string;
+            outside?: string;
             text: string;
         };
         Toolset: {
@@ -2280,6 +2287,7 @@ export interface components {
             created_at: string;
             id: string;
             input: unknown;
+            outside?: string;
             state: string;
             steps: components["schemas"]["StepState"][];
             turn_id: string;
@@ -2377,6 +2385,7 @@ export interface components {
             tools: string[];
         };
         appApproval: {
+            arguments: components["schemas"]["Argument"][];
             /** Format: date-time */
             expires_at: string;
             input: unknown;
@@ -2414,6 +2423,7 @@ export interface components {
             name: string;
         };
         approval: {
+            arguments: components["schemas"]["Argument"][];
             /** Format: date-time */
             expires_at: string;
             form?: components["schemas"]["Form"];
@@ -2421,6 +2431,7 @@ export interface components {
             nonce: string;
             reason: string;
             rule?: string;
+            rule_text?: string;
             tool: string;
             tool_id: string;
             tool_use_id: string;
@@ -2721,6 +2732,7 @@ export interface components {
             message_id?: string;
             messages: number;
             model: string;
+            outside?: string;
             seq: number;
             text: string;
             /** Format: date-time */
@@ -2752,6 +2764,7 @@ export interface components {
             duration_ms: number;
             error?: string;
             index: number;
+            outside?: string;
             payload?: unknown;
             post_manifest_id?: string;
             pre_manifest_id?: string;
@@ -2812,6 +2825,7 @@ export interface components {
         event_workflow: {
             data?: unknown;
             instance: string;
+            outside?: string;
             progress?: number;
             seq: number;
             state: string;
