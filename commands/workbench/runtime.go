@@ -62,7 +62,10 @@ type Runtime struct {
 	Approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
 	// Page is that of a chat which draws. Runtimes are copied, and share it.
 	Page *atomic.Pointer[Drawn]
-	Dirs func() (paths.Dirs, error)
+	// scripts are the models that are files and that the user has named, see
+	// NameModel. Runtimes are copied, and share it.
+	scripts *sync.Map
+	Dirs    func() (paths.Dirs, error)
 }
 
 // Drawn is a page on a terminal. What is told outside of it, by an engine that was
@@ -71,7 +74,7 @@ type Drawn struct{ Outside, Inside *term.Streams }
 
 // New makes the runtime of one run of the program.
 func New(streams *term.Streams) *Runtime {
-	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn])}
+	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn]), scripts: new(sync.Map)}
 	rt.Dirs = sync.OnceValues(func() (paths.Dirs, error) {
 		wd, err := os.Getwd()
 		if err != nil {
@@ -180,7 +183,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.Client = NewClient()
-	catalog, err := catalogKeeping(cfg, ring, rt.Client, wrap, filepath.Join(dirs.Data, "agents"))
+	catalog, err := rt.catalogFor(cfg, catalogParts{ring, rt.Client, wrap, filepath.Join(dirs.Data, "agents")})
 	if err != nil {
 		return nil, err
 	}
