@@ -65,7 +65,10 @@ type Runtime struct {
 	// scripts are the models that are files and that the user has named, see
 	// NameModel. Runtimes are copied, and share it.
 	scripts *sync.Map
-	Dirs    func() (paths.Dirs, error)
+	// FinishBy is when Finish returns at the latest, for a program that was told to
+	// end; zero waits for everything.
+	FinishBy time.Time
+	Dirs     func() (paths.Dirs, error)
 }
 
 // Drawn is a page on a terminal. What is told outside of it, by an engine that was
@@ -217,6 +220,19 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 // output ends, so that the next program of a pipeline can begin, and only then
 // is the store tidied.
 func (rt *Runtime) Finish() {
+	if rt.FinishBy.IsZero() {
+		rt.finish()
+		return
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); rt.finish() }()
+	select {
+	case <-done:
+	case <-time.After(time.Until(rt.FinishBy)): // the end of the process ends the rest
+	}
+}
+
+func (rt *Runtime) finish() {
 	defer rt.letServersGo()
 	if rt.engine == nil {
 		rt.sayServices()
