@@ -42,10 +42,6 @@ func (o *askOptions) usePrompt(rt *workbench.Runtime) error {
 		rt.Notice("prompt " + p.Name + " is the project's, " + cmdline.ShortPath(p.Path) + "; it hides yours")
 	}
 	if o.model == "" {
-		if p.Source == prompts.Project && strings.HasPrefix(p.Model, "script/") {
-			return fault.New(fault.Usage, "prompt "+p.Name+" of the project names a file as its model, "+p.Model+": only you can choose that",
-				"fettle ask -m "+cmdline.ShellWord(p.Model)+" -p "+cmdline.ShellWord(p.Name)+" …")
-		}
 		o.model = p.Model
 	}
 	if !o.hasSystem && p.System != "" {
