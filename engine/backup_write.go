@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -95,7 +96,10 @@ func transient(name string) bool {
 		return true
 	}
 	switch name {
-	case "locks", "cache", "run", markName:
+	case "locks", "cache", "run", markName, atomicfile.LedgerName:
+		return true
+	}
+	if atomicfile.IsTempName(name) {
 		return true
 	}
 	for _, suffix := range []string{".lock", ".new", ".sock"} {

@@ -41,11 +41,20 @@ func (e *Engine) Fold(ctx context.Context, budget time.Duration) (int, error) {
 	if err != nil || len(turns) == 0 {
 		return 0, err
 	}
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer letData()
 	release, ok, err := e.beginFold(ctx, budget)
 	if err != nil || !ok {
 		return 0, err
 	}
 	defer release()
+	// What killed tools have left goes before the state of a folder is looked at.
+	if _, err := e.temporaries.Sweep(); err != nil {
+		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
+	}
 	if turns, err = e.foldable(); err != nil { // anew: another may have folded meanwhile
 		return 0, err
 	}
@@ -113,9 +122,9 @@ func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
 		if _, err := e.Fold(ctx, budget); err != nil {
 			return err
 		}
-		if err := e.journals.Sweep(ctx); err != nil {
-			return err
-		}
+	}
+	if err := e.sweepTemporaries(ctx); err != nil {
+		return err
 	}
 	if err := e.purgeDue(ctx, budget-time.Since(begun)); err != nil || ctx.Err() != nil {
 		return err

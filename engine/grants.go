@@ -3,14 +3,13 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/record"
 )
@@ -28,7 +27,12 @@ func (e *Engine) grant(ctx context.Context, d event.Decision, chatID, rule strin
 	if d == event.AllowChat {
 		g.Scope = chatID
 	}
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		return putBounded(e, tx, e.tables.grants, &g, "the approval of "+cutRunes(cleanLine(g.Pattern), maxName))
 	})
 	if err != nil {
@@ -61,6 +65,11 @@ const mirrorTime = 15 * time.Second
 func (e *Engine) mirror(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, mirrorTime)
 	defer cancel()
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer letData()
 	release, err := e.lock(ctx, "catalog", nil)
 	if err != nil {
 		return err
@@ -97,19 +106,10 @@ func (e *Engine) mirror(ctx context.Context) error {
 	return replaceFile(e.catalogFile(), data)
 }
 
-// replaceFile replaces a file atomically. The caller has a lock on it, so one
-// temporary name is enough, and a crash leaves at most one such file.
+// replaceFile replaces a file of the data directory, and makes it durable.
 func replaceFile(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if err := atomicfile.Write(path, data, atomicfile.Synced); err != nil {
 		return storeFault("write "+path, err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(storeFault("write "+path, err), os.Remove(f.Name()))
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (e *Engine) granted(chatID string) permission.Policy {
 // readCatalog reads the catalogue; where there is none it is empty.
 func (e *Engine) readCatalog() (catalog, error) {
 	var c catalog
-	data, err := os.ReadFile(e.catalogFile())
+	data, err := atomicfile.ReadFile(e.catalogFile())
 	if err != nil {
 		return c, nil // nobody has granted or deleted anything
 	}

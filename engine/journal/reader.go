@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // ErrNoJournal says that the turn has no journal: it was never accepted, or
@@ -59,7 +60,7 @@ func (c *Claimed) Read() (*Reader, error) { return c.dir.Read(c.Turn) }
 func (c *Claimed) Remove() error {
 	defer c.release()
 	c.dir.pause("remove")
-	if err := os.Remove(c.dir.file(c.Turn)); err != nil {
+	if err := atomicfile.Remove(c.dir.file(c.Turn)); err != nil {
 		return fmt.Errorf("remove folded journal: %w", err)
 	}
 	return nil
@@ -70,7 +71,7 @@ func (c *Claimed) Remove() error {
 func (c *Claimed) SetAside() (string, error) {
 	defer c.release()
 	name := c.dir.turnSetAside(c.Turn)
-	if err := os.Rename(c.dir.file(c.Turn), name); err != nil {
+	if err := atomicfile.Rename(c.dir.file(c.Turn), name); err != nil {
 		return "", fmt.Errorf("set damaged journal aside: %w", err)
 	}
 	return name, nil
@@ -112,7 +113,7 @@ type Reader struct {
 
 // Read opens a journal and reads its acceptance. The caller closes the Reader.
 func (d *Dir) Read(turn string) (*Reader, error) {
-	f, err := os.Open(d.file(turn))
+	f, err := atomicfile.Open(d.file(turn))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("turn %s: %w", turn, ErrNoJournal)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/record"
 )
 
@@ -52,7 +52,7 @@ func (d *Dir) Create(ctx context.Context, turn string, accept any) (*Writer, err
 	if err != nil {
 		return nil, err
 	}
-	release, err := lockfile.Acquire(ctx, d.lock(turn), nil)
+	release, err := d.wait(ctx, d.lock(turn), lookTime)
 	if err != nil {
 		return nil, fmt.Errorf("lock journal: %w", err)
 	}
@@ -95,7 +95,7 @@ func (w *Writer) Publish() error {
 	}
 	w.dir.pause("publish:renamed")
 	start := time.Now()
-	err := syncDir(w.dir.path)
+	err := atomicfile.SyncDir(w.dir.path)
 	w.syncNanos.Add(int64(time.Since(start)))
 	if err != nil {
 		return fmt.Errorf("sync journal folder: %w", err)
@@ -208,7 +208,7 @@ func (w *Writer) Discard() error {
 	if w.published {
 		name = w.dir.file(w.turn)
 	}
-	err := errors.Join(w.f.Close(), os.Remove(name))
+	err := errors.Join(w.f.Close(), atomicfile.Remove(name))
 	w.release()
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/internal/appendfile"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 const (
@@ -102,21 +103,13 @@ func (h *History) Add(line string) error {
 }
 
 func (h *History) rewrite() error {
-	f, err := os.CreateTemp(filepath.Dir(h.file), ".history-")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
+	var text bytes.Buffer
 	for _, line := range h.lines {
-		raw, err := json.Marshal(line)
-		if err == nil {
-			_, _ = w.Write(append(raw, '\n')) // Flush has the error
+		if raw, err := json.Marshal(line); err == nil {
+			text.Write(append(raw, '\n'))
 		}
 	}
-	if err := errors.Join(w.Flush(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return os.Rename(f.Name(), h.file)
+	return atomicfile.Write(h.file, text.Bytes(), atomicfile.Cached)
 }
 
 // Older gives the line before; typed is what stands in the editor now.
