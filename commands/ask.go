@@ -125,6 +125,7 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 	}
 	// A chat keeps its model and its system prompt; a new one begins with the
 	// configured ones.
+	rt.NameModels(cfg.ModelNames()...)
 	if o.model != "" || o.chat == (engine.ChatRef{}) {
 		req.Model = cfg.Model
 	}

@@ -141,6 +141,9 @@ func (s *staged) put(b backup.Entry, content io.Reader) error {
 	}
 	first, _, inside := strings.Cut(b.Name, "/")
 	name := filepath.FromSlash(b.Name)
+	if ofServer(first) {
+		return nil // of a backup that an earlier version made
+	}
 	if transient(first) || !filepath.IsLocal(name) {
 		return fmt.Errorf("%w: %s is nothing that a backup has", backup.ErrDamaged, cas.EscapePath(b.Name))
 	}

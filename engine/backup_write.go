@@ -79,11 +79,24 @@ const (
 	markName     = "restoring.json"
 )
 
-// transient tells of a name in the data directory whether it is nothing that a
-// backup has: locks, caches, sockets, and what is only on its way.
+// serverPrefix begins the names of the files of a server on this machine: its token,
+// where it answers, and files that replace these.
+const serverPrefix = "serve."
+
+// ofServer reports whether a name in the data directory belongs to the server of this
+// machine. A backup does not contain it, and a restore neither brings one nor removes
+// the one that is there: a reader of a backup must not be able to use the server, and
+// a restored copy must not have the token of the original.
+func ofServer(name string) bool { return strings.HasPrefix(name, serverPrefix) }
+
+// transient reports whether a backup leaves out a name in the data directory: files of
+// the server, locks, caches, sockets, and files that are not complete yet.
 func transient(name string) bool {
+	if ofServer(name) {
+		return true
+	}
 	switch name {
-	case "locks", "cache", "run", "serve.json", markName, atomicfile.LedgerName:
+	case "locks", "cache", "run", markName, atomicfile.LedgerName:
 		return true
 	}
 	if atomicfile.IsTempName(name) {

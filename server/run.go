@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -23,10 +24,14 @@ const (
 	foldEvery = 2 * time.Second
 	// DrainTime is how long live turns get to end when the server is told to.
 	DrainTime = 20 * time.Second
-	// endTime bounds the rest: turns that are ended get to write their end, and
-	// answers to be taken.
-	endTime = 10 * time.Second
+	// EndTime bounds the rest: turns that are ended get to write their end, and
+	// clients to read their answers. The program has the remaining two of the ten
+	// seconds after the drain time for what does not belong to the server.
+	EndTime = 8 * time.Second
 )
+
+// errLeft is the error for work that did not end in time.
+var errLeft = errors.New("the server ended while some of its work had not; the next start marks its turns as interrupted")
 
 // RunOptions are how a server runs.
 type RunOptions struct {
@@ -35,6 +40,8 @@ type RunOptions struct {
 	// Drain is how long live turns get to end; less than 0 is not at all, 0 is
 	// DrainTime.
 	Drain time.Duration
+	// End is how long everything after Drain may take; 0 is EndTime.
+	End time.Duration
 	// Ready is called once requests are answered.
 	Ready func()
 }
@@ -51,7 +58,9 @@ func (o RunOptions) secure(l net.Listener) net.Listener {
 
 // Run serves until ctx ends, then lets turns end, and closes the engine: a turn
 // that is not done by then ends as interrupted, which its followers still see. It
-// returns at the latest endTime after Drain.
+// returns at the latest EndTime after Drain: work that does not end when it is told
+// to, such as a tool that ignores its context, is left to the end of the process, and
+// the error reports it.
 func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error) {
 	defer func() { err = errors.Join(err, l.Close()) }()
 	err = s.store.Open(ctx)
@@ -95,7 +104,7 @@ func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error
 	}
 	beating := s.beats()
 	err = s.until(ctx, failed, &running)
-	err = errors.Join(err, s.drain(o.Drain, main, pages))
+	err = errors.Join(err, s.drain(o, main, pages))
 	for range running {
 		<-failed
 	}
@@ -144,27 +153,35 @@ func (s *Server) until(ctx context.Context, failed <-chan error, running *int) e
 }
 
 // drain ends the server: nothing new, then the turns, then the followers.
-func (s *Server) drain(most time.Duration, servers ...*http.Server) error {
-	if most == 0 {
-		most = DrainTime
-	}
+func (s *Server) drain(o RunOptions, servers ...*http.Server) error {
+	most := max(cmp.Or(o.Drain, DrainTime), 0)
 	s.draining.Store(true)
 	ids, _, _ := s.live.all()
 	s.log.Info("ending", "live_turns", len(ids), "drain_seconds", most.Seconds())
-	ctx, cancel := context.WithTimeout(context.Background(), max(most, 0)+endTime)
-	defer cancel()
-	if left := s.waitTurns(ctx, max(most, 0)); left > 0 {
+	if left := s.waitTurns(most); left > 0 {
 		s.log.Warn("turns are interrupted", "turns", left)
 	}
-	if s.mcp != nil {
-		s.mcp.Close()
-	}
-	closed := make(chan error, 1)
-	go func() { closed <- s.store.Close() }() // followers see the ends of turns meanwhile
-	s.watching.Wait()
-	end, stop := context.WithTimeout(context.Background(), endTime)
+	most = cmp.Or(o.End, EndTime)
+	end, stop := context.WithTimeout(context.Background(), most)
 	defer stop()
 	var errs []error
+	ended := func(ctx context.Context, what string, wait func() error) {
+		err := within(ctx, wait)
+		if errors.Is(err, errLeft) {
+			s.log.Error("something does not end, and is left", "what", what)
+		}
+		errs = append(errs, err)
+	}
+	mcpEnds := goWait(func() error {
+		if s.mcp != nil {
+			s.mcp.Close()
+		}
+		return nil
+	})
+	closed := goWait(s.store.Close) // followers see the ends of turns meanwhile
+	turns, stopTurns := context.WithTimeout(end, most/2)
+	defer stopTurns()
+	ended(turns, "turns", func() error { s.watching.Wait(); return nil })
 	// Answers that are being written get their time; followers end with their
 	// turns, and those that take nothing are cut off.
 	early := time.AfterFunc(followersTime, s.endStreams)
@@ -173,14 +190,44 @@ func (s *Server) drain(most time.Duration, servers ...*http.Server) error {
 			errs = append(errs, h.Close())
 		}
 	}
-	s.lines.wait(end)
+	ended(end, "connections of commands", func() error { s.lines.wait(end); return nil })
 	early.Stop()
 	s.endStreams()
-	s.uploading.Wait()
-	errs = append(errs, <-closed)
+	ended(end, "sessions of MCP clients", mcpEnds)
+	ended(end, "the store", closed)
+	ended(end, "uploads", func() error { s.uploading.Wait(); return nil })
 	s.log.Info("ended")
 	return errors.Join(errs...)
 }
+
+// goWait starts f and returns what waits for its end.
+func goWait(f func() error) (wait func() error) {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	return func() error { return <-done }
+}
+
+// within waits for wait to return, and returns errLeft if it does not in time. Then
+// its goroutine is left to the end of the process.
+func within(ctx context.Context, wait func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(endedTime):
+		return errLeft
+	}
+}
+
+// endedTime is how long a wait gets whose time has passed already: it may be for
+// something that ended long ago.
+const endedTime = 100 * time.Millisecond
 
 // followersTime is how long followers get to take the end of their turns.
 const followersTime = 2 * time.Second

@@ -192,6 +192,10 @@ func (s *forwards) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace || !strings.HasPrefix(r.URL.Path, "/"):
 		f.refuse(w, http.StatusMethodNotAllowed, "this is no request to a service")
 		return
+	case r.Header.Get("Service-Worker") != "" || r.Header.Get("Sec-Fetch-Dest") == "serviceworker":
+		// It would answer for the service, with pages that have no policy.
+		f.refuse(w, http.StatusForbidden, "a service can't install a service worker")
+		return
 	case !ownRequest(r):
 		f.refuse(w, http.StatusForbidden, "the request was made for another site than the service's own")
 		return
@@ -238,21 +242,35 @@ func (s *forwards) rewrite(p *httputil.ProxyRequest) {
 	}
 }
 
-// keptOut are headers by which a service would have a browser do or keep what is
-// none of its business: other policies, other addresses, reports to elsewhere.
-var keptOut = sync.OnceValue(func() []string {
-	return []string{
-		"X-Frame-Options", "Content-Security-Policy", "Content-Security-Policy-Report-Only", "Permissions-Policy", "Document-Policy",
-		"Strict-Transport-Security", "Alt-Svc", "Public-Key-Pins", "Nel", "Report-To", "Reporting-Endpoints", "Expect-Ct",
-		"Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Cross-Origin-Resource-Policy", "Origin-Agent-Cluster",
-		"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Allow-Private-Network", "Referrer-Policy", "Server-Timing", "Sourcemap",
+// passedHeaders are the headers of a service's answers that reach the browser. All
+// others are dropped: browsers act on many headers, and new ones appear.
+var passedHeaders = sync.OnceValue(func() map[string]bool {
+	passed := map[string]bool{}
+	for _, name := range []string{
+		"Content-Type", "Content-Length", "Content-Encoding", "Content-Disposition", "Content-Language", "Content-Range", "Accept-Ranges",
+		"Cache-Control", "Expires", "Pragma", "Last-Modified", "Etag", "Age", "Date", "Vary", "Retry-After",
+		"Set-Cookie", "Location", // which settle changes
+	} {
+		passed[name] = true
+	}
+	return passed
+})
+
+// upgradeHeaders are those that an answer has besides, where the connection becomes
+// one of another protocol.
+var upgradeHeaders = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"Connection": true, "Upgrade": true, "Sec-Websocket-Accept": true, "Sec-Websocket-Protocol": true, "Sec-Websocket-Extensions": true,
 	}
 })
 
 // settle makes an answer one that this server answers for.
 func (f *forward) settle(res *http.Response) {
-	for _, name := range keptOut() {
-		res.Header.Del(name)
+	upgrade := res.StatusCode == http.StatusSwitchingProtocols
+	for name := range res.Header {
+		if !passedHeaders()[name] && !(upgrade && upgradeHeaders()[name]) {
+			res.Header.Del(name)
+		}
 	}
 	cookies := res.Header["Set-Cookie"]
 	res.Header.Del("Set-Cookie")
@@ -262,11 +280,32 @@ func (f *forward) settle(res *http.Response) {
 			res.Header.Add("Set-Cookie", c.String())
 		}
 	}
-	if to, err := url.Parse(res.Header.Get("Location")); err == nil && to.Host != "" && isLoopbackHost(to.Hostname()) && to.Port() == strconv.Itoa(f.port) {
-		to.Scheme, to.Host, to.User = "", "", nil // it names itself as it knows itself
-		res.Header.Set("Location", to.String())
+	if to := res.Header["Location"]; len(to) > 0 {
+		res.Header.Del("Location")
+		if own, ok := f.ownLocation(to[0], res.Request.Host); ok {
+			res.Header.Set("Location", own)
+		}
 	}
 	f.guard(res.Header)
+}
+
+// ownLocation returns a redirection within the service; ok is false for one that leads
+// elsewhere. host is the name that browsers have for the service.
+func (f *forward) ownLocation(location, host string) (own string, ok bool) {
+	to, err := url.Parse(location)
+	if err != nil || to.Opaque != "" || to.Scheme != "" && to.Host == "" {
+		return "", false
+	}
+	itself := isLoopbackHost(to.Hostname()) && to.Port() == strconv.Itoa(f.port)
+	if to.Host != "" && !itself && !strings.EqualFold(to.Host, host) {
+		return "", false
+	}
+	to.Scheme, to.Host, to.User = "", "", nil
+	if strings.HasPrefix(to.Path, "//") {
+		to.Path = "/" + strings.TrimLeft(to.Path, "/") // browsers would read a host
+		to.RawPath = ""
+	}
+	return to.String(), true
 }
 
 // guard sets what a service's page may do: be shown by the pages that asked for it,
@@ -280,6 +319,7 @@ func (f *forward) guard(h http.Header) {
 	f.mu.Unlock()
 	own := strings.TrimSpace("'self' " + strings.Join(grantOrigins(f.hosts, false), " "))
 	h.Set("Content-Security-Policy", strings.Join([]string{
+		"sandbox " + sandboxService, // also where its address is opened by itself
 		"default-src " + own + " data: blob: 'unsafe-inline' 'unsafe-eval'",
 		"frame-src 'self' data: blob:",
 		"object-src 'none'",
@@ -309,6 +349,14 @@ type stalling struct{ http.ResponseWriter }
 
 // Unwrap lets a ResponseController find the connection.
 func (w *stalling) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader passes the status on. Interim answers are dropped: their headers, such as
+// Link, are the service's own.
+func (w *stalling) WriteHeader(status int) {
+	if status >= 200 || status == http.StatusSwitchingProtocols {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
 
 // Write writes, for so long.
 func (w *stalling) Write(p []byte) (int, error) {

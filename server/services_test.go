@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
+	"net/textproto"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -169,40 +171,82 @@ func TestWhatAServiceGetsOfARequest(t *testing.T) {
 	}
 }
 
-func TestWhatABrowserGetsOfAnAnswer(t *testing.T) {
+// A service decides about no header but those of its content: what a browser does
+// with the page is fettle's decision, in a frame and in a tab.
+func TestOnlyHeadersOfContentPassFromAService(t *testing.T) {
 	t.Parallel()
-	s := serveThrough(t, func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		for name, value := range map[string]string{
-			"X-Frame-Options": "DENY", "Content-Security-Policy": "frame-ancestors 'none'; report-uri http://evil.example", "Alt-Svc": `h2="evil.example:443"`,
-			"Report-To": "{}", "Nel": "{}", "Reporting-Endpoints": `a="http://evil.example"`, "Access-Control-Allow-Origin": "*",
-			"Strict-Transport-Security": "max-age=1", "Location": "http://127.0.0.1:8000/next?x=1#y", "X-Own": "kept",
-		} {
-			h.Set(name, value)
+	content := map[string]string{"Content-Type": "text/html", "Cache-Control": "no-cache", "Etag": `"1"`, "Content-Language": "en"}
+	acting := map[string]string{
+		"X-Frame-Options": "DENY", "Content-Security-Policy": "sandbox allow-top-navigation; report-uri http://evil.example",
+		"Content-Security-Policy-Report-Only": "report-uri http://evil.example", "Alt-Svc": `h2="evil.example:443"`,
+		"Report-To": "{}", "Nel": "{}", "Reporting-Endpoints": `a="http://evil.example"`, "Strict-Transport-Security": "max-age=1",
+		"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Credentials": "true", "Access-Control-Expose-Headers": "*", "Timing-Allow-Origin": "*",
+		"Service-Worker-Allowed": "/", "Clear-Site-Data": `"*"`, "Refresh": "0; url=http://evil.example", "Link": "<http://evil.example>; rel=preload",
+		"Permissions-Policy": "camera=*", "Document-Policy": "js-profiling", "Cross-Origin-Opener-Policy": "unsafe-none", "Cross-Origin-Embedder-Policy": "require-corp",
+		"Origin-Agent-Cluster": "?0", "Supports-Loading-Mode": "credentialed-prerender", "Speculation-Rules": `"/r.json"`, "Set-Login": "logged-in",
+		"Www-Authenticate": "Basic", "Sourcemap": "http://evil.example", "X-Dns-Prefetch-Control": "on", "Accept-Ch": "DPR", "X-Own": "1", "Not-Known-Yet": "1",
+	}
+	s := serveThrough(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Link", "<http://evil.example/early>; rel=preload")
+		w.WriteHeader(http.StatusEarlyHints)
+		for _, set := range []map[string]string{content, acting} {
+			for name, value := range set {
+				w.Header().Set(name, value)
+			}
 		}
-		h.Add("Set-Cookie", "a=b; Domain=localhost; Path=/; HttpOnly")
-		h.Add("Set-Cookie", "no cookie at all")
-		w.WriteHeader(http.StatusFound)
+		w.Header().Add("Set-Cookie", "a=b; Domain=localhost; Path=/; HttpOnly")
+		w.Header().Add("Set-Cookie", "no cookie at all")
 	})
 	host := strings.TrimPrefix(s.open(target{id: "one", port: 8000, hosts: []string{"cdn.example.org", "10.0.0.1", "x; script-src *"}}, servicePage), "http://")
-	res, _ := s.ask(t, host, nil)
-	for _, name := range []string{"X-Frame-Options", "Alt-Svc", "Report-To", "Nel", "Reporting-Endpoints", "Access-Control-Allow-Origin", "Strict-Transport-Security"} {
-		if v := res.Header.Get(name); v != "" {
-			t.Errorf("%s came through: %s", name, v)
+	early := false
+	trace := &httptrace.ClientTrace{Got1xxResponse: func(int, textproto.MIMEHeader) error { early = true; return nil }}
+	res, _ := s.ask(t, host, func(r *http.Request) { *r = *r.WithContext(httptrace.WithClientTrace(r.Context(), trace)) })
+	if early {
+		t.Error("an interim answer came through")
+	}
+	for name, value := range content {
+		if got := res.Header.Get(name); got != value {
+			t.Errorf("%s is %q", name, got)
 		}
 	}
-	const policy = "default-src 'self' https://cdn.example.org data: blob: 'unsafe-inline' 'unsafe-eval'; frame-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors " + servicePage
-	if got := res.Header["Content-Security-Policy"]; len(got) != 1 || got[0] != policy {
-		t.Errorf("the policy is %q", got)
+	ours := map[string]string{
+		"Content-Security-Policy": "sandbox allow-scripts allow-same-origin allow-forms allow-modals allow-downloads; default-src 'self' https://cdn.example.org data: blob: 'unsafe-inline' 'unsafe-eval'; " +
+			"frame-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors " + servicePage,
+		"Permissions-Policy": artifactPermissions, "Origin-Agent-Cluster": "?1", "X-Dns-Prefetch-Control": "off",
+	}
+	for name := range acting {
+		if got := res.Header.Values(name); ours[name] == "" && len(got) > 0 || ours[name] != "" && (len(got) != 1 || got[0] != ours[name]) {
+			t.Errorf("%s is %q", name, got)
+		}
 	}
 	if got := fmt.Sprint(res.Header["Set-Cookie"]); got != "[a=b; Path=/; HttpOnly]" {
 		t.Errorf("the cookies are %s", got)
 	}
-	if got := res.Header.Get("Location"); got != "/next?x=1#y" {
-		t.Errorf("it sends to %q", got)
+}
+
+// A redirection leads to the service itself or nowhere, and no service worker answers
+// for it later.
+func TestAServiceLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	to := ""
+	s := serveThrough(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Location"] = []string{to}
+		w.WriteHeader(http.StatusFound)
+	})
+	host := strings.TrimPrefix(s.open(target{id: "one", port: 8000}, servicePage), "http://")
+	for location, want := range map[string]string{
+		"http://127.0.0.1:8000/next?x=1#y": "/next?x=1#y", "/next": "/next", "next?a": "next?a", "http://" + host + "/n": "/n",
+		"http://evil.example/": "", "//evil.example/": "", "javascript:alert(1)": "", "data:text/html,x": "",
+		"http://127.0.0.1:8217/": "", "http://127.0.0.1:8000//evil.example/": "/evil.example/", `/\evil.example`: "/%5Cevil.example", `\\evil.example`: "%5C%5Cevil.example",
+	} {
+		to = location
+		if res, _ := s.ask(t, host, nil); res.Header.Get("Location") != want {
+			t.Errorf("%q leads to %q, want %q", location, res.Header.Get("Location"), want)
+		}
+		<-s.last
 	}
-	if res.Header.Get("X-Own") != "kept" || res.StatusCode != http.StatusFound {
-		t.Errorf("%d, %v", res.StatusCode, res.Header)
+	if res, _ := s.ask(t, host, header("Service-Worker", "script")); res.StatusCode != http.StatusForbidden {
+		t.Errorf("a service worker: %d", res.StatusCode)
 	}
 }
 

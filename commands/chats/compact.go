@@ -87,6 +87,7 @@ func runChatsCompact(ctx context.Context, rt *workbench.Runtime, o compactOption
 			rt.Notice(text)
 		}
 	}
+	rt.NameModels(o.model)
 	done, err := eng.CompactChat(ctx, engine.CompactRequest{Chat: ref, Keep: o.keep, Model: o.model, OnWait: onWait, Status: status})
 	if err != nil {
 		return err

@@ -56,6 +56,16 @@ type Config struct {
 	sources []*fileParts     // what the files say, for what their profiles hold
 }
 
+// ModelNames returns the models that the configuration asks: the default, its
+// fallbacks, the one for summaries and those of agents.
+func (c *Config) ModelNames() []string {
+	names := append([]string{c.Model, c.Compact.Model}, c.Fallback...)
+	for _, a := range c.Agents {
+		names = append(names, a.Model)
+	}
+	return names
+}
+
 // Ollama is the settings of the built-in provider ollama.
 type Ollama struct {
 	Host      string // a URL, such as http://127.0.0.1:11434

@@ -134,6 +134,7 @@ func Open(ctx context.Context, rt *workbench.Runtime, cfg *config.Config) (*engi
 
 // ask asks one question of the demo and shows the turn.
 func (d *demo) ask(ctx context.Context, req engine.TurnRequest, recording string) (engine.Chat, error) {
+	d.rt.NameModels(d.o.model)
 	if req.Model = d.o.model; d.recorded {
 		req.Model = recording
 	}

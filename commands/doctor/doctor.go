@@ -116,7 +116,7 @@ func newVisit(rt *workbench.Runtime, o options) (*visit, error) {
 		return nil, err
 	}
 	v.keys, v.noKeys = ring.List(v.cfg.Providers)
-	v.catalog, err = workbench.NewCatalog(v.cfg, ring, v.client, nil)
+	v.catalog, err = rt.NewCatalog(v.cfg, ring, v.client)
 	return v, err
 }
 

@@ -46,7 +46,7 @@ func Index(rt *workbench.Runtime, cfg *config.Config, client *http.Client) (*mod
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := workbench.NewCatalog(cfg, ring, client, nil)
+	catalog, err := rt.NewCatalog(cfg, ring, client)
 	if err != nil {
 		return nil, err
 	}

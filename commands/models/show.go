@@ -75,6 +75,7 @@ func runShow(ctx context.Context, rt *workbench.Runtime, o showOptions) error {
 			return err
 		}
 	}
+	rt.NameModels(o.ref)
 	found, err := room.index.Find(ctx, o.ref)
 	if err != nil {
 		return err

@@ -140,6 +140,41 @@ func (o options) validate() error {
 }
 
 func run(ctx context.Context, rt *workbench.Runtime, o options) error {
+	told := context.AfterFunc(ctx, func() { tellSystemd(rt, "STOPPING=1") })
+	defer told()
+	served := make(chan error, 1)
+	go func() { served <- serveUntil(ctx, rt, o) }()
+	select {
+	case err := <-served:
+		rt.FinishBy = time.Now().Add(finishTime)
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(o.drain + server.EndTime + lateTime)
+	defer late.Stop()
+	select {
+	case err := <-served:
+		rt.FinishBy = time.Now().Add(finishTime)
+		return err
+	case <-late.C:
+		rt.FinishBy = time.Now() // what holds the server up would hold that up, too
+		return fault.New(fault.Interrupted, "fettle serve was told to end, and something in it did not; the process ends now")
+	}
+}
+
+// The times after the drain time and server.EndTime: together with the latter they are
+// the ten seconds that the help text promises.
+const (
+	// lateTime is for a server that waits for something before it serves, such as a
+	// store that another process has.
+	lateTime = 500 * time.Millisecond
+	// finishTime is for what does not belong to the server: sandboxes, the processes of
+	// tools and of MCP servers.
+	finishTime = 1400 * time.Millisecond
+)
+
+// serveUntil serves until ctx ends.
+func serveUntil(ctx context.Context, rt *workbench.Runtime, o options) error {
 	cfg, err := rt.Config(map[string]config.Flag{})
 	if err != nil {
 		return err
@@ -171,8 +206,6 @@ func run(ctx context.Context, rt *workbench.Runtime, o options) error {
 	if drain == 0 {
 		drain = -1 // not at all
 	}
-	told := context.AfterFunc(ctx, func() { tellSystemd(rt, "STOPPING=1") })
-	defer told()
 	return s.Run(ctx, l, server.RunOptions{Certificate: certificate, Drain: drain, Ready: func() { serving(ctx, rt, s, l, o) }})
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/demodata"
@@ -26,17 +27,23 @@ import (
 
 // NewCatalog puts together the providers that the configuration knows. None of
 // them is asked anything, or even made, before a turn wants it.
-func NewCatalog(
-	cfg *config.Config, ring *keys.Keys, client *http.Client, wrap func(provider.Provider) provider.Provider,
-) (*models.Catalog, error) {
-	return catalogKeeping(cfg, ring, client, wrap, "")
+func (rt *Runtime) NewCatalog(cfg *config.Config, ring *keys.Keys, client *http.Client) (*models.Catalog, error) {
+	return rt.catalogFor(cfg, catalogParts{ring: ring, client: client})
 }
 
-// catalogKeeping is newCatalog for turns with agents: what providers keep of
-// those lies in a folder.
-func catalogKeeping(
-	cfg *config.Config, ring *keys.Keys, client *http.Client, wrap func(provider.Provider) provider.Provider, agentDir string,
-) (*models.Catalog, error) {
+// catalogParts are what providers are made with.
+type catalogParts struct {
+	ring   *keys.Keys
+	client *http.Client
+	// wrap may put something around each provider; nil leaves them.
+	wrap func(provider.Provider) provider.Provider
+	// agentDir is where providers store their agents; empty stores none.
+	agentDir string
+}
+
+// catalogFor returns the catalogue of a configuration.
+func (rt *Runtime) catalogFor(cfg *config.Config, parts catalogParts) (*models.Catalog, error) {
+	ring, client, wrap := parts.ring, parts.client, parts.wrap
 	if wrap == nil {
 		wrap = func(p provider.Provider) provider.Provider { return p }
 	}
@@ -54,12 +61,12 @@ func catalogKeeping(
 	if err != nil {
 		return nil, err
 	}
-	if err := add("script", newScript); err != nil {
+	if err := add("script", func() (provider.Provider, error) { return rt.newScript(cfg) }); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		p := cfg.Providers[name]
-		if err := add(name, func() (provider.Provider, error) { return newRemote(cfg, p, ring.For(p), client, agentDir) }); err != nil {
+		if err := add(name, func() (provider.Provider, error) { return newRemote(cfg, p, ring.For(p), client, parts.agentDir) }); err != nil {
 			return nil, err
 		}
 	}
@@ -79,13 +86,39 @@ func catalogKeeping(
 // them. Time limits are the providers' own, since a stream may last for hours.
 func NewClient() *http.Client { return wire.Client(nil) }
 
-func newScript() (provider.Provider, error) {
+// newScript returns the provider whose models are files. It plays the files that the
+// command line or the configuration names. Clients, bundles, stored chats and project
+// files that the user does not trust name models too, and must not choose files.
+func (rt *Runtime) newScript(cfg *config.Config) (provider.Provider, error) {
 	wd, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	return script.New(script.Options{Dir: wd, FS: demodata.Files()}), nil
+	return script.New(script.Options{
+		Dir: wd, FS: demodata.Files(), Terse: rt.Answering,
+		Named: func(name string) bool {
+			ref := scriptPrefix + name
+			_, named := rt.scripts.Load(ref)
+			return named || slices.Contains(cfg.ModelNames(), ref)
+		},
+	}), nil
 }
+
+// scriptPrefix begins the names of models that are files.
+const scriptPrefix = "script/"
+
+// NameModels permits models that the user has named on the command line, in the
+// configuration or in a chat. It matters for models that are files: see newScript.
+func (rt *Runtime) NameModels(refs ...string) {
+	for _, ref := range refs {
+		if isScript(ref) {
+			rt.scripts.Store(ref, true)
+		}
+	}
+}
+
+// isScript reports whether a model is a file.
+func isScript(ref string) bool { return strings.HasPrefix(ref, scriptPrefix) }
 
 // seekers are the places where a model is looked for when none was named.
 func seekers(cfg *config.Config, ring *keys.Keys) []models.Seeker {

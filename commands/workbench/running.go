@@ -274,11 +274,19 @@ func turnSettings(cfg *config.Config, allow []string) any {
 		Retries    int
 		Python     string
 		Contained  bool
+		Scripts    []string // a server plays no other ones, see newScript
 	}{
 		c.Ollama, c.Providers, c.Models, c.Agents, [3][]string{nonNil(c.Allow), nonNil(c.Deny), nonNil(c.Ask)}, c.RunCommand, c.Search,
 		[]any{c.Limits.FirstByte, c.Limits.BetweenChunks, c.Limits.KeptFile, c.Limits.ChatFiles, c.Limits.AllFiles},
-		c.Compact, c.Retries, c.Python, c.RequireSandbox,
+		c.Compact, c.Retries, c.Python, c.RequireSandbox, scriptsOf(cfg),
 	}
+}
+
+// scriptsOf returns the models of a configuration that are files.
+func scriptsOf(cfg *config.Config) []string {
+	refs := slices.DeleteFunc(cfg.ModelNames(), func(ref string) bool { return !isScript(ref) })
+	slices.Sort(refs)
+	return slices.Compact(nonNil(refs))
 }
 
 func nonNil(list []string) []string { return append([]string{}, list...) }
@@ -318,9 +326,7 @@ func variables(cfg *config.Config) []string {
 // playsScript tells whether a recorded model may be asked, which is looked for in
 // the working folder.
 func playsScript(cfg *config.Config) bool {
-	return slices.ContainsFunc(append([]string{cfg.Model, cfg.Compact.Model}, cfg.Fallback...), func(ref string) bool {
-		return strings.HasPrefix(ref, "script/")
-	})
+	return slices.ContainsFunc(cfg.ModelNames(), isScript)
 }
 
 // serverVariables are those of the environment that are filled in for MCP servers.

@@ -63,7 +63,13 @@ type Runtime struct {
 	Approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
 	// Page is that of a chat which draws. Runtimes are copied, and share it.
 	Page *atomic.Pointer[Drawn]
-	Dirs func() (paths.Dirs, error)
+	// scripts are the models that are files and that the user has named, see
+	// NameModel. Runtimes are copied, and share it.
+	scripts *sync.Map
+	// FinishBy is when Finish returns at the latest, for a program that was told to
+	// end; zero waits for everything.
+	FinishBy time.Time
+	Dirs     func() (paths.Dirs, error)
 }
 
 // Drawn is a page on a terminal. What is told outside of it, by an engine that was
@@ -72,7 +78,7 @@ type Drawn struct{ Outside, Inside *term.Streams }
 
 // New makes the runtime of one run of the program.
 func New(streams *term.Streams) *Runtime {
-	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn])}
+	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn]), scripts: new(sync.Map)}
 	rt.Dirs = sync.OnceValues(func() (paths.Dirs, error) {
 		wd, err := os.Getwd()
 		if err != nil {
@@ -181,7 +187,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.Client = NewClient()
-	catalog, err := catalogKeeping(cfg, ring, rt.Client, wrap, filepath.Join(dirs.Data, "agents"))
+	catalog, err := rt.catalogFor(cfg, catalogParts{ring, rt.Client, wrap, filepath.Join(dirs.Data, "agents")})
 	if err != nil {
 		return nil, err
 	}
@@ -215,6 +221,19 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 // output ends, so that the next program of a pipeline can begin, and only then
 // is the store tidied.
 func (rt *Runtime) Finish() {
+	if rt.FinishBy.IsZero() {
+		rt.finish()
+		return
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); rt.finish() }()
+	select {
+	case <-done:
+	case <-time.After(time.Until(rt.FinishBy)): // the end of the process ends the rest
+	}
+}
+
+func (rt *Runtime) finish() {
 	defer rt.letServersGo()
 	if rt.engine == nil {
 		rt.sayServices()

@@ -187,6 +187,7 @@ func (o options) flags() map[string]config.Flag {
 }
 
 func (o options) begin(ctx context.Context, rt *workbench.Runtime, cfg *config.Config, eng *engine.Engine) (string, engine.TurnID, error) {
+	rt.NameModels(o.model)
 	asks := !o.yes && !o.quiet && rt.Streams.CanAsk()
 	req := engine.TurnRequest{
 		Model: o.model, Fallback: cfg.Fallback, Workspace: o.workspace, Timeout: o.timeout, MaxSteps: cfg.Limits.MaxTurns,

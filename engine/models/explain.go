@@ -64,8 +64,12 @@ func unknownModel(prov, model string, e *provider.Error) *fault.Fault {
 	if e.Message != "" {
 		f.Detail = []string{e.Message}
 	}
-	if prov == "ollama" {
+	switch prov {
+	case "ollama":
 		f.Hints = append(f.Hints, "fettle models pull "+model)
+	case "script":
+		f.Hints = []string{"fettle ask -m script/" + model + " …   uses the file for one question"}
+		return f
 	}
 	f.Hints = append(f.Hints, "fettle models list --provider "+prov+"   what it has")
 	return f

@@ -23,6 +23,10 @@
 // colon is reached by `script/./:x`. A file is read when it is first asked
 // for, and again once its size or time has changed.
 //
+// [Options.Named] limits the files to those that the user has named. The names of
+// models also come from clients, from bundles and from stored chats, and a script
+// may be any file of the machine: its errors quote it, and so may its answers.
+//
 // # The written form
 //
 // YAML, for people. Keys that nobody knows, wrong types, doubled keys and what

@@ -42,6 +42,9 @@ func (p *Provider) locate(name string) (source, error) {
 	if name == "" || strings.ContainsRune(name, 0) {
 		return source{}, fmt.Errorf("%w as %s", errNoScript, shown(name))
 	}
+	if p.o.Named != nil && !p.o.Named(name) {
+		return source{}, errNotNamed
+	}
 	return source{path: against(p.o.Dir, filepath.FromSlash(name))}, nil
 }
 

@@ -47,6 +47,14 @@ func (e *LoadError) Error() string {
 	return msg
 }
 
+// place returns the file and the line of the first problem.
+func (e *LoadError) place() string {
+	if len(e.Problems) == 0 || e.Problems[0].Line == 0 {
+		return clean(e.File)
+	}
+	return fmt.Sprintf("%s:%d:%d", clean(e.File), e.Problems[0].Line, e.Problems[0].Column)
+}
+
 // Line is problem n with its place.
 func (e *LoadError) Line(n int) string {
 	file := clean(e.File)

@@ -23,7 +23,20 @@ type Options struct {
 	// Instant leaves the waits of all scripts out, as `instant: true` does for
 	// one.
 	Instant bool
+	// Named reports whether the user has named a file as a model: a model that is
+	// a file is read, and may repeat what it contains, so other sources of model
+	// names (clients, bundles, stored chats) must not choose it. nil plays every
+	// file. Names in FS are always played. It must be safe for concurrent use.
+	Named func(name string) bool
+	// Terse leaves the content of scripts out of errors. It is for programs that
+	// show errors to others than the user who wrote the script.
+	Terse bool
 }
+
+// errNotNamed is the cause of an error for a file that Options.Named refuses. It is
+// returned before the file is looked for, so it does not depend on whether the file
+// exists.
+var errNotNamed = errors.New("a model that is a file is used only where the command line or the configuration of the user names it")
 
 // Provider plays scripts. It is safe for concurrent use.
 type Provider struct {
@@ -52,7 +65,7 @@ func (p *Provider) Model(ctx context.Context, name string) (provider.Model, erro
 	}
 	s, err := p.load(name)
 	if err != nil {
-		return provider.Model{}, unread(name, err)
+		return provider.Model{}, p.unread(name, err)
 	}
 	details := "a written script"
 	if len(s.recorded) > 0 {
@@ -77,7 +90,7 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 		}
 		s, err := p.load(req.Model)
 		if err != nil {
-			yield(nil, unread(req.Model, err))
+			yield(nil, p.unread(req.Model, err))
 			return
 		}
 		if refused := s.refuses(req); refused != nil {
@@ -91,6 +104,9 @@ func (p *Provider) Stream(ctx context.Context, req *provider.Request) iter.Seq2[
 			return
 		}
 		if unmet := r.expect.unmet(req); unmet != "" {
+			if p.o.Terse {
+				unmet = "the request is not what this response expects"
+			}
 			yield(nil, pl.error(provider.Error{
 				Kind: provider.Rejected, Message: fmt.Sprintf("%s:%d: %s", clean(s.file), r.line, unmet),
 			}))
@@ -143,13 +159,19 @@ func hasImage(req *provider.Request) bool {
 	return false
 }
 
-// unread is the error for a script that couldn't be read.
-func unread(name string, err error) error {
+// unread returns the error for a script that cannot be read.
+func (p *Provider) unread(name string, err error) error {
 	e := &provider.Error{Kind: provider.Rejected, Provider: providerName, Model: name, Err: err}
 	var broken *LoadError
 	switch {
 	case errors.As(err, &broken):
 		e.Message = broken.Error()
+		if p.o.Terse {
+			e.Message = broken.place() + ": the script is not valid"
+			e.Err = nil // its text quotes the file
+		}
+	case errors.Is(err, errNotNamed):
+		e.Kind, e.Message = provider.UnknownModel, err.Error()
 	case errors.Is(err, errNoScript):
 		e.Kind, e.Message = provider.UnknownModel, err.Error()
 	case errors.Is(err, fs.ErrNotExist):
