@@ -41,7 +41,7 @@ func (l *link) pin(pinned []toolset.Tool) {
 	if same {
 		return
 	}
-	known := pinsOf(pinned) // hashes each tool, so nobody waits for it
+	known := pinsOf(pinned)
 	l.mu.Lock()
 	defer l.mu.Unlock() // until the connection has them: two callers may bring two lists
 	l.pinned, l.known = pinned, known
