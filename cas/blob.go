@@ -10,8 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -85,13 +85,13 @@ func (s *Store) keepFile(f *os.File, d Digest) error {
 		err = s.check("keepfile", path)
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = atomicfile.Rename(f.Name(), path)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = atomicfile.SyncDir(dir)
 	}
 	if err == nil && made {
-		err = syncDir(s.blobDir())
+		err = atomicfile.SyncDir(s.blobDir())
 	}
 	if err != nil {
 		return fmt.Errorf("keep blob %s: %w", d, err)
@@ -108,20 +108,7 @@ func makeDir(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes a folder's names safe from a power cut. Windows has no such
-// call, and needs none: it keeps them in order itself.
-func syncDir(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
 // hasFile tells whether a large blob is there with its size; whether its bytes
@@ -134,7 +121,7 @@ func (s *Store) hasFile(d Digest, size int64) bool {
 // writeBlob streams a large blob to w and fails if its bytes aren't those that
 // were stored; what was written by then is worth nothing.
 func (s *Store) writeBlob(ctx context.Context, w io.Writer, d Digest, size int64) error {
-	f, err := os.Open(s.blobPath(d))
+	f, err := atomicfile.Open(s.blobPath(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return &DamageError{Digest: d, What: "blob", Reason: "it is missing"}
 	}
@@ -298,7 +285,7 @@ func (s *Store) treeFile(d Digest) ([]byte, error) {
 	case info.Size() > maxTree:
 		return nil, &DamageError{Digest: d, What: "tree", Reason: "its file is too large"}
 	}
-	return os.ReadFile(s.blobPath(d))
+	return atomicfile.ReadFile(s.blobPath(d))
 }
 
 // maxTreeRecord is the largest tree that is a record.

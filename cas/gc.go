@@ -167,6 +167,9 @@ func (s *Store) countAnew(ctx context.Context, out *GCReport) error {
 	err := s.kv.View(ctx, func(tx *kv.Tx) error {
 		have = nil
 		for u, err := range s.usage.Scan(tx, kv.Range{}) {
+			if isDamaged(err) {
+				continue // it is written again below
+			}
 			if err != nil {
 				return err
 			}

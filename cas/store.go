@@ -16,6 +16,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
@@ -204,7 +205,7 @@ func (s *Store) lockPath() (string, error) {
 // epoch names the time since the last collection. Whatever is known to be in
 // the store stays there within an epoch.
 func (s *Store) epoch() (string, error) {
-	text, err := os.ReadFile(s.epochPath())
+	text, err := atomicfile.ReadFile(s.epochPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -215,18 +216,17 @@ func (s *Store) epochPath() string { return filepath.Join(s.blobDir(), "epoch") 
 
 // nextEpoch begins a new epoch before anything is removed.
 func (s *Store) nextEpoch() error {
-	tmp, err := s.tempFile()
+	if err := s.check("tempfile", ""); err != nil {
+		return fmt.Errorf("begin an epoch: %w", err)
+	}
+	err := makeDir(s.blobDir())
+	if err == nil {
+		err = atomicfile.Write(s.epochPath(), []byte(s.newID(s.now())+"\n"), atomicfile.Synced)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("begin an epoch: %w", err)
 	}
-	_, err = tmp.WriteString(s.newID(s.now()) + "\n")
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), s.epochPath())
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("begin an epoch: %w", err), os.Remove(tmp.Name()))
-	}
-	return syncDir(s.blobDir())
+	return nil
 }
 
 // OpenDir is Open with records of its own in the folder store of a data

@@ -279,7 +279,7 @@ func (e *Engine) setLeaf(ctx context.Context, done *Restored, leaf string) error
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return errors.Join(e.tables.chats.Put(tx, chat), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)

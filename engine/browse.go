@@ -164,7 +164,7 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				continue
 			}
 			c, err := e.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) { // of a chat that is elsewhere, or gone
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) { // of a chat that is elsewhere, or gone
 				states[i].Tool = states[i].Maker
 				continue
 			}
@@ -176,6 +176,9 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				continue
 			}
 			of, err := e.tables.calls.Get(tx, kv.Str(c.AppOf))
+			if err != nil && e.leavesOut(err) {
+				continue
+			}
 			if err != nil {
 				return err // records of a chat go together
 			}
@@ -378,7 +381,7 @@ func (e *Engine) ChatsByID(ctx context.Context, ids []string) (map[string]Chat, 
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		for _, id := range ids {
 			c, err := e.tables.chats.Get(tx, kv.Str(id))
-			if errors.Is(err, kv.ErrNotFound) {
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 				continue
 			}
 			if err != nil {

@@ -63,7 +63,7 @@ func (e *Engine) NumberedChats(ctx context.Context, from, to int64) ([]Chat, err
 	var out []Chat
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		r := kv.Range{From: kv.Int(from), To: kv.Int(to + 1)}
-		for c, err := range e.tables.chats.ByIndex(tx, "number", nil, r) {
+		for c, err := range legible(e, e.tables.chats.ByIndex(tx, "number", nil, r)) {
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (e *Engine) markDeleted(tx *kv.Tx, c Chat, now time.Time) error {
 		return err // somebody was faster, and its mark stands
 	}
 	chat.DeletedAt = &now
-	return errors.Join(e.tables.chats.Put(tx, chat),
+	return errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()),
 		e.tables.deleted.Put(tx, &deletion{ChatID: chat.ID, At: now}))
 }
 
@@ -177,7 +177,7 @@ func (e *Engine) remirror(ctx context.Context) error {
 func (e *Engine) DeletedChats(ctx context.Context) ([]Chat, error) {
 	var out []Chat
 	err := e.view(ctx, func(tx *kv.Tx) error {
-		for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+		for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -185,7 +185,7 @@ func (e *Engine) DeletedChats(ctx context.Context) ([]Chat, error) {
 				continue
 			}
 			chat, err := e.tables.chats.Get(tx, kv.Str(d.ChatID))
-			if errors.Is(err, kv.ErrNotFound) {
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 				continue
 			}
 			if err != nil {
@@ -251,5 +251,5 @@ func (e *Engine) unmarkDeleted(tx *kv.Tx, chat *Chat) (was bool, err error) {
 		return false, fault.New(fault.NotFound, fmt.Sprintf("chat %d is being removed for good", chat.Number), "fettle chats list --deleted")
 	}
 	chat.DeletedAt = nil
-	return true, errors.Join(e.tables.chats.Put(tx, chat), e.tables.deleted.Delete(tx, kv.Str(chat.ID)))
+	return true, errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), e.tables.deleted.Delete(tx, kv.Str(chat.ID)))
 }

@@ -66,7 +66,7 @@ func (e *Engine) callsFor(tx *kv.Tx, fromID string, path []Message, chatID strin
 	for _, m := range path {
 		of[m.ID] = true
 	}
-	for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(fromID), kv.Range{}) {
+	for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(fromID), kv.Range{})) {
 		if err != nil {
 			return nil, err
 		}

@@ -69,7 +69,7 @@ func (e *Engine) insertGroup(ctx context.Context, in []*incoming) error {
 	}
 	return e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for _, c := range in {
-			err := errors.Join(e.tables.chats.Put(tx, &c.chat), e.tables.deleted.Delete(tx, kv.Str(c.chat.ID)),
+			err := errors.Join(putBounded(e, tx, e.tables.chats, &c.chat, c.chat.called()), e.tables.deleted.Delete(tx, kv.Str(c.chat.ID)),
 				e.tables.search.putRow(tx, c.chat.Number, rowOf(&c.chat)))
 			if err != nil {
 				return err

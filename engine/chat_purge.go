@@ -73,7 +73,11 @@ func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 			out.Busy++
 			continue
 		}
-		if err := e.purge(ctx, d, p, &out); err != nil {
+		err := e.purge(ctx, d, p, &out)
+		if err != nil && e.leavesOut(err) {
+			continue // of this chat something stays; the others are removed
+		}
+		if err != nil {
 			if ctx.Err() == nil {
 				err = e.storeTrouble(err)
 			}
@@ -87,7 +91,7 @@ func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 func (e *Engine) purgeable(ctx context.Context, p Purge) ([]deletion, error) {
 	var out []deletion
 	err := e.view(ctx, func(tx *kv.Tx) error {
-		for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+		for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -115,7 +119,7 @@ func (p Purge) means(d deletion, now time.Time) bool {
 // nothing is deleted.
 func (e *Engine) nextPurge(tx *kv.Tx) (*time.Time, error) {
 	var due *time.Time
-	for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+	for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
 		if err != nil {
 			return nil, err
 		}
@@ -318,7 +322,7 @@ func (e *Engine) ownTurn(tx *kv.Tx, chatID, turnID string) (bool, error) {
 		return false, nil
 	}
 	turn, err := e.tables.turns.Get(tx, kv.Str(turnID))
-	if errors.Is(err, kv.ErrNotFound) {
+	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 		return false, nil
 	}
 	return err == nil && turn.ChatID == chatID, err
@@ -368,11 +372,7 @@ func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
 		var turns []string // of pages' calls, which no message names
 		err := e.store.View(ctx, func(tx *kv.Tx) error {
 			keys, turns = nil, nil
-			for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Limit: purgeGroup}) {
-				var damaged *kv.CorruptError
-				if errors.As(err, &damaged) {
-					continue
-				}
+			for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Limit: purgeGroup})) {
 				if err != nil {
 					return err
 				}

@@ -168,15 +168,15 @@ func (e *Engine) documentTrouble(err error) error {
 // state of its own: so it is checked, counted, collected and backed up as the
 // files of chats are.
 func (e *Engine) storeContent(ctx context.Context, data []byte) (manifest string, err error) {
-	way := filepath.Join(e.o.DataDir, "cache", "documents") // what a crash leaves may be removed
+	way := filepath.Join(e.o.DataDir, "cache", "documents")
 	if err := os.MkdirAll(way, 0o700); err != nil {
 		return "", storeFault("make the folder "+way, err)
 	}
-	dir, err := os.MkdirTemp(way, "")
+	dir, remove, err := e.temporaries.TempDir(way, "document-")
 	if err != nil {
 		return "", storeFault("make a folder for the document", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	if err := os.WriteFile(filepath.Join(dir, documentFile), data, 0o600); err != nil {
 		return "", storeFault("write the document", err)
 	}
@@ -204,7 +204,7 @@ func (e *Engine) Documents(ctx context.Context, removed bool) ([]Document, error
 	var out []Document
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		out = nil
-		for d, err := range e.tables.documents.Scan(tx, kv.Range{}) {
+		for d, err := range legible(e, e.tables.documents.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -393,16 +393,23 @@ func (e *Engine) purgeDocuments(ctx context.Context) error {
 	})
 }
 
-// documentStates are the states that documents need, also removed ones.
+// documentStates adds the states that documents need, also removed ones.
 func (e *Engine) documentStates(ctx context.Context, need map[string]bool) error {
-	for _, removed := range []bool{false, true} {
-		docs, err := e.Documents(ctx, removed)
-		if err != nil {
-			return err
-		}
-		for _, d := range docs {
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for d, err := range e.tables.documents.Scan(tx, kv.Range{}) {
+			if err != nil && e.leavesOut(err) {
+				need[allStates] = true
+				continue
+			}
+			if err != nil {
+				return err
+			}
 			need[d.ManifestID] = true
 		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil
 	}
-	return nil
+	return err
 }

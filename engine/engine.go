@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -93,10 +94,16 @@ type Engine struct {
 	tables   *tables
 	journals *journal.Dir
 	counter  *journal.Counter
-	minted   minted
-	folding  chan struct{} // holds one token: the fold of this process
-	schemas  schemas
-	grace    time.Duration // toolGrace, but in tests
+	// temporaries records temporary files that are outside of the data
+	// directory, or that have random names.
+	temporaries *atomicfile.Ledger
+	minted      minted
+	folding     chan struct{} // holds one token: the fold of this process
+	schemas     schemas
+	grace       time.Duration // toolGrace, but in tests
+	damage      damageTold
+
+	recordLimit int // largestRecord, but in tests
 
 	upkeepEvery time.Duration // the constant, but in tests
 	// pause is called at each step of a fold and of a start that a crash or
@@ -146,12 +153,15 @@ func New(o Options) *Engine {
 		o.Tools, _ = toolset.NewSet() // no entries, nothing to refuse
 	}
 	e := &Engine{
-		o:        o,
-		tables:   newTables(),
-		journals: journal.Open(filepath.Join(o.DataDir, "journal")),
-		turns:    map[TurnID]*turn{},
-		folding:  make(chan struct{}, 1),
-		grace:    toolGrace,
+		o:           o,
+		tables:      newTables(),
+		journals:    journal.Open(filepath.Join(o.DataDir, "journal")),
+		temporaries: atomicfile.OpenLedger(o.DataDir),
+		turns:       map[TurnID]*turn{},
+		folding:     make(chan struct{}, 1),
+		grace:       toolGrace,
+
+		recordLimit: largestRecord,
 
 		upkeepEvery: upkeepEvery,
 		pause:       func(string) {},

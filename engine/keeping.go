@@ -52,9 +52,16 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, e
 	}
 	young := e.o.Now().Add(-unknownGrace)
 	o.Live = func(m *cas.Manifest) bool {
-		return known[m.ChatID] || borrowed[m.ID] || m.CreatedAt.After(young)
+		return known[m.ChatID] || borrowed[m.ID] || borrowed[allStates] || m.CreatedAt.After(young)
+	}
+	if _, err := e.RemoveLeftovers(ctx); err != nil {
+		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
 	}
 	report, err := e.states.GC(ctx, o)
+	if err != nil && e.leavesOut(err) { // what it names isn't known, so all is kept
+		e.o.Notice("no states were removed: a damaged record may need any of them")
+		report, err = new(cas.GCReport), nil
+	}
 	if err != nil {
 		return nil, stateFault("remove what nothing needs", err)
 	}
@@ -66,6 +73,10 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, e
 	})
 }
 
+// allStates among the borrowed states says that a damaged record may have named any
+// other one, so that all are kept.
+const allStates = "all"
+
 // borrowed are the states that forks have from the chats which they began from,
 // for they need them for as long as they live themselves, and those of documents.
 func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
@@ -73,6 +84,10 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 	var forks []string
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+			if err != nil && e.leavesOut(err) {
+				out[allStates] = true // it may be a fork of any chat
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -88,7 +103,11 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 	}
 	for _, id := range forks {
 		for after := kv.Key(nil); ; {
-			messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after})
+			messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after}, func(err error) bool {
+				left := e.leavesOut(err)
+				out[allStates] = out[allStates] || left
+				return left
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -118,7 +137,7 @@ func (e *Engine) dropStates(ctx context.Context, chatID string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(m *cas.Manifest) bool { return borrowed[m.ID] }) {
+	if slices.ContainsFunc(list, func(m *cas.Manifest) bool { return borrowed[m.ID] || borrowed[allStates] }) {
 		return nil
 	}
 	return e.states.DropChat(ctx, chatID)
@@ -140,11 +159,17 @@ func (e *Engine) knownChats(ctx context.Context) (map[string]bool, error) {
 	}
 	e.pause("collect:journals")
 	err = e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+		for key, err := range e.tables.chats.Keys(tx, kv.Range{}) { // a damaged chat keeps its states
 			if err != nil {
 				return err
 			}
-			known[c.ID] = true
+			id, err := key.Parts()
+			if err != nil || len(id) != 1 {
+				continue
+			}
+			if id, ok := id[0].(string); ok {
+				known[id] = true
+			}
 		}
 		return nil
 	})
@@ -176,6 +201,9 @@ func (e *Engine) StateStats(ctx context.Context) (*cas.Stats, error) {
 	stats, err := e.states.Stats(ctx)
 	if err != nil {
 		return nil, stateFault("look what uses the store", err)
+	}
+	for _, err := range stats.Damaged {
+		e.tellDamage(err)
 	}
 	return stats, nil
 }

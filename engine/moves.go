@@ -128,7 +128,7 @@ func (e *Engine) moveBack(ctx context.Context, chat *Chat, ws *toolset.Workspace
 			c.ActiveManifest = now
 		}
 		*chat = *c
-		return errors.Join(e.tables.chats.Put(tx, c), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(e, tx, e.tables.chats, c, c.called()), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)

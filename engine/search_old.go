@@ -89,7 +89,7 @@ const stepMessages = 2000
 func (o *oldIndex) step(ctx context.Context) (done bool, err error) {
 	x, last := o.e.indexer(), o.at.Last
 	for n := 0; n < stepMessages; {
-		messages, next, err := o.e.someMessages(ctx, kv.Range{After: last})
+		messages, next, err := o.e.someMessages(ctx, kv.Range{After: last}, o.e.leavesOut)
 		if err != nil {
 			return false, err
 		}

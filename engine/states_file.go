@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -66,7 +67,7 @@ func (e *Engine) ExportStates(ctx context.Context, w io.Writer, chat Chat) error
 	if err != nil {
 		return err
 	}
-	about, err := json.Marshal(exportedChat{Title: chat.Title, Tools: tools})
+	about, err := record.Marshal(exportedChat{Title: chat.Title, Tools: tools})
 	if err == nil {
 		err = e.states.Export(ctx, w, chat.ID, cas.Extra{Name: historyChat, Body: about})
 	}

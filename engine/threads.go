@@ -78,7 +78,7 @@ func checkThread(name string) error {
 // dropThreads forgets the names of a chat.
 func (e *Engine) dropThreads(tx *kv.Tx, chatID string) error {
 	var names []string
-	for t, err := range e.tables.threads.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
+	for t, err := range legible(e, e.tables.threads.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{})) {
 		if err != nil {
 			return err
 		}

@@ -346,6 +346,7 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
 	}
+	ws.Temporaries = e.temporaries
 	return ws, nil
 }
 
@@ -410,7 +411,7 @@ func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return e.tables.chats.Put(tx, chat)
+		return putBounded(e, tx, e.tables.chats, chat, chat.called())
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)

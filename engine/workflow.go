@@ -275,7 +275,7 @@ func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInst
 		var last []WorkflowInstance
 		err := e.view(ctx, func(tx *kv.Tx) error {
 			last = nil
-			for i, err := range e.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1}) {
+			for i, err := range legible(e, e.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1})) {
 				if err != nil {
 					return err
 				}
@@ -342,7 +342,7 @@ func (e *Engine) GlanceWorkflows(ctx context.Context, limit int) ([]WorkflowInst
 	var all []WorkflowInstance
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		all = nil
-		for i, err := range e.tables.workflows.Scan(tx, kv.Range{}) {
+		for i, err := range legible(e, e.tables.workflows.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}

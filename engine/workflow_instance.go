@@ -149,7 +149,7 @@ func (i *WorkflowInstance) stop(state WorkflowState, why string, at time.Time) {
 }
 
 func (e *Engine) saveWorkflow(ctx context.Context, i *WorkflowInstance) error {
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.tables.workflows.Put(tx, i) })
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return putBounded(e, tx, e.tables.workflows, i, "workflow "+i.ID) })
 	if err != nil {
 		return e.storeTrouble(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // Workspace is the folder that a call may read and write. All access goes
@@ -25,6 +27,9 @@ type Workspace struct {
 	// inside of it, as paths below it with slashes: those that were there when its
 	// state was last taken. They are set before a call begins.
 	Repositories []string
+	// Temporaries records the files that tools write next to those that they
+	// replace; nil records nothing.
+	Temporaries *atomicfile.Ledger
 	// Denied returns the rule that denies a name in the workspace to the current call, with
 	// slashes and without links; fold compares without case. It is nil where no rule
 	// concerns the tool's paths. The engine sets it in a copy that it makes for the call.

@@ -50,6 +50,12 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("read store %s: %s is damaged: %v", e.Dir, e.File, e.Err)
 }
 
+// OfRecord reports whether one record or one entry of an index is damaged, and not a
+// file of the store.
+func (e *CorruptError) OfRecord() bool {
+	return strings.HasPrefix(e.File, "record ") || strings.HasPrefix(e.File, "index ")
+}
+
 // Unwrap gives what was found.
 func (e *CorruptError) Unwrap() error { return e.Err }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -26,9 +27,9 @@ const (
 	// past this many the lock is plainly in use and the try says so.
 	maxRaces = 64
 	// maxRefused is how often one try starts again when Windows refuses to
-	// open a file that is just being deleted. Such a state lasts until the
-	// last handle is closed, which is soon.
-	maxRefused = 20
+	// open a file that is being deleted. Such a state lasts until the last
+	// handle is closed, which takes a scheduler's slice on a busy machine.
+	maxRefused = 200
 )
 
 // Try takes the exclusive lock if nobody holds it. Where ok is false somebody
@@ -102,7 +103,7 @@ func try(path string, m mode) (func(), bool, error) {
 		fl := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 		ok, err := tryLock(fl, m)
 		if err != nil {
-			if beingDeleted(err) && refused < maxRefused {
+			if refusedForNow(err) && refused < maxRefused {
 				refused++
 				time.Sleep(firstPoll)
 				continue
@@ -134,10 +135,14 @@ func tryLock(fl *flock.Flock, m mode) (bool, error) {
 	return fl.TryLock()
 }
 
-// beingDeleted tells the error that Windows gives for a file that was removed
-// while somebody still had it open.
-func beingDeleted(err error) bool {
-	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
+// errSharingViolation is ERROR_SHARING_VIOLATION of Windows: another process has
+// the file open for deletion at this moment.
+const errSharingViolation = syscall.Errno(32)
+
+// refusedForNow reports whether an error is one that Windows returns while a
+// file is being removed, or was removed and is still open somewhere.
+func refusedForNow(err error) bool {
+	return runtime.GOOS == "windows" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, errSharingViolation))
 }
 
 // names tells whether path still is the file that fl has locked.
@@ -147,7 +152,7 @@ func names(path string, fl *flock.Flock) (bool, error) {
 		return false, err
 	}
 	there, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || (err != nil && beingDeleted(err)) {
+	if errors.Is(err, fs.ErrNotExist) || (err != nil && refusedForNow(err)) {
 		return false, nil
 	}
 	if err != nil {

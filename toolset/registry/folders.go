@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset/bundle"
@@ -105,7 +106,7 @@ func removeFolder(parent, revision string) error {
 	if err := root.RemoveAll(removing + revision); err != nil {
 		return err
 	}
-	err = root.Rename(revision, removing+revision)
+	err = atomicfile.Retry(func() error { return root.Rename(revision, removing+revision) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
