@@ -33,7 +33,6 @@ func newServers(rt *Runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 			value, err := k.Kept(ctx, name)
 			return value, value != "", err
 		},
-		Elicit: func() bool { return rt.Answering || rt.Streams.CanAsk() },
 		Log: func(server, text string) {
 			if rt.Verbose {
 				rt.Notice(server + ": " + text)

@@ -159,10 +159,10 @@ func (l *link) noteEnd() {
 	if l.conn == nil {
 		return
 	}
-	lived := l.conn.lived()
+	steadily := l.conn.lived() >= steady || errors.Is(context.Cause(l.conn.life), errSessionLost)
 	l.last = l.conn.ended()
 	l.conn = nil
-	if lived >= steady {
+	if steadily {
 		l.failures, l.next = 0, time.Time{}
 		return
 	}

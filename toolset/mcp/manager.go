@@ -59,9 +59,6 @@ type Options struct {
 	// Ask asks a person for a server where no call runs that could, by the Asker
 	// that it brings; nil means that nobody can be asked.
 	Ask func(context.Context, Question) (Answer, error)
-	// Elicit tells, when a server is connected, whether calls may bring somebody who
-	// can be asked: a server that hears that nobody can does without. Nil is no.
-	Elicit func() bool
 	// Tokens keeps what servers gave at sign-in; nil keeps nothing, and no
 	// server is signed in at.
 	Tokens Tokens

@@ -188,8 +188,8 @@ func prefixes(program string) []string {
 }
 
 // transport is the process's streams as the SDK wants them.
-func (c *child) transport(g *guard, tell func(string)) sdk.Transport {
-	return &sdk.IOTransport{Reader: newLines(c.proc.Stdout(), g, tell), Writer: &heard{c.proc.Stdin(), g}, MaxLineLength: maxMessage}
+func (c *child) transport(g *guard, log func(...string)) sdk.Transport {
+	return &sdk.IOTransport{Reader: newLines(c.proc.Stdout(), g, log), Writer: &heard{c.proc.Stdin(), g}, MaxLineLength: maxMessage}
 }
 
 // writeTime bounds the writing of one message to a server: what isn't taken within
