@@ -44,6 +44,12 @@ func newServers(rt *Runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 			}
 			return ""
 		},
+		Unusable: func(ids []string) []string {
+			if rt.engine == nil {
+				return nil
+			}
+			return rt.engine.UnusableMCPServers(ids)
+		},
 		Changed: func(ctx context.Context, serverID string, now []toolset.Tool) {
 			if rt.engine != nil {
 				rt.engine.NoteServerTools(ctx, serverID, now)
