@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
@@ -88,10 +89,10 @@ func (s *Store) keepFile(f *os.File, d Digest) error {
 		err = atomicfile.Rename(f.Name(), path)
 	}
 	if err == nil {
-		err = atomicfile.SyncDir(dir)
+		err = s.syncNames(dir)
 	}
 	if err == nil && made {
-		err = atomicfile.SyncDir(s.blobDir())
+		err = s.syncNames(s.blobDir())
 	}
 	if err != nil {
 		return fmt.Errorf("keep blob %s: %w", d, err)
@@ -116,6 +117,47 @@ func makeDir(path string) error {
 func (s *Store) hasFile(d Digest, size int64) bool {
 	info, err := os.Lstat(s.blobPath(d))
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
+}
+
+// syncNames brings the names of a folder of the store to the disk.
+func (s *Store) syncNames(dir string) error {
+	if err := s.check("syncnames", dir); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(dir)
+}
+
+// present makes sure, for one operation, that large blobs which it finds in the store
+// are on the disk. The process that made one may have been killed before it had synced
+// the folder, or may not have come to that yet.
+type present struct {
+	s *Store
+
+	mu     sync.Mutex
+	synced map[string]bool // folders of blobs
+}
+
+// has is [Store.hasFile] for a blob that is going to be recorded. It syncs each folder
+// once, and nothing where a blob isn't there.
+func (p *present) has(d Digest, size int64) (bool, error) {
+	if !p.s.hasFile(d, size) {
+		return false, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, dir := range []string{filepath.Dir(p.s.blobPath(d)), p.s.blobDir()} {
+		if p.synced[dir] {
+			continue
+		}
+		if err := p.s.syncNames(dir); err != nil {
+			return false, fmt.Errorf("keep blob %s: %w", d, err)
+		}
+		if p.synced == nil {
+			p.synced = map[string]bool{}
+		}
+		p.synced[dir] = true
+	}
+	return true, nil
 }
 
 // writeBlob streams a large blob to w and fails if its bytes aren't those that
@@ -299,10 +341,12 @@ func (s *Store) putTree(w kv.Writer, d Digest, enc []byte) error {
 	if len(enc) > maxTree {
 		return fmt.Errorf("keep tree: a folder of %s of names, the limit is %s", sizeText(int64(len(enc))), sizeText(maxTree))
 	}
-	if !s.hasFile(d, int64(len(enc))) {
-		if err := s.writeFileBlob(d, enc); err != nil {
-			return err
-		}
+	there, err := (&present{s: s}).has(d, int64(len(enc)))
+	if err == nil && !there {
+		err = s.writeFileBlob(d, enc)
+	}
+	if err != nil {
+		return err
 	}
 	return s.trees.Put(w, d.key(), nil)
 }

@@ -15,12 +15,17 @@ import (
 
 // GCOptions say what a collection removes.
 type GCOptions struct {
-	// Live tells whether a manifest is still needed. Nil needs all of them.
-	Live func(*Manifest) bool
-	// Compact gives the room back to the file system afterwards, which takes
-	// seconds for gigabytes. Without it the store uses it for what comes.
+	// Live returns a function that reports whether a manifest is still needed. GC
+	// calls it once, when no snapshot, restore, export or import is running any
+	// more, so that it sees everything that these have recorded. An error of it
+	// ends the collection, which has removed nothing then. Nil keeps all manifests.
+	Live func(context.Context) (func(*Manifest) bool, error)
+	// Compact returns the freed space to the file system afterwards, where there
+	// is enough of it: that rewrites files and takes seconds for gigabytes. Without
+	// it the store uses the space for later writes.
 	Compact bool
-	// Compacting is called before that. It may be nil.
+	// Compacting is called when that starts, and not where nothing is rewritten.
+	// It may be nil.
 	Compacting func()
 }
 
@@ -46,7 +51,13 @@ func (s *Store) GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 	}
 	defer release()
 	out := new(GCReport)
-	roots, err := s.roots(ctx, o.Live, out)
+	live := func(*Manifest) bool { return true }
+	if o.Live != nil {
+		if live, err = o.Live(ctx); err != nil {
+			return nil, fmt.Errorf("collect garbage: %w", err)
+		}
+	}
+	roots, err := s.roots(ctx, live, out)
 	if err != nil {
 		return nil, fmt.Errorf("collect garbage: %w", err)
 	}
@@ -64,10 +75,7 @@ func (s *Store) GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 		return nil, fmt.Errorf("collect garbage: %w", err)
 	}
 	if o.Compact {
-		if o.Compacting != nil {
-			o.Compacting()
-		}
-		if err := s.kv.Compact(ctx); err != nil {
+		if err := s.kv.Reclaim(ctx, o.Compacting); err != nil {
 			return nil, fmt.Errorf("collect garbage: %w", err)
 		}
 	}
@@ -85,7 +93,7 @@ func (s *Store) roots(ctx context.Context, live func(*Manifest) bool, out *GCRep
 	var dead []*Manifest
 	out.states = make(map[string]int)
 	for _, m := range all {
-		if live == nil || live(m) {
+		if live(m) {
 			roots = append(roots, m.Root)
 			for _, chat := range accounts(m.ChatID) {
 				out.states[chat]++

@@ -48,6 +48,9 @@ type Options struct {
 	KV *kv.Store
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// OnRecover is called when a restore that was cut short has been taken back, or
+	// finished. It may be nil.
+	OnRecover func(context.Context, Recovery)
 	// OnWait is called when an operation has to wait for another process that
 	// collects garbage, or the other way round. It may be nil.
 	OnWait func(owner string)
@@ -57,11 +60,13 @@ type Options struct {
 // the package comment for what they and other processes may do at once.
 type Store struct {
 	records
-	kv      *kv.Store
-	dir     string
-	now     func() time.Time
-	onWait  func(string)
-	workers int
+	kv     *kv.Store
+	dir    string
+	now    func() time.Time
+	onWait func(string)
+	// onRecover is Options.OnRecover.
+	onRecover func(context.Context, Recovery)
+	workers   int
 	// fault and pause are for tests: see tree.fault; pause is called between
 	// the steps of an operation with the step's name.
 	fault func(call, name string) error
@@ -93,7 +98,7 @@ const (
 // Open gives a Store. It does nothing else.
 func Open(o Options) *Store {
 	s := &Store{
-		records: newRecords(), kv: o.KV, dir: o.Dir, now: o.Now, onWait: o.OnWait,
+		records: newRecords(), kv: o.KV, dir: o.Dir, now: o.Now, onWait: o.OnWait, onRecover: o.OnRecover,
 		workers: min(2*runtime.GOMAXPROCS(0), maxWorkers),
 		folders: make(map[string]*folderState),
 		ids:     ulid.Monotonic(randomReader{}, 0),
@@ -104,9 +109,16 @@ func Open(o Options) *Store {
 	if s.onWait == nil {
 		s.onWait = func(string) {}
 	}
+	if s.onRecover == nil {
+		s.onRecover = func(context.Context, Recovery) {}
+	}
 	s.pause = func(string) {}
 	return s
 }
+
+// Hook lets fn be called between the steps of an operation, with the step's name. It is
+// for tests of packages that use a Store, and is set before the Store is used.
+func (s *Store) Hook(fn func(step string)) { s.pause = fn }
 
 // newID makes an id that sorts after those made before.
 func (s *Store) newID(now time.Time) string {

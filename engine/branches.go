@@ -244,7 +244,7 @@ func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreReque
 	e.endServicesIn(s.ws, "the chat went on in another branch")
 	done, err := e.moveTo(ctx, s.ws, to, cas.RestoreOptions{
 		About:  cas.About{ID: move.Moved, ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
-		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written,
+		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written, Doing: doingBranch,
 	})
 	if err != nil {
 		err = errors.Join(err, e.endMove(context.WithoutCancel(ctx), s.chat.ID))

@@ -20,6 +20,11 @@ func (e *Engine) RenameChat(ctx context.Context, ref ChatRef, title string) (Cha
 	if title == "" {
 		return Chat{}, fault.New(fault.Usage, "a title can't be empty")
 	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return Chat{}, err
+	}
+	defer release()
 	chat, err := e.find(ctx, ref, nil)
 	if err != nil {
 		return Chat{}, err

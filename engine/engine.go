@@ -99,6 +99,7 @@ type Engine struct {
 	temporaries *atomicfile.Ledger
 	minted      minted
 	folding     chan struct{} // holds one token: the fold of this process
+	held        holding       // the lock of the data directory
 	schemas     schemas
 	grace       time.Duration // toolGrace, but in tests
 	damage      damageTold
@@ -114,8 +115,10 @@ type Engine struct {
 	turns  map[TurnID]*turn // live ones, and the last few that ended
 	ended  []TurnID
 	closed bool
-	box    *toolbox       // as of the last look
-	wg     sync.WaitGroup // of starts and live turns
+	box    *toolbox // as of the last look
+	// usualBox is the toolbox of requests that choose no tools, where that isn't box.
+	usualBox *toolbox
+	wg       sync.WaitGroup // of starts and live turns
 	// keeping is set once the goroutine runs that looks after the store, and
 	// collecting stops what it is at; nil where it is at nothing.
 	keeping    bool
@@ -159,6 +162,7 @@ func New(o Options) *Engine {
 		temporaries: atomicfile.OpenLedger(o.DataDir),
 		turns:       map[TurnID]*turn{},
 		folding:     make(chan struct{}, 1),
+		held:        holding{taking: make(chan struct{}, 1)},
 		grace:       toolGrace,
 
 		recordLimit: largestRecord,
@@ -166,12 +170,14 @@ func New(o Options) *Engine {
 		upkeepEvery: upkeepEvery,
 		pause:       func(string) {},
 	}
-	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken})
+	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken, Writing: e.holdWrite, OnWait: e.noticeWait})
 	e.states = cas.Open(cas.Options{
 		Dir: o.DataDir, KV: e.store, Now: o.Now,
-		OnWait: func(owner string) { o.Notice("waiting for the store of files, " + owner) },
+		OnWait:    func(owner string) { o.Notice("waiting for the store of files, " + owner) },
+		OnRecover: e.recovered,
 	})
 	e.counter = journal.NewCounter(o.DataDir, e.highest)
+	e.journals.OnWait, e.counter.OnWait = e.noticeWait, e.noticeWait
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }

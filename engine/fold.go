@@ -41,6 +41,11 @@ func (e *Engine) Fold(ctx context.Context, budget time.Duration) (int, error) {
 	if err != nil || len(turns) == 0 {
 		return 0, err
 	}
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer letData()
 	release, ok, err := e.beginFold(ctx, budget)
 	if err != nil || !ok {
 		return 0, err

@@ -27,7 +27,12 @@ func (e *Engine) grant(ctx context.Context, d event.Decision, chatID, rule strin
 	if d == event.AllowChat {
 		g.Scope = chatID
 	}
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		return putBounded(e, tx, e.tables.grants, &g, "the approval of "+cutRunes(cleanLine(g.Pattern), maxName))
 	})
 	if err != nil {
@@ -60,6 +65,11 @@ const mirrorTime = 15 * time.Second
 func (e *Engine) mirror(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, mirrorTime)
 	defer cancel()
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer letData()
 	release, err := e.lock(ctx, "catalog", nil)
 	if err != nil {
 		return err

@@ -95,6 +95,11 @@ func (e *Engine) keepLearnt(models []*choice) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), learntTime)
 	defer cancel()
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return
+	}
+	defer letData()
 	release, err := e.lock(ctx, "catalog", nil)
 	if err != nil {
 		return

@@ -273,6 +273,11 @@ func lastPayload(all []ShownPayload) int {
 // keepDecision writes a decision, unless there is one; it gives the one that
 // holds then.
 func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision) (held *PayloadDecision, again bool, err error) {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	defer release()
 	key := kv.Str(wanted.ChatID).Str(wanted.PayloadID)
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		held, again = nil, false
@@ -309,6 +314,11 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 	})
 	alive, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTime)
 	defer cancel()
+	release, lerr := e.shareData(alive, nil)
+	if lerr != nil {
+		return turn, errors.Join(err, lerr)
+	}
+	defer release()
 	if err != nil {
 		undo := e.store.UpdateSync(alive, func(tx *kv.Tx) error {
 			return e.tables.payloads.Delete(tx, kv.Str(p.Decision.ChatID).Str(p.ID))

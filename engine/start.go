@@ -14,9 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/models"
-	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/internal/schema"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // Start begins a turn. It returns once the person's message is accepted, that
@@ -35,6 +33,7 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 	t, conv, err := e.prepare(ctx, req)
 	if err == nil {
 		err = t.begin(ctx, conv)
+		conv.letOrigin()
 	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errClosed) {
@@ -78,13 +77,13 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		abandon: make(chan struct{}), since: e.o.Now(),
 	}
 	var err error
-	if t.box, err = e.toolbox(ctx); err != nil {
+	if t.box, err = e.toolboxFor(ctx, needOf(&t.req)); err != nil {
 		return nil, nil, err
 	}
 	if err := t.sessionTools(ctx); err != nil {
 		return nil, nil, err
 	}
-	if err := t.checkRequest(); err != nil {
+	if err := t.checkRequest(ctx); err != nil {
 		return nil, nil, err
 	}
 	conv, err := e.converse(ctx, req)
@@ -92,16 +91,25 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		return nil, nil, err
 	}
 	t.unlock = conv.unlock
-	err = t.giveHistory(conv)
+	if err := t.prepareWith(ctx, conv); err != nil {
+		conv.unlock()
+		conv.letOrigin()
+		return nil, nil, err
+	}
+	return t, conv, nil
+}
+
+// prepareWith gathers what the turn needs of its chat.
+func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
+	err := t.giveHistory(conv)
 	if err == nil {
-		err = t.chooseAgent(conv)
+		err = t.chooseAgent(ctx, conv)
 	}
 	if err == nil {
 		err = t.chooseModel(ctx, conv)
 	}
 	if err != nil {
-		conv.unlock()
-		return nil, nil, err
+		return err
 	}
 	t.path = conv.path
 	if conv.summed != nil {
@@ -111,30 +119,28 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		t.req.Parts = conv.again.Parts
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
-	t.policy = t.policy.With(e.granted(conv.chat.ID))
-	t.accept = e.acceptanceOf(t, conv)
+	t.policy = t.policy.With(t.eng.granted(conv.chat.ID))
+	t.accept = t.eng.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
-		conv.unlock()
-		return nil, nil, err
+		return err
 	}
 	t.red = newReducer(t.accept)
 	for _, m := range t.path {
 		t.reserveIDs(m)
 	}
 	if err := t.bindWorkflow(ctx); err != nil {
-		conv.unlock()
-		return nil, nil, err
+		return err
 	}
 	t.inherit(conv)
-	return t, conv, nil
+	return nil
 }
 
 // maxSystem bounds the system prompt, which is kept in each journal and in the
 // chat's record.
 const maxSystem = 1 << 20
 
-func (t *turn) checkRequest() error {
+func (t *turn) checkRequest(ctx context.Context) error {
 	if len(t.req.Calls) > 0 && len(t.req.Parts) == 0 {
 		t.req.Parts = directParts(t.req.Calls)
 	}
@@ -149,7 +155,8 @@ func (t *turn) checkRequest() error {
 		return err
 	}
 	t.policy = t.eng.o.Policy.With(t.req.Policy)
-	if err := t.policy.Check(); err != nil {
+	err := t.policy.Check()
+	if err != nil {
 		return fault.Wrap(fault.Usage, "read the rules", err, `fettle ask --allow 'write_file(path=notes/**)' …`)
 	}
 	if t.req.Schema != nil {
@@ -161,6 +168,13 @@ func (t *turn) checkRequest() error {
 	}
 	if err := t.deal(); err != nil {
 		return err
+	}
+	if err = t.chooseTools(); err == nil {
+		return nil
+	}
+	// The message is to name what was meant among all tools.
+	if wider, werr := t.widen(ctx); werr != nil || !wider {
+		return errors.Join(err, werr)
 	}
 	return t.chooseTools()
 }
@@ -187,34 +201,6 @@ func (t *turn) checkChat() error {
 		return fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
 	}
 	return nil
-}
-
-func (t *turn) chooseTools() error {
-	if t.req.app != nil {
-		t.offer = t.req.app.offer
-		t.names = t.offer.Names()
-		return t.checkCalls()
-	}
-	t.offer = t.offered()
-	if t.req.Tools != nil {
-		t.offer = t.box.tools.Offered()
-		var err error
-		if t.offer, err = t.offer.Select(t.req.Tools...); err != nil {
-			return fault.Wrap(fault.Usage, "--tool", err, "fettle ask --tool 'read_*' …")
-		}
-		if len(t.req.Tools) == 0 {
-			t.offer, _ = toolset.NewSet() // no entries, nothing to refuse
-		}
-	}
-	var err error
-	if t.clients, err = clientEntries(t.req.ClientTools); err != nil {
-		return err
-	}
-	t.req.ClientTools = nil
-	t.chosen = t.offer
-	t.offer = t.withClients(t.offer)
-	t.names = t.offer.Names()
-	return t.checkCalls()
 }
 
 func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
@@ -473,29 +459,4 @@ func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (
 		return nil, err
 	}
 	return func() { release(); let() }, nil
-}
-
-// lockShared is lock for what many may hold.
-func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, storeFault("make the folder of locks", err)
-	}
-	release, err := lockfile.AcquireShared(ctx, filepath.Join(dir, name), onWait)
-	if err != nil {
-		return nil, waitFault(ctx, "take the lock "+name, err)
-	}
-	return release, nil
-}
-
-func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, storeFault("make the folder of locks", err)
-	}
-	release, err := lockfile.Acquire(ctx, filepath.Join(dir, name), onWait)
-	if err != nil {
-		return nil, waitFault(ctx, "take the lock "+name, err)
-	}
-	return release, nil
 }

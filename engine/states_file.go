@@ -110,6 +110,9 @@ func (e *Engine) ImportStates(ctx context.Context, req RestoreRequest, file Hist
 	defer unlock()
 	chat := &conv.chat
 	open := func() (*toolset.Workspace, func(), error) { return e.lockedFolderOf(ctx, *chat, req.OnWait) }
+	if err := e.takeBackCut(ctx, *chat, open); err != nil {
+		return nil, err
+	}
 	if err := e.settleIn(ctx, chat, open); err != nil {
 		return nil, err
 	}
@@ -172,6 +175,11 @@ func (e *Engine) followStates(ctx context.Context, chat *Chat, ws *toolset.Works
 // importNew imports into a chat that it makes. The chat appears once its states are
 // there; where a crash comes between, the collector removes them.
 func (e *Engine) importNew(ctx context.Context, file History) (*ImportedStates, error) {
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer letData()
 	release, err := e.states.Guard(ctx) // the states have no chat until the end
 	if err != nil {
 		return nil, storeFault("keep the collector away", err)

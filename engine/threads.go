@@ -59,7 +59,12 @@ func (e *Engine) NameThread(ctx context.Context, name, chatID string) error {
 	if err := checkThread(name); err != nil {
 		return err
 	}
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		return e.tables.threads.Put(tx, &thread{Name: name, ChatID: chatID, At: e.o.Now()})
 	})
 	if err != nil {

@@ -275,6 +275,11 @@ func (e *Engine) countOldTurns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
 	for last := kv.Key(nil); ; {
 		err := e.store.Update(ctx, func(tx *kv.Tx) (err error) {
 			last, err = e.countGroup(tx, last)

@@ -219,11 +219,15 @@ func (e *Engine) CancelWorkflow(ctx context.Context, id string) (WorkflowInstanc
 	case WorkflowComplete, WorkflowCancelled:
 		return i, nil // there is nothing to end
 	}
-	unlock, err := e.tryChat(Chat{ID: i.ChatID, Number: i.Chat})
+	unlock, err := e.tryChat(ctx, Chat{ID: i.ChatID, Number: i.Chat})
 	if err != nil {
 		return i, err
 	}
 	defer unlock()
+	there, err := e.readWorkflow(ctx, &i) // it may have continued and ended since it was read
+	if err != nil || !there || i.State == WorkflowComplete || i.State == WorkflowCancelled {
+		return i, err
+	}
 	i.State, i.UpdatedAt = WorkflowCancelled, e.o.Now()
 	return i, e.saveWorkflow(ctx, &i)
 }

@@ -26,6 +26,9 @@ type Counter struct {
 	// Recover tells the highest numbers that are known from elsewhere, for
 	// when the file is lost or broken.
 	Recover func(context.Context) (Numbers, error)
+	// OnWait is called with the holder of the counter's lock, once a wait for it has
+	// taken [lockfile.Soon]. It may be nil.
+	OnWait func(owner string)
 }
 
 // Numbers are the last ones given out.
@@ -73,14 +76,14 @@ func (c *Counter) Raise(ctx context.Context, above Numbers) error {
 
 // change replaces the file under its lock.
 func (c *Counter) change(ctx context.Context, how func(last *Numbers)) (sync func() error, err error) {
-	limited, cancel := context.WithTimeout(ctx, counterTime)
-	defer cancel()
-	release, err := lockfile.Acquire(limited, c.path+".lock", nil)
+	release, err := lockfile.Wait(ctx, c.path+".lock", lockfile.Patience{Bound: counterTime, Quiet: lockfile.Soon, OnWait: c.OnWait})
 	if err != nil {
 		return nil, fmt.Errorf("lock counter: %w", err)
 	}
 	defer release()
-	last, err := c.read(ctx)
+	limited, cancel := context.WithTimeout(ctx, counterTime)
+	defer cancel()
+	last, err := c.read(limited)
 	if err != nil {
 		return nil, err
 	}

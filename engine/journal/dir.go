@@ -50,6 +50,10 @@ type Dir struct {
 	maxLine int
 	// writeAt is (*os.File).WriteAt, but in tests.
 	writeAt func(f *os.File, b []byte, at int64) (int, error)
+	// OnWait is called with the holder of a lock of the folder that is waited for,
+	// once the wait has taken [lockfile.Soon]. It is set before the Dir is used, and
+	// may be nil.
+	OnWait func(owner string)
 }
 
 // Open makes a Dir of the folder, which Create makes when it is first needed.
@@ -106,9 +110,7 @@ func (d *Dir) names() ([]string, error) {
 // keep it. Those who look do so one after the other, by the look lock: a look
 // holds the lock for a moment, and another one would take that for an owner.
 func (d *Dir) look(ctx context.Context, turn string, use func(release func())) (free bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
-	done, err := lockfile.Acquire(ctx, filepath.Join(d.path, lookName), nil)
+	done, err := d.wait(ctx, filepath.Join(d.path, lookName), lookTime)
 	if err != nil {
 		return false, fmt.Errorf("look at turn %s: %w", turn, err)
 	}
@@ -158,29 +160,17 @@ func (d *Dir) Wait(ctx context.Context, turn string, onWait func(owner string)) 
 	}
 }
 
-// BusyError means that another process's fold took longer than folds wait.
-type BusyError struct{ Owner string }
-
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("fold journals: %s has been at it for %s", e.Owner, foldTime)
+// wait takes a lock of the folder.
+func (d *Dir) wait(ctx context.Context, path string, bound time.Duration) (release func(), err error) {
+	return lockfile.Wait(ctx, path, lockfile.Patience{Bound: bound, Quiet: lockfile.Soon, OnWait: d.OnWait})
 }
 
 // AcquireFold lets the caller be the only one who folds. With it, a journal
 // that can't be claimed is a live one: what was finished before the call has
-// been folded by somebody or can be claimed now. The folder has to be there.
+// been folded by another process or can be claimed now. The folder has to be there. A
+// [lockfile.BusyError] says that another fold took longer than folds wait.
 func (d *Dir) AcquireFold(ctx context.Context) (release func(), err error) {
-	path := filepath.Join(d.path, foldName)
-	limited, cancel := context.WithTimeout(ctx, foldTime)
-	defer cancel()
-	release, err = lockfile.Acquire(limited, path, nil)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		owner := lockfile.Owner(path)
-		if owner == "" {
-			owner = "another process"
-		}
-		return nil, &BusyError{Owner: owner}
-	}
-	return release, err
+	return d.wait(ctx, filepath.Join(d.path, foldName), foldTime)
 }
 
 // TryFold is AcquireFold for those who have no time: ok is false where

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
-	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/internal/record"
 )
 
@@ -53,7 +52,7 @@ func (d *Dir) Create(ctx context.Context, turn string, accept any) (*Writer, err
 	if err != nil {
 		return nil, err
 	}
-	release, err := lockfile.Acquire(ctx, d.lock(turn), nil)
+	release, err := d.wait(ctx, d.lock(turn), lookTime)
 	if err != nil {
 		return nil, fmt.Errorf("lock journal: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 var (
@@ -32,7 +34,7 @@ type BusyError struct {
 func (e *BusyError) Error() string {
 	who := "another process"
 	if e.PID > 0 {
-		who = fmt.Sprintf("pid %d", e.PID)
+		who = lockfile.Process(e.PID)
 	}
 	return fmt.Sprintf("open store %s: held by %s, waited %s", e.Dir, who, e.Waited.Round(time.Millisecond))
 }

@@ -64,7 +64,9 @@ func (r *Registry) extract(ctx context.Context, p *Plan, progress func(done, tot
 	}
 	if _, err := os.Lstat(dir); err == nil {
 		if damage := damaged(dir, p.Files); len(damage) == 0 {
-			return nil
+			// Its files were on the disk before it had its name. Whether that is so of the
+			// name too only the process knows that made it, which may have been killed.
+			return errors.Join(atomicfile.SyncDir(parent), atomicfile.SyncDir(r.folders()))
 		}
 		release, ok, err := r.tryFolder(p.Manifest.ID, p.revision())
 		if err != nil {
@@ -78,9 +80,13 @@ func (r *Registry) extract(ctx context.Context, p *Plan, progress func(done, tot
 			return err
 		}
 	}
-	return p.bundle.Extract(ctx, dir, bundle.ExtractOptions{
+	err := p.bundle.Extract(ctx, dir, bundle.ExtractOptions{
 		Add: map[string][]byte{"toolset.yaml": p.yaml}, Under: p.under(), Durable: true, Progress: progress,
 	})
+	if err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(r.folders()) // parent may be new in it
 }
 
 // tryFolder takes the lock of a folder alone.

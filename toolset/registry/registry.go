@@ -25,6 +25,10 @@ type Options struct {
 	Now func() time.Time
 	// OnWait is told which process is waited for; nil isn't.
 	OnWait func(owner string)
+	// Hold keeps the data directory from being replaced until release is called. It
+	// is called before anything is changed, for the whole of a change; nil is for a
+	// data directory that nothing replaces.
+	Hold func(context.Context) (release func(), err error)
 }
 
 // Registry is the installed toolsets of one data directory.
@@ -39,6 +43,9 @@ type Registry struct {
 func New(o Options) *Registry {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Hold == nil {
+		o.Hold = func(context.Context) (func(), error) { return func() {}, nil }
 	}
 	return &Registry{o: o, tables: newTables(), pause: func(string) {}}
 }
@@ -118,21 +125,34 @@ func (e *BusyError) Error() string {
 	return e.Owner + " changes the toolsets"
 }
 
-// lock takes one of the locks in the data directory.
+// lock takes one of the locks in the data directory, after having taken hold of that
+// as a whole: nothing is changed without one of them.
 func (r *Registry) lock(ctx context.Context, name string) (func(), error) {
+	letGo, err := r.o.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := r.lockNamed(ctx, name)
+	if err != nil {
+		letGo()
+		return nil, err
+	}
+	return func() { unlock(); letGo() }, nil
+}
+
+func (r *Registry) lockNamed(ctx context.Context, name string) (func(), error) {
 	path, err := lockPath(r.o.DataDir, name)
 	if err != nil {
 		return nil, err
 	}
-	wait := changeWait
+	p := lockfile.Patience{Bound: changeWait, OnWait: r.o.OnWait}
 	if name == mirrorLock {
-		wait = mirrorWait
+		p.Bound = mirrorWait
 	}
-	bounded, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	release, err := lockfile.Acquire(bounded, path, r.o.OnWait)
-	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		return nil, &BusyError{Owner: lockfile.Owner(path)}
+	release, err := lockfile.Wait(ctx, path, p)
+	var busy *lockfile.BusyError
+	if errors.As(err, &busy) {
+		return nil, &BusyError{Owner: busy.Owner}
 	}
 	return release, err
 }
@@ -146,14 +166,18 @@ func lockPath(dataDir, name string) (string, error) {
 }
 
 // change runs fn as one transaction that is safe from a power cut, with the
-// mirror out of the way, and writes the mirror after it. The caller holds the
-// lock of changes.
-func (r *Registry) change(ctx context.Context, fn func(*kv.Tx) error) error {
+// mirror out of the way, and writes the mirror after it. fn changes the records of
+// nothing but t. The caller holds the lock of changes.
+func (r *Registry) change(ctx context.Context, t touched, fn func(*kv.Tx) error) error {
 	release, err := r.lock(ctx, mirrorLock)
 	if err != nil {
 		return err
 	}
 	defer release()
+	before, err := ReadIndex(r.o.DataDir)
+	if err != nil {
+		before = nil // it is written from the records
+	}
 	if err := dropMirror(r.o.DataDir); err != nil {
 		return err
 	}
@@ -164,36 +188,35 @@ func (r *Registry) change(ctx context.Context, fn func(*kv.Tx) error) error {
 		}
 		return r.count(tx)
 	})
-	if err != nil {
-		// nothing has changed, so the mirror is what it was
-		return errors.Join(err, r.restoreMirror(ctx))
+	if err == nil {
+		r.pause("records written")
 	}
-	r.pause("records written")
-	_, err = r.writeMirror(ctx)
-	return err
+	if err != nil {
+		return errors.Join(err, r.bringUp(ctx, before, t))
+	}
+	// The change is made. Where the mirror can't be written, the next reader finds none
+	// and reads the records.
+	_ = r.bringUp(ctx, before, t)
+	return nil
 }
 
 // count notes that the records have changed.
 func (r *Registry) count(tx *kv.Tx) error {
-	now, err := r.tables.counter.Get(tx, kv.Str("toolsets"))
-	if errors.Is(err, kv.ErrNotFound) {
-		now, err = new(generation), nil
-	}
+	now, err := r.generation(tx)
 	if err != nil {
 		return err
 	}
-	now.Number++
-	return r.tables.counter.Put(tx, now)
+	return r.tables.counter.Put(tx, &generation{Number: now + 1})
 }
 
 // changing is change under the lock of changes, which it takes.
-func (r *Registry) changing(ctx context.Context, fn func(*kv.Tx) error) error {
+func (r *Registry) changing(ctx context.Context, t touched, fn func(*kv.Tx) error) error {
 	release, err := r.lock(ctx, changeLock)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return r.change(ctx, fn)
+	return r.change(ctx, t, fn)
 }
 
 // Hold keeps other processes from changing records, files and mirror of the

@@ -36,14 +36,13 @@ func Lock(ctx context.Context, path string) (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("change %s: %w", path, err)
 	}
-	bounded, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	release, err = lockfile.Acquire(bounded, file+".lock", nil)
+	release, err = lockfile.Wait(ctx, file+".lock", lockfile.Patience{Bound: lockWait})
+	var busy *lockfile.BusyError
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("change %s: %w", path, ErrBusy)
+	case errors.As(err, &busy):
+		return nil, fmt.Errorf("change %s: %w: %s; try again when it has ended", path, ErrBusy, busy.Owner)
 	case err != nil:
 		return nil, fmt.Errorf("change %s: %w", path, err)
 	}

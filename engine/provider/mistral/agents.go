@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
@@ -72,7 +73,7 @@ func (p *Provider) enlist(ctx context.Context, req *provider.Request) (map[strin
 	if err := os.MkdirAll(filepath.Dir(p.o.AgentFile), 0o700); err != nil {
 		return nil, src.Error(provider.Rejected, "make the folder of agents: "+err.Error(), err)
 	}
-	release, err := lockfile.Acquire(ctx, p.o.AgentFile+".lock", nil)
+	release, err := lockfile.Wait(ctx, p.o.AgentFile+".lock", lockfile.Patience{Bound: agentsWait})
 	if err != nil {
 		return nil, src.Error(provider.Rejected, "wait for the file of agents: "+err.Error(), err)
 	}
@@ -86,6 +87,10 @@ func (p *Provider) enlist(ctx context.Context, req *provider.Request) (map[strin
 	p.cast = castIDs{slices.Clone(agents), ids}
 	return ids, nil
 }
+
+// agentsWait bounds the wait for another process that makes agents, each of which is a
+// request.
+const agentsWait = time.Minute
 
 func (p *Provider) enlistLocked(ctx context.Context, src wire.Source, agents []provider.NativeAgent) (map[string]string, error) {
 	kept := p.readAgents()
