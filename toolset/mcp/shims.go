@@ -19,10 +19,7 @@ func unshim(path string) string {
 	home, _ := os.UserHomeDir() // without one there are no settings in it
 	switch {
 	case filepath.Base(dir) == "shims" && isDir(filepath.Join(root, "versions")): // pyenv, rbenv, nodenv
-		wanted := strings.Fields(os.Getenv(strings.ToUpper(strings.TrimPrefix(filepath.Base(root), ".")) + "_VERSION"))
-		if len(wanted) == 0 {
-			wanted = strings.Fields(textOf(filepath.Join(root, "version")))
-		}
+		wanted := strings.Fields(textOf(filepath.Join(root, "version")))
 		return installed([]string{filepath.Join(root, "versions")}, name, wanted, path)
 	case filepath.Base(dir) == "shims" && isDir(filepath.Join(root, "installs")): // asdf, mise
 		trees, err := filepath.Glob(filepath.Join(root, "installs", "*"))
@@ -68,9 +65,8 @@ func wantedTools(home string, trees []string) []string {
 		tools[filepath.Base(tree)] = true
 	}
 	tools["nodejs"] = tools["nodejs"] || tools["node"] // what asdf calls it
-	config := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
 	var out []string
-	for line := range strings.Lines(textOf(filepath.Join(config, "mise", "config.toml")) + "\n" + textOf(filepath.Join(home, ".tool-versions"))) {
+	for line := range strings.Lines(textOf(filepath.Join(home, ".config", "mise", "config.toml")) + "\n" + textOf(filepath.Join(home, ".tool-versions"))) {
 		line, _, _ = strings.Cut(line, "#")
 		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n=\"'[],", r) })
 		if len(fields) > 1 && tools[fields[0]] {

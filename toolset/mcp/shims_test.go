@@ -82,8 +82,6 @@ func TestInterpretersOfVersionManagersStart(t *testing.T) {
 	python := realPython(t)
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", "")
-	t.Setenv("PYENV_VERSION", "")
 	write := func(path, text string, mode os.FileMode) string {
 		path = filepath.Join(home, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
