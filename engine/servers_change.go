@@ -83,6 +83,38 @@ func (e *Engine) SwitchMCPServer(ctx context.Context, id string, on bool) (bool,
 	return changed, e.toolsetFault("switch the MCP server "+id, err)
 }
 
+// endMCPServers ends the MCP servers that may not be used any more. Without the mirror it
+// ends none: they are refused at the next turn.
+func (e *Engine) endMCPServers(ctx context.Context) {
+	if e.o.MCP == nil {
+		return
+	}
+	servers, err := e.MCPServers(ctx)
+	if err != nil {
+		return
+	}
+	for _, s := range servers {
+		if s.Unusable != "" {
+			e.o.MCP.Forget(s.ID)
+		}
+	}
+}
+
+// UnusableMCPServers returns which of some MCP servers may not be used any more: those that
+// were removed or disabled, or whose toolset was, by this process or another. It does not
+// open the store.
+func (e *Engine) UnusableMCPServers(ids []string) []string {
+	m, err := registry.ReadMirror(e.o.DataDir)
+	if err != nil { // it is being written
+		return nil
+	}
+	usable := map[string]bool{}
+	for _, s := range m.Servers {
+		usable[s.ID] = s.Unusable == ""
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return usable[id] })
+}
+
 // Looked is what came of looking at a server.
 type Looked struct {
 	Report *mcp.Report
@@ -170,8 +202,20 @@ func serverFault(id string, err error) error {
 }
 
 // NoteServerTools keeps which tools a server was seen to have, where these are
-// others than those that are pinned. They wait for an approval.
+// others than those that are pinned. They wait for an approval. Once the engine is closed
+// nothing is recorded: the next connection compares the tools with the pins again.
 func (e *Engine) NoteServerTools(ctx context.Context, id string, now []toolset.Tool) {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return
+	}
+	e.wg.Add(1) // Close waits before it closes the store
+	e.mu.Unlock()
+	defer e.wg.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.base, cancel)()
 	m, err := e.MCPServer(ctx, id)
 	if err != nil || m.PinnedAt == nil {
 		return // a session's, or removed meanwhile
@@ -181,6 +225,7 @@ func (e *Engine) NoteServerTools(ctx context.Context, id string, now []toolset.T
 	}
 	changes, err := e.installed().PinServer(ctx, id, now, false)
 	switch {
+	case ctx.Err() != nil: // the engine or the connection is being closed
 	case err != nil:
 		e.o.Notice("what changed at the MCP server " + id + " is not noted: " + firstLine(err))
 	case len(changes) > 0:

@@ -3,18 +3,21 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -70,7 +73,7 @@ func (s *remoteServer) serve(w http.ResponseWriter, r *http.Request) {
 func serving(t *testing.T, script string) *bench {
 	t.Helper()
 	b := newBench(t, script)
-	manager := mcp.New(mcp.Options{Dir: filepath.Join(b.dir, "mcp"), Changed: b.NoteServerTools})
+	manager := mcp.New(mcp.Options{Dir: filepath.Join(b.dir, "mcp"), Changed: b.NoteServerTools, Unusable: b.UnusableMCPServers})
 	b.o.MCP = manager
 	b.o.Runner = toolShelf(t, "").o.Runner
 	t.Cleanup(func() {
@@ -170,5 +173,138 @@ func TestAServersToolsArePinnedAndAChangeWaits(t *testing.T) {
 	b.o.MCP.Forget("docs")
 	if results, _ := resultsOf(b.follow(b.start(req))); !slices.Equal(results, []string{"docs:find: found it"}) {
 		t.Errorf("approved again: %q", results)
+	}
+}
+
+// A server that is disabled is ended and no longer offered, by this process and by another
+// that shares the data.
+func TestADisabledServerIsEndedAndNotOffered(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for name, disable := range map[string]func(*bench) error{
+		"by this process": func(b *bench) error { _, err := b.SwitchMCPServer(ctx, "docs", false); return err },
+		"by another":      func(b *bench) error { _, err := b.installed().SetServerEnabled(ctx, "docs", false); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := serving(t, findsOnce)
+			if err := b.AddMCPServer(ctx, manifest.MCPServer{ID: "docs", URL: newRemote(t).URL}, registry.ServerSettings{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.LookAtMCPServer(ctx, "docs", true); err != nil {
+				t.Fatal(err)
+			}
+			req := ask("find")
+			req.Policy = permission.Policy{Allow: []string{"docs:*"}}
+			if results, _ := resultsOf(b.follow(b.start(req))); !slices.Equal(results, []string{"docs:find: found it"}) {
+				t.Fatalf("enabled: %q", results)
+			}
+			manager := b.o.MCP.(*mcp.Manager)
+			if running := manager.Running(); !slices.Equal(running, []string{"docs"}) {
+				t.Fatalf("running: %q", running)
+			}
+			if err := disable(b); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(time.Minute); len(manager.Running()) > 0; time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("it runs still")
+				}
+			}
+			if results, _ := resultsOf(b.follow(b.start(req))); len(results) != 1 || !strings.Contains(results[0], "there is no tool find") {
+				t.Errorf("disabled: %q", results)
+			}
+		})
+	}
+}
+
+// forgetting notes which servers are ended, and reaches none.
+type forgetting struct {
+	MCP
+	mu  sync.Mutex
+	ids []string
+}
+
+func (f *forgetting) Look(context.Context, mcp.Server, *toolset.Workspace) (*mcp.Report, error) {
+	return nil, errors.New("it is not reached here")
+}
+
+func (f *forgetting) Forget(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ids = append(f.ids, id)
+}
+
+// The servers of a toolset end with it, whichever process disables it.
+func TestTheServersOfADisabledToolsetEnd(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	const server = "my-mcp-server"
+	for name, disable := range map[string]func(*bench) error{
+		"disabled": func(b *bench) error { _, err := b.SwitchToolset(ctx, "my-toolset", false); return err },
+		"revoked":  func(b *bench) error { return b.RevokeToolset(ctx, "my-toolset") },
+		"removed":  func(b *bench) error { _, err := b.RemoveToolset(ctx, "my-toolset"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := toolShelf(t, "")
+			ended := &forgetting{}
+			b.o.MCP = ended
+			b.install("my-toolset")
+			if unusable := b.UnusableMCPServers([]string{server}); len(unusable) > 0 || len(ended.ids) > 0 {
+				t.Fatalf("at first: %q, ended %q", unusable, ended.ids)
+			}
+			if err := disable(b); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(ended.ids, server) {
+				t.Errorf("ended: %q", ended.ids)
+			}
+			if unusable := b.UnusableMCPServers([]string{server}); !slices.Equal(unusable, []string{server}) { // what another process sees
+				t.Errorf("unusable: %q", unusable)
+			}
+		})
+	}
+}
+
+// A change that a server reports once the store is closed is no error, and is found by the
+// next engine.
+func TestAChangeAfterTheStoreIsClosedWaits(t *testing.T) {
+	t.Parallel()
+	b := serving(t, findsOnce)
+	remote := newRemote(t)
+	ctx := t.Context()
+	if err := b.AddMCPServer(ctx, manifest.MCPServer{ID: "docs", URL: remote.URL}, registry.ServerSettings{}); err != nil {
+		t.Fatal(err)
+	}
+	looked, err := b.LookAtMCPServer(ctx, "docs", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var notices []string
+	b.o.Notice = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		notices = append(notices, text)
+	}
+	remote.describe("finds, and tells everybody")
+	changed := slices.Clone(looked.Report.Tools)
+	changed[0].Description = "finds, and tells everybody"
+	b.o.MCP.Forget("docs")
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.NoteServerTools(ctx, "docs", changed)
+	mu.Lock()
+	if len(notices) > 0 {
+		t.Errorf("notices: %q", notices)
+	}
+	mu.Unlock()
+	next := openBench(t, b.dir)
+	next.o.MCP, next.o.Runner = b.o.MCP, b.o.Runner
+	looked, err = next.LookAtMCPServer(ctx, "docs", false)
+	if err != nil || !looked.Waiting {
+		t.Errorf("the next look: %+v, %v", looked, err)
 	}
 }

@@ -235,8 +235,10 @@ func (e *Engine) stopMinding() bool {
 	return !e.minding
 }
 
-// endOrphans ends services whose chat or toolset is gone.
+// endOrphans ends services whose chat or toolset is gone, and MCP servers that may not be
+// used any more.
 func (e *Engine) endOrphans(ctx context.Context) {
+	e.endMCPServers(ctx)
 	gone := map[string]string{} // why, by the service's id
 	for _, s := range e.o.Services.Services() {
 		if why := e.orphaned(ctx, s); why != "" {

@@ -33,7 +33,6 @@ func newServers(rt *Runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 			value, err := k.Kept(ctx, name)
 			return value, value != "", err
 		},
-		Elicit: func() bool { return rt.Answering || rt.Streams.CanAsk() },
 		Log: func(server, text string) {
 			if rt.Verbose {
 				rt.Notice(server + ": " + text)
@@ -44,6 +43,12 @@ func newServers(rt *Runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 				return "info"
 			}
 			return ""
+		},
+		Unusable: func(ids []string) []string {
+			if rt.engine == nil {
+				return nil
+			}
+			return rt.engine.UnusableMCPServers(ids)
 		},
 		Changed: func(ctx context.Context, serverID string, now []toolset.Tool) {
 			if rt.engine != nil {

@@ -2,12 +2,14 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"sync"
 	"time"
 
@@ -139,11 +141,19 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
-			http.Error(w, "the message is too large", http.StatusRequestEntityTooLarge)
+			reject(w, http.StatusRequestEntityTooLarge, invalid(nil, "the message has more than %d MB", MaxBody>>20))
 			return
 		}
-		http.Error(w, "the message can't be read", http.StatusBadRequest)
+		reject(w, http.StatusBadRequest, invalid(nil, "the message cannot be read"))
 		return
+	}
+	checked := &messages{version: cmp.Or(r.Header.Get(versionHeader), lastBatched)} // the header came with the revision after it
+	if r.Method == http.MethodPost {
+		var reply *rejection
+		if body, reply = checked.check(trimLine(body)); reply != nil {
+			reject(w, http.StatusBadRequest, reply)
+			return
+		}
 	}
 	_ = rc.SetReadDeadline(time.Time{})
 	to := &requested{h: h, filter: filter}
@@ -154,7 +164,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set(sessionHeader, name)
 	}
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers an answer shows no progress
-	answer := &stream{ResponseWriter: w, rc: rc}
+	answer := &stream{ResponseWriter: w, rc: rc, big: checked.big}
 	defer answer.alive()()
 	if !isModern(r, body) {
 		h.serveLegacy(answer, r, to)
@@ -165,6 +175,16 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.modern.ServeHTTP(answer, r)
+}
+
+// markedID matches an id that markBig replaced, in the JSON of an answer.
+var markedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id":"\\u0000fettle:(-?[0-9]+)"`) })
+
+// reject answers a message that the SDK does not get with a JSON-RPC error.
+func reject(w http.ResponseWriter, status int, r *rejection) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = (&messages{out: w}).answer(r) // a client that is gone hears nothing
 }
 
 // serveLegacy answers a client of the legacy era. What began no session leaves none
@@ -231,7 +251,8 @@ func isModern(r *http.Request, body []byte) bool {
 // taken soon, and which isn't silent for long.
 type stream struct {
 	http.ResponseWriter
-	rc *http.ResponseController
+	rc  *http.ResponseController
+	big bool // ids of the request were replaced; see markBig
 
 	mu    sync.Mutex
 	wrote time.Time
@@ -246,6 +267,12 @@ func (s *stream) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	s.wrote = time.Now()
 	_ = s.rc.SetWriteDeadline(s.wrote.Add(stallTime)) // a server that can't has none to set
+	if s.big {                                        // the SDK writes each message whole
+		if _, err := s.ResponseWriter.Write(markedID().ReplaceAll(p, []byte(`"id":$1`))); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
 	return s.ResponseWriter.Write(p)
 }
 

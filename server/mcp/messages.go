@@ -78,8 +78,13 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		case long && err == nil:
 			return nil, errLongLine
 		}
-		return bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))), err
+		return trimLine(line), err
 	}
+}
+
+// trimLine removes a byte order mark and white space around a message.
+func trimLine(line []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 }
 
 // pass passes a line on, or answers it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,58 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	c.send(`{"jsonrpc":"2.0","id":"end","method":"ping"}`)
 	if got := c.next(); got != `{"jsonrpc":"2.0","id":"end","result":{}}` {
 		t.Errorf("the session gave %s", got)
+	}
+}
+
+// Over HTTP each body that is not a message gets a JSON-RPC error.
+func TestBodiesThatAreNoMessages(t *testing.T) {
+	t.Parallel()
+	address := open(t, plan{}).serve(nil)
+	post := func(body, version string) (status int, kind, answer string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+		must(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		if version != "" {
+			r.Header.Set("Mcp-Protocol-Version", version)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		must(t, err)
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(resp.Body)
+		must(t, err)
+		return resp.StatusCode, resp.Header.Get("Content-Type"), string(raw)
+	}
+	for _, version := range []string{"", legacy, "2026-07-28"} {
+		for _, bad := range []struct {
+			body, id string
+			code     int
+		}{
+			{"", "null", -32700}, {"\ufeff", "null", -32700}, {"not json", "null", -32700}, {`{"jsonrpc":"2.0"`, "null", -32700},
+			{"null", "null", -32600}, {"5", "null", -32600}, {"[]", "null", -32600}, {"[1]", "null", -32600}, {"{}", "null", -32600},
+			{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", -32600}, {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "null", -32600},
+			{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", -32600}, {`{"jsonrpc":"1.0","id":3,"method":"ping"}`, "3", -32600},
+			{`{"jsonrpc":"2.0","id":"q","method":7}`, `"q"`, -32600},
+		} {
+			status, kind, answer := post(bad.body, version)
+			var got struct {
+				ID    json.RawMessage
+				Error struct{ Code int }
+			}
+			if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusBadRequest || kind != "application/json" || got.Error.Code != bad.code || string(got.ID) != bad.id && !(bad.id == "null" && got.ID == nil) {
+				t.Errorf("%q of %q gives %d %s %s", bad.body, version, status, kind, answer)
+			}
+		}
+	}
+	if status, _, answer := post(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, legacy); status != http.StatusBadRequest || !strings.Contains(answer, "batches are not part of MCP") {
+		t.Errorf("a batch gives %d %s", status, answer)
+	}
+	for _, id := range []string{"7", `"7"`, "9007199254740993", "123456789012345678901234567890"} {
+		status, _, answer := post("\ufeff"+`{"jsonrpc":"2.0","id":`+id+`,"method":"initialize","params":{"protocolVersion":"`+legacy+`","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, "")
+		if status != http.StatusOK || !strings.Contains(answer, `"id":`+id+`,`) {
+			t.Errorf("the id %s gives %d %s", id, status, answer)
+		}
 	}
 }
 

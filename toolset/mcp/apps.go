@@ -116,7 +116,7 @@ func (c *conn) rawTools(ctx context.Context) ([]*sdk.Tool, error) {
 // without one.
 func (m *Manager) App(ctx context.Context, s Server, ws *toolset.Workspace, toolID string) (*App, error) {
 	var out *App
-	err := m.on(ctx, s, ws, func(c *conn) error {
+	err := m.on(ctx, s, ws, func(ctx context.Context, c *conn) error {
 		tools, err := c.rawTools(ctx)
 		if err != nil {
 			return err
@@ -224,7 +224,7 @@ func (a *App) say(ui uiMeta) {
 func (m *Manager) AppTool(ctx context.Context, s Server, ws *toolset.Workspace, name string) (toolset.Tool, error) {
 	var out toolset.Tool
 	found := false
-	err := m.on(ctx, s, ws, func(c *conn) error {
+	err := m.on(ctx, s, ws, func(ctx context.Context, c *conn) error {
 		tools, err := c.rawTools(ctx)
 		if err != nil {
 			return err
@@ -270,7 +270,7 @@ type AppResult struct {
 // CallForApp calls a tool for an app.
 func (m *Manager) CallForApp(ctx context.Context, s Server, name string, call toolset.Call) (*AppResult, error) {
 	var out *AppResult
-	err := m.on(ctx, s, call.Workspace, func(c *conn) error {
+	err := m.on(ctx, s, call.Workspace, func(ctx context.Context, c *conn) error {
 		res, err := c.call(ctx, remote{name: name}, call)
 		if err != nil {
 			return err
@@ -292,7 +292,7 @@ func (m *Manager) CallForApp(ctx context.Context, s Server, name string, call to
 // ReadForApp reads a resource for an app, and gives the ReadResourceResult in JSON.
 func (m *Manager) ReadForApp(ctx context.Context, s Server, ws *toolset.Workspace, uri string) (json.RawMessage, error) {
 	var out json.RawMessage
-	err := m.on(ctx, s, ws, func(c *conn) error {
+	err := m.on(ctx, s, ws, func(ctx context.Context, c *conn) error {
 		res, err := c.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
 		if err != nil {
 			return err

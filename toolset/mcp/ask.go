@@ -72,11 +72,6 @@ func turnOf(a *answering) string {
 	return a.asker.Turn()
 }
 
-// elicits tells whether servers are told that a person may be asked.
-func (m *Manager) elicits() bool {
-	return m.o.Ask != nil || m.o.Elicit != nil && m.o.Elicit()
-}
-
 // elicit asks a person on behalf of a server. The question ends with the call
 // that it came up in.
 func (c *conn) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {

@@ -35,20 +35,24 @@ const (
 func (m *Manager) Runner(s Server, t toolset.Tool) toolset.Runner {
 	return toolset.RunnerFunc(func(ctx context.Context, call toolset.Call) (toolset.Result, error) {
 		call.Report(toolset.Progress{Stage: "mcp", Message: "asking the MCP server " + s.ID})
-		c, done, err := m.use(ctx, s, call.Workspace)
+		var out toolset.Result
+		var failed error // the tool is held back, or it failed
+		err := m.on(ctx, s, call.Workspace, func(ctx context.Context, c *conn) error {
+			r, err := c.find(t.ID)
+			if err != nil {
+				failed = failure(ctx, s.ID, err)
+				return nil
+			}
+			res, err := c.call(ctx, r, call)
+			if err == nil {
+				out, failed = c.result(r.tool, res)
+			}
+			return err
+		})
 		if err != nil {
 			return toolset.Result{}, failure(ctx, s.ID, err)
 		}
-		defer done()
-		r, err := c.find(t.ID)
-		if err != nil {
-			return toolset.Result{}, failure(ctx, s.ID, err)
-		}
-		res, err := c.call(ctx, r, call)
-		if err != nil {
-			return toolset.Result{}, failure(ctx, s.ID, c.reason(ctx, err))
-		}
-		return c.result(r.tool, res)
+		return out, failed
 	})
 }
 
@@ -91,6 +95,9 @@ func explain(err error) error {
 	var in *SignInError
 	if errors.As(err, &in) {
 		return in
+	}
+	if version := versionProblem(err); version != nil {
+		return version
 	}
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) && wire.Code != ourOwn {
@@ -195,25 +202,28 @@ func (c *conn) hear(p *sdk.ProgressNotificationParams) {
 	}
 }
 
-// result makes ours of a server's result.
+// result makes ours of a server's result. Structured content is its text where it has none.
 func (c *conn) result(t toolset.Tool, res *sdk.CallToolResult) (toolset.Result, error) {
 	if res.NeedsInput() {
 		return toolset.Result{}, toolset.Errorf("the MCP server %s: it wants to know something of a person, who can't be asked", c.server.ID)
 	}
 	g := gather(res.Content)
+	out := toolset.Result{Text: g.text}
+	if res.StructuredContent != nil {
+		out.Data = marshal(res.StructuredContent)
+		if !g.said {
+			g.text = strings.TrimPrefix(g.text+"\n\n", "\n\n") + harmless(string(out.Data), maxText)
+			out.Text = g.text
+		}
+	}
 	if res.IsError {
 		if g.text == "" {
 			g.text = "it failed and doesn't say why"
 		}
 		return toolset.Result{}, toolset.Errorf("the MCP server %s: %s", c.server.ID, g.text)
 	}
-	out := toolset.Result{Text: g.text}
 	switch {
 	case res.StructuredContent != nil:
-		out.Data = marshal(res.StructuredContent)
-		if out.Text == "" {
-			out.Text = harmless(string(out.Data), maxText)
-		}
 	case len(t.OutputSchema) > 0:
 		return toolset.Result{}, toolset.Errorf("the MCP server %s: the result has no structured content, which the tool promises by its output_schema. It says: %s", c.server.ID, clipText(g.text, maxMessageText))
 	case g.other:
@@ -228,6 +238,7 @@ type gathered struct {
 	text  string
 	parts []map[string]any
 	other bool // there is more than text
+	said  bool // there is a text that is not empty
 	kept  int
 }
 
@@ -252,6 +263,7 @@ func (g *gathered) add(part sdk.Content) string {
 	switch p := part.(type) {
 	case *sdk.TextContent:
 		g.parts = append(g.parts, map[string]any{"type": "text", "text": clipText(p.Text, maxText)})
+		g.said = g.said || strings.TrimSpace(p.Text) != ""
 		return p.Text
 	case *sdk.ImageContent:
 		return g.blob("image", p.MIMEType, p.Data, nil)

@@ -42,9 +42,12 @@ type conn struct {
 	known    pins              // the tools that were approved
 	held     map[string]string // why a tool is held back, by its id
 	progress map[string]chan toolset.Progress
-	calls    []*answering // that run now, for what a server asks
-	relist   bool         // a listing is under way
-	again    bool         // and another one is wanted
+	calls    []*answering    // that run now, for what a server asks
+	skipped  func(...string) // logs what the server sent that cannot be decoded
+	greeted  atomic.Bool     // the handshake is done
+	refused  atomic.Int32    // the HTTP status by which a server without a session refused a POST
+	relist   bool            // a listing is under way
+	again    bool            // and another one is wanted
 }
 
 // errEnded is why a connection's context ends when it is no longer needed.
@@ -55,10 +58,18 @@ var errEnded = errors.New("it is no longer needed")
 func (l *link) connect(life context.Context) (*conn, error) {
 	m, s := l.m, l.server
 	era := m.knownEra(s)
-	c, err := l.connectAs(life, era)
+	c, err := l.connectAs(life, s, era)
 	if err != nil && era != "" && life.Err() == nil {
 		m.forgetEra(s)
-		c, err = l.connectAs(life, "")
+		c, err = l.connectAs(life, s, "")
+	}
+	var refused *refusedError
+	if errors.As(err, &refused) && life.Err() == nil {
+		s.SSE = true // what the server spoke before there was streamable HTTP
+		if c, err = l.connectAs(life, s, legacy); err != nil {
+			err = fmt.Errorf("%w, and the older HTTP+SSE transport failed: %w", refused, err)
+		}
+		s = l.server
 	}
 	if err != nil {
 		return nil, err
@@ -77,14 +88,14 @@ func (l *link) connect(life context.Context) (*conn, error) {
 	return c, nil
 }
 
-// connectAs makes one try.
-func (l *link) connectAs(life context.Context, era string) (*conn, error) {
+// connectAs makes one try to reach the link's server as s describes it.
+func (l *link) connectAs(life context.Context, s Server, era string) (*conn, error) {
 	m, ws := l.m, l.workspace
-	filled, err := l.server.filled(life, m.o.Lookup)
+	filled, err := s.filled(life, m.o.Lookup)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{m: m, link: l, server: filled, idle: func() {}, born: m.o.Now(), gone: make(chan struct{}), up: make(chan struct{}), progress: map[string]chan toolset.Progress{}, logs: m.logLevel()}
+	c := &conn{m: m, link: l, skipped: skipLog(func(text string) { m.log(s.ID, text) }), server: filled, idle: func() {}, born: m.o.Now(), gone: make(chan struct{}), up: make(chan struct{}), progress: map[string]chan toolset.Progress{}, logs: m.logLevel()}
 	c.life, c.end = context.WithCancelCause(m.force)
 	starting := context.AfterFunc(life, func() { c.end(ErrClosed) })
 	defer starting() // what is ready is ended by whoever has it, with a moment to end by itself
@@ -106,6 +117,7 @@ func (l *link) connectAs(life context.Context, era string) (*conn, error) {
 	if err != nil {
 		return nil, c.abandon(err)
 	}
+	c.greeted.Store(true)
 	m.work.Go(c.watch)
 	return c, nil
 }
@@ -122,7 +134,7 @@ func (m *Manager) bound(d time.Duration) time.Duration {
 // open starts the process, or makes the client for the address.
 func (c *conn) open(ws *toolset.Workspace) (sdk.Transport, error) {
 	if c.server.URL != "" {
-		client, idle := newHTTP(c.server, c.guard)
+		client, idle := newHTTP(c.server, c.guard, c)
 		c.idle = idle
 		return c.m.httpTransport(c.server, client)
 	}
@@ -137,13 +149,16 @@ func (c *conn) open(ws *toolset.Workspace) (sdk.Transport, error) {
 		case <-c.child.ended:
 		}
 	})
-	return c.child.transport(c.guard, func(line string) { c.m.log(c.server.ID, line) }), nil
+	return c.child.transport(c.guard, c.skipped), nil
 }
 
 // abandon ends what was started for a connection that didn't come to be, and
 // says why it didn't.
 func (c *conn) abandon(err error) error {
 	cause := context.Cause(c.life)
+	if cause == nil {
+		cause = versionProblem(err)
+	}
 	if cause == nil && c.child != nil { // its end explains more than a closed pipe does
 		select {
 		case <-c.child.ended:
@@ -164,13 +179,18 @@ func (c *conn) abandon(err error) error {
 	}
 	c.idle()
 	close(c.gone)
-	if cause != nil {
+	switch status := c.refused.Load(); {
+	case cause != nil:
 		return cause
+	case status != 0 && !c.server.SSE:
+		return &refusedError{int(status)}
 	}
 	return explain(err)
 }
 
-// client makes the SDK's client of one connection.
+// client makes the SDK's client of one connection. What it announces does not depend on
+// the call, since servers list their tools by it: a listing without a folder or without a
+// user to ask has the same tools as one for a call.
 func (c *conn) client(ws *toolset.Workspace) *sdk.Client {
 	o := &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{},
@@ -179,17 +199,15 @@ func (c *conn) client(ws *toolset.Workspace) *sdk.Client {
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { c.hear(r.Params) },
 	}
 	o.Capabilities.AddExtension(appsExtension, map[string]any{"mimeTypes": []string{appType + ";profile=" + appProfile}})
-	if ws != nil {
+	if c.server.URL == "" { // a server elsewhere gets no folder of this machine
 		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
 	}
 	if c.server.Sampling {
 		o.Capabilities.Sampling = &sdk.SamplingCapabilities{}
 		o.CreateMessageHandler = c.prompt
 	}
-	if c.m.elicits() {
-		o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
-		o.ElicitationHandler = c.elicit
-	}
+	o.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
+	o.ElicitationHandler = c.elicit
 	client := sdk.NewClient(&sdk.Implementation{Name: "fettle", Title: "fettle", Version: c.m.o.Version}, o)
 	if ws != nil {
 		client.AddRoots(&sdk.Root{Name: filepath.Base(ws.Path), URI: fileURI(ws.Path)})

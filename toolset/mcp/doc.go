@@ -15,8 +15,10 @@
 //   - Connection: started when it is first needed, and shared by calls. A
 //     process sees one workspace alone, so two chats with different folders have
 //     a process each; a server at an address has one connection.
-//   - Pinned: a tool as it was approved. A tool that is another one now, or new,
-//     is held back until somebody has approved it.
+//   - Pinned: a tool as the user approved it. A tool that is new, or that is not the same
+//     by [toolset.SamePin], is held back until the user approves it. What fettle announces
+//     of itself is the same for each connection of a server, since servers list their tools
+//     by it.
 //   - App: the page that a server has for the calls of a tool (MCP Apps). It may call
 //     those tools of its server that are for apps, with what was pinned of them.
 //   - Era: what a server speaks. The modern one has server/discover, the legacy
@@ -29,13 +31,26 @@
 // characters; schemas are compiled under the limits of internal/schema and
 // never fetched; its annotations are passed on as what it claims. A server that
 // breaks a bound is ended, and the error that the model gets names it. It costs
-// others nothing: each connection has its own process, client and bounds.
+// others nothing: each connection has its own process, client and bounds. Byte order marks
+// and texts that are not messages are skipped and logged; a note takes the place of a part
+// of a result that cannot be decoded.
+//
+// # HTTP
+//
+// A call that a server refuses because it has lost the session is made once more in a new
+// session. A server that refuses POST requests with 400, 404 or 405 is tried with the older
+// HTTP+SSE transport.
+//
+// # Interpreters
+//
+// A shim of pyenv, asdf, mise or volta is resolved to the program that it starts, whose tree
+// can be read in the sandbox. Symbolic links on the way to a program are there too.
 //
 // # What a server may ask
 //
 // For roots: a process gets its workspace, a server at an address nothing. For input
 // of a person (elicitation): that goes to the [toolset.Asker] of the call that runs,
-// else to [Options.Ask], and where nobody can be asked fettle says so. For a model's
+// else to [Options.Ask], and the answer is cancel where no user can be asked. For a model's
 // answer (sampling): only where [Server.Sampling] lets it, within a call, by the same
 // Asker.
 //

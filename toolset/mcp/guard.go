@@ -3,12 +3,12 @@ package mcp
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -18,9 +18,6 @@ const (
 	// maxMessage bounds one message: the largest result that events can hold,
 	// with the overhead of base64 and JSON.
 	maxMessage = 12 << 20
-	// maxJunk bounds what a server writes to its standard output that is no
-	// message, such as a banner.
-	maxJunk = 1 << 20
 	// messageBurst and messageRate bound how many messages come in: a burst of
 	// progress is fine, more of it all the time than anybody could show is not.
 	messageBurst = 2_000
@@ -110,73 +107,78 @@ func (g *guard) cause() error {
 	return g.breach
 }
 
-// lines passes on the lines of a server's standard output that are messages.
-// Servers print banners there, which isn't allowed and happens all the same;
-// such lines are left out, up to a bound.
+// lines passes on the messages that a server writes to its standard output. Lines that
+// are not messages, such as banners and logs, are skipped: the rate of bytes bounds them.
 type lines struct {
 	in    *bufio.Reader
 	from  io.Closer
 	guard *guard
-	rest  []byte // of the line that is being passed on
-	junk  int
-	tell  func(string) // gets a line that was left out
+	rest  []byte // of the lines that are being passed on
+	log   func(...string)
 }
 
-func newLines(from io.ReadCloser, g *guard, tell func(string)) *lines {
-	return &lines{in: bufio.NewReaderSize(from, 64<<10), from: from, guard: g, tell: tell}
+func newLines(from io.ReadCloser, g *guard, log func(...string)) *lines {
+	return &lines{in: bufio.NewReaderSize(from, 64<<10), from: from, guard: g, log: log}
 }
 
-// Read gives bytes of messages alone.
+// Read reads bytes of messages alone.
 func (l *lines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
-		line, err := l.next()
+		line, err := l.line()
 		if err != nil {
 			return 0, err
 		}
-		l.rest = line
+		messages, notes := decodable(line)
+		l.log(notes...)
+		for _, m := range messages {
+			l.rest = append(append(l.rest, m...), '\n')
+		}
 	}
 	n := copy(p, l.rest)
 	l.rest = l.rest[n:]
 	return n, nil
 }
 
-// next is the next line that is a message, with its end.
-func (l *lines) next() ([]byte, error) {
-	for {
-		line, err := l.line()
-		if err != nil {
-			return nil, err
-		}
-		text := bytes.TrimSpace(line)
-		if len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text) {
-			return append(text, '\n'), nil
-		}
-		if l.junk += len(line); l.junk > maxJunk {
-			return nil, l.guard.broken(&FloodError{fmt.Sprintf("more than %d MB on its standard output that are no messages", maxJunk>>20)})
-		}
-		if len(text) > 0 && l.tell != nil {
-			l.tell(string(text[:min(len(text), maxLogLine)]))
+// maxSkipped is how many notes on skipped texts of one connection are logged.
+const maxSkipped = 200
+
+// skipLog returns what logs the texts of a connection that are skipped.
+func skipLog(log func(string)) func(...string) {
+	var logged atomic.Int64
+	return func(notes ...string) {
+		for _, note := range notes {
+			switch n := logged.Add(1); {
+			case n < maxSkipped:
+				log(note)
+			case n == maxSkipped:
+				log("it writes more that is not a message; the rest is not logged")
+			}
 		}
 	}
 }
 
-// line reads one line, within the bound of a message.
+// line reads one line, within the bound of a message. A longer one is skipped where it
+// cannot be a message.
 func (l *lines) line() ([]byte, error) {
 	var out []byte
+	skipped := false
 	for {
 		part, err := l.in.ReadSlice('\n')
-		if len(out)+len(part) > maxMessage {
-			return nil, l.guard.broken(&FloodError{fmt.Sprintf("a message of more than %d MB", maxMessage>>20)})
-		}
 		if counted := l.guard.read(len(part)); counted != nil {
 			return nil, counted
 		}
-		out = append(out, part...)
+		if !skipped {
+			out = append(out, part...)
+		}
+		if len(out) > maxMessage {
+			if start := bytes.TrimSpace(bytes.TrimPrefix(out[:min(len(out), maxTitle)], bom)); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+				return nil, l.guard.broken(&FloodError{fmt.Sprintf("a message of more than %d MB", maxMessage>>20)})
+			}
+			out, skipped = out[:maxLogLine], true
+		}
 		switch {
-		case err == nil:
+		case err == nil || errors.Is(err, io.EOF) && len(out) > 0:
 			return out, nil
-		case errors.Is(err, io.EOF) && len(out) > 0:
-			return append(out, '\n'), nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		}

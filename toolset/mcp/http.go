@@ -31,7 +31,8 @@ const (
 
 // newHTTP is a client for one server: its headers, its bounds, and nothing of
 // the user's own network for a server that isn't there.
-func newHTTP(s Server, g *guard) (*http.Client, func()) {
+// c notes what the answers mean for a connection; nil is for requests outside of one.
+func newHTTP(s Server, g *guard, c *conn) (*http.Client, func()) {
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            dialFor(s),
@@ -42,7 +43,7 @@ func newHTTP(s Server, g *guard) (*http.Client, func()) {
 		ForceAttemptHTTP2:      true,
 	}
 	return &http.Client{
-		Transport: &bounded{next: t, server: s, guard: g},
+		Transport: &bounded{next: t, server: s, guard: g, conn: c},
 		// What was sent to one address holds keys, and isn't sent on to another.
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if r.URL.Host != via[0].URL.Host || r.URL.Scheme != via[0].URL.Scheme {
@@ -75,6 +76,7 @@ type bounded struct {
 	next   http.RoundTripper
 	server Server
 	guard  *guard
+	conn   *conn // nil outside of a connection
 }
 
 // RoundTrip sends one request.
@@ -96,6 +98,10 @@ func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 		left = -1
 	}
 	resp.Body = &boundedBody{ReadCloser: resp.Body, guard: b.guard, left: left}
+	if b.conn != nil {
+		b.noteRefusal(r, resp)
+		b.decodableBody(resp)
+	}
 	return resp, nil
 }
 

@@ -41,7 +41,7 @@ func (l *link) pin(pinned []toolset.Tool) {
 	if same {
 		return
 	}
-	known := pinsOf(pinned) // hashes each tool, so nobody waits for it
+	known := pinsOf(pinned)
 	l.mu.Lock()
 	defer l.mu.Unlock() // until the connection has them: two callers may bring two lists
 	l.pinned, l.known = pinned, known
@@ -159,10 +159,10 @@ func (l *link) noteEnd() {
 	if l.conn == nil {
 		return
 	}
-	lived := l.conn.lived()
+	steadily := l.conn.lived() >= steady || errors.Is(context.Cause(l.conn.life), errSessionLost)
 	l.last = l.conn.ended()
 	l.conn = nil
-	if lived >= steady {
+	if steadily {
 		l.failures, l.next = 0, time.Time{}
 		return
 	}

@@ -42,16 +42,23 @@ func TestMain(m *testing.M) {
 func serve(kind string) {
 	switch kind {
 	case "mute":
-		select {}
+		forever()
 	case "silent-discover":
 		silentDiscover()
 	case "banner":
 		fmt.Println("Starting the best server…\n[info] ready")
 		fmt.Fprintln(os.Stderr, "a word on standard error")
 	case "junk":
+		for {
+			if _, err := fmt.Println(strings.Repeat("no message ", 1000)); err != nil {
+				os.Exit(0)
+			}
+		}
+	case "chatty":
 		for range 2000 {
 			fmt.Println(strings.Repeat("no message ", 100))
 		}
+		fmt.Print("\ufeff")
 	case "flood":
 		flood()
 	case "deaf":
@@ -68,6 +75,13 @@ func serve(kind string) {
 	if kind == "tidy" { // it has something to do when its input ends
 		time.Sleep(50 * time.Millisecond)
 		note("tidied")
+	}
+}
+
+// forever waits until the process is killed.
+func forever() {
+	for {
+		time.Sleep(time.Hour)
 	}
 }
 
@@ -90,7 +104,7 @@ func deaf() {
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"deaf","version":"1"}}}`+"\n", r.ID)
 		case "tools/list":
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}`+"\n", r.ID)
-			select {}
+			forever()
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,9 +20,9 @@ const (
 	// era should refuse it at once; some never answer.
 	probeTime = 10 * time.Second
 	// idleEnd is how long a connection lives that no call uses, and sweepEvery
-	// how often that is looked at.
+	// how often connections are checked for that and for servers that were disabled.
 	idleEnd    = 10 * time.Minute
-	sweepEvery = time.Minute
+	sweepEvery = 2 * time.Second
 	// MaxConnections bounds how many there are at once; the one that has been
 	// idle the longest gives way.
 	MaxConnections = 32
@@ -56,12 +57,12 @@ type Options struct {
 	// which it has now; nil isn't told. It is called before the calls that the
 	// change holds back are refused.
 	Changed func(ctx context.Context, serverID string, now []toolset.Tool)
+	// Unusable returns which of some servers may not be used any more, such as those of a
+	// toolset that another process has disabled. Their connections end. Nil is none.
+	Unusable func(ids []string) []string
 	// Ask asks a person for a server where no call runs that could, by the Asker
 	// that it brings; nil means that nobody can be asked.
 	Ask func(context.Context, Question) (Answer, error)
-	// Elicit tells, when a server is connected, whether calls may bring somebody who
-	// can be asked: a server that hears that nobody can does without. Nil is no.
-	Elicit func() bool
 	// Tokens keeps what servers gave at sign-in; nil keeps nothing, and no
 	// server is signed in at.
 	Tokens Tokens
@@ -211,7 +212,8 @@ func (m *Manager) makeRoom(fresh *link) {
 	}
 }
 
-// sweep ends connections that are idle for long, until the manager is closed.
+// sweep ends connections that are idle for long, or whose server may not be used any more,
+// until the manager is closed.
 func (m *Manager) sweep() {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -221,6 +223,7 @@ func (m *Manager) sweep() {
 			return
 		case <-ticker.C:
 		}
+		m.endUnusable()
 		m.mu.Lock()
 		for key, l := range m.links {
 			if at, idle := l.idleSince(); idle && m.o.Now().Sub(at) > idleEnd {
@@ -229,6 +232,26 @@ func (m *Manager) sweep() {
 			}
 		}
 		m.mu.Unlock()
+	}
+}
+
+func (m *Manager) endUnusable() {
+	if m.o.Unusable == nil {
+		return
+	}
+	m.mu.Lock()
+	ids := map[string]bool{}
+	for key := range m.links {
+		if !key.session {
+			ids[key.id] = true
+		}
+	}
+	m.mu.Unlock()
+	if len(ids) == 0 {
+		return
+	}
+	for _, id := range m.o.Unusable(slices.Sorted(maps.Keys(ids))) {
+		m.Forget(id)
 	}
 }
 

@@ -43,6 +43,58 @@ func TestServerEverything(t *testing.T) {
 	})
 }
 
+// TestAHundredCallsOfPeers makes 100 calls of servers of the project's own, with their
+// tools pinned as they were added: none of them is taken for changed.
+func TestAHundredCallsOfPeers(t *testing.T) {
+	t.Parallel()
+	modules, node := nodetest.Find(t, nodetest.Peers())
+	program := func(name string) string {
+		return filepath.Join(modules, "@modelcontextprotocol", name, "dist", "index.js")
+	}
+	process := func(name string, args ...string) mcp.Server {
+		return mcp.Server{
+			ID: name, Command: node, Args: append([]string{program(name)}, args...), Own: true,
+			Policy: toolset.Policy{Network: toolset.NetworkAll, Readable: []string{modules}, Least: toolset.LevelNone},
+		}
+	}
+	echo := func(i int) (tool, args, want string) {
+		return "echo", fmt.Sprintf(`{"message":"n%d"}`, i), fmt.Sprintf("n%d", i)
+	}
+	t.Run("everything", func(t *testing.T) {
+		t.Parallel()
+		hundred(t, process("server-everything", "stdio"), echo)
+	})
+	t.Run("everything over HTTP", func(t *testing.T) {
+		t.Parallel()
+		port := serveEverything(t, node, program("server-everything"), "streamableHttp")
+		hundred(t, mcp.Server{ID: "everything", URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", port), Own: true}, echo)
+	})
+	t.Run("filesystem", func(t *testing.T) {
+		t.Parallel()
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("what it holds"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := process("server-filesystem", dir)
+		s.Policy.Writable = []string{dir}
+		hundred(t, s, func(int) (tool, args, want string) {
+			return "list_allowed_directories", `{}`, "directories"
+		})
+	})
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		s := process("server-memory")
+		s.Env = map[string]string{"MEMORY_FILE_PATH": filepath.Join(t.TempDir(), "memory.jsonl")}
+		s.Policy.Writable = []string{filepath.Dir(s.Env["MEMORY_FILE_PATH"])}
+		hundred(t, s, func(i int) (tool, args, want string) {
+			return "create_entities", fmt.Sprintf(`{"entities":[{"name":"n%d","entityType":"t","observations":[]}]}`, i), fmt.Sprintf("n%d", i)
+		})
+	})
+}
+
 // serveEverything starts the server on a port of its own.
 func serveEverything(t *testing.T, node, program, kind string) int {
 	t.Helper()

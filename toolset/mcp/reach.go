@@ -67,25 +67,31 @@ type Report struct {
 	Took  time.Duration `json:"took_ns"`
 }
 
-// on runs fn on the connection of a server. The error names no server: whoever
-// asked does.
-func (m *Manager) on(ctx context.Context, s Server, ws *toolset.Workspace, fn func(*conn) error) error {
-	c, done, err := m.use(ctx, s, ws)
-	if err != nil {
-		return err
+// on runs fn on the connection of a server. Where the server has lost the HTTP session, and
+// so accepted nothing, fn runs once more in a new one. The error does not name the server.
+func (m *Manager) on(ctx context.Context, s Server, ws *toolset.Workspace, fn func(context.Context, *conn) error) error {
+	for repeated := false; ; repeated = true {
+		c, done, err := m.use(ctx, s, ws)
+		if err != nil {
+			return err
+		}
+		try := &attempt{}
+		err = fn(context.WithValue(ctx, attemptKey{}, try), c)
+		done()
+		switch {
+		case err == nil:
+			return nil
+		case repeated || !try.lost.Load() || ctx.Err() != nil:
+			return c.reason(ctx, err)
+		}
 	}
-	defer done()
-	if err := fn(c); err != nil {
-		return c.reason(ctx, err)
-	}
-	return nil
 }
 
 // Look connects to a server and lists all that it has.
 func (m *Manager) Look(ctx context.Context, s Server, ws *toolset.Workspace) (*Report, error) {
 	out := &Report{Resources: []Resource{}, Prompts: []Prompt{}}
 	began := m.o.Now()
-	err := m.on(ctx, s, ws, func(c *conn) error {
+	err := m.on(ctx, s, ws, func(ctx context.Context, c *conn) error {
 		info := c.session.InitializeResult()
 		if info.ServerInfo != nil {
 			out.Name, out.Version = plain(info.ServerInfo.Name, maxTitle), plain(info.ServerInfo.Version, maxTitle)
@@ -166,7 +172,7 @@ func cutShort(what string, err error) string {
 // Read reads a resource.
 func (m *Manager) Read(ctx context.Context, s Server, ws *toolset.Workspace, uri string) ([]Content, error) {
 	var out []Content
-	err := m.on(ctx, s, ws, func(c *conn) error {
+	err := m.on(ctx, s, ws, func(ctx context.Context, c *conn) error {
 		res, err := c.session.ReadResource(ctx, &sdk.ReadResourceParams{Meta: c.meta(), URI: uri})
 		if err != nil {
 			return err
@@ -191,7 +197,7 @@ func (m *Manager) Read(ctx context.Context, s Server, ws *toolset.Workspace, uri
 // Fill makes a prompt's texts of arguments.
 func (m *Manager) Fill(ctx context.Context, s Server, ws *toolset.Workspace, name string, args map[string]string) ([]Content, error) {
 	var out []Content
-	err := m.on(ctx, s, ws, func(c *conn) error {
+	err := m.on(ctx, s, ws, func(ctx context.Context, c *conn) error {
 		res, err := c.session.GetPrompt(ctx, &sdk.GetPromptParams{Meta: c.meta(), Name: name, Arguments: args})
 		if err != nil {
 			return err
@@ -240,7 +246,7 @@ func (m *Manager) Offer(ctx context.Context, s Server, ws *toolset.Workspace) ([
 	if ok {
 		return tools, nil
 	}
-	err := m.on(ctx, s, ws, func(c *conn) error {
+	err := m.on(ctx, s, ws, func(ctx context.Context, c *conn) error {
 		tools = c.tools()
 		return nil
 	})

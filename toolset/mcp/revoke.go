@@ -90,7 +90,7 @@ func (m *Manager) kept(ctx context.Context, s Server) (Server, string, error) {
 // revoke ends the tokens at the authorization server, the one that makes new ones
 // first. It tells whether that was done; no endpoint is no error.
 func revoke(ctx context.Context, s Server, k *kept) (bool, error) {
-	client, idle := newHTTP(s, newGuard(nil))
+	client, idle := newHTTP(s, newGuard(nil), nil)
 	defer idle()
 	meta, err := authServer(ctx, s, client)
 	if err != nil {

@@ -92,6 +92,7 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 		command.Args = append(command.Args, seen(arg))
 	}
 	policy.Readable = append(policy.Readable, prefixes(program)...)
+	policy.Links = append(slices.Clone(policy.Links), linksTo(program)...)
 	for name, value := range s.Env {
 		if err := toolset.CheckEnvName(name); err != nil && !s.Own {
 			return policy, command, err
@@ -133,14 +134,14 @@ func (m *Manager) home(id string) (string, error) {
 // system's. One that isn't found stays as it is, and the start says so.
 func (m *Manager) program(name string) (path string, dirs []string) {
 	if strings.ContainsRune(name, filepath.Separator) {
-		return seen(name), nil
+		return seen(unshim(name)), nil
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {
 		return name, nil
 	}
 	if abs, err := filepath.Abs(found); err == nil {
-		found = seen(abs)
+		found = seen(unshim(abs))
 	}
 	return found, []string{filepath.Dir(found)}
 }
@@ -171,10 +172,14 @@ func prefixes(program string) []string {
 		paths = append(paths, real)
 	}
 	home, _ := os.UserHomeDir() // where there is none it protects nothing
-	for _, path := range paths {
+	for i := 0; i < len(paths); i++ {
+		path := paths[i]
 		dir := filepath.Dir(path)
 		if filepath.Base(dir) == "bin" {
 			dir = filepath.Dir(dir)
+		}
+		if sibling := filepath.Join(filepath.Dir(path), "uv"); filepath.Base(path) == "uvx" { // starts it
+			paths = append(paths, sibling)
 		}
 		// ~/.local, ~/go and the like hold more than programs.
 		if dir == home || filepath.Dir(dir) == home || filepath.Dir(dir) == dir || home != "" && strings.HasPrefix(home, dir+string(filepath.Separator)) {
@@ -188,8 +193,8 @@ func prefixes(program string) []string {
 }
 
 // transport is the process's streams as the SDK wants them.
-func (c *child) transport(g *guard, tell func(string)) sdk.Transport {
-	return &sdk.IOTransport{Reader: newLines(c.proc.Stdout(), g, tell), Writer: &heard{c.proc.Stdin(), g}, MaxLineLength: maxMessage}
+func (c *child) transport(g *guard, log func(...string)) sdk.Transport {
+	return &sdk.IOTransport{Reader: newLines(c.proc.Stdout(), g, log), Writer: &heard{c.proc.Stdin(), g}, MaxLineLength: maxMessage}
 }
 
 // writeTime bounds the writing of one message to a server: what isn't taken within

@@ -35,16 +35,14 @@ const (
 	listTime = 30 * time.Second
 )
 
-// remote is one tool of a server: ours, what the server calls it, and its
-// fingerprint.
+// remote is one tool of a server: ours, and the name that the server has for it.
 type remote struct {
-	tool  toolset.Tool
-	name  string
-	print string
+	tool toolset.Tool
+	name string
 }
 
-// pins are the fingerprints of approved tools by id; nil approves any.
-type pins map[string]string
+// pins are the approved tools by id; nil approves any.
+type pins map[string]toolset.Tool
 
 func pinsOf(tools []toolset.Tool) pins {
 	if tools == nil {
@@ -52,7 +50,7 @@ func pinsOf(tools []toolset.Tool) pins {
 	}
 	out := make(pins, len(tools))
 	for _, t := range tools {
-		out[t.ID] = Fingerprint(t)
+		out[t.ID] = t
 	}
 	return out
 }
@@ -140,7 +138,7 @@ func (l *lister) add(t *sdk.Tool) {
 		return
 	}
 	l.ids[tool.ID] = true
-	l.out = append(l.out, remote{tool, t.Name, Fingerprint(tool)})
+	l.out = append(l.out, remote{tool, t.Name})
 }
 
 // convert makes a tool, or says why that can't be.
@@ -327,7 +325,7 @@ func (c *conn) judge() {
 		switch was, there := c.known[r.tool.ID]; {
 		case !there:
 			c.held[r.tool.ID] = "it is new since the server was approved"
-		case was != r.print:
+		case !toolset.SamePin(was, r.tool):
 			c.held[r.tool.ID] = "what it says of itself has changed since it was approved"
 		}
 	}
@@ -367,7 +365,8 @@ func (c *conn) find(id string) (remote, error) {
 func (c *conn) approved(t toolset.Tool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.known == nil || c.known[t.ID] == Fingerprint(t)
+	was, there := c.known[t.ID]
+	return c.known == nil || there && toolset.SamePin(was, t)
 }
 
 // HeldError says that a tool is held back until somebody has approved it.

@@ -107,8 +107,11 @@ func (r *Registry) PinServer(ctx context.Context, serverID string, tools []tools
 	err = r.server(ctx, serverID, func(s *Server) {
 		fresh := Pinned(tools)
 		changes = ServerChanges(s.Tools, fresh)
-		if len(changes) > 0 && s.PinnedAt != nil && !approved {
-			s.Seen, s.Problem = fresh, ChangedTools
+		if s.PinnedAt != nil && !approved {
+			s.Seen, s.Problem = nil, "" // the approved tools stay, with their titles and annotations
+			if len(changes) > 0 {
+				s.Seen, s.Problem = fresh, ChangedTools
+			}
 			return
 		}
 		now := r.o.Now().UTC()
@@ -165,9 +168,16 @@ func Pinned(tools []toolset.Tool) []ServerTool {
 	return out
 }
 
-// ServerChanges tells what differs between the tools of a server at two times.
+// ServerChanges returns the differences between the tools of a server at two times.
+// A tool that is the same by [toolset.SamePin] is not one of them.
 func ServerChanges(before, after []ServerTool) []Change {
 	known := map[[2]string]string{}
+	after = slices.Clone(after)
+	for i, t := range after {
+		if j := slices.IndexFunc(before, func(was ServerTool) bool { return was.Tool.ID == t.Tool.ID }); j >= 0 && toolset.SamePin(before[j].Tool, t.Tool) {
+			after[i] = before[j]
+		}
+	}
 	items := func(list []ServerTool) []Item {
 		out := make([]Item, len(list))
 		for i, t := range list {
@@ -188,18 +198,18 @@ func (s *Server) Held() map[string]string {
 	if len(s.Seen) == 0 {
 		return out
 	}
-	now := map[string]string{}
+	now := map[string]toolset.Tool{}
 	for _, t := range s.Seen {
-		now[t.Tool.ID] = t.SHA256
+		now[t.Tool.ID] = t.Tool
 		if !slices.ContainsFunc(s.Tools, func(p ServerTool) bool { return p.Tool.ID == t.Tool.ID }) {
 			out[t.Tool.ID] = "it is new since the server was approved; fettle mcp test " + s.ID + " asks"
 		}
 	}
 	for _, t := range s.Tools {
-		switch sum, there := now[t.Tool.ID]; {
+		switch seen, there := now[t.Tool.ID]; {
 		case !there:
 			out[t.Tool.ID] = "the server has it no more"
-		case sum != t.SHA256:
+		case !toolset.SamePin(t.Tool, seen):
 			out[t.Tool.ID] = "what it says of itself has changed since it was approved; fettle mcp test " + s.ID + " shows the change and asks"
 		}
 	}

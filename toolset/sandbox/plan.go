@@ -109,6 +109,9 @@ func grantsOf(p toolset.Policy) ([]keeper.Grant, error) {
 		return nil, err
 	}
 	if runtime.GOOS == "linux" {
+		for _, path := range p.Links {
+			out = append(out, keeper.Grant{Path: path, System: true, Link: true})
+		}
 		for _, path := range systemPaths(p.Network == toolset.NetworkAll) {
 			out = append(out, keeper.Grant{Path: path, System: true})
 		}

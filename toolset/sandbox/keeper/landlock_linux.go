@@ -118,6 +118,7 @@ func (k *keeper) landlock(version int) error {
 	}
 	for _, g := range k.Grants {
 		switch {
+		case g.Link:
 		case g.Write:
 			errs = append(errs, allow(g.Path, writer))
 		case k.Level != Full:

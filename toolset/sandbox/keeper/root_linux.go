@@ -110,6 +110,8 @@ func bind(g Grant) error {
 		return err
 	}
 	switch {
+	case g.Link && info.Mode()&os.ModeSymlink == 0:
+		return nil // it was replaced, and grants nothing
 	case info.Mode()&os.ModeSymlink != 0:
 		if !g.System {
 			return &Failure{Step: "grant " + g.Path, Text: "it became a link"}

@@ -76,6 +76,8 @@ type Grant struct {
 	Write bool   `json:"write,omitempty"`
 	// System may be missing, and is given as a link where it is one.
 	System bool `json:"system,omitempty"`
+	// Link is a symbolic link, which is shown as one and grants nothing.
+	Link bool `json:"link,omitempty"`
 }
 
 // Stub is a small file with a text of ours.
