@@ -52,6 +52,11 @@ type Options struct {
 	// MCP reaches MCP servers; nil leaves them out. Whoever made it ends it,
 	// after the Engine was closed.
 	MCP MCP
+	// CommandsWriteGit lets commands add and change repositories in the user's folders.
+	CommandsWriteGit bool
+	// SealsRepositories reports whether sandboxes keep tools from changing the
+	// repositories that exist in the user's folders; nil is no.
+	SealsRepositories func(context.Context) bool
 	// Services are the tools that live on after their calls; nil has none.
 	Services Services
 	// Policy holds for every turn.

@@ -275,6 +275,9 @@ func CheckEnvName(name string) error {
 	}) >= 0 || name[0] >= '0' && name[0] <= '9' {
 		return fmt.Errorf("variable %q: want letters, digits and _", name)
 	}
+	if err := CheckOwnEnv(name); err != nil {
+		return err
+	}
 	upper := strings.ToUpper(name)
 	for _, prefix := range []string{"LD_", "DYLD_", "PYTHON", "GIT_", "BASH_FUNC", "PERL5", "RUBY", "NPM_CONFIG_"} {
 		if strings.HasPrefix(upper, prefix) {
@@ -287,6 +290,19 @@ func CheckEnvName(name string) error {
 		"HOME", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
 		"NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED", "EDITOR", "VISUAL", "PAGER", "BROWSER", "SHELL":
 		return fmt.Errorf("variable %s: it chooses what code is loaded, or whom a program trusts", name)
+	}
+	return nil
+}
+
+// ownEnv is the prefix of the variables that configure fettle.
+const ownEnv = "FETTLE_"
+
+// CheckOwnEnv refuses the variables that configure fettle, whoever asks for them: they
+// name the data directory, the configuration and keys, and a fettle that a tool starts
+// would use them.
+func CheckOwnEnv(name string) error {
+	if strings.HasPrefix(strings.ToUpper(name), ownEnv) {
+		return fmt.Errorf("variable %s: names that begin with %s configure fettle and are never passed to a tool; choose another name", name, ownEnv)
 	}
 	return nil
 }

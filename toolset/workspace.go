@@ -21,10 +21,10 @@ type Workspace struct {
 	// Bound tells that the folder is the user's own, where `.git` is never
 	// read or written.
 	Bound bool
-	// Repositories are the `.git` that lie deeper in a bound folder, of repositories
-	// inside of it, as paths below it with slashes: those that were there when its
-	// state was last taken. They are set before a call begins.
-	Repositories []string
+	// Repositories are the `.git` at any depth of a bound folder, and BareParts the
+	// files and folders of bare repositories that decide what git runs, as paths below
+	// it with slashes. They are those that exist when a call begins, and are set then.
+	Repositories, BareParts []string
 	// Denied returns the rule that denies a name in the workspace to the current call, with
 	// slashes and without links; fold compares without case. It is nil where no rule
 	// concerns the tool's paths. The engine sets it in a copy that it makes for the call.
@@ -84,11 +84,18 @@ func (p Policy) On(w *Workspace) Policy {
 	p.Workspace = w.Path
 	if w.Bound {
 		p.Sealed = append(slices.Clone(p.Sealed), filepath.Join(w.Path, gitFolder))
-		for _, git := range w.Repositories {
+		for _, git := range slices.Concat(w.Repositories, w.BareParts) {
 			p.Sealed = append(p.Sealed, filepath.Join(w.Path, filepath.FromSlash(git)))
 		}
 	}
 	return p
+}
+
+// OnWithGit is On without the seals on repositories.
+func (p Policy) OnWithGit(w *Workspace) Policy {
+	own := *w
+	own.BareParts = nil
+	return p.On(&own).Unsealed()
 }
 
 // Unsealed gives the policy without the seal on a repository's `.git`.

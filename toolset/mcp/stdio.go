@@ -93,7 +93,11 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 	}
 	policy.Readable = append(policy.Readable, prefixes(program)...)
 	for name, value := range s.Env {
-		if err := toolset.CheckEnvName(name); err != nil && !s.Own {
+		check := toolset.CheckEnvName
+		if s.Own { // the user's own server gets what the user gives it, except for what configures fettle
+			check = toolset.CheckOwnEnv
+		}
+		if err := check(name); err != nil {
 			return policy, command, err
 		}
 		command.Env = append(command.Env, name+"="+value)
