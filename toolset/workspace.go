@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,9 +104,6 @@ func (p Policy) Unsealed() Policy {
 }
 
 const gitFolder = ".git"
-
-// IsRepository tells whether a path below a workspace, with slashes, is a `.git`.
-func IsRepository(name string) bool { return strings.EqualFold(path.Base(name), gitFolder) }
 
 // Close closes the root.
 func (w *Workspace) Close() error { return w.Root.Close() }

@@ -160,6 +160,13 @@ func (b *toolbox) forOneCall(spec python.Spec) toolset.Runner {
 	})
 }
 
+// sealsRepositories reports whether sandboxes here keep tools from the repositories that
+// exist in a folder.
+func (b *toolbox) sealsRepositories(ctx context.Context) bool {
+	r, err := b.launcher.Report(ctx)
+	return err == nil && r.Level == toolset.LevelFull
+}
+
 // Close ends what was started.
 func (b *toolbox) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), pythonClosing)
