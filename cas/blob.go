@@ -10,8 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+	"sync"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -85,13 +86,13 @@ func (s *Store) keepFile(f *os.File, d Digest) error {
 		err = s.check("keepfile", path)
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = atomicfile.Rename(f.Name(), path)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = s.syncNames(dir)
 	}
 	if err == nil && made {
-		err = syncDir(s.blobDir())
+		err = s.syncNames(s.blobDir())
 	}
 	if err != nil {
 		return fmt.Errorf("keep blob %s: %w", d, err)
@@ -108,20 +109,7 @@ func makeDir(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes a folder's names safe from a power cut. Windows has no such
-// call, and needs none: it keeps them in order itself.
-func syncDir(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
 // hasFile tells whether a large blob is there with its size; whether its bytes
@@ -131,10 +119,51 @@ func (s *Store) hasFile(d Digest, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
+// syncNames brings the names of a folder of the store to the disk.
+func (s *Store) syncNames(dir string) error {
+	if err := s.check("syncnames", dir); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(dir)
+}
+
+// present makes sure, for one operation, that large blobs which it finds in the store
+// are on the disk. The process that made one may have been killed before it had synced
+// the folder, or may not have come to that yet.
+type present struct {
+	s *Store
+
+	mu     sync.Mutex
+	synced map[string]bool // folders of blobs
+}
+
+// has is [Store.hasFile] for a blob that is going to be recorded. It syncs each folder
+// once, and nothing where a blob isn't there.
+func (p *present) has(d Digest, size int64) (bool, error) {
+	if !p.s.hasFile(d, size) {
+		return false, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, dir := range []string{filepath.Dir(p.s.blobPath(d)), p.s.blobDir()} {
+		if p.synced[dir] {
+			continue
+		}
+		if err := p.s.syncNames(dir); err != nil {
+			return false, fmt.Errorf("keep blob %s: %w", d, err)
+		}
+		if p.synced == nil {
+			p.synced = map[string]bool{}
+		}
+		p.synced[dir] = true
+	}
+	return true, nil
+}
+
 // writeBlob streams a large blob to w and fails if its bytes aren't those that
 // were stored; what was written by then is worth nothing.
 func (s *Store) writeBlob(ctx context.Context, w io.Writer, d Digest, size int64) error {
-	f, err := os.Open(s.blobPath(d))
+	f, err := atomicfile.Open(s.blobPath(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return &DamageError{Digest: d, What: "blob", Reason: "it is missing"}
 	}
@@ -298,7 +327,7 @@ func (s *Store) treeFile(d Digest) ([]byte, error) {
 	case info.Size() > maxTree:
 		return nil, &DamageError{Digest: d, What: "tree", Reason: "its file is too large"}
 	}
-	return os.ReadFile(s.blobPath(d))
+	return atomicfile.ReadFile(s.blobPath(d))
 }
 
 // maxTreeRecord is the largest tree that is a record.
@@ -312,10 +341,12 @@ func (s *Store) putTree(w kv.Writer, d Digest, enc []byte) error {
 	if len(enc) > maxTree {
 		return fmt.Errorf("keep tree: a folder of %s of names, the limit is %s", sizeText(int64(len(enc))), sizeText(maxTree))
 	}
-	if !s.hasFile(d, int64(len(enc))) {
-		if err := s.writeFileBlob(d, enc); err != nil {
-			return err
-		}
+	there, err := (&present{s: s}).has(d, int64(len(enc)))
+	if err == nil && !there {
+		err = s.writeFileBlob(d, enc)
+	}
+	if err != nil {
+		return err
 	}
 	return s.trees.Put(w, d.key(), nil)
 }

@@ -36,7 +36,8 @@ type capturer struct {
 	limits  Limits
 	used    int64 // bytes that count for the chat already
 	all     int64 // … and for the store
-	foreign bool  // the folder's file system has a clock of its own
+	found   present
+	foreign bool // the folder's file system has a clock of its own
 	moved   func(files int, bytes int64)
 
 	blobs chan blob
@@ -357,12 +358,8 @@ func (c *capturer) large(ctx context.Context, f *os.File, st *stat, e *cached) (
 	sum, err := c.stream(ctx, tmp, f, st)
 	err = errors.Join(err, tmp.Close())
 	kept := false
-	if err == nil && !c.s.hasFile(sum, st.size) {
-		if err = c.account(st.size); err == nil {
-			err = c.s.keepFile(tmp, sum)
-			kept = err == nil
-		}
-		if err != nil {
+	if err == nil {
+		if kept, err = c.keep(tmp, sum, st.size); err != nil {
 			err = storeError{err}
 		}
 	}
@@ -370,6 +367,21 @@ func (c *capturer) large(ctx context.Context, f *os.File, st *stat, e *cached) (
 		err = errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return sum, err
+}
+
+// keep keeps a written and closed temporary file as a blob, unless there is that blob.
+func (c *capturer) keep(tmp *os.File, d Digest, size int64) (kept bool, err error) {
+	there, err := c.found.has(d, size)
+	if there || err != nil {
+		return false, err
+	}
+	if err := c.account(size); err != nil {
+		return false, err
+	}
+	if err := c.s.keepFile(tmp, d); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // stream copies a file to a temporary one and gives its digest.

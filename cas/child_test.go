@@ -50,7 +50,7 @@ func child(ctx context.Context, args []string) error {
 		}
 	case "gc": // n
 		if err = dieAt(s, args[3]); err == nil {
-			_, err = s.GC(ctx, GCOptions{Live: func(m *Manifest) bool { return m.ChatID != "dead" }})
+			_, err = s.GC(ctx, GCOptions{Live: fixed(func(m *Manifest) bool { return m.ChatID != "dead" })})
 		}
 	case "edits": // chat, rounds: snapshots of a folder that it changes
 		err = childEdits(ctx, s, ws, args[3], args[4])
@@ -162,7 +162,7 @@ func childCollect(ctx context.Context, s *Store, rounds string) error {
 			seen[m.ChatID]++
 			return seen[m.ChatID] == 1 || seen[m.ChatID]%2 == i%2
 		}
-		if _, err := s.GC(ctx, GCOptions{Live: live}); err != nil {
+		if _, err := s.GC(ctx, GCOptions{Live: fixed(live)}); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func TestCollectionSurvivesEveryFault(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := b.s.GC(t.Context(), GCOptions{Live: live})
+		_, err := b.s.GC(t.Context(), GCOptions{Live: fixed(live)})
 		b.s.fault = nil
 		if reached := calls.Load() >= n; reached != (err != nil) {
 			t.Fatalf("call %d of %d failed, the collection said %v", n, calls.Load(), err)
@@ -48,7 +48,7 @@ func TestCollectionSurvivesEveryFault(t *testing.T) {
 	if n < 6 {
 		t.Errorf("only %d calls could fail", n)
 	}
-	if _, err := b.s.GC(t.Context(), GCOptions{Live: live}); err != nil {
+	if _, err := b.s.GC(t.Context(), GCOptions{Live: fixed(live)}); err != nil {
 		t.Fatal(err)
 	}
 	stats, err := b.s.Stats(t.Context())

@@ -227,7 +227,7 @@ func TestKilledCollection(t *testing.T) {
 			break
 		}
 	}
-	if _, err := b.s.GC(t.Context(), GCOptions{Live: func(m *Manifest) bool { return false }}); err != nil {
+	if _, err := b.s.GC(t.Context(), GCOptions{Live: fixed(func(m *Manifest) bool { return false })}); err != nil {
 		t.Fatal(err)
 	}
 	stats, err := b.s.Stats(t.Context())

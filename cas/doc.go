@@ -92,7 +92,8 @@
 // # Durability
 //
 // A Snapshot that has returned is safe from a power cut, by one sync at its end. Large
-// contents, which are files, are on the disk before it is recorded; small ones and trees
+// contents, which are files, are on the disk before it is recorded: the folder of one
+// that is found is synced, too, since its maker may have been killed before that. Small ones and trees
 // are written to the store before the manifest that needs them, and a store has after a
 // power cut what was written up to some moment, and nothing later. A failed or killed one
 // leaves contents that no state reaches.
@@ -102,8 +103,9 @@
 // plan is made, in one step with the manifest that the restore is recorded as where
 // all becomes as another one has it, and is there before the stage: until all is done
 // nobody is shown that manifest. An error takes all back, the manifest too; after a
-// crash the next operation on the folder does, from what is in the stage and the
-// store; [Store.ForgetRestores] is for a store that is a copy. Whatever
+// crash the next Snapshot, Materialize or Recover of the folder does, from what is in
+// the stage and the store, and reports it by Options.OnRecover. A Plan and [Store.Look]
+// leave the folder as it is; [Store.ForgetRestores] is for a store that is a copy. Whatever
 // is found then is taken into a state of its own first (source "interrupted"), and
 // a path that someone has changed since stays as it is. Workspace files are not
 // synced: the store has their bytes.

@@ -5,10 +5,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 const (
@@ -102,14 +103,15 @@ func (x *exporter) all(chatID string, list []*Manifest, extras []Extra) error {
 		}
 	}
 	var lines bytes.Buffer
-	enc := json.NewEncoder(&lines)
 	for _, m := range list {
 		if err := x.tree(m.Root, 0); err != nil {
 			return err
 		}
-		if err := enc.Encode(m); err != nil {
+		text, err := record.Marshal(m)
+		if err != nil {
 			return err
 		}
+		lines.Write(append(text, '\n'))
 	}
 	if err := x.member(manifestsMember, lines.Bytes()); err != nil {
 		return err
@@ -132,7 +134,7 @@ func extraName(name string) bool {
 }
 
 func (x *exporter) json(name string, v any) error {
-	text, err := json.Marshal(v)
+	text, err := record.Marshal(v)
 	if err != nil {
 		return err
 	}

@@ -289,7 +289,7 @@ func FuzzImport(f *testing.F) {
 		// The members are what is to be fuzzed, not the packing around them.
 		m := &importer{
 			s: b.s, ctx: t.Context(), o: ImportOptions{ChatID: "f", MaxBytes: 1 << 20},
-			blobs: make(map[Digest]int64), trees: make(map[Digest]totals), c: &capturer{s: b.s},
+			blobs: make(map[Digest]int64), trees: make(map[Digest]totals), c: &capturer{s: b.s, found: present{s: b.s}},
 			out: &Import{IDs: make(map[string]string)},
 		}
 		zip, err := gzip.NewReader(bytes.NewReader(file))

@@ -79,7 +79,7 @@ func TestFullStore(t *testing.T) {
 			t.Errorf("%s, with room (-folder +state):\n%s", name, diff)
 		}
 		b.restore(first, RestoreOptions{})
-		if _, err := b.s.GC(t.Context(), GCOptions{Live: func(m *Manifest) bool { return m.Root == first.Root }, Compact: true}); err != nil {
+		if _, err := b.s.GC(t.Context(), GCOptions{Live: fixed(func(m *Manifest) bool { return m.Root == first.Root }), Compact: true}); err != nil {
 			t.Fatal(err)
 		}
 		b.reopen()

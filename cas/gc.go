@@ -15,8 +15,11 @@ import (
 
 // GCOptions say what a collection removes.
 type GCOptions struct {
-	// Live tells whether a manifest is still needed. Nil needs all of them.
-	Live func(*Manifest) bool
+	// Live returns a function that reports whether a manifest is still needed. GC
+	// calls it once, when no snapshot, restore, export or import is running any
+	// more, so that it sees everything that these have recorded. An error of it
+	// ends the collection, which has removed nothing then. Nil keeps all manifests.
+	Live func(context.Context) (func(*Manifest) bool, error)
 	// Compact gives the room back to the file system afterwards, which takes
 	// seconds for gigabytes. Without it the store uses it for what comes.
 	Compact bool
@@ -46,7 +49,13 @@ func (s *Store) GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 	}
 	defer release()
 	out := new(GCReport)
-	roots, err := s.roots(ctx, o.Live, out)
+	live := func(*Manifest) bool { return true }
+	if o.Live != nil {
+		if live, err = o.Live(ctx); err != nil {
+			return nil, fmt.Errorf("collect garbage: %w", err)
+		}
+	}
+	roots, err := s.roots(ctx, live, out)
 	if err != nil {
 		return nil, fmt.Errorf("collect garbage: %w", err)
 	}
@@ -85,7 +94,7 @@ func (s *Store) roots(ctx context.Context, live func(*Manifest) bool, out *GCRep
 	var dead []*Manifest
 	out.states = make(map[string]int)
 	for _, m := range all {
-		if live == nil || live(m) {
+		if live(m) {
 			roots = append(roots, m.Root)
 			for _, chat := range accounts(m.ChatID) {
 				out.states[chat]++
@@ -167,6 +176,9 @@ func (s *Store) countAnew(ctx context.Context, out *GCReport) error {
 	err := s.kv.View(ctx, func(tx *kv.Tx) error {
 		have = nil
 		for u, err := range s.usage.Scan(tx, kv.Range{}) {
+			if isDamaged(err) {
+				continue // it is written again below
+			}
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func TestCollectionKeepsWhatIsReached(t *testing.T) {
 				live[last.ID] = b.entries(last.Root)
 			}
 		}
-		if _, err := b.s.GC(t.Context(), GCOptions{Live: func(m *Manifest) bool { return live[m.ID] != nil }}); err != nil {
+		if _, err := b.s.GC(t.Context(), GCOptions{Live: fixed(func(m *Manifest) bool { return live[m.ID] != nil })}); err != nil {
 			rt.Fatal(err)
 		}
 		for id, want := range live {
@@ -83,7 +83,7 @@ func TestADamagedTreeKeepsTheCollectorOut(t *testing.T) {
 	if _, err := b.s.GC(t.Context(), GCOptions{}); err == nil {
 		t.Error("it collected without knowing what is needed")
 	}
-	if _, err := b.s.GC(t.Context(), GCOptions{Live: func(l *Manifest) bool { return l.ID != m.ID }}); err != nil {
+	if _, err := b.s.GC(t.Context(), GCOptions{Live: fixed(func(l *Manifest) bool { return l.ID != m.ID })}); err != nil {
 		t.Errorf("without the damaged state: %v", err)
 	}
 }

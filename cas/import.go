@@ -78,7 +78,7 @@ func (s *Store) importAll(ctx context.Context, r io.Reader, o ImportOptions) (*I
 	o.Limits = o.Limits.complete()
 	m := &importer{
 		s: s, ctx: ctx, o: o, blobs: make(map[Digest]int64), trees: make(map[Digest]totals),
-		c:   &capturer{s: s, limits: o.Limits},
+		c:   &capturer{s: s, limits: o.Limits, found: present{s: s}},
 		out: &Import{IDs: make(map[string]string)},
 	}
 	if err := s.accounts(ctx, m.c, o.ChatID); err != nil {
@@ -314,11 +314,10 @@ func (m *importer) large(in io.Reader, d Digest, size int64) error {
 	if err == nil {
 		err = errors.Join(tmp.Chmod(0o400), tmp.Sync())
 	}
-	if err = errors.Join(err, tmp.Close()); err == nil && !m.s.hasFile(d, size) {
-		if err = m.c.account(size); err == nil {
-			if err = m.s.keepFile(tmp, d); err == nil {
-				return nil
-			}
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		kept := false
+		if kept, err = m.c.keep(tmp, d, size); kept {
+			return nil
 		}
 	}
 	return errors.Join(err, os.Remove(tmp.Name()))

@@ -19,6 +19,7 @@ type unfinished struct {
 	Target    Digest    `json:"target"`
 	Stages    []string  `json:"stages"` // folders at the root for what is in motion
 	ChatID    string    `json:"chat_id"`
+	Doing     string    `json:"doing,omitempty"` // RestoreOptions.Doing
 	Started   time.Time `json:"started"`
 	// Record is the id of the manifest that the restore is recorded as, with the
 	// journal or while names are moved. Until that is done nobody takes it for one,

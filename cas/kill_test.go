@@ -227,7 +227,7 @@ func childCollectWork(ctx context.Context, s *Store, folders []string) error {
 			}
 			active[string(id)] = true
 		}
-		_, err := s.GC(ctx, GCOptions{Live: func(m *Manifest) bool { return active[m.ID] || m.ID >= last[m.ChatID] }})
+		_, err := s.GC(ctx, GCOptions{Live: fixed(func(m *Manifest) bool { return active[m.ID] || m.ID >= last[m.ChatID] })})
 		if err != nil {
 			return err
 		}

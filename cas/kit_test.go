@@ -1,6 +1,7 @@
 package cas
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,6 +24,11 @@ func TestMain(m *testing.M) {
 		// Badger leaves these behind when it can't open what bits were flipped in.
 		goleak.IgnoreTopFunction("github.com/dgraph-io/badger/v4.(*DB).monitorCache"),
 		goleak.IgnoreTopFunction("github.com/dgraph-io/ristretto/v2/z.(*AllocatorPool).freeupAllocators"))
+}
+
+// fixed returns a GCOptions.Live that decides by what the test already knows.
+func fixed(live func(*Manifest) bool) func(context.Context) (func(*Manifest) bool, error) {
+	return func(context.Context) (func(*Manifest) bool, error) { return live, nil }
 }
 
 // raceRounds is how many rounds a property is held for under the race detector.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -50,6 +52,16 @@ type Manifest struct {
 	Bytes    int64 `json:"bytes"`
 	Failed   int   `json:"failed,omitempty"`
 	Added    int64 `json:"added,omitempty"` // bytes that this snapshot brought into the store
+}
+
+// RecordedAt returns when the manifest was recorded in this store. CreatedAt of an
+// imported state is the time that its file names.
+func (m *Manifest) RecordedAt() time.Time {
+	id, err := ulid.ParseStrict(m.ID)
+	if err != nil {
+		return m.CreatedAt
+	}
+	return ulid.Time(id.Time())
 }
 
 // About is what its maker says of a new manifest.

@@ -3,6 +3,7 @@ package cas
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -33,7 +34,7 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 		durable: func() error { return nil },
 	}
 	if j.Done {
-		return r.cleanUp(ctx, t, true)
+		return s.recovered(ctx, r, r.cleanUp(ctx, t, true))
 	}
 	if err := s.kv.Update(ctx, func(tx *kv.Tx) error { return s.unrecord(tx, j.Record) }); err != nil {
 		return err
@@ -54,14 +55,88 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 		return &ConflictError{Paths: r.todo.blocked}
 	}
 	if len(r.todo.ops) == 0 {
-		return r.cleanUp(ctx, t, false)
+		return s.recovered(ctx, r, r.cleanUp(ctx, t, false))
 	}
 	j.Stages = append([]string{stagePrefix + s.newID(s.now())}, j.Stages...)
 	if err := s.changeJournal(ctx, j); err != nil {
 		return err
 	}
 	_, _, err = r.move(ctx, t, &recording{r: r})
+	return s.recovered(ctx, r, err)
+}
+
+// recovered reports what was done about a restore that was cut short, unless err is why
+// it could not be done.
+func (s *Store) recovered(ctx context.Context, r *restore, err error) error {
+	if err == nil {
+		s.onRecover(ctx, Recovery{Cut: r.journal.cut(), Changes: changesOf(r.todo.ops), Left: r.todo.left})
+	}
 	return err
+}
+
+// Cut is a restore that was cut short: the process that did it was killed.
+type Cut struct {
+	Path    string // the folder
+	ChatID  string
+	Doing   string // RestoreOptions.Doing; empty where an older program began it
+	Started time.Time
+	// Done tells that all files have been brought back, so that it is finished and not
+	// taken back.
+	Done bool
+	// After is the tree that the folder gets when that is done, but for what others
+	// have changed since.
+	After Digest
+}
+
+// Recovery is what was done about a Cut.
+type Recovery struct {
+	Cut
+	// Changes are those that took it back, Left the paths that were left alone, since
+	// others have changed them since.
+	Changes []Change
+	Left    []Left
+}
+
+func (j *unfinished) cut() Cut {
+	return Cut{Path: j.Path, ChatID: j.ChatID, Doing: j.Doing, Started: j.Started, Done: j.Done, After: j.after()}
+}
+
+// after is the tree that the folder gets when the restore is taken back, or finished.
+func (j *unfinished) after() Digest {
+	if j.Done {
+		return j.Target
+	}
+	return j.Before
+}
+
+// Cuts returns the restores that have been begun and not ended. One of them may be under
+// way: the caller keeps its chat and its folder locked, or tells so.
+func (s *Store) Cuts(ctx context.Context) ([]Cut, error) {
+	js, err := s.journals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cuts := make([]Cut, len(js))
+	for i, j := range js {
+		cuts[i] = j.cut()
+	}
+	return cuts, nil
+}
+
+// Recover takes back, or finishes, a restore of the folder that was cut short. It does
+// nothing where there is none.
+func (s *Store) Recover(ctx context.Context, ws *Workspace) error {
+	f, release, err := s.folder(ctx, ws.key())
+	if err != nil {
+		return err
+	}
+	defer release()
+	unshare, err := s.share(ctx)
+	if err != nil {
+		return err
+	}
+	defer unshare()
+	return s.recover(ctx, ws, f)
 }
 
 // backwards plans what takes one change of a restore back. c goes from the state

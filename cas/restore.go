@@ -33,8 +33,15 @@ type RestoreOptions struct {
 	Keep []string
 	// Overwrite replaces what someone else has changed. It is kept in the store.
 	Overwrite bool
-	// Plan does nothing but say what would be done.
+	// Plan does nothing but say what would be done. A restore that was cut short is
+	// not taken back for it: the folder counts as it will be then.
 	Plan bool
+	// Found is, for a Plan, the state that the folder counts as, which isn't looked at
+	// then. Nil looks at the folder.
+	Found *Manifest
+	// Doing names the operation, such as "undo", for the report of one that was cut
+	// short.
+	Doing string
 	// Limits are those of the snapshot before.
 	Limits Limits
 	// Begin and Progress are those of the snapshot before.
@@ -76,7 +83,11 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 		return nil, err
 	}
 	defer unshare()
-	if err := s.recover(ctx, ws, f); err != nil {
+	if o.Plan {
+		if o.Found, err = s.foundBy(ctx, ws, o.Found); err != nil {
+			return nil, err
+		}
+	} else if err := s.recover(ctx, ws, f); err != nil {
 		return nil, err
 	}
 	r := &restore{s: s, ws: ws, f: f, to: to, target: to.Root, written: o.Written}
@@ -108,8 +119,26 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	return out, nil
 }
 
+// foundBy is the state that a folder counts as for a plan: found, where that is known,
+// or the one in which it will be when a restore that was cut short is taken back. It is
+// nil where the folder has to be looked at.
+func (s *Store) foundBy(ctx context.Context, ws *Workspace, found *Manifest) (*Manifest, error) {
+	if found != nil {
+		return found, nil
+	}
+	j, err := s.journal(ctx, ws.key())
+	if err != nil || j == nil {
+		return nil, err
+	}
+	return &Manifest{ChatID: j.ChatID, Root: j.after()}, nil
+}
+
 // find takes what is there into the store.
 func (r *restore) find(ctx context.Context, o *RestoreOptions) (*Restoration, error) {
+	if o.Found != nil {
+		r.before = o.Found.Root
+		return &Restoration{Before: o.Found, After: o.Found}, nil
+	}
 	found, err := r.s.snapshot(ctx, r.ws, r.f, SnapshotOptions{
 		About:  About{ID: o.FoundID, ChatID: o.ChatID, Source: External, SourceRef: o.SourceRef},
 		Parent: o.Active, Limits: o.Limits, Begin: o.Begin, Progress: o.Progress,
@@ -235,7 +264,7 @@ func (r *restore) begin(ctx context.Context, o *RestoreOptions) *recording {
 	}
 	r.journal = &unfinished{
 		Workspace: r.ws.key(), Path: r.ws.Path, Before: r.before, Target: r.target,
-		Stages: []string{stagePrefix + r.s.newID(now)}, ChatID: o.ChatID, Started: now, Record: o.ID,
+		Stages: []string{stagePrefix + r.s.newID(now)}, ChatID: o.ChatID, Doing: o.Doing, Started: now, Record: o.ID,
 	}
 	rec := &recording{r: r, about: &o.About}
 	if o.Paths == nil && o.Keep == nil {

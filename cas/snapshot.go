@@ -107,33 +107,51 @@ func (s *Store) Snapshot(ctx context.Context, ws *Workspace, o SnapshotOptions) 
 	return s.snapshot(ctx, ws, f, o)
 }
 
-// snapshot is Snapshot with the folder's state and the collector locked.
-func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o SnapshotOptions) (*Snapshot, error) {
-	o.Limits = o.Limits.complete()
-	t, err := openTree(ws.Root, s.fault)
-	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
-	}
-	defer t.close()
-	old, err := s.known(ctx, ws, f, t)
+// Look is Snapshot of a folder in which a restore was cut short, and takes nothing back:
+// the state is that of the files as they are, without what the restore has there for its
+// own work. It is not recorded and has no id; what it names stays in the store until the
+// next collection.
+func (s *Store) Look(ctx context.Context, ws *Workspace, o SnapshotOptions) (*Manifest, error) {
+	f, release, err := s.folder(ctx, ws.key())
 	if err != nil {
 		return nil, err
 	}
-	scan := &scanner{
-		t: t, old: old, maxFile: o.Limits.MaxFile, now: s.now().UnixNano(),
-		lists: listsFaithfully(t.top),
-	}
-	if scan.rules, err = readRules(t, ws.Bound); err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
-	}
-	found, err := scan.walk(ctx)
+	defer release()
+	unshare, err := s.share(ctx)
 	if err != nil {
+		return nil, err
+	}
+	defer unshare()
+	ix, _, _, err := s.read(ctx, ws, f, &o)
+	if err != nil {
+		return nil, err
+	}
+	e := newEditor(ix)
+	for i := range ix.dirs[""].ents {
+		if name := ix.dirs[""].ents[i].Name; strings.HasPrefix(name, stagePrefix) {
+			e.remove(name)
+		}
+	}
+	for path := range ix.dirs {
+		if strings.HasPrefix(path, stagePrefix) {
+			delete(e.found, path)
+		}
+	}
+	b := &builder{old: ix, found: e.finish(), now: s.now().UnixNano()}
+	ix = b.build()
+	if err := s.keepObjects(ctx, func(batch *kv.Batch) error { return s.writeTrees(ctx, batch, b.trees) }); err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
 	}
-	s.pause("walked")
-	ix, out, err := s.takeIn(ctx, scan, found, &o)
+	m := s.newManifest(ix, o.About, o.Parent)
+	m.ID = ""
+	return m, nil
+}
+
+// snapshot is Snapshot with the folder's state and the collector locked.
+func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o SnapshotOptions) (*Snapshot, error) {
+	ix, old, out, err := s.read(ctx, ws, f, &o)
 	if err != nil {
-		return nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
+		return nil, err
 	}
 	s.pause("kept")
 	changes := ix.changes(f.stored(old))
@@ -148,6 +166,36 @@ func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o S
 	f.index = ix
 	out.Left = ix.left()
 	return out, nil
+}
+
+// read takes a folder's contents and trees into the store, and returns the index of what
+// it has read and the one that was known before.
+func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *SnapshotOptions) (ix, old *index, out *Snapshot, err error) {
+	o.Limits = o.Limits.complete()
+	t, err := openTree(ws.Root, s.fault)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
+	}
+	defer t.close()
+	if old, err = s.known(ctx, ws, f, t); err != nil {
+		return nil, nil, nil, err
+	}
+	scan := &scanner{
+		t: t, old: old, maxFile: o.Limits.MaxFile, now: s.now().UnixNano(),
+		lists: listsFaithfully(t.top),
+	}
+	if scan.rules, err = readRules(t, ws.Bound); err != nil {
+		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
+	}
+	found, err := scan.walk(ctx)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
+	}
+	s.pause("walked")
+	if ix, out, err = s.takeIn(ctx, scan, found, o); err != nil {
+		return nil, nil, nil, fmt.Errorf("snapshot %s: %w", ws.Path, err)
+	}
+	return ix, old, out, nil
 }
 
 // known gives what is known of the folder, as far as it can be relied on.
@@ -246,7 +294,7 @@ func (s *Store) hasAll(tx *kv.Tx, r *dirRec) (bool, error) {
 
 // takeIn reads what changed, and keeps blobs and trees.
 func (s *Store) takeIn(ctx context.Context, scan *scanner, found map[string]*folderScan, o *SnapshotOptions) (*index, *Snapshot, error) {
-	c := &capturer{s: s, scan: scan, limits: o.Limits, foreign: remote(scan.t.top), moved: func(int, int64) {}}
+	c := &capturer{s: s, scan: scan, limits: o.Limits, found: present{s: s}, foreign: remote(scan.t.top), moved: func(int, int64) {}}
 	if o.Progress != nil {
 		c.moved = o.Progress
 	}

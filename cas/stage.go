@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -245,7 +246,7 @@ func (m *mover) modeOf(st *stat, o *op) uint32 {
 // can. Never is it a hard link: whoever writes to the file would write into the
 // store.
 func (m *mover) copyLarge(ctx context.Context, f *os.File, e *Entry) error {
-	blob, err := os.Open(m.s.blobPath(e.Digest))
+	blob, err := atomicfile.Open(m.s.blobPath(e.Digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return &DamageError{Digest: e.Digest, What: "blob", Reason: "it is missing"}
 	}

@@ -25,6 +25,8 @@ type Stats struct {
 	// small blobs and everything else that fettle keeps.
 	RecordBytes int64
 	Chats       []ChatStats // the largest first
+	// Damaged are the manifests that can't be read, whose states are not counted.
+	Damaged []error
 }
 
 // ChatStats is what one chat's states take.
@@ -43,7 +45,10 @@ func (s *Store) Stats(ctx context.Context) (*Stats, error) {
 	}
 	defer release()
 	out := new(Stats)
-	all, err := s.allManifests(ctx, func(err error) error { return err })
+	all, err := s.allManifests(ctx, func(err error) error {
+		out.Damaged = append(out.Damaged, err)
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("look what uses the store: %w", err)
 	}

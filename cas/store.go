@@ -16,6 +16,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
@@ -47,6 +48,9 @@ type Options struct {
 	KV *kv.Store
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// OnRecover is called when a restore that was cut short has been taken back, or
+	// finished. It may be nil.
+	OnRecover func(context.Context, Recovery)
 	// OnWait is called when an operation has to wait for another process that
 	// collects garbage, or the other way round. It may be nil.
 	OnWait func(owner string)
@@ -56,11 +60,13 @@ type Options struct {
 // the package comment for what they and other processes may do at once.
 type Store struct {
 	records
-	kv      *kv.Store
-	dir     string
-	now     func() time.Time
-	onWait  func(string)
-	workers int
+	kv     *kv.Store
+	dir    string
+	now    func() time.Time
+	onWait func(string)
+	// onRecover is Options.OnRecover.
+	onRecover func(context.Context, Recovery)
+	workers   int
 	// fault and pause are for tests: see tree.fault; pause is called between
 	// the steps of an operation with the step's name.
 	fault func(call, name string) error
@@ -92,7 +98,7 @@ const (
 // Open gives a Store. It does nothing else.
 func Open(o Options) *Store {
 	s := &Store{
-		records: newRecords(), kv: o.KV, dir: o.Dir, now: o.Now, onWait: o.OnWait,
+		records: newRecords(), kv: o.KV, dir: o.Dir, now: o.Now, onWait: o.OnWait, onRecover: o.OnRecover,
 		workers: min(2*runtime.GOMAXPROCS(0), maxWorkers),
 		folders: make(map[string]*folderState),
 		ids:     ulid.Monotonic(randomReader{}, 0),
@@ -103,9 +109,16 @@ func Open(o Options) *Store {
 	if s.onWait == nil {
 		s.onWait = func(string) {}
 	}
+	if s.onRecover == nil {
+		s.onRecover = func(context.Context, Recovery) {}
+	}
 	s.pause = func(string) {}
 	return s
 }
+
+// Hook lets fn be called between the steps of an operation, with the step's name. It is
+// for tests of packages that use a Store, and is set before the Store is used.
+func (s *Store) Hook(fn func(step string)) { s.pause = fn }
 
 // newID makes an id that sorts after those made before.
 func (s *Store) newID(now time.Time) string {
@@ -204,7 +217,7 @@ func (s *Store) lockPath() (string, error) {
 // epoch names the time since the last collection. Whatever is known to be in
 // the store stays there within an epoch.
 func (s *Store) epoch() (string, error) {
-	text, err := os.ReadFile(s.epochPath())
+	text, err := atomicfile.ReadFile(s.epochPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -215,18 +228,17 @@ func (s *Store) epochPath() string { return filepath.Join(s.blobDir(), "epoch") 
 
 // nextEpoch begins a new epoch before anything is removed.
 func (s *Store) nextEpoch() error {
-	tmp, err := s.tempFile()
+	if err := s.check("tempfile", ""); err != nil {
+		return fmt.Errorf("begin an epoch: %w", err)
+	}
+	err := makeDir(s.blobDir())
+	if err == nil {
+		err = atomicfile.Write(s.epochPath(), []byte(s.newID(s.now())+"\n"), atomicfile.Synced)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("begin an epoch: %w", err)
 	}
-	_, err = tmp.WriteString(s.newID(s.now()) + "\n")
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), s.epochPath())
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("begin an epoch: %w", err), os.Remove(tmp.Name()))
-	}
-	return syncDir(s.blobDir())
+	return nil
 }
 
 // OpenDir is Open with records of its own in the folder store of a data

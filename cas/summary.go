@@ -85,6 +85,9 @@ func (s *Store) countOnce(ctx context.Context) error {
 	return s.kv.Update(ctx, func(tx *kv.Tx) error {
 		states := map[string]int{allChats: 0}
 		for m, err := range s.manifests.Scan(tx, kv.Range{}) {
+			if isDamaged(err) {
+				continue // verifying reports it
+			}
 			if err != nil {
 				return err
 			}
@@ -109,17 +112,20 @@ func (s *Store) countOnce(ctx context.Context) error {
 // counted reads the accounts, a View for some of them at a time.
 func (s *Store) counted(ctx context.Context, out *Summary) error {
 	for after := kv.Key(nil); ; {
-		n := 0
+		n, begin := 0, after
 		err := s.kv.View(ctx, func(tx *kv.Tx) error {
 			hidden, err := s.unrecorded(tx)
 			if err != nil {
 				return err
 			}
 			for u, err := range s.usage.Scan(tx, kv.Range{After: after, Limit: readAtOnce}) {
+				n++
+				if isDamaged(err) {
+					continue // the next collection counts again
+				}
 				if err != nil {
 					return err
 				}
-				n++
 				after = kv.Str(u.ChatID)
 				if u.ChatID == allChats {
 					out.States, out.Added = u.States, u.Bytes
@@ -133,10 +139,16 @@ func (s *Store) counted(ctx context.Context, out *Summary) error {
 			}
 			return nil
 		})
-		if err != nil || n < readAtOnce {
+		if err != nil || n < readAtOnce || string(begin) == string(after) {
 			return err
 		}
 	}
+}
+
+// isDamaged reports whether an error is about one damaged record.
+func isDamaged(err error) bool {
+	var corrupt *kv.CorruptError
+	return errors.As(err, &corrupt) && corrupt.OfRecord()
 }
 
 // last is the last manifest of a chat, apart from the hidden ones; nil where it has

@@ -55,7 +55,7 @@ func TestSummaryIsWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.summary()
-	_, err := b.s.GC(t.Context(), GCOptions{Live: func(m *Manifest) bool { return m.ChatID != "chat8" }})
+	_, err := b.s.GC(t.Context(), GCOptions{Live: fixed(func(m *Manifest) bool { return m.ChatID != "chat8" })})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/script"
+	"github.com/fettle-cli/fettle/internal/appendfile"
 )
 
 // readParts gathers the message: files first, then images, then what was piped
@@ -88,11 +89,19 @@ func recordable(f *os.File) bool {
 	return n == 0 && errors.Is(err, io.EOF) || string(head[:n]) == header
 }
 
+// Write appends the line of a response.
+func (r *recording) Write(line []byte) (int, error) {
+	if err := appendfile.Line(r.f, line); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
 func (r *recording) wrap(p provider.Provider) provider.Provider {
 	if r.f == nil {
 		return p
 	}
-	return script.Record(p, r.f)
+	return script.Record(p, r)
 }
 
 // close gives err, or what went wrong with the file.

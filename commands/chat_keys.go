@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/live"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // key does what a key means where the page is.
@@ -209,12 +210,13 @@ func (p *page) editOutside(ctx context.Context) {
 
 // inEditor has a text edited in the person's editor.
 func (t *talk) inEditor(ctx context.Context, text string) (string, error) {
-	const most = 1 << 20 // of what comes back
-	f, err := os.CreateTemp("", "fettle-message-*.md")
+	const most = 1 << 20              // of what comes back
+	var unrecorded *atomicfile.Ledger // what the user wrote is never swept: the editor outlives a killed command
+	f, remove, err := unrecorded.TempFile("", "fettle-message-", ".md")
 	if err != nil {
 		return "", fault.Wrap(fault.Failed, "edit the message", err)
 	}
-	defer os.Remove(f.Name()) // it lies in the system's own temporary folder
+	defer func() { _ = remove() }() // a sweep tries again
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fault.Wrap(fault.Failed, "edit the message", err)

@@ -30,7 +30,7 @@ type appLink struct {
 func (e *Engine) putCalls(b *kv.Batch, calls []ToolCall) error {
 	for i := range calls {
 		c := calls[i].bounded()
-		if err := e.tables.calls.Put(b, c); err != nil {
+		if err := putBounded(e, b, e.tables.calls, c, "the call "+c.ToolID+" of chat "+c.ChatID); err != nil {
 			return err
 		}
 		if c.AppOf == "" {
@@ -51,12 +51,12 @@ func (e *Engine) appsOf(tx *kv.Tx, chatID, callID string) (out []ToolCall, n int
 		return nil, n, err
 	}
 	all.Reverse, all.Limit = true, viewedApps
-	for l, err := range e.tables.apps.Scan(tx, all) {
+	for l, err := range legible(e, e.tables.apps.Scan(tx, all)) {
 		if err != nil {
 			return nil, n, err
 		}
 		c, err := e.tables.calls.Get(tx, kv.Str(l.CallID))
-		if errors.Is(err, kv.ErrNotFound) {
+		if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 			continue
 		}
 		if err != nil {
@@ -119,7 +119,7 @@ func (e *Engine) appCallsIn(ctx context.Context, conv *conversation) (out []Tool
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		out = nil
 		last := ""
-		for l, err := range e.tables.apps.Scan(tx, kv.Range{Prefix: kv.Str(conv.chat.ID)}) {
+		for l, err := range legible(e, e.tables.apps.Scan(tx, kv.Range{Prefix: kv.Str(conv.chat.ID)})) {
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
@@ -131,7 +132,7 @@ func callResult(c *ToolCall) json.RawMessage {
 	default:
 		out.Structured = kept.Data
 	}
-	raw, err := json.Marshal(out)
+	raw, err := record.Marshal(out)
 	if err != nil { // strings and valid JSON can't fail
 		return json.RawMessage(`{"content":[]}`)
 	}

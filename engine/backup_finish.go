@@ -12,37 +12,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/internal/lockfile"
 )
-
-// dataLock is the lock of the data directory as a whole: shared by whoever works
-// with a chat, and taken alone by who puts a backup back.
-const dataLock = "data"
-
-// shareData keeps the data directory from being replaced, and brings to its end
-// what a crash has cut off of such a thing.
-func (e *Engine) shareData(ctx context.Context, onWait func(string)) (release func(), err error) {
-	for {
-		release, err = e.lockShared(ctx, dataLock, onWait)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := os.Lstat(filepath.Join(e.o.DataDir, markName)); errors.Is(err, fs.ErrNotExist) {
-			shared := release
-			return func() {
-				shared()
-				// Who shares a lock leaves its file; it goes where nobody has it.
-				if last, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", dataLock)); ok && err == nil {
-					last()
-				}
-			}, nil
-		}
-		release()
-		if err := FinishRestore(ctx, e.o.DataDir); err != nil {
-			return nil, err
-		}
-	}
-}
 
 // FinishRestore brings the return of a backup to its end that was cut off while
 // names were exchanged. It costs one look where there was none, and is called

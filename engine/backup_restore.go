@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -192,6 +193,11 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	if !side.hasStore() {
 		return fmt.Errorf("%w: it has no store", backup.ErrDamaged)
 	}
+	release, err := side.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
 	sum, err := side.StateSummary(ctx)
 	total := int64(0)
 	if err == nil {
@@ -298,6 +304,9 @@ func (s *staged) exchange(ctx context.Context) error {
 		return err
 	}
 	defer alone()
+	if err := e.mayReplace(s.o); err != nil {
+		return err // something has come into the empty directory since that was looked at
+	}
 	old, err := truth(e.o.DataDir)
 	if err != nil {
 		return err
@@ -345,7 +354,7 @@ func (e *Engine) dataAlone(ctx context.Context, onWait func(string)) (release fu
 			release()
 		}
 	}()
-	let, err := e.lock(ctx, dataLock, func(owner string) { onWait("a chat is in use, " + owner) })
+	let, err := e.lock(ctx, dataLock, func(owner string) { onWait("the data directory is in use by " + cmp.Or(owner, "another process")) })
 	if err != nil {
 		return nil, err
 	}

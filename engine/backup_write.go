@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -16,7 +15,9 @@ import (
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/backup"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // BackupOptions say how a backup is made or put back, and who is told how far it
@@ -82,7 +83,10 @@ const (
 // backup has: locks, caches, sockets, and what is only on its way.
 func transient(name string) bool {
 	switch name {
-	case "locks", "cache", "run", "serve.json", markName:
+	case "locks", "cache", "run", "serve.json", markName, atomicfile.LedgerName:
+		return true
+	}
+	if atomicfile.IsTempName(name) {
 		return true
 	}
 	for _, suffix := range []string{".lock", ".new", ".sock"} {
@@ -233,7 +237,7 @@ func (b *backingUp) entries(ctx context.Context) error {
 			return err
 		}
 	}
-	text, err := json.Marshal(b.folders)
+	text, err := record.Marshal(b.folders)
 	if err != nil {
 		return err
 	}
@@ -308,10 +312,7 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 func (e *Engine) countChats(ctx context.Context) (n int, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		n = 0
-		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
-			if isCorrupt(err) {
-				continue
-			}
+		for c, err := range legible(e, e.tables.chats.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}

@@ -244,7 +244,7 @@ func (e *Engine) switchFolder(ctx context.Context, s switching, req RestoreReque
 	e.endServicesIn(s.ws, "the chat went on in another branch")
 	done, err := e.moveTo(ctx, s.ws, to, cas.RestoreOptions{
 		About:  cas.About{ID: move.Moved, ChatID: s.chat.ID, ParentID: to.ID, Source: cas.Branch, SourceRef: s.to.Leaf},
-		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written,
+		Active: active, FoundID: move.Found, Overwrite: req.Overwrite, Limits: e.o.States, Written: req.Written, Doing: doingBranch,
 	})
 	if err != nil {
 		err = errors.Join(err, e.endMove(context.WithoutCancel(ctx), s.chat.ID))
@@ -279,7 +279,7 @@ func (e *Engine) setLeaf(ctx context.Context, done *Restored, leaf string) error
 			chat.ActiveManifest = done.After.ID
 		}
 		done.Chat = *chat
-		return errors.Join(e.tables.chats.Put(tx, chat), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault(fmt.Sprintf("note the branch of chat %d", done.Chat.Number), err)

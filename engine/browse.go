@@ -39,7 +39,7 @@ type StateInfo struct {
 // first, with those that redo can bring back before them: at most limit of
 // them, all where that is 0. more tells that there are others.
 func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
-	if chat, err = e.find(ctx, ref, nil); err != nil {
+	if chat, err = e.findSettled(ctx, ref); err != nil {
 		return Chat{}, nil, false, err
 	}
 	h, err := e.history(ctx, chat)
@@ -108,11 +108,20 @@ func (w *stateWay) manifest(ctx context.Context, id string) (*cas.Manifest, erro
 	return m, nil
 }
 
+// findSettled finds a chat, at the state that its folder has.
+func (e *Engine) findSettled(ctx context.Context, ref ChatRef) (Chat, error) {
+	chat, err := e.find(ctx, ref, nil)
+	if err != nil {
+		return chat, err
+	}
+	return e.asSettled(ctx, chat)
+}
+
 // StateTree lists the states of all branches of a chat, the latest first: at most
 // limit of them, all where that is 0. more tells that there are others. Each comes
 // before the one that it names as its parent.
 func (e *Engine) StateTree(ctx context.Context, ref ChatRef, limit int) (chat Chat, out []StateInfo, more bool, err error) {
-	if chat, err = e.find(ctx, ref, nil); err != nil {
+	if chat, err = e.findSettled(ctx, ref); err != nil {
 		return Chat{}, nil, false, err
 	}
 	h, err := e.history(ctx, chat)
@@ -164,7 +173,7 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				continue
 			}
 			c, err := e.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) { // of a chat that is elsewhere, or gone
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) { // of a chat that is elsewhere, or gone
 				states[i].Tool = states[i].Maker
 				continue
 			}
@@ -176,6 +185,9 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				continue
 			}
 			of, err := e.tables.calls.Get(tx, kv.Str(c.AppOf))
+			if err != nil && e.leavesOut(err) {
+				continue
+			}
 			if err != nil {
 				return err // records of a chat go together
 			}
@@ -191,10 +203,16 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 
 // FolderState takes the chat's folder into the store as it is now, and gives
 // that state: the active one, unless somebody else has changed something since.
-// The chat is at it from then on. Of req it uses Chat, OnWait, Begin and
-// Progress.
+// The chat is at it from then on. Where an operation on the folder was cut short and is
+// pending, it is the state of the files as they are, which gets no id and isn't noted. Of
+// req it uses Chat, OnWait, Begin and Progress.
 func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (Chat, *cas.Manifest, error) {
+	req.read = new(reading)
 	out, err := e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
+		if req.read.pending != nil {
+			m, err := e.lookAt(ctx, chat, ws, req.watch())
+			return &Restored{Chat: chat, After: m}, err
+		}
 		m, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
 		return &Restored{Chat: chat, After: m}, err
 	})
@@ -378,7 +396,7 @@ func (e *Engine) ChatsByID(ctx context.Context, ids []string) (map[string]Chat, 
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		for _, id := range ids {
 			c, err := e.tables.chats.Get(tx, kv.Str(id))
-			if errors.Is(err, kv.ErrNotFound) {
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 				continue
 			}
 			if err != nil {

@@ -104,7 +104,7 @@ func (e *Engine) callsOf(ctx context.Context, chatID, from string, left map[use]
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		calls = nil
 		left := maps.Clone(left)
-		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))}) {
+		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}

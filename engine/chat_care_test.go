@@ -145,7 +145,7 @@ func TestATurnThatWaitedForADeletedChat(t *testing.T) {
 	b := newBench(t, yes)
 	b.run(ask("one"))
 	chat := b.chat(1).Chat
-	unlock, err := b.tryChat(chat)
+	unlock, err := b.tryChat(t.Context(), chat)
 	if err != nil {
 		t.Fatal(err)
 	}

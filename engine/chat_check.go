@@ -13,6 +13,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // check refuses a document that could not be one of ours.
@@ -140,7 +141,7 @@ func (m *Message) check() error {
 	}
 	beside := *m
 	beside.Parts = nil
-	if text, err := json.Marshal(beside); err != nil || len(text) > largestPiece {
+	if text, err := record.Marshal(beside); err != nil || len(text) > largestPiece {
 		return errors.New("what it has beside its parts is too long to be kept")
 	}
 	return m.checkParts()

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -63,7 +61,7 @@ func (e *Engine) NumberedChats(ctx context.Context, from, to int64) ([]Chat, err
 	var out []Chat
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		r := kv.Range{From: kv.Int(from), To: kv.Int(to + 1)}
-		for c, err := range e.tables.chats.ByIndex(tx, "number", nil, r) {
+		for c, err := range legible(e, e.tables.chats.ByIndex(tx, "number", nil, r)) {
 			if err != nil {
 				return err
 			}
@@ -90,8 +88,13 @@ func (e *Engine) DeleteChats(ctx context.Context, chats ...Chat) error {
 	if len(chats) > MaxDelete {
 		return fault.New(fault.Usage, fmt.Sprintf("%d chats are too many to delete at once; %d are allowed", len(chats), MaxDelete))
 	}
+	letData, err := e.shareData(ctx, nil) // also where there are no chats, for what follows
+	if err != nil {
+		return err
+	}
+	defer letData()
 	for _, c := range chats {
-		unlock, err := e.tryChat(c)
+		unlock, err := e.tryChat(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -103,7 +106,7 @@ func (e *Engine) DeleteChats(ctx context.Context, chats ...Chat) error {
 		return err
 	}
 	now := e.o.Now()
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for _, c := range chats {
 			if err := e.markDeleted(tx, c, now); err != nil {
 				return err
@@ -129,17 +132,30 @@ func (e *Engine) markDeleted(tx *kv.Tx, c Chat, now time.Time) error {
 		return err // somebody was faster, and its mark stands
 	}
 	chat.DeletedAt = &now
-	return errors.Join(e.tables.chats.Put(tx, chat),
+	return errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()),
 		e.tables.deleted.Put(tx, &deletion{ChatID: chat.ID, At: now}))
 }
 
-// tryChat takes the lock that a turn of the chat would hold, or says who has it.
-func (e *Engine) tryChat(c Chat) (func(), error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, storeFault("make the folder of locks", err)
+// tryChat takes the locks that a turn of the chat would hold, or returns a fault that
+// names the process which has the chat's.
+func (e *Engine) tryChat(ctx context.Context, c Chat) (func(), error) {
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
 	}
-	path := filepath.Join(dir, "chat-"+c.ID)
+	unlock, err := e.tryChatAlone(c)
+	if err != nil {
+		letData()
+		return nil, err
+	}
+	return func() { unlock(); letData() }, nil
+}
+
+func (e *Engine) tryChatAlone(c Chat) (func(), error) {
+	path, err := e.lockPath("chat-" + c.ID)
+	if err != nil {
+		return nil, err
+	}
 	unlock, ok, err := lockfile.Try(path)
 	if err != nil {
 		return nil, storeFault("lock chat "+itoa(int(c.Number)), err)
@@ -150,7 +166,7 @@ func (e *Engine) tryChat(c Chat) (func(), error) {
 	pid := lockfile.OwnerPID(path)
 	msg, hints := fmt.Sprintf("chat %d is busy", c.Number), []string(nil)
 	if pid > 0 {
-		msg += fmt.Sprintf(": pid %d is at it", pid)
+		msg += ": " + lockfile.Process(pid) + ", has it"
 		hints = []string{stopCommand(pid) + "   stops it; what came until then is kept"}
 	}
 	return nil, fault.New(fault.Busy, msg, hints...)
@@ -177,7 +193,7 @@ func (e *Engine) remirror(ctx context.Context) error {
 func (e *Engine) DeletedChats(ctx context.Context) ([]Chat, error) {
 	var out []Chat
 	err := e.view(ctx, func(tx *kv.Tx) error {
-		for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+		for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -185,7 +201,7 @@ func (e *Engine) DeletedChats(ctx context.Context) ([]Chat, error) {
 				continue
 			}
 			chat, err := e.tables.chats.Get(tx, kv.Str(d.ChatID))
-			if errors.Is(err, kv.ErrNotFound) {
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 				continue
 			}
 			if err != nil {
@@ -218,6 +234,11 @@ func (e *Engine) RestoreChat(ctx context.Context, number int64) (chat Chat, was 
 	if err != nil {
 		return Chat{}, false, err
 	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return Chat{}, false, err
+	}
+	defer release()
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		found, err := e.tables.chats.Find(tx, "number", kv.Int(number))
 		if errors.Is(err, kv.ErrNotFound) {
@@ -251,5 +272,5 @@ func (e *Engine) unmarkDeleted(tx *kv.Tx, chat *Chat) (was bool, err error) {
 		return false, fault.New(fault.NotFound, fmt.Sprintf("chat %d is being removed for good", chat.Number), "fettle chats list --deleted")
 	}
 	chat.DeletedAt = nil
-	return true, errors.Join(e.tables.chats.Put(tx, chat), e.tables.deleted.Delete(tx, kv.Str(chat.ID)))
+	return true, errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), e.tables.deleted.Delete(tx, kv.Str(chat.ID)))
 }

@@ -94,7 +94,7 @@ func (e *Engine) exportDocument(ctx context.Context, chatID string) (*ChatDocume
 		if err := e.exportCalls(tx, doc); err != nil {
 			return err
 		}
-		messages, next, err := e.messagesIn(tx, all)
+		messages, next, err := e.messagesIn(tx, all, e.leavesOut)
 		if err != nil {
 			return err
 		}
@@ -117,20 +117,31 @@ func (e *Engine) exportDocument(ctx context.Context, chatID string) (*ChatDocume
 }
 
 // exportRest reads the messages with the given keys, which are in their order
-// within r.
+// within r. A damaged one is left out.
 func (e *Engine) exportRest(ctx context.Context, doc *ChatDocument, r kv.Range, keys []kv.Key) error {
+	left := false
 	for len(keys) > 0 {
-		messages, next, err := e.someMessages(ctx, r)
+		messages, next, err := e.someMessages(ctx, r, func(err error) bool {
+			left = left || damaged(err)
+			return e.leavesOut(err)
+		})
 		if err != nil {
 			return err
 		}
 		for _, m := range messages {
-			if len(keys) > 0 && bytes.Equal(keys[0], e.tables.messages.KeyOf(m)) {
+			key := e.tables.messages.KeyOf(m)
+			for left && len(keys) > 0 && bytes.Compare(keys[0], key) < 0 {
+				keys = keys[1:]
+			}
+			if len(keys) > 0 && bytes.Equal(keys[0], key) {
 				doc.Messages, keys = append(doc.Messages, *m), keys[1:]
 			}
 		}
-		if next == nil && len(keys) > 0 {
+		if next == nil && len(keys) > 0 && !left {
 			return kv.ErrNotFound // a purge has removed one
+		}
+		if next == nil {
+			break
 		}
 		r.After = next
 	}
@@ -144,7 +155,7 @@ func (d *ChatDocument) add(messages []*Message) {
 }
 
 func (e *Engine) exportCalls(tx *kv.Tx, doc *ChatDocument) error {
-	for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(doc.Chat.ID), kv.Range{}) {
+	for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(doc.Chat.ID), kv.Range{})) {
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 		return Chat{}, err
 	}
 	now := e.o.Now()
-	c := &incoming{messages: from.path, decided: decided, chat: Chat{
+	c := &incoming{origin: from.chat.ID, messages: from.path, decided: decided, chat: Chat{
 		ID: e.newID(), Title: from.chat.Title, Model: from.chat.Model, System: from.chat.System, Agent: from.chat.Agent, AgentMode: from.chat.AgentMode,
 		Workspace: from.chat.Workspace, ActiveLeaf: from.parent, CreatedAt: now, UpdatedAt: now,
 		Messages: len(from.path), ActiveManifest: from.state,
@@ -66,7 +66,7 @@ func (e *Engine) callsFor(tx *kv.Tx, fromID string, path []Message, chatID strin
 	for _, m := range path {
 		of[m.ID] = true
 	}
-	for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(fromID), kv.Range{}) {
+	for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(fromID), kv.Range{})) {
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,9 @@ type incoming struct {
 	messages []Message
 	calls    []ToolCall
 	decided  []PayloadDecision
+	// origin is the id of a chat of this data directory that it has states of, and that
+	// may be removed by another process meanwhile; empty for none.
+	origin string
 }
 
 // insert writes chats that are not there yet. They appear at the end, a group
@@ -39,7 +42,7 @@ func (e *Engine) insert(ctx context.Context, in []*incoming) error {
 
 func (e *Engine) insertGroup(ctx context.Context, in []*incoming) error {
 	for _, c := range in {
-		unlock, err := e.tryChat(c.chat)
+		unlock, err := e.tryChat(ctx, c.chat)
 		if err != nil {
 			return err
 		}
@@ -69,7 +72,10 @@ func (e *Engine) insertGroup(ctx context.Context, in []*incoming) error {
 	}
 	return e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for _, c := range in {
-			err := errors.Join(e.tables.chats.Put(tx, &c.chat), e.tables.deleted.Delete(tx, kv.Str(c.chat.ID)),
+			if err := e.originStays(tx, c.origin); err != nil {
+				return err
+			}
+			err := errors.Join(putBounded(e, tx, e.tables.chats, &c.chat, c.chat.called()), e.tables.deleted.Delete(tx, kv.Str(c.chat.ID)),
 				e.tables.search.putRow(tx, c.chat.Number, rowOf(&c.chat)))
 			if err != nil {
 				return err
@@ -77,6 +83,26 @@ func (e *Engine) insertGroup(ctx context.Context, in []*incoming) error {
 		}
 		return nil
 	})
+}
+
+// originStays returns a fault if the chat that another one is made of is being removed
+// for good, or was. A removal that begins later finds the new chat, and keeps its states.
+func (e *Engine) originStays(tx *kv.Tx, chatID string) error {
+	if chatID == "" {
+		return nil
+	}
+	there, err := e.tables.chats.Has(tx, kv.Str(chatID))
+	if err != nil {
+		return err
+	}
+	d, err := e.tables.deleted.Get(tx, kv.Str(chatID))
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return err
+	}
+	if !there || err == nil && d.Purging {
+		return fault.New(fault.NotFound, "the chat that this one is made of was removed meanwhile", "fettle chats list")
+	}
+	return nil
 }
 
 // indexIncoming brings chats into the search before they appear. What a crash

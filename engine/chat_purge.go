@@ -3,14 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -56,24 +52,20 @@ func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 	if err != nil || len(due) == 0 {
 		return out, err
 	}
-	release, err := e.lock(ctx, "purge", nil)
+	release, err := e.lock(ctx, "purge", func(owner string) { e.o.Notice("waiting for another process that removes chats, " + owner) })
 	if err != nil {
 		return out, err
 	}
 	defer release()
-	needed, err := e.inJournals()
-	if err != nil {
-		return out, err
-	}
 	for _, d := range due {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		if needed[d.ChatID] {
-			out.Busy++
-			continue
+		err := e.purge(ctx, d, p, &out)
+		if err != nil && e.leavesOut(err) {
+			continue // of this chat something stays; the others are removed
 		}
-		if err := e.purge(ctx, d, p, &out); err != nil {
+		if err != nil {
 			if ctx.Err() == nil {
 				err = e.storeTrouble(err)
 			}
@@ -87,7 +79,7 @@ func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 func (e *Engine) purgeable(ctx context.Context, p Purge) ([]deletion, error) {
 	var out []deletion
 	err := e.view(ctx, func(tx *kv.Tx) error {
-		for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+		for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -115,7 +107,7 @@ func (p Purge) means(d deletion, now time.Time) bool {
 // nothing is deleted.
 func (e *Engine) nextPurge(tx *kv.Tx) (*time.Time, error) {
 	var due *time.Time
-	for d, err := range e.tables.deleted.Scan(tx, kv.Range{}) {
+	for d, err := range legible(e, e.tables.deleted.Scan(tx, kv.Range{})) {
 		if err != nil {
 			return nil, err
 		}
@@ -151,9 +143,43 @@ func (e *Engine) inJournals() (map[string]bool, error) {
 	return needed, nil
 }
 
-// purge removes one chat. Its lock keeps away who would bring it in again.
+// purge removes one chat, in two steps that each look at the store under their locks.
+// Between them a backup may be restored: what that has of the chat stays.
 func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) error {
-	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+d.ChatID))
+	begun := false
+	err := e.alone(ctx, d.ChatID, out, func() (err error) {
+		needed, err := e.inJournals()
+		if err != nil {
+			return err
+		}
+		if needed[d.ChatID] {
+			out.Busy++
+			return nil
+		}
+		begun, err = e.beginPurge(ctx, d.ChatID, p)
+		return err
+	})
+	if err != nil || !begun {
+		return err
+	}
+	e.pause("purge:begun")
+	return e.alone(ctx, d.ChatID, out, func() error {
+		if purging, err := e.purging(ctx, d.ChatID); err != nil || !purging {
+			return err
+		}
+		return e.finishPurge(ctx, d, out)
+	})
+}
+
+// alone runs a step of a purge with the chat's lock, which keeps away whatever would
+// bring the chat in again. A chat that is busy is counted and left.
+func (e *Engine) alone(ctx context.Context, chatID string, out *Purged, do func() error) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+chatID))
 	if err != nil {
 		return err
 	}
@@ -162,11 +188,25 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 		return nil
 	}
 	defer unlock()
-	begun, err := e.beginPurge(ctx, d.ChatID, p)
-	if err != nil || !begun {
+	return do()
+}
+
+// purging reports whether the store has noted that a chat is being removed for good.
+func (e *Engine) purging(ctx context.Context, chatID string) (begun bool, err error) {
+	err = e.store.View(ctx, func(tx *kv.Tx) error {
+		d, err := e.tables.deleted.Get(tx, kv.Str(chatID))
+		if errors.Is(err, kv.ErrNotFound) {
+			begun = false
+			return nil
+		}
+		begun = err == nil && d.Purging
 		return err
-	}
-	e.pause("purge:begun")
+	})
+	return begun, err
+}
+
+// finishPurge removes all that is left of a chat.
+func (e *Engine) finishPurge(ctx context.Context, d deletion, out *Purged) error {
 	if err := e.forgetWords(ctx, d.ChatID); err != nil {
 		return err
 	}
@@ -318,7 +358,7 @@ func (e *Engine) ownTurn(tx *kv.Tx, chatID, turnID string) (bool, error) {
 		return false, nil
 	}
 	turn, err := e.tables.turns.Get(tx, kv.Str(turnID))
-	if errors.Is(err, kv.ErrNotFound) {
+	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 		return false, nil
 	}
 	return err == nil && turn.ChatID == chatID, err
@@ -368,11 +408,7 @@ func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
 		var turns []string // of pages' calls, which no message names
 		err := e.store.View(ctx, func(tx *kv.Tx) error {
 			keys, turns = nil, nil
-			for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Limit: purgeGroup}) {
-				var damaged *kv.CorruptError
-				if errors.As(err, &damaged) {
-					continue
-				}
+			for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{Limit: purgeGroup})) {
 				if err != nil {
 					return err
 				}
@@ -401,72 +437,6 @@ func (e *Engine) clearCalls(ctx context.Context, chatID string) error {
 		})
 		if err != nil {
 			return err
-		}
-	}
-}
-
-// removeFolder removes a chat's own folder, entry by entry, so that it can be
-// stopped. A link is removed, and what it leads to is left.
-func (e *Engine) removeFolder(ctx context.Context, chatID string) error {
-	if _, err := ulid.ParseStrict(chatID); err != nil {
-		return nil // no folder of ours: what is named so could lie anywhere
-	}
-	root, err := os.OpenRoot(filepath.Join(e.o.DataDir, "chats"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // it was only read
-	return removeTree(ctx, root, chatID)
-}
-
-func removeTree(ctx context.Context, root *os.Root, path string) error {
-	info, err := root.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		if info.Mode().Perm()&0o700 != 0o700 { // a tool may have locked its own folder
-			_ = root.Chmod(path, 0o700) // else reading it tells why not
-		}
-		if err := removeEntries(ctx, root, path); err != nil {
-			return err
-		}
-	}
-	if err := root.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-func removeEntries(ctx context.Context, root *os.Root, path string) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		dir, err := root.Open(path)
-		if err != nil {
-			return err
-		}
-		names, err := dir.Readdirnames(purgeFiles)
-		if err := dir.Close(); err != nil {
-			return err
-		}
-		if len(names) == 0 {
-			return nil // the end, or what removing the folder itself will tell
-		}
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if err := removeTree(ctx, root, filepath.Join(path, name)); err != nil {
-				return err
-			}
 		}
 	}
 }

@@ -20,6 +20,11 @@ func (e *Engine) RenameChat(ctx context.Context, ref ChatRef, title string) (Cha
 	if title == "" {
 		return Chat{}, fault.New(fault.Usage, "a title can't be empty")
 	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return Chat{}, err
+	}
+	defer release()
 	chat, err := e.find(ctx, ref, nil)
 	if err != nil {
 		return Chat{}, err
@@ -50,7 +55,7 @@ func (e *Engine) setTitle(tx *kv.Tx, chat *Chat, title string) error {
 		return err
 	}
 	chat.Title = title
-	return e.tables.chats.Put(tx, chat)
+	return putBounded(e, tx, e.tables.chats, chat, chat.called())
 }
 
 // cleanTitle is a text as a title: one line of valid text that fits a list.
@@ -68,7 +73,7 @@ func (e *Engine) ChatByTitle(ctx context.Context, title string) (Chat, error) {
 	want := strings.ToLower(strings.TrimSpace(title))
 	var whole, part []Chat
 	err := e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true}) {
+		for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, kv.Range{Reverse: true})) {
 			if err != nil {
 				return err
 			}

@@ -75,7 +75,7 @@ func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 		if q.Limit > 0 { // no more than can be wanted, so that Next leads on behind the last
 			r.Limit = min(listGroup, q.Limit-len(out.Chats))
 		}
-		page, err := e.tables.chats.IndexPage(tx, "recent", nil, r)
+		page, err := e.recentPage(tx, r)
 		if err != nil {
 			return ChatPage{}, err
 		}
@@ -97,10 +97,34 @@ func (e *Engine) chatPage(tx *kv.Tx, q ListChats) (out ChatPage, err error) {
 	}
 }
 
+// recentPage returns a page of the chats, those that were used last first. Damaged
+// records are reported and left out.
+func (e *Engine) recentPage(tx *kv.Tx, r kv.Range) (page kv.Page[Chat], err error) {
+	limit := r.Limit
+	r.Limit = 0
+	for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, r)) {
+		if err != nil {
+			return kv.Page[Chat]{}, err
+		}
+		if limit > 0 && len(page.Records) == limit {
+			return page, nil
+		}
+		page.Records = append(page.Records, c)
+		page.Next = recentPlace(c)
+	}
+	page.Next = nil
+	return page, nil
+}
+
+// recentPlace is the place of a chat in the index "recent", for a Range's After.
+func recentPlace(c *Chat) kv.Key {
+	return append(recentKey(c), kv.FromPrimary(kv.Str(c.ID))...)
+}
+
 // moreChats tells whether a filter lets through one more in the rest of a range.
 func (e *Engine) moreChats(tx *kv.Tx, q ListChats, rest kv.Range) (bool, error) {
 	rest.Limit = 0
-	for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, rest) {
+	for c, err := range legible(e, e.tables.chats.ByIndex(tx, "recent", nil, rest)) {
 		if err != nil || q.matches(c) {
 			return err == nil, err
 		}

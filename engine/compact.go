@@ -251,12 +251,12 @@ func (e *Engine) putSummaries(tx *kv.Tx, f *folding) error {
 // longer there needs none.
 func (e *Engine) putSummary(tx *kv.Tx, chatID, id string, s *Summary) error {
 	m, err := e.tables.messages.Get(tx, messageKey(chatID, id))
-	if errors.Is(err, kv.ErrNotFound) {
+	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read message %s: %w", id, err)
 	}
 	m.Summary = s
-	return e.tables.messages.Put(tx, m)
+	return putBounded(e, tx, e.tables.messages, m, "message "+id)
 }

@@ -28,6 +28,9 @@ type conversation struct {
 	// where path begins at the root.
 	summed *Message
 	unlock func()
+	// letOrigin releases the lock of the chat that a fork begins from. It is held until
+	// the fork's journal names that chat, so that its messages and states stay.
+	letOrigin func()
 }
 
 // converse finds or begins the chat, waits for its live turn, and holds its
@@ -57,14 +60,17 @@ func (e *Engine) converse(ctx context.Context, req TurnRequest) (*conversation, 
 	}
 	conv, err := e.loadFor(ctx, chat.ID, req)
 	if err == nil && req.Chat.Fork {
-		defer unlock()
-		return e.forkOf(ctx, conv, req)
+		conv, err = e.forkOf(ctx, conv, req)
+		if err == nil {
+			conv.letOrigin = unlock
+			return conv, nil
+		}
 	}
 	if err != nil {
 		unlock()
 		return nil, err
 	}
-	conv.unlock = unlock
+	conv.unlock, conv.letOrigin = unlock, func() {}
 	return conv, nil
 }
 
@@ -80,7 +86,7 @@ func (e *Engine) begin(ctx context.Context, req TurnRequest) (*conversation, err
 	if err != nil {
 		return nil, err
 	}
-	conv := &conversation{chat: Chat{ID: id}, isNew: true, unlock: func() {}}
+	conv := &conversation{chat: Chat{ID: id}, isNew: true, unlock: func() {}, letOrigin: func() {}}
 	if req.Workspace != "" {
 		conv.chat.Workspace = filepath.Clean(req.Workspace)
 	}

@@ -144,12 +144,22 @@ func (d *disk) turn(req TurnRequest) ([]event.Event, error) {
 	return events, nil
 }
 
-// failed checks that a turn ended with code store, and that what was shown
-// before is what is kept, as something unfinished.
-func (d *disk) failed(events []event.Event) error {
-	end, ok := events[len(events)-1].Body.(event.Error)
-	if !ok || end.Code != string(fault.Store) || !strings.Contains(end.Message, "no space left") || len(end.Hints) == 0 {
-		return fmt.Errorf("the turn ended with %+v", events[len(events)-1].Body)
+// failed checks that followers of a turn were told that it can't be kept, by its
+// last event where that could be written and by an error where not; that what was
+// shown is what is kept, byte for byte, as something unfinished.
+func (d *disk) failed(events []event.Event, err error) error {
+	if err == nil {
+		end, ok := events[len(events)-1].Body.(event.Error)
+		if !ok {
+			return fmt.Errorf("the turn ended with %+v", events[len(events)-1].Body)
+		}
+		err = &fault.Fault{Code: fault.Code(end.Code), Msg: end.Message, Hints: end.Hints}
+	} else if len(events) > 0 && events[len(events)-1].Ends() {
+		return fmt.Errorf("an error after the turn's end: %w", err)
+	}
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Code != fault.Store || !strings.Contains(err.Error(), "no space left") || len(f.Hints) == 0 {
+		return fmt.Errorf("the turn ended with %w", err)
 	}
 	if err := d.empty(); err != nil {
 		return err
@@ -159,12 +169,9 @@ func (d *disk) failed(events []event.Event) error {
 		if err != nil {
 			return err
 		}
-		kept++
-		if int(e.Seq) < len(events) {
-			was, _ := events[e.Seq-1].Append(nil)
-			is, _ := e.Append(nil)
-			// A result that could not be written is another one's work.
-			if string(was) != string(is) && e.Type() != event.TypeToolComplete {
+		if kept++; kept <= len(events) {
+			was, _ := events[kept-1].Append(nil)
+			if is, _ := e.Append(nil); string(was) != string(is) {
 				return fmt.Errorf("shown %s, kept %s", was, is)
 			}
 		}
@@ -201,21 +208,15 @@ func (d *disk) inAnAnswer() error {
 		d.after = func() {}
 	}
 	events, err := d.turn(ask("go"))
-	if err != nil {
-		return err
-	}
 	if got := outline(events); !strings.HasPrefix(got, `"First words. "`) || strings.Contains(got, "Many") {
 		return fmt.Errorf("shown: %.200s", got)
 	}
-	return d.failed(events)
+	return d.failed(events, err)
 }
 
 func (d *disk) inATool() error {
 	d.calls = true
 	events, err := d.turn(ask("go"))
-	if err != nil {
-		return err
-	}
 	open := 0
 	for _, e := range events {
 		switch e.Type() {
@@ -225,10 +226,10 @@ func (d *disk) inATool() error {
 			open--
 		}
 	}
-	if open != 0 {
+	if ended := err == nil; ended && open != 0 {
 		return fmt.Errorf("%d calls without an end", open)
 	}
-	return d.failed(events)
+	return d.failed(events, err)
 }
 
 func (d *disk) atTheStart() error {

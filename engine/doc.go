@@ -65,6 +65,10 @@
 // write into the folder; what a branch changes in the user's own is what steps have
 // changed there. An ephemeral turn keeps no states.
 //
+// An operation on a folder that was killed half-way is taken back, or finished, by the
+// next one that changes something in the chat, with a notice. What only reads leaves
+// the folder as it is and reports the operation as pending (cut_restore.go).
+//
 // # Payloads
 //
 // A turn offers the model the payloads of the request's page and tab, takes what
@@ -86,10 +90,17 @@
 //
 // Who holds one of these takes only those below it, so nobody waits in a ring.
 //
-//  1. locks/chat-<id>: from reading the leaf to the end of a turn. A fork
-//     takes its new chat's with the old one's held; nobody else knows that one.
-//     Deleting, importing and purging only try it; a purge holds locks/purge
-//     before, so that there is one at a time.
+//  0. locks/data, shared: whatever changes the store or a file of the data directory
+//     holds it for the whole of the change (hold.go). The restore of a backup takes it
+//     alone. An Engine takes it once for all its operations that run at a time, so one
+//     may be a part of another; nothing that holds it alone waits for a lock of 1 to 3,
+//     so a part may take it with these held. Tests fail for a write without it. Only
+//     locks/purge, locks/backup and locks/restore are taken before it: each is held by
+//     one process that purges, makes a backup or restores one.
+//  1. locks/chat-<id>: from reading the leaf to the end of a turn. A fork takes its new
+//     chat's with the old one's held, which it releases when its journal names that
+//     chat; no other process knows the new one. Deleting, importing and purging only
+//     try it.
 //  2. <turn>.lock, the turn's own: from before its acceptance to its end.
 //  3. locks/ws-<hash>: while tools run in a folder of the user's, and while
 //     its state is taken or brought back; then gc.lock, shared, which a
@@ -103,10 +114,17 @@
 //     for within one.
 //  8. the look lock, for some microseconds: who takes it waits for nothing.
 //
-// Package toolset/registry has locks of its own, which its documentation tells.
-// They are taken with none of these held, and only the store is taken below them.
+// Package toolset/registry has locks of its own, which its documentation lists.
+// They are taken with none of these held but locks/data, and only the store is taken
+// below them.
 //
-// Waits for 1 and 3 last as long as another's turn, end with the context, and
-// are announced. The others are bounded: the fold lock and the store by ten
-// seconds, the look lock by five, catalog and counter by fifteen.
+// What is decided by the state of the store or the folder is read once the lock is
+// held that keeps it from changing: what the collector needs, what a purge removes,
+// what a restore replaces.
+//
+// Waits for 1 and 3 last as long as another's turn, end with the context, and are
+// announced at once. The others are bounded: the fold lock and the store by ten
+// seconds, the look lock by five, catalog and counter by fifteen. They become a notice
+// after a second where the holder is a stopped process (Ctrl-Z), which is waited for
+// up to ten minutes; its pid and command are in the notice and in the error.
 package engine

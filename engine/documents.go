@@ -83,6 +83,11 @@ func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedD
 	if len(all) > MaxDocuments {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("%d documents are too many at once; %d are allowed", len(all), MaxDocuments))
 	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	have, err := e.documentsByName(ctx)
 	if err != nil {
 		return nil, err
@@ -109,7 +114,12 @@ func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedD
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for i := range out {
 			if out[i].Same {
-				continue
+				if there, err := e.tables.documents.Get(tx, kv.Str(out[i].ID)); err == nil && there.DeletedAt == nil {
+					continue
+				} else if err != nil && !errors.Is(err, kv.ErrNotFound) {
+					return err
+				}
+				return fault.New(fault.Busy, "the document "+out[i].Name+" was removed meanwhile; nothing was added")
 			}
 			if _, err := e.tables.documents.Find(tx, "name", kv.Str(out[i].Name)); err == nil {
 				return takenName(out[i].Name) // somebody was faster
@@ -168,15 +178,15 @@ func (e *Engine) documentTrouble(err error) error {
 // state of its own: so it is checked, counted, collected and backed up as the
 // files of chats are.
 func (e *Engine) storeContent(ctx context.Context, data []byte) (manifest string, err error) {
-	way := filepath.Join(e.o.DataDir, "cache", "documents") // what a crash leaves may be removed
+	way := filepath.Join(e.o.DataDir, "cache", "documents")
 	if err := os.MkdirAll(way, 0o700); err != nil {
 		return "", storeFault("make the folder "+way, err)
 	}
-	dir, err := os.MkdirTemp(way, "")
+	dir, remove, err := e.temporaries.TempDir(way, "document-")
 	if err != nil {
 		return "", storeFault("make a folder for the document", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	if err := os.WriteFile(filepath.Join(dir, documentFile), data, 0o600); err != nil {
 		return "", storeFault("write the document", err)
 	}
@@ -204,7 +214,7 @@ func (e *Engine) Documents(ctx context.Context, removed bool) ([]Document, error
 	var out []Document
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		out = nil
-		for d, err := range e.tables.documents.Scan(tx, kv.Range{}) {
+		for d, err := range legible(e, e.tables.documents.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -307,6 +317,11 @@ func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Documen
 	if len(refs) > MaxDocuments {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("%d documents are too many at once; %d are allowed", len(refs), MaxDocuments))
 	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	var docs []Document
 	for _, ref := range refs {
 		d, err := e.FindDocument(ctx, ref)
@@ -318,8 +333,15 @@ func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Documen
 		}
 	}
 	now := e.o.Now()
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for i := range docs {
+			there, err := e.tables.documents.Get(tx, kv.Str(docs[i].ID))
+			if errors.Is(err, kv.ErrNotFound) || err == nil && there.DeletedAt != nil {
+				continue // another process has removed it
+			}
+			if err != nil {
+				return err
+			}
 			docs[i].DeletedAt = &now
 			if err := e.tables.documents.Put(tx, &docs[i]); err != nil {
 				return err
@@ -337,6 +359,11 @@ func (e *Engine) DeleteDocuments(ctx context.Context, refs ...string) ([]Documen
 // names: all of them or, with an error, none. Of several that had a name it is
 // the one that was removed last.
 func (e *Engine) RestoreDocuments(ctx context.Context, refs ...string) ([]Document, error) {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	removed, err := e.Documents(ctx, true)
 	if err != nil {
 		return nil, err
@@ -355,6 +382,11 @@ func (e *Engine) RestoreDocuments(ctx context.Context, refs ...string) ([]Docume
 	}
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for i := range back {
+			if there, err := e.tables.documents.Has(tx, kv.Str(back[i].ID)); err != nil {
+				return err
+			} else if !there {
+				return fault.New(fault.NotFound, "the document "+back[i].Name+" has been removed for good meanwhile; nothing was restored")
+			}
 			if _, err := e.tables.documents.Find(tx, "name", kv.Str(back[i].Name)); err == nil {
 				return fault.New(fault.Usage, "another document is called "+back[i].Name+" by now", "fettle docs rm "+back[i].Name+"   first")
 			} else if !errors.Is(err, kv.ErrNotFound) {
@@ -381,9 +413,13 @@ func (e *Engine) purgeDocuments(ctx context.Context) error {
 	}
 	before := e.o.Now().Add(-DocumentKept)
 	return e.store.Update(ctx, func(tx *kv.Tx) error {
-		for _, d := range removed {
-			if d.DeletedAt.After(before) {
-				continue
+		for _, was := range removed {
+			d, err := e.tables.documents.Get(tx, kv.Str(was.ID))
+			if errors.Is(err, kv.ErrNotFound) || err == nil && (d.DeletedAt == nil || d.DeletedAt.After(before)) {
+				continue // it was removed for good or restored meanwhile, or is too young
+			}
+			if err != nil {
+				return err
 			}
 			if err := e.tables.documents.Delete(tx, kv.Str(d.ID)); err != nil {
 				return err
@@ -393,16 +429,23 @@ func (e *Engine) purgeDocuments(ctx context.Context) error {
 	})
 }
 
-// documentStates are the states that documents need, also removed ones.
+// documentStates adds the states that documents need, also removed ones.
 func (e *Engine) documentStates(ctx context.Context, need map[string]bool) error {
-	for _, removed := range []bool{false, true} {
-		docs, err := e.Documents(ctx, removed)
-		if err != nil {
-			return err
-		}
-		for _, d := range docs {
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		for d, err := range e.tables.documents.Scan(tx, kv.Range{}) {
+			if err != nil && e.leavesOut(err) {
+				need[allStates] = true
+				continue
+			}
+			if err != nil {
+				return err
+			}
 			need[d.ManifestID] = true
 		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil
 	}
-	return nil
+	return err
 }

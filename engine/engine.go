@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -98,10 +99,17 @@ type Engine struct {
 	tables   *tables
 	journals *journal.Dir
 	counter  *journal.Counter
-	minted   minted
-	folding  chan struct{} // holds one token: the fold of this process
-	schemas  schemas
-	grace    time.Duration // toolGrace, but in tests
+	// temporaries records temporary files that are outside of the data
+	// directory, or that have random names.
+	temporaries *atomicfile.Ledger
+	minted      minted
+	folding     chan struct{} // holds one token: the fold of this process
+	held        holding       // the lock of the data directory
+	schemas     schemas
+	grace       time.Duration // toolGrace, but in tests
+	damage      damageTold
+
+	recordLimit int // largestRecord, but in tests
 
 	upkeepEvery time.Duration // the constant, but in tests
 	// pause is called at each step of a fold and of a start that a crash or
@@ -151,22 +159,28 @@ func New(o Options) *Engine {
 		o.Tools, _ = toolset.NewSet() // no entries, nothing to refuse
 	}
 	e := &Engine{
-		o:        o,
-		tables:   newTables(),
-		journals: journal.Open(filepath.Join(o.DataDir, "journal")),
-		turns:    map[TurnID]*turn{},
-		folding:  make(chan struct{}, 1),
-		grace:    toolGrace,
+		o:           o,
+		tables:      newTables(),
+		journals:    journal.Open(filepath.Join(o.DataDir, "journal")),
+		temporaries: atomicfile.OpenLedger(o.DataDir),
+		turns:       map[TurnID]*turn{},
+		folding:     make(chan struct{}, 1),
+		held:        holding{taking: make(chan struct{}, 1)},
+		grace:       toolGrace,
+
+		recordLimit: largestRecord,
 
 		upkeepEvery: upkeepEvery,
 		pause:       func(string) {},
 	}
-	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken})
+	e.store = kv.Open(e.storeDir(), kv.Options{Hold: o.Hold, Taken: o.StoreTaken, Writing: e.holdWrite, OnWait: e.noticeWait})
 	e.states = cas.Open(cas.Options{
 		Dir: o.DataDir, KV: e.store, Now: o.Now,
-		OnWait: func(owner string) { o.Notice("waiting for the store of files, " + owner) },
+		OnWait:    func(owner string) { o.Notice("waiting for the store of files, " + owner) },
+		OnRecover: e.recovered,
 	})
 	e.counter = journal.NewCounter(o.DataDir, e.highest)
+	e.journals.OnWait, e.counter.OnWait = e.noticeWait, e.noticeWait
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }

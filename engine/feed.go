@@ -33,6 +33,7 @@ type feed struct {
 	keep   int           // how many stay, or feedAll
 	last   event.Seq     // of the last event shown
 	done   bool
+	lost   error         // why the turn's end is not shown; nil where it is
 	news   chan struct{} // closed and replaced when something comes
 }
 
@@ -101,11 +102,20 @@ func (f *feed) wake() {
 	f.news = make(chan struct{})
 }
 
-func (f *feed) end() {
+// end tells followers that nothing more comes. lost is why the turn's last event
+// is not among what was shown; nil where it is.
+func (f *feed) end(lost error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.done = true
+	f.done, f.lost = true, lost
 	f.wake()
+}
+
+// ending is what followers of a turn that is done get after the last event.
+func (f *feed) ending() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lost
 }
 
 // shown is the last event that followers may see.
@@ -134,8 +144,8 @@ func (f *feed) after(seq event.Seq) (events []event.Event, behind, done bool, ne
 // Follow yields the events of a turn that come after a Seq: first those that
 // are there, then, while the turn lives, each as it is written. The sequence
 // ends with the turn's last event. An error ends it too: NotFound for a turn
-// that nobody knows, Busy for one that another process owns, ctx's error when
-// ctx ends. Stopping early costs the turn nothing.
+// that does not exist, Busy for one that another process owns, Store where the
+// turn's last event could not be kept, ctx's error when ctx ends. Stopping early costs the turn nothing.
 func (e *Engine) Follow(ctx context.Context, id TurnID, after event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var err error
@@ -180,7 +190,7 @@ func (t *turn) follow(ctx context.Context, after event.Seq, yield yieldFunc) err
 			continue
 		}
 		if done {
-			return nil
+			return t.feed.ending()
 		}
 		select {
 		case <-ctx.Done():

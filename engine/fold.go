@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/journal"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 const (
@@ -38,11 +41,20 @@ func (e *Engine) Fold(ctx context.Context, budget time.Duration) (int, error) {
 	if err != nil || len(turns) == 0 {
 		return 0, err
 	}
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer letData()
 	release, ok, err := e.beginFold(ctx, budget)
 	if err != nil || !ok {
 		return 0, err
 	}
 	defer release()
+	// What killed tools have left goes before the state of a folder is looked at.
+	if _, err := e.temporaries.Sweep(); err != nil {
+		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
+	}
 	if turns, err = e.foldable(); err != nil { // anew: another may have folded meanwhile
 		return 0, err
 	}
@@ -110,9 +122,9 @@ func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
 		if _, err := e.Fold(ctx, budget); err != nil {
 			return err
 		}
-		if err := e.journals.Sweep(ctx); err != nil {
-			return err
-		}
+	}
+	if err := e.sweepTemporaries(ctx); err != nil {
+		return err
 	}
 	if err := e.purgeDue(ctx, budget-time.Since(begun)); err != nil || ctx.Err() != nil {
 		return err
@@ -122,7 +134,7 @@ func (e *Engine) Tidy(ctx context.Context, budget time.Duration) error {
 
 // foldTurns folds in groups: claim, write, sync, and only then unlink.
 func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool) (folded int, err error) {
-	var group []*folding
+	var group []*folding // whose locks are held
 	size := 0
 	defer func() {
 		for _, f := range group {
@@ -130,23 +142,30 @@ func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool
 		}
 	}()
 	store := func() error {
-		if err := e.storeGroup(ctx, group); err != nil {
-			return err
-		}
-		for _, f := range group {
+		stored, err := e.storeFoldings(ctx, group)
+		for _, f := range stored {
 			e.finish(f)
 		}
-		folded += len(group)
+		folded += len(stored)
+		for _, f := range group {
+			if !slices.Contains(stored, f) {
+				f.claim.Release()
+			}
+		}
 		group, size = nil, 0
-		return nil
+		return err
 	}
 	for _, turn := range turns {
 		if !more() {
 			break
 		}
 		f, err := e.claim(ctx, turn)
+		if err != nil && (ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
+			return folded, err // the folder as a whole can't be looked at
+		}
 		if err != nil {
-			return folded, err
+			e.o.Notice("turn " + turn + " is not in the store yet: " + cleanLine(err.Error()))
+			continue
 		}
 		if f == nil {
 			continue
@@ -161,10 +180,61 @@ func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool
 	return folded, store()
 }
 
+// storeFoldings stores a group. Where that fails, it stores one journal after the
+// other, so that one that can't be stored holds up no other: that one is set aside or,
+// where the cause may pass, left. It returns those that are done with. An error is
+// about the store as a whole.
+func (e *Engine) storeFoldings(ctx context.Context, group []*folding) (done []*folding, err error) {
+	if err = e.storeGroup(ctx, group); err == nil {
+		return group, nil
+	}
+	for _, f := range group {
+		if e.wholeStore(ctx, err) {
+			return done, err
+		}
+		switch err = e.storeGroup(ctx, []*folding{f}); {
+		case err == nil:
+			done = append(done, f)
+		case ownTrouble(err):
+			f.refused = err
+			done = append(done, f)
+		case !e.wholeStore(ctx, err):
+			e.o.Notice(fmt.Sprintf("a turn of %s is not in the store yet: %s; the next command tries again",
+				f.accept.Chat.called(), cleanLine(err.Error())))
+			err = nil
+		}
+	}
+	if e.wholeStore(ctx, err) {
+		return done, err
+	}
+	return done, nil
+}
+
+// ownTrouble reports whether an error of storing one journal comes from what is in it,
+// or from a damaged record of its chat, so that the next try fails as well.
+func ownTrouble(err error) bool {
+	var big *kv.TooBigError
+	var twice *kv.UniqueError
+	var value *json.UnsupportedValueError
+	var marshal *json.MarshalerError
+	return unreadable(err) || errors.As(err, &big) || errors.As(err, &twice) ||
+		errors.As(err, &value) || errors.As(err, &marshal) || errors.Is(err, record.ErrFixed)
+}
+
+// wholeStore reports whether the store takes nothing, whatever it is, and not only
+// the journal whose storing gave err.
+func (e *Engine) wholeStore(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil || e.store.UpdateSync(ctx, func(*kv.Tx) error { return nil }) != nil)
+}
+
 // finish removes a journal that is in the store. One that can't be removed now
 // is met again by the next fold, which finds its turn recorded.
 func (e *Engine) finish(f *folding) {
 	e.pause("fold:synced")
+	if f.refused != nil {
+		e.setAsideRefused(f)
+		return
+	}
 	if f.damage != nil {
 		e.setAside(f.claim, f.damage)
 		return
@@ -203,6 +273,20 @@ func (e *Engine) setAside(claim *journal.Claimed, why error) {
 	e.o.Notice("set a damaged journal aside as " + name + ": " + why.Error())
 }
 
+// setAsideRefused keeps the file of a turn that can't be stored, out of the way of all
+// others.
+func (e *Engine) setAsideRefused(f *folding) {
+	called := f.accept.Chat.called()
+	name, err := f.claim.SetAside()
+	if err != nil {
+		e.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; %s", called, cleanLine(f.refused.Error()), cleanLine(err.Error())))
+		return
+	}
+	e.o.Notice(fmt.Sprintf("a turn of %s can't be stored: %s; it is kept as %s, and all else works. "+
+		"When the cause is mended, rename the file to %s.jsonl to have it stored",
+		called, cleanLine(f.refused.Error()), name, f.accept.TurnID))
+}
+
 // folding is one journal on its way into the store.
 type folding struct {
 	claim    *journal.Claimed
@@ -215,6 +299,7 @@ type folding struct {
 	segments [][]byte
 	size     int   // bytes of the events
 	damage   error // why the journal was not read to its end
+	refused  error // why it can't be stored, if so
 	recorded bool  // its turn is in the store already
 	// brought are the messages that a fork brings along.
 	brought      []Message

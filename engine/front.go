@@ -81,7 +81,7 @@ func (e *Engine) ToolCalls(ctx context.Context, chatID string) ([]ToolCall, erro
 	var out []ToolCall
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		out = nil
-		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
+		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{})) {
 			if err != nil {
 				return err
 			}

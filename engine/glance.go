@@ -22,7 +22,7 @@ const glanceJournals = 2 * FoldBacklog
 func (e *Engine) Glance(ctx context.Context, limit int) ([]Chat, error) {
 	chats := map[string]Chat{}
 	err := e.view(ctx, func(tx *kv.Tx) error {
-		page, err := e.tables.chats.IndexPage(tx, "recent", nil, kv.Range{Reverse: true, Limit: limit})
+		page, err := e.recentPage(tx, kv.Range{Reverse: true, Limit: limit})
 		for _, c := range page.Records {
 			chats[c.ID] = *c
 		}

@@ -3,15 +3,15 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/permission"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // Grant is a remembered approval: a rule that a person made by answering.
@@ -27,7 +27,14 @@ func (e *Engine) grant(ctx context.Context, d event.Decision, chatID, rule strin
 	if d == event.AllowChat {
 		g.Scope = chatID
 	}
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.tables.grants.Put(tx, &g) })
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+		return putBounded(e, tx, e.tables.grants, &g, "the approval of "+cutRunes(cleanLine(g.Pattern), maxName))
+	})
 	if err != nil {
 		return e.storeTrouble(err)
 	}
@@ -58,6 +65,11 @@ const mirrorTime = 15 * time.Second
 func (e *Engine) mirror(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, mirrorTime)
 	defer cancel()
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer letData()
 	release, err := e.lock(ctx, "catalog", nil)
 	if err != nil {
 		return err
@@ -69,7 +81,7 @@ func (e *Engine) mirror(ctx context.Context) error {
 	}
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		c.Grants = nil
-		for g, err := range e.tables.grants.Scan(tx, kv.Range{}) {
+		for g, err := range legible(e, e.tables.grants.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}
@@ -87,26 +99,17 @@ func (e *Engine) mirror(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(c)
+	data, err := record.Marshal(c)
 	if err != nil {
 		return err
 	}
 	return replaceFile(e.catalogFile(), data)
 }
 
-// replaceFile replaces a file atomically. The caller has a lock on it, so one
-// temporary name is enough, and a crash leaves at most one such file.
+// replaceFile replaces a file of the data directory, and makes it durable.
 func replaceFile(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	if err := atomicfile.Write(path, data, atomicfile.Synced); err != nil {
 		return storeFault("write "+path, err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(storeFault("write "+path, err), os.Remove(f.Name()))
 	}
 	return nil
 }
@@ -129,7 +132,7 @@ func (e *Engine) granted(chatID string) permission.Policy {
 // readCatalog reads the catalogue; where there is none it is empty.
 func (e *Engine) readCatalog() (catalog, error) {
 	var c catalog
-	data, err := os.ReadFile(e.catalogFile())
+	data, err := atomicfile.ReadFile(e.catalogFile())
 	if err != nil {
 		return c, nil // nobody has granted or deleted anything
 	}

@@ -18,43 +18,59 @@ const unknownGrace = time.Hour
 // CollectStates removes what no chat's state reaches, after the chats whose time
 // is over. It folds first, and keeps the states of live turns.
 func (e *Engine) CollectStates(ctx context.Context, compact bool) (*cas.GCReport, error) {
-	return e.collect(ctx, cas.GCOptions{Compact: compact})
+	return e.collect(ctx, cas.GCOptions{Compact: compact}, always)
 }
 
 // ShrinkStates is CollectStates that gives the room back to the file system, and
 // calls compacting before it does.
 func (e *Engine) ShrinkStates(ctx context.Context, compacting func()) (*cas.GCReport, error) {
-	return e.collect(ctx, cas.GCOptions{Compact: true, Compacting: compacting})
+	return e.collect(ctx, cas.GCOptions{Compact: true, Compacting: compacting}, always)
 }
 
-// collect is CollectStates; which states are needed is its own matter.
-func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, error) {
+// errNotWanted ends a collection that is not wanted any more.
+var errNotWanted = errors.New("the collection is not wanted any more")
+
+func always(Upkeep) bool { return true }
+
+// collect removes what no chat's state reaches. It calls wanted when it is the only
+// one that collects, since another process may have done it by then. Which states
+// are needed it finds out itself, also only then.
+func (e *Engine) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkeep) bool) (*cas.GCReport, error) {
 	if !e.hasStore() {
 		return new(cas.GCReport), nil
 	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if _, err := e.PurgeChats(ctx, Purge{OlderThan: DeletedKept}); err != nil {
 		return nil, err
 	}
 	if err := e.purgeDocuments(ctx); err != nil {
 		return nil, err
 	}
-	before, err := e.Upkeep(ctx)
-	if err != nil {
-		return nil, e.storeTrouble(err)
+	if _, err := e.RemoveLeftovers(ctx); err != nil {
+		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
 	}
-	known, err := e.knownChats(ctx)
-	if err != nil {
-		return nil, err
-	}
-	borrowed, err := e.borrowed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	young := e.o.Now().Add(-unknownGrace)
-	o.Live = func(m *cas.Manifest) bool {
-		return known[m.ChatID] || borrowed[m.ID] || m.CreatedAt.After(young)
+	var before Upkeep
+	o.Live = func(ctx context.Context) (live func(*cas.Manifest) bool, err error) {
+		if before, err = e.Upkeep(ctx); err != nil {
+			return nil, err
+		}
+		if !wanted(before) {
+			return nil, errNotWanted
+		}
+		return e.neededStates(ctx)
 	}
 	report, err := e.states.GC(ctx, o)
+	if errors.Is(err, errNotWanted) {
+		return new(cas.GCReport), nil
+	}
+	if err != nil && e.leavesOut(err) { // what it names isn't known, so all is kept
+		e.o.Notice("no states were removed: a damaged record may need any of them")
+		report, err = new(cas.GCReport), nil
+	}
 	if err != nil {
 		return nil, stateFault("remove what nothing needs", err)
 	}
@@ -66,6 +82,29 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions) (*cas.GCReport, e
 	})
 }
 
+// allStates among the borrowed states says that a damaged record may have named any
+// other one, so that all are kept.
+const allStates = "all"
+
+// neededStates returns a function that reports whether a state is needed: by a chat
+// that has a record or a journal, by a fork or document that has it from elsewhere,
+// or because its chat may still appear. The caller keeps all others from recording
+// states.
+func (e *Engine) neededStates(ctx context.Context) (func(*cas.Manifest) bool, error) {
+	known, err := e.knownChats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	borrowed, err := e.borrowed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	young := e.o.Now().Add(-unknownGrace)
+	return func(m *cas.Manifest) bool {
+		return known[m.ChatID] || borrowed[m.ID] || borrowed[allStates] || m.RecordedAt().After(young)
+	}, nil
+}
+
 // borrowed are the states that forks have from the chats which they began from,
 // for they need them for as long as they live themselves, and those of documents.
 func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
@@ -73,6 +112,10 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 	var forks []string
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+			if err != nil && e.leavesOut(err) {
+				out[allStates] = true // it may be a fork of any chat
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -88,7 +131,11 @@ func (e *Engine) borrowed(ctx context.Context) (map[string]bool, error) {
 	}
 	for _, id := range forks {
 		for after := kv.Key(nil); ; {
-			messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after})
+			messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(id), After: after}, func(err error) bool {
+				left := e.leavesOut(err)
+				out[allStates] = out[allStates] || left
+				return left
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -118,7 +165,7 @@ func (e *Engine) dropStates(ctx context.Context, chatID string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(m *cas.Manifest) bool { return borrowed[m.ID] }) {
+	if slices.ContainsFunc(list, func(m *cas.Manifest) bool { return borrowed[m.ID] || borrowed[allStates] }) {
 		return nil
 	}
 	return e.states.DropChat(ctx, chatID)
@@ -140,11 +187,17 @@ func (e *Engine) knownChats(ctx context.Context) (map[string]bool, error) {
 	}
 	e.pause("collect:journals")
 	err = e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range e.tables.chats.Scan(tx, kv.Range{}) {
+		for key, err := range e.tables.chats.Keys(tx, kv.Range{}) { // a damaged chat keeps its states
 			if err != nil {
 				return err
 			}
-			known[c.ID] = true
+			id, err := key.Parts()
+			if err != nil || len(id) != 1 {
+				continue
+			}
+			if id, ok := id[0].(string); ok {
+				known[id] = true
+			}
 		}
 		return nil
 	})
@@ -176,6 +229,9 @@ func (e *Engine) StateStats(ctx context.Context) (*cas.Stats, error) {
 	stats, err := e.states.Stats(ctx)
 	if err != nil {
 		return nil, stateFault("look what uses the store", err)
+	}
+	for _, err := range stats.Damaged {
+		e.tellDamage(err)
 	}
 	return stats, nil
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/token"
 	"iter"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -37,7 +39,79 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m)
+	unheld := new(unheldWrites)
+	unheldWrite = unheld.note
+	goleak.VerifyTestMain(withUnheld{m, unheld})
+}
+
+// unheldWrites are the places of the program, its tests left out, that have written to
+// the store without the lock of the data directory.
+type unheldWrites struct {
+	mu     sync.Mutex
+	places map[string]bool
+}
+
+const module = "github.com/fettle-cli/fettle/"
+
+// note notes which exported function of the program writes. A test that writes on its
+// own, or by way of what is not exported, has no need of the lock.
+func (u *unheldWrites) note() {
+	frames := runtime.CallersFrames(callers())
+	first := "" // the innermost function, for a goroutine that no test has started
+	for {
+		f, more := frames.Next()
+		if strings.HasSuffix(f.File, "_test.go") {
+			return
+		}
+		if !more {
+			u.add(first)
+			return
+		}
+		here := strings.HasPrefix(f.Function, module+"engine.") || strings.HasPrefix(f.Function, module+"toolset/registry.")
+		name, _, _ := strings.Cut(f.Function[strings.LastIndex(f.Function, ").")+1:], "-")
+		if !here || strings.HasSuffix(f.Function, ".holdWrite") || strings.Contains(f.Function, ".(*unheldWrites)") {
+			continue
+		}
+		at := fmt.Sprintf("%s (%s:%d)", f.Function, filepath.Base(f.File), f.Line)
+		first = cmp.Or(first, at)
+		if token.IsExported(strings.TrimPrefix(name, ".")) {
+			u.add(at)
+			return
+		}
+	}
+}
+
+func (u *unheldWrites) add(place string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.places == nil {
+		u.places = map[string]bool{}
+	}
+	if place != "" {
+		u.places[place] = true
+	}
+}
+
+func callers() []uintptr {
+	pcs := make([]uintptr, 64)
+	return pcs[:runtime.Callers(3, pcs)]
+}
+
+// withUnheld runs the tests, and fails if something wrote without the lock.
+type withUnheld struct {
+	*testing.M
+	unheld *unheldWrites
+}
+
+func (w withUnheld) Run() int {
+	code := w.M.Run()
+	w.unheld.mu.Lock()
+	defer w.unheld.mu.Unlock()
+	for _, place := range slices.Sorted(maps.Keys(w.unheld.places)) {
+		fmt.Fprintln(os.Stderr, "FAIL: the store was written without the lock of the data directory, which shareData takes, by "+place)
+		code = 1
+	}
+	return code
 }
 
 // bench is an engine on a scripted model, in folders of the test's own.

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/budget"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 const (
@@ -95,6 +95,11 @@ func (e *Engine) keepLearnt(models []*choice) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), learntTime)
 	defer cancel()
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return
+	}
+	defer letData()
 	release, err := e.lock(ctx, "catalog", nil)
 	if err != nil {
 		return
@@ -120,7 +125,7 @@ func (e *Engine) keepLearnt(models []*choice) {
 		})
 		delete(c.Models, oldest)
 	}
-	if data, err := json.Marshal(c); err == nil {
+	if data, err := record.Marshal(c); err == nil {
 		_ = replaceFile(e.catalogFile(), data)
 	}
 }

@@ -21,7 +21,12 @@ func (e *Engine) Live(id TurnID) bool {
 // holds it: from then on no other process has it. What others need without it is
 // written: the counter of numbers, and toolsets.json.
 func (e *Engine) Open(ctx context.Context) error {
-	err := e.store.UpdateSync(ctx, func(*kv.Tx) error { return nil })
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = e.store.UpdateSync(ctx, func(*kv.Tx) error { return nil })
 	if err == nil {
 		err = e.counter.Raise(ctx, journal.Numbers{Turn: 1}) // a counter of 0 counts as a lost one
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -34,12 +35,20 @@ func (e *Engine) messageTree(ctx context.Context, chat Chat) (*messageTree, erro
 	for n := treeGroup; n == treeGroup; {
 		n = 0
 		err := e.view(ctx, func(tx *kv.Tx) error {
+			after := r.After
 			for l, err := range e.tables.links.Scan(tx, r) {
+				n++
+				if err != nil && e.leavesOut(err) {
+					continue
+				}
 				if err != nil {
 					return err
 				}
 				t.add(l)
-				n, r.After = n+1, e.tables.links.KeyOf(l)
+				r.After = e.tables.links.KeyOf(l)
+			}
+			if bytes.Equal(after, r.After) { // all of the group are damaged
+				n = 0
 			}
 			return nil
 		})

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 const (
@@ -26,15 +26,18 @@ const (
 // putMessage stores a message, with long parts in pieces of their own. Pieces
 // come first, so that a message that is there is whole.
 func (e *Engine) putMessage(w kv.Writer, m Message) error {
-	var parts bytes.Buffer
-	enc := json.NewEncoder(&parts)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m.Parts); err != nil {
+	if cut, err := m.boundRemarks(); err != nil {
+		return fmt.Errorf("encode message %s: %w", m.ID, err)
+	} else if len(cut) > 0 {
+		e.o.Notice(cutNotice("message "+m.ID+" of chat "+m.ChatID, cut))
+	}
+	parts, err := record.Marshal(m.Parts)
+	if err != nil {
 		return fmt.Errorf("encode message %s: %w", m.ID, err)
 	}
-	if parts.Len() > inlineParts {
+	if len(parts) > inlineParts {
 		m.Parts, m.Pieces = nil, 0
-		for piece := range slices.Chunk(parts.Bytes(), largestPiece) {
+		for piece := range slices.Chunk(parts, largestPiece) {
 			if err := e.tables.parts.Put(w, pieceKey(m, m.Pieces), piece); err != nil {
 				return err
 			}
@@ -73,14 +76,17 @@ func (e *Engine) loadParts(tx *kv.Tx, m *Message) error {
 			return nil
 		})
 		if errors.Is(err, kv.ErrNotFound) { // damage, and not "no such message"
-			return fmt.Errorf("piece %d of %d is missing", i+1, m.Pieces)
+			return fmt.Errorf("message %s of chat %s: %w: piece %d of %d is missing", m.ID, m.ChatID, errPieces, i+1, m.Pieces)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	m.Pieces = 0
-	return json.Unmarshal(parts, &m.Parts)
+	if err := json.Unmarshal(parts, &m.Parts); err != nil {
+		return fmt.Errorf("message %s of chat %s: %w: %w", m.ID, m.ChatID, errPieces, err)
+	}
+	return nil
 }
 
 // pathTo gives the messages from the root to one, following parents.
@@ -125,15 +131,4 @@ func (e *Engine) wayTo(tx *kv.Tx, chatID, id string, r reach) (path []Message, s
 	}
 	slices.Reverse(path)
 	return path, summed, nil
-}
-
-// bounded is the record without what is too long for one.
-func (c ToolCall) bounded() *ToolCall {
-	if len(c.Args) > largestArgs {
-		c.Args = json.RawMessage(`{}`)
-	}
-	if len(c.Result) > largestArgs {
-		c.Result = nil
-	}
-	return &c
 }

@@ -67,22 +67,11 @@ type openFolder func() (ws *toolset.Workspace, release func(), err error)
 // takeBackMove gives the folder back the files of the branch that the chat is in,
 // if it was left on the way to another. What somebody has changed since stays.
 func (e *Engine) takeBackMove(ctx context.Context, chat *Chat, open openFolder) error {
-	var m *branchMove
-	arrived := false
-	err := e.view(ctx, func(tx *kv.Tx) (err error) {
-		if m, err = e.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
-			return err
-		}
-		arrived, err = e.tables.messages.Has(tx, messageKey(chat.ID, m.MessageID))
+	m, over, err := e.readMove(ctx, *chat)
+	if err != nil || m == nil {
 		return err
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil
 	}
-	if err != nil {
-		return storeFault("read the way to another branch", err)
-	}
-	if arrived || chat.ActiveManifest != m.Active {
+	if over {
 		return e.endMove(ctx, chat.ID)
 	}
 	ws, release, err := open()
@@ -128,7 +117,7 @@ func (e *Engine) moveBack(ctx context.Context, chat *Chat, ws *toolset.Workspace
 			c.ActiveManifest = now
 		}
 		*chat = *c
-		return errors.Join(e.tables.chats.Put(tx, c), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
+		return errors.Join(putBounded(e, tx, e.tables.chats, c, c.called()), e.tables.moves.Delete(tx, kv.Str(chat.ID)))
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)
@@ -156,7 +145,7 @@ func (e *Engine) bringBack(ctx context.Context, chat *Chat, ws *toolset.Workspac
 	}
 	done, err := e.states.Materialize(ctx, casWorkspace(ws), b.before, cas.RestoreOptions{
 		About:  cas.About{ChatID: chat.ID, ParentID: b.before.ID, Source: cas.Branch, SourceRef: chat.ActiveLeaf},
-		Active: b.now, Paths: paths, Keep: keep, Limits: e.o.States,
+		Active: b.now, Paths: paths, Keep: keep, Limits: e.o.States, Doing: doingBranch,
 	})
 	var conflict *cas.ConflictError
 	if errors.As(err, &conflict) {
@@ -167,6 +156,9 @@ func (e *Engine) bringBack(ctx context.Context, chat *Chat, ws *toolset.Workspac
 	if err != nil {
 		return "", stateFault("bring back the files of the chat's branch", err)
 	}
+	e.o.Notice(e.chatName(ctx, chat.ID) + recoveryText(cas.Recovery{
+		Cut: cas.Cut{Path: ws.Path, Doing: doingBranch, Started: b.moved.CreatedAt}, Changes: done.Changes, Left: done.Left,
+	}))
 	if done.After.ID == done.Before.ID {
 		return "", nil // all that it changed was changed again
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // historyBytes bounds the outputs in a payload's tool_history together. It is
@@ -39,7 +40,7 @@ func (r *reducer) payload(denied int, u payloads.Unified) event.ResponsePayload 
 	p.ToolHistory = r.history()
 	boundHistory(p.ToolHistory)
 	if p.CustomPayload == nil && len(p.ToolHistory) > 0 {
-		data, _ := json.Marshal(p.ToolHistory) // strings and valid JSON can't fail
+		data, _ := record.Marshal(p.ToolHistory) // strings and valid JSON can't fail
 		p.CustomPayload = &event.CustomPayload{Type: "tool_history", Data: data}
 	}
 	return p

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -81,7 +82,7 @@ func configOf(p manifest.Payload) payloads.Config {
 		Parser: p.Parser, RelevantTabs: p.RelevantTabs,
 	}
 	if p.Renderer != nil {
-		c.Renderer, _ = json.Marshal(p.Renderer) // strings and valid JSON can't fail
+		c.Renderer, _ = record.Marshal(p.Renderer) // strings and valid JSON can't fail
 	}
 	if o := p.RenderOptions; o != nil {
 		c.RenderOptions = &payloads.RenderOptions{PanelWidth: o.PanelWidth, HeaderTitle: o.HeaderTitle, HeaderIcon: o.HeaderIcon}
@@ -147,7 +148,7 @@ func (s *showcase) parse(ctx context.Context, set string, c payloads.Config, tex
 	case t.problem != "":
 		return "", nil, errors.New("its parser can't be run: " + t.problem)
 	}
-	args, err := json.Marshal(map[string]string{"text": text})
+	args, err := record.Marshal(map[string]string{"text": text})
 	if err != nil {
 		return "", nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // A call's workspace_payload (document 000) has no id of its own. It is known by its
@@ -61,7 +62,7 @@ func (e *Engine) workspacePayloads(ctx context.Context, chatID string, path []Me
 	}
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		clear(out)
-		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))}) {
+		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{From: kv.FromPrimary(kv.Str(from))})) {
 			if err != nil {
 				return err
 			}
@@ -106,6 +107,6 @@ func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
 			return p, true
 		}
 	}
-	p.Data, _ = json.Marshal(map[string]string{"content": g.Content}) // a string can't fail
+	p.Data, _ = record.Marshal(map[string]string{"content": g.Content}) // a string can't fail
 	return p, true
 }

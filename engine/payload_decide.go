@@ -84,7 +84,7 @@ func (e *Engine) Payloads(ctx context.Context, ref ChatRef) (Chat, []ShownPayloa
 // has them. It folds nothing, as [Engine.Glance] doesn't.
 func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
-		page, err := e.tables.chats.IndexPage(tx, "recent", nil, kv.Range{Reverse: true, Limit: 1})
+		page, err := e.recentPage(tx, kv.Range{Reverse: true, Limit: 1})
 		if err != nil || len(page.Records) == 0 {
 			return err
 		}
@@ -92,6 +92,8 @@ func (e *Engine) GlancePayloads(ctx context.Context) (out []ShownPayload, err er
 		path, err := e.pathTo(tx, chat.ID, chat.ActiveLeaf)
 		if err == nil {
 			out = shownIn(path, nil, nil)
+		} else if unreadable(err) {
+			err = nil // it is for suggestions
 		}
 		return err
 	})
@@ -146,7 +148,7 @@ func (e *Engine) decisions(ctx context.Context, chatID string) (map[string]Paylo
 
 func (e *Engine) decisionsIn(tx *kv.Tx, chatID string) ([]PayloadDecision, error) {
 	var out []PayloadDecision
-	for d, err := range e.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(chatID)}) {
+	for d, err := range legible(e, e.tables.payloads.Scan(tx, kv.Range{Prefix: kv.Str(chatID)})) {
 		if err != nil {
 			return nil, err
 		}
@@ -271,6 +273,11 @@ func lastPayload(all []ShownPayload) int {
 // keepDecision writes a decision, unless there is one; it gives the one that
 // holds then.
 func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision) (held *PayloadDecision, again bool, err error) {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	defer release()
 	key := kv.Str(wanted.ChatID).Str(wanted.PayloadID)
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		held, again = nil, false
@@ -286,7 +293,7 @@ func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision) (held
 			return errors.Join(err, kv.ErrNotFound)
 		}
 		held = &wanted
-		return e.tables.payloads.Put(tx, held)
+		return putBounded(e, tx, e.tables.payloads, held, "the decision about payload "+held.PayloadID)
 	})
 	switch {
 	case errors.Is(err, kv.ErrNotFound):
@@ -307,6 +314,11 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 	})
 	alive, cancel := context.WithTimeout(context.WithoutCancel(ctx), stateTime)
 	defer cancel()
+	release, lerr := e.shareData(alive, nil)
+	if lerr != nil {
+		return turn, errors.Join(err, lerr)
+	}
+	defer release()
 	if err != nil {
 		undo := e.store.UpdateSync(alive, func(tx *kv.Tx) error {
 			return e.tables.payloads.Delete(tx, kv.Str(p.Decision.ChatID).Str(p.ID))
@@ -314,7 +326,9 @@ func (e *Engine) react(ctx context.Context, d Deciding, p ShownPayload) (TurnID,
 		return "", errors.Join(err, undo)
 	}
 	p.Decision.TurnID = string(turn)
-	err = e.store.UpdateSync(alive, func(tx *kv.Tx) error { return e.tables.payloads.Put(tx, p.Decision) })
+	err = e.store.UpdateSync(alive, func(tx *kv.Tx) error {
+		return putBounded(e, tx, e.tables.payloads, p.Decision, "the decision about payload "+p.ID)
+	})
 	if err != nil { // the tool runs; what isn't noted is where
 		e.o.Notice("note the turn of a decision: " + cleanLine(err.Error()))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
@@ -74,7 +75,7 @@ func (t *turn) readContext() error {
 		}
 		*field = clip(cleanLine(*field), maxName)
 		if *field != "" {
-			values[name], _ = json.Marshal(*field) // a string can't fail
+			values[name], _ = record.Marshal(*field) // a string can't fail
 		}
 	}
 	if len(values) == 0 {
@@ -82,7 +83,7 @@ func (t *turn) readContext() error {
 		return nil
 	}
 	var err error
-	if t.req.Context, err = json.Marshal(values); err != nil { // numbers as they were written
+	if t.req.Context, err = record.Marshal(values); err != nil { // numbers as they were written
 		return fault.Wrap(fault.Usage, "read the context", err, hint)
 	}
 	return nil

@@ -3,11 +3,13 @@ package engine
 import (
 	"encoding/json"
 
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
 
-// maxTraceback bounds a traceback that is kept with its call.
+// maxTraceback bounds a traceback that is kept with its call, and the message that
+// its plan shows; the call's own error is whole.
 const maxTraceback = 64 << 10
 
 // planOf is the render plan of a call that succeeded; nil for a tool that has
@@ -25,7 +27,7 @@ func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
 		v.Workspace = t.ws.Path
 	}
 	if len(res.Data) == 0 { // a text alone is {"text": …}
-		v.Return, _ = json.Marshal(map[string]string{"text": clean(clip(res.Text, maxResult))}) // a string can't fail
+		v.Return, _ = record.Marshal(map[string]string{"text": clean(clip(res.Text, maxResult))}) // a string can't fail
 	}
 	return encodePlan(render.Make(r.Type, r.Config(), v))
 }
@@ -33,7 +35,7 @@ func (t *turn) planOf(c *call, res toolset.Result) json.RawMessage {
 // appPlan has a call shown by the page that its MCP server has for it. The page is
 // read when somebody looks at it.
 func appPlan(t toolset.Tool) json.RawMessage {
-	config, err := json.Marshal(map[string]string{"server_id": t.ToolsetID, "resource_uri": t.App})
+	config, err := record.Marshal(map[string]string{"server_id": t.ToolsetID, "resource_uri": t.App})
 	if err != nil { // strings can't fail
 		return nil
 	}
@@ -42,11 +44,13 @@ func appPlan(t toolset.Tool) json.RawMessage {
 
 // failedPlan shows a failure, whatever the tool's own renderer is.
 func failedPlan(message, traceback string) json.RawMessage {
-	return encodePlan(render.MakeFailed(render.Failure{Message: message, Traceback: clean(clip(traceback, maxTraceback))}))
+	return encodePlan(render.MakeFailed(render.Failure{
+		Message: clean(clip(message, maxTraceback)), Traceback: clean(clip(traceback, maxTraceback)),
+	}))
 }
 
 func encodePlan(p render.Plan) json.RawMessage {
-	raw, err := json.Marshal(p)
+	raw, err := record.Marshal(p)
 	if err != nil { // a plan holds strings and valid JSON alone
 		return nil
 	}

@@ -39,6 +39,8 @@ func child(args []string) error {
 		return childChurn(ctx, dir, args[2], args[3])
 	case "move": // ask or switch, the message, step: is killed there
 		return childMove(ctx, dir, args[2:])
+	case "cut": // undo, redo, restore or switch, what that names, steps: is killed after so many
+		return childCut(ctx, dir, args[2:])
 	case "putback": // step, count: is killed there
 		left, err := strconv.Atoi(args[3])
 		if err != nil {

@@ -76,8 +76,9 @@ func (e *Engine) lookBefore(tx *kv.Tx, f *folding) (err error) {
 		return err
 	}
 	f.brought, err = e.pathTo(tx, from.ChatID, from.MessageID)
-	if errors.Is(err, kv.ErrNotFound) {
-		e.o.Notice(fmt.Sprintf("chat %d begins anew: chat %d, which it was forked from, is gone", a.Chat.Number, from.Number))
+	if err != nil && unreadable(err) {
+		e.o.Notice(fmt.Sprintf("chat %d begins without the messages of chat %d, which it was forked from: %v",
+			a.Chat.Number, from.Number, err))
 		a.ParentID, err = "", nil
 	}
 	if err == nil && len(f.brought) > 0 {
@@ -116,7 +117,7 @@ func (e *Engine) putParts(b *kv.Batch, f *folding) error {
 func (e *Engine) putDecisions(w kv.Writer, chatID string, all []PayloadDecision) error {
 	for _, d := range all {
 		d.ChatID = chatID
-		if err := e.tables.payloads.Put(w, &d); err != nil {
+		if err := putBounded(e, w, e.tables.payloads, &d, "the decision about payload "+d.PayloadID); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error
 		UserMessageID: a.UserMessageID, MessageID: a.MessageID, Model: f.answer.Model, Status: f.answer.Status,
 		StartedAt: a.Time, FinishedAt: f.finished, LastSeq: f.lastSeq, Segments: len(f.segments), Counted: true,
 	}
-	return given, errors.Join(e.tables.chats.Put(tx, chat), e.tables.turns.Put(tx, &turn), e.countTurn(tx, f, chat))
+	return given, errors.Join(putBounded(e, tx, e.tables.chats, chat, chat.called()), putBounded(e, tx, e.tables.turns, &turn, "turn "+turn.ID), e.countTurn(tx, f, chat))
 }
 
 // leave notes the workspace of the branch that a turn has left, on the message
@@ -165,11 +166,16 @@ func (e *Engine) leave(tx *kv.Tx, chat *Chat, a *acceptance) error {
 // another branch.
 func (e *Engine) noteLeft(tx *kv.Tx, chat *Chat, manifest string) error {
 	m, err := e.tables.messages.Get(tx, messageKey(chat.ID, chat.ActiveLeaf))
+	if err != nil && unreadable(err) {
+		e.o.Notice(fmt.Sprintf("chat %d: the state of the files where it was left is not noted: read message %s: %v",
+			chat.Number, chat.ActiveLeaf, err))
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("read message %s: %w", chat.ActiveLeaf, err)
 	}
 	m.LeftManifestID = manifest
-	return e.tables.messages.Put(tx, m)
+	return putBounded(e, tx, e.tables.messages, m, "message "+m.ID)
 }
 
 // advance moves the chat on by a turn. The leaf moves only if it still is
@@ -259,25 +265,44 @@ func (e *Engine) highest(ctx context.Context) (journal.Numbers, error) {
 	return n, err
 }
 
+// highestStored returns the highest numbers in the store. Each damaged record that
+// comes first in an index may have had the next number above those that can be read.
 func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
-	last := kv.Range{Reverse: true, Limit: 1}
-	for t, err := range e.tables.turns.ByIndex(tx, "order", nil, last) {
-		if err != nil {
-			return n, err
-		}
-		n.Turn = t.Order
+	turn, hidden, err := lastLegible(tx, e.tables.turns, "order")
+	if err != nil {
+		return n, err
 	}
-	for c, err := range e.tables.chats.ByIndex(tx, "recent", nil, last) {
-		if err != nil {
-			return n, err
-		}
-		n.Turn = max(n.Turn, c.LastTurn) // one that was brought in has no turn
+	if turn != nil {
+		n.Turn = turn.Order
 	}
-	for c, err := range e.tables.chats.ByIndex(tx, "number", nil, last) {
-		if err != nil {
-			return n, err
-		}
-		n.Chat = c.Number
+	n.Turn += hidden
+	recent, hidden, err := lastLegible(tx, e.tables.chats, "recent")
+	if err != nil {
+		return n, err
 	}
+	if recent != nil {
+		n.Turn = max(n.Turn, recent.LastTurn+hidden) // one that was brought in has no turn
+	}
+	chat, hidden, err := lastLegible(tx, e.tables.chats, "number")
+	if err != nil {
+		return n, err
+	}
+	if chat != nil {
+		n.Chat = chat.Number
+	}
+	n.Chat += hidden
 	return n, nil
+}
+
+// lastLegible returns the last record of an index that can be read, nil where there is
+// none, and how many damaged ones come after it.
+func lastLegible[T any](tx *kv.Tx, table *kv.Table[T], index string) (last *T, hidden int64, err error) {
+	for rec, err := range table.ByIndex(tx, index, nil, kv.Range{Reverse: true}) {
+		if err != nil && damaged(err) {
+			hidden++
+			continue
+		}
+		return rec, hidden, err
+	}
+	return nil, hidden, nil
 }

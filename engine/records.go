@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -40,6 +41,9 @@ type Chat struct {
 	// DeletedAt is when the chat was deleted; nil in all that can be used.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
+
+// called is what messages call the chat.
+func (c *Chat) called() string { return fmt.Sprintf("chat %d", c.Number) }
 
 // Origin is where a forked chat began.
 type Origin struct {

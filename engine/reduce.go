@@ -10,6 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/payloads"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // reducer turns a turn's events into what the turn adds to its chat: the
@@ -190,7 +191,7 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 		r.answer.ManifestID = b.PostManifestID
 	}
 	c.RenderPlan, c.PreManifestID, c.PostManifestID = b.RenderPlan, b.PreManifestID, b.PostManifestID
-	c.Result, _ = json.Marshal(map[string]any{ // plain strings and valid JSON can't fail
+	c.Result, _ = record.Marshal(map[string]any{ // plain strings and valid JSON can't fail
 		"text": b.Result, "data": orNull(b.Data), "workspace_payload": orNull(b.WorkspacePayload),
 		"payload": orNull(b.Payload),
 	})

@@ -2,18 +2,19 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
-	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 // replay yields the events of a turn that isn't live here.
@@ -170,20 +171,17 @@ func (e *Engine) view(ctx context.Context, fn func(*kv.Tx) error) error {
 // storeTrouble says what is wrong with the store and what to do.
 func (e *Engine) storeTrouble(err error) error {
 	var busy *kv.BusyError
-	var folding *journal.BusyError
+	var locked *lockfile.BusyError
 	var corrupt *kv.CorruptError
 	var newer *kv.VersionError
 	switch {
 	case errors.Is(err, kv.ErrClosed):
 		return fault.Wrap(fault.Interrupted, "use the store", errClosed)
 	case errors.As(err, &busy):
-		owner := "another process"
-		if busy.PID != 0 {
-			owner = fmt.Sprintf("pid %d", busy.PID)
-		}
-		return fault.Wrap(fault.Store, "the store is held by "+owner, err, "try again when it has ended")
-	case errors.As(err, &folding):
-		return fault.Wrap(fault.Store, "the store is kept busy by "+folding.Owner, err, "try again when it has ended")
+		owner := cmp.Or(lockfile.Process(busy.PID), "another process")
+		return fault.Wrap(fault.Store, "the store is held by "+owner, err, whenBusy(owner))
+	case errors.As(err, &locked):
+		return busyFault("the store is kept busy by "+locked.Owner, locked, err)
 	case errors.As(err, &corrupt):
 		return fault.Wrap(fault.Store, "the store is damaged", err,
 			"keep a copy of "+e.o.DataDir+", then set FETTLE_DATA to a new folder")
@@ -191,6 +189,19 @@ func (e *Engine) storeTrouble(err error) error {
 		return fault.Wrap(fault.Store, "the store", err, "use the newer fettle that wrote it")
 	}
 	return storeFault("the store", err)
+}
+
+// busyFault is the fault of a lock that was not free in time.
+func busyFault(msg string, busy *lockfile.BusyError, err error) error {
+	return fault.Wrap(fault.Store, msg, err, whenBusy(busy.Owner))
+}
+
+// whenBusy says what to do about a process that holds a lock for too long.
+func whenBusy(owner string) string {
+	if strings.HasSuffix(owner, "stopped") {
+		return "continue the stopped process, or end it, and try again"
+	}
+	return "try again when it has ended"
 }
 
 // TurnAnswer tells where the answer of a turn that has ended is: its chat and its

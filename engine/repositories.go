@@ -28,10 +28,10 @@ func (t *turn) guardRepositories(calls []*call, ws *toolset.Workspace) error {
 	return nil
 }
 
-// guarded sets aside the repositories that a call has added to the user's folder, and
+// withoutRepositories sets aside the repositories that a call has added to the user's folder, and
 // adds to the call's end what was done, for the model and the user. Commands may write
 // repositories where the user allows that.
-func (t *turn) guarded(end ended, ws *toolset.Workspace) ended {
+func (t *turn) withoutRepositories(end ended, ws *toolset.Workspace) ended {
 	if t.repositories == nil || t.eng.o.CommandsWriteGit && end.call.entry.Tool.ID == commandTool {
 		return end
 	}

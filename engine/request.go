@@ -112,8 +112,9 @@ type TurnRequest struct {
 	// instead of being folded, and the chat gets no number.
 	Ephemeral bool
 	// DiscardUnanswered leaves nothing behind either where the model could not
-	// be asked at all (unknown, out of reach, wrong key): a question that
-	// nobody took is no chat. Pages leave it off, to offer a retry.
+	// be asked at all (unknown, out of reach, wrong key). A question that was
+	// cancelled or interrupted stays, also before the first word of an answer.
+	// Pages leave it off, to offer a retry.
 	DiscardUnanswered bool
 	// Think asks for reasoning; nil leaves it to the model.
 	Think       *bool

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -36,6 +37,9 @@ type choice struct {
 
 // choose resolves a Ref and learns what the model can do.
 func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*choice, error) {
+	if n := len(ref); n > maxModelRef {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("the name of the model has %d bytes; %d are allowed", n, maxModelRef))
+	}
 	p, name, err := e.o.Models.Resolve(ref)
 	if err != nil {
 		return nil, err
@@ -264,7 +268,7 @@ func (t *turn) stream(extra []provider.Message) (*reply, error) {
 		}, t.emit(held...))
 	}
 	t.observe(r.meta.Usage)
-	bodies := append(held, *r.meta)
+	bodies := append(append(held, *r.meta), t.cited.leftOut()...)
 	if r.dropped > 0 {
 		bodies = append(bodies, event.Footnote{Text: fmt.Sprintf(
 			"%s asked for %d calls at once; only the first %d are run", t.model.ref, len(r.calls)+r.dropped, len(r.calls))})
@@ -367,15 +371,20 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 		case provider.CallDelta:
 			t.addCall(r, *d.Call)
 		case provider.Annotations:
-			if kept := validJSON(d.Annotations); len(kept) > 0 {
+			if kept := t.cited.take(d.Annotations); len(kept) > 0 {
+				for _, raw := range kept {
+					r.size += len(raw)
+				}
 				bodies = append(bodies, event.Annotations{Annotations: kept})
 			}
 		case provider.Footnote:
-			bodies = append(bodies, event.Footnote{Text: clean(d.Text)})
+			if t.cited.note() {
+				bodies = append(bodies, event.Footnote{Text: record.Clip(clean(d.Text), maxNote)})
+			}
 			continue // it is no part of an answer, and a retry leaves it out
 		case provider.Meta:
 			meta := *d.Meta
-			meta.Model = t.model.ref
+			meta.Model, meta.StopReason = t.model.ref, cutRunes(clean(meta.StopReason), maxName)
 			r.meta = &meta
 		}
 		t.begun = true
@@ -423,7 +432,7 @@ func joined(batch []provider.Delta) (string, int) {
 // ownCall gives a call an id that no other call of the turn has; some
 // providers count from zero again in each response.
 func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
-	id := clean(c.ID)
+	id := cutRunes(clean(c.ID), maxName)
 	if id == "" {
 		id = "call"
 	}

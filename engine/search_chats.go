@@ -108,6 +108,9 @@ func (e *Engine) SearchChats(ctx context.Context, q SearchChats) (FoundPage, err
 	last := int64(0)
 	for _, c := range candidates {
 		found, ok, err := e.confirm(ctx, q, c.number)
+		if err != nil && e.leavesOut(err) {
+			continue
+		}
 		if err != nil {
 			return FoundPage{}, err
 		}

@@ -182,7 +182,7 @@ func newestFirst(a, b Match) int {
 func (e *Engine) read(ctx context.Context, l *look) error {
 	r := kv.Range{Prefix: kv.Str(l.found.Chat.ID), Reverse: true, Limit: firstLook}
 	for size := 0; !l.enough(size); {
-		messages, next, err := e.someMessages(ctx, r)
+		messages, next, err := e.someMessages(ctx, r, e.leavesOut)
 		if err != nil {
 			return err
 		}

@@ -41,10 +41,7 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 		return nil
 	}
 	if err == nil {
-		err = o.dropOld(ctx)
-	}
-	for done := false; err == nil && !done; {
-		done, err = o.step(ctx)
+		err = o.all(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		return e.storeTrouble(fmt.Errorf("index the chats for search: %w", err))
@@ -52,14 +49,22 @@ func (e *Engine) indexOldChats(ctx context.Context, progress func(done, total in
 	return err
 }
 
-// dropOld removes the entries of an index of an older form.
-func (o *oldIndex) dropOld(ctx context.Context) error {
+// all removes the entries of an index of an older form, and indexes what is left.
+func (o *oldIndex) all(ctx context.Context) error {
+	release, err := o.e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
 	for _, table := range o.e.tables.search.old {
 		if err := o.e.clearKeys(ctx, table, kv.Range{Limit: wordsUpdate}); err != nil {
 			return err
 		}
 	}
-	return nil
+	for done := false; err == nil && !done; {
+		done, err = o.step(ctx)
+	}
+	return err
 }
 
 // look finds out whether there is anything to do, and how far it has come.
@@ -89,7 +94,7 @@ const stepMessages = 2000
 func (o *oldIndex) step(ctx context.Context) (done bool, err error) {
 	x, last := o.e.indexer(), o.at.Last
 	for n := 0; n < stepMessages; {
-		messages, next, err := o.e.someMessages(ctx, kv.Range{After: last})
+		messages, next, err := o.e.someMessages(ctx, kv.Range{After: last}, o.e.leavesOut)
 		if err != nil {
 			return false, err
 		}

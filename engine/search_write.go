@@ -57,7 +57,7 @@ func (e *Engine) indexRows(ctx context.Context, ids []string) (map[string]int64,
 			x := e.indexer()
 			for _, id := range some {
 				chat, err := e.tables.chats.Get(tx, kv.Str(id))
-				if errors.Is(err, kv.ErrNotFound) {
+				if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 					continue
 				}
 				if err != nil {
@@ -91,7 +91,7 @@ func headTerms(chat *Chat) search.Terms {
 // indexAgain brings all messages of a chat into the index, or takes them out.
 func (e *Engine) indexAgain(ctx context.Context, x *indexer, chatID string, number int64) error {
 	for last := kv.Key(nil); ; {
-		messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(chatID), After: last})
+		messages, next, err := e.someMessages(ctx, kv.Range{Prefix: kv.Str(chatID), After: last}, e.leavesOut)
 		if err != nil {
 			return err
 		}
@@ -115,27 +115,31 @@ const (
 )
 
 // someMessages reads messages in the order of their keys, and returns the key
-// of the last where there may be more. A limit of r ends it earlier.
-func (e *Engine) someMessages(ctx context.Context, r kv.Range) (out []*Message, next kv.Key, err error) {
+// of the last where there may be more. A limit of r ends it earlier. leave decides
+// about a message that cannot be read: false ends the reading with its error.
+func (e *Engine) someMessages(ctx context.Context, r kv.Range, leave func(error) bool) (out []*Message, next kv.Key, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
-		out, next, err = e.messagesIn(tx, r)
+		out, next, err = e.messagesIn(tx, r, leave)
 		return err
 	})
 	return out, next, err
 }
 
 // messagesIn is someMessages within a transaction.
-func (e *Engine) messagesIn(tx *kv.Tx, r kv.Range) (out []*Message, next kv.Key, err error) {
+func (e *Engine) messagesIn(tx *kv.Tx, r kv.Range, leave func(error) bool) (out []*Message, next kv.Key, err error) {
 	count, size := someCount, 0
 	if r.Limit > 0 {
 		count = r.Limit
 	}
 	for m, err := range e.tables.messages.Scan(tx, r) {
-		if err != nil {
-			return nil, nil, err
+		if err == nil {
+			err = e.loadParts(tx, m)
 		}
-		if err := e.loadParts(tx, m); err != nil {
-			return nil, nil, fmt.Errorf("read message %s: %w", m.ID, err)
+		if err != nil && leave(err) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read messages: %w", err)
 		}
 		out, size = append(out, m), size+sizeOf(m)
 		if len(out) == count || size >= someBytes {

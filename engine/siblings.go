@@ -32,7 +32,7 @@ func (e *Engine) Siblings(ctx context.Context, chat Chat) (map[string][]string, 
 	var children map[string][]string
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		children = map[string][]string{}
-		for l, err := range e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
+		for l, err := range legible(e, e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 				continue
 			}
 			m, err := e.rootOf(tx, c)
-			if err != nil {
+			if err != nil && !unreadable(err) {
 				return err
 			}
 			if m == nil {
@@ -93,7 +93,7 @@ func (e *Engine) Previews(ctx context.Context, chats []Chat) (map[string]string,
 
 // rootOf is the first of a chat's questions; nil where none is found.
 func (e *Engine) rootOf(tx *kv.Tx, c Chat) (*Message, error) {
-	for l, err := range e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew}) {
+	for l, err := range legible(e, e.tables.links.Scan(tx, kv.Range{Prefix: kv.Str(c.ID), Limit: firstFew})) {
 		if err != nil {
 			return nil, err
 		}

@@ -93,6 +93,10 @@ func (t *turn) beginSpan(ctx context.Context) {
 // endSpan ends the span of the turn by its last event. A turn that a person
 // stopped has not failed.
 func (t *turn) endSpan(events []event.Event) {
+	if len(events) == 0 { // they could not be kept
+		t.span.End(string(fault.Store))
+		return
+	}
 	end := events[len(events)-1]
 	failed := ""
 	if e, ok := end.Body.(event.Error); ok {

@@ -14,7 +14,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/models"
-	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -35,6 +34,7 @@ func (e *Engine) Start(ctx context.Context, req TurnRequest) (TurnID, error) {
 	t, conv, err := e.prepare(ctx, req)
 	if err == nil {
 		err = t.begin(ctx, conv)
+		conv.letOrigin()
 	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errClosed) {
@@ -92,7 +92,17 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		return nil, nil, err
 	}
 	t.unlock = conv.unlock
-	err = t.giveHistory(conv)
+	if err := t.prepareWith(ctx, conv); err != nil {
+		conv.unlock()
+		conv.letOrigin()
+		return nil, nil, err
+	}
+	return t, conv, nil
+}
+
+// prepareWith gathers what the turn needs of its chat.
+func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
+	err := t.giveHistory(conv)
 	if err == nil {
 		err = t.chooseAgent(conv)
 	}
@@ -100,8 +110,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		err = t.chooseModel(ctx, conv)
 	}
 	if err != nil {
-		conv.unlock()
-		return nil, nil, err
+		return err
 	}
 	t.path = conv.path
 	if conv.summed != nil {
@@ -111,23 +120,21 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		t.req.Parts = conv.again.Parts
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
-	t.policy = t.policy.With(e.granted(conv.chat.ID))
-	t.accept = e.acceptanceOf(t, conv)
+	t.policy = t.policy.With(t.eng.granted(conv.chat.ID))
+	t.accept = t.eng.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
-		conv.unlock()
-		return nil, nil, err
+		return err
 	}
 	t.red = newReducer(t.accept)
 	for _, m := range t.path {
 		t.reserveIDs(m)
 	}
 	if err := t.bindWorkflow(ctx); err != nil {
-		conv.unlock()
-		return nil, nil, err
+		return err
 	}
 	t.inherit(conv)
-	return t, conv, nil
+	return nil
 }
 
 // maxSystem bounds the system prompt, which is kept in each journal and in the
@@ -473,29 +480,4 @@ func (e *Engine) lockChat(ctx context.Context, id string, onWait func(string)) (
 		return nil, err
 	}
 	return func() { release(); let() }, nil
-}
-
-// lockShared is lock for what many may hold.
-func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, storeFault("make the folder of locks", err)
-	}
-	release, err := lockfile.AcquireShared(ctx, filepath.Join(dir, name), onWait)
-	if err != nil {
-		return nil, waitFault(ctx, "take the lock "+name, err)
-	}
-	return release, nil
-}
-
-func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {
-	dir := filepath.Join(e.o.DataDir, "locks")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, storeFault("make the folder of locks", err)
-	}
-	release, err := lockfile.Acquire(ctx, filepath.Join(dir, name), onWait)
-	if err != nil {
-		return nil, waitFault(ctx, "take the lock "+name, err)
-	}
-	return release, nil
 }

@@ -103,14 +103,14 @@ func (e *Engine) stateID(ctx context.Context, chat Chat, name string) (string, e
 		take(m.ID, m.ID)
 	}
 	err = e.view(ctx, func(tx *kv.Tx) error {
-		for c, err := range e.tables.calls.ByIndex(tx, "chat", kv.Str(chat.ID), kv.Range{}) {
+		for c, err := range legible(e, e.tables.calls.ByIndex(tx, "chat", kv.Str(chat.ID), kv.Range{})) {
 			if err != nil {
 				return err
 			}
 			take(c.ID, c.PostManifestID)
 			take(c.ToolUseID, c.PostManifestID)
 		}
-		for m, err := range e.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)}) {
+		for m, err := range legible(e, e.tables.messages.Scan(tx, kv.Range{Prefix: kv.Str(chat.ID)})) {
 			if err != nil {
 				return err
 			}

@@ -262,6 +262,12 @@ func (t *turn) moveFolder(ctx context.Context, conv *conversation) error {
 	}
 	if !conv.isNew {
 		was := conv.chat.ActiveManifest
+		if err := t.eng.takeBackCut(ctx, conv.chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			t.eng.o.Notice(cleanLine(err.Error())) // a question may need no folder; a call fails by it
+		}
 		if err := t.eng.settleIn(ctx, &conv.chat, func() (*toolset.Workspace, func(), error) { return t.lockedFolder(ctx) }); err != nil {
 			return err
 		}
@@ -339,7 +345,7 @@ type branching struct {
 func (e *Engine) branchTo(ctx context.Context, b branching) (*cas.Restoration, error) {
 	o := cas.RestoreOptions{
 		About:  cas.About{ChatID: b.chat, ParentID: b.to.ID, Source: cas.Branch, SourceRef: b.message},
-		Active: b.active, Limits: e.o.States,
+		Active: b.active, Limits: e.o.States, Doing: doingBranch,
 	}
 	if b.move != nil {
 		o.ID, o.FoundID = b.move.Moved, b.move.Found
@@ -393,7 +399,7 @@ func (t *turn) putFolderBack(ctx context.Context, was *cas.Manifest) error {
 	defer release()
 	_, err = t.eng.states.Materialize(ctx, casWorkspace(t.ws), was, cas.RestoreOptions{
 		About:  cas.About{ChatID: t.accept.Chat.ID, Source: cas.Restored, SourceRef: was.ID},
-		Active: t.states.at, Limits: t.eng.o.States,
+		Active: t.states.at, Limits: t.eng.o.States, Doing: doingBranch,
 	})
 	return err
 }

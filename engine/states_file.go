@@ -10,6 +10,7 @@ import (
 
 	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -66,7 +67,7 @@ func (e *Engine) ExportStates(ctx context.Context, w io.Writer, chat Chat) error
 	if err != nil {
 		return err
 	}
-	about, err := json.Marshal(exportedChat{Title: chat.Title, Tools: tools})
+	about, err := record.Marshal(exportedChat{Title: chat.Title, Tools: tools})
 	if err == nil {
 		err = e.states.Export(ctx, w, chat.ID, cas.Extra{Name: historyChat, Body: about})
 	}
@@ -109,6 +110,9 @@ func (e *Engine) ImportStates(ctx context.Context, req RestoreRequest, file Hist
 	defer unlock()
 	chat := &conv.chat
 	open := func() (*toolset.Workspace, func(), error) { return e.lockedFolderOf(ctx, *chat, req.OnWait) }
+	if err := e.takeBackCut(ctx, *chat, open); err != nil {
+		return nil, err
+	}
 	if err := e.settleIn(ctx, chat, open); err != nil {
 		return nil, err
 	}
@@ -171,6 +175,11 @@ func (e *Engine) followStates(ctx context.Context, chat *Chat, ws *toolset.Works
 // importNew imports into a chat that it makes. The chat appears once its states are
 // there; where a crash comes between, the collector removes them.
 func (e *Engine) importNew(ctx context.Context, file History) (*ImportedStates, error) {
+	letData, err := e.shareData(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer letData()
 	release, err := e.states.Guard(ctx) // the states have no chat until the end
 	if err != nil {
 		return nil, storeFault("keep the collector away", err)

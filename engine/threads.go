@@ -59,7 +59,12 @@ func (e *Engine) NameThread(ctx context.Context, name, chatID string) error {
 	if err := checkThread(name); err != nil {
 		return err
 	}
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		return e.tables.threads.Put(tx, &thread{Name: name, ChatID: chatID, At: e.o.Now()})
 	})
 	if err != nil {
@@ -78,7 +83,7 @@ func checkThread(name string) error {
 // dropThreads forgets the names of a chat.
 func (e *Engine) dropThreads(tx *kv.Tx, chatID string) error {
 	var names []string
-	for t, err := range e.tables.threads.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{}) {
+	for t, err := range legible(e, e.tables.threads.ByIndex(tx, "chat", kv.Str(chatID), kv.Range{})) {
 		if err != nil {
 			return err
 		}

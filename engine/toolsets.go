@@ -29,6 +29,7 @@ func (e *Engine) installed() *registry.Registry {
 	return registry.New(registry.Options{
 		DataDir: e.o.DataDir, Store: e.store, Builtins: builtins, Now: e.o.Now,
 		OnWait: func(owner string) { e.o.Notice("waiting for another change of the toolsets, " + owner) },
+		Hold:   func(ctx context.Context) (func(), error) { return e.shareData(ctx, nil) },
 	})
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/gitguard"
@@ -91,6 +93,7 @@ type turn struct {
 	// no call can add one.
 	repositories *gitguard.Found
 	cards        *cards
+	cited        cited     // remarks of its providers
 	older        older     // what is before path
 	notes        []string  // footnotes on what was left out before the turn began
 	since        time.Time // it was asked for
@@ -279,35 +282,69 @@ func (t *turn) awaitSync() error {
 	return nil
 }
 
-// end writes the last event, lets go of everything, and only then shows it:
-// whoever sees the end can go on with the chat. Calls that have no result get
+// end writes the last event, releases everything, and only then shows it: a
+// client that sees the end can continue the chat. Calls that have no result get
 // one first.
+//
+// An end that can't be written, or not synced, is never shown: a later fold may
+// give the turn another one under the same number. Followers get an error in its
+// place, which is no event.
 func (t *turn) end(err error) {
 	if syncErr := t.awaitSync(); syncErr != nil && t.broken == nil {
 		t.broken = syncErr
 	}
 	err = errors.Join(err, t.broken)
-	bodies := append(t.leftOpen(err), t.lastBody(err))
-	var refused *notAccepted
-	discard := t.req.Ephemeral || t.req.DiscardUnanswered && !t.begun && err != nil || errors.As(err, &refused)
-	events, logErr := t.append(bodies...)
-	if logErr == nil && !discard {
-		logErr = t.log.Sync()
+	discard := t.discards(err)
+	events, lost := t.appendEnd(err)
+	if lost == nil && !discard {
+		lost = t.log.Sync()
 	}
-	if logErr != nil { // the stream still ends, with what is true now
-		if events == nil {
-			events = t.number(bodies)
-		}
-		events[len(events)-1].Body = errorBody(fault.Wrap(fault.Store, "keep the turn", logErr, roomHint))
+	if lost != nil {
+		events, lost = nil, fault.Wrap(fault.Store, "keep the end of the turn", lost, roomHint)
 	}
 	t.letGo(discard)
 	t.endSpan(events)
 	t.feed.show(append(t.unshown, events...))
-	t.feed.end()
+	t.feed.end(lost)
 	if !t.req.Ephemeral {
 		t.eng.keepLearnt(append(t.learning, t.model))
 	}
 	t.forget()
+}
+
+// discards reports whether nothing of the turn is kept. A question that was
+// stopped, or that a model was asked, stays with the end that it came to.
+func (t *turn) discards(err error) bool {
+	var refused *notAccepted
+	if t.req.Ephemeral || errors.As(err, &refused) {
+		return true
+	}
+	return t.req.DiscardUnanswered && !t.begun && t.broken == nil && context.Cause(t.ctx) == nil && neverAsked(err)
+}
+
+// neverAsked reports whether an error means that no model could be asked: it is
+// unknown or out of reach, or there is no key for it that is accepted.
+func neverAsked(err error) bool {
+	if pe := (*provider.Error)(nil); errors.As(err, &pe) {
+		return pe.Kind == provider.Unreachable || pe.Kind == provider.Unauthorised || pe.Kind == provider.UnknownModel
+	}
+	switch fault.CodeOf(err) {
+	case fault.Unavailable, fault.Unauthorised, fault.NotFound, fault.Config:
+		return err != nil
+	}
+	return false
+}
+
+// appendEnd writes the results of open calls and the last event. Where that is
+// too much for the journal, or for the room on the disk, it tries with an error
+// as the last event, which is short.
+func (t *turn) appendEnd(err error) ([]event.Event, error) {
+	events, full := t.append(append(t.leftOpen(err), t.lastBody(err))...)
+	if full == nil {
+		return events, nil
+	}
+	t.broken = cmp.Or(t.broken, full)
+	return t.append(append(t.leftOpen(t.broken), errorBody(t.broken))...)
 }
 
 // leftOpen ends the calls that have not ended, but for those that a turn which
@@ -396,8 +433,8 @@ func errorBody(err error) event.Error {
 		f = fault.Wrap(fault.Failed, "the turn ended", err)
 	}
 	return event.Error{
-		Message: f.Msg, Code: string(f.Code), Retryable: retryable(f.Code),
-		Detail: f.Detail, Hints: f.Hints,
+		Message: record.Clip(clean(f.Msg), maxErrorText), Code: string(f.Code), Retryable: retryable(f.Code),
+		Detail: boundLines(f.Detail), Hints: boundLines(f.Hints),
 	}
 }
 

@@ -40,6 +40,16 @@ type RestoreRequest struct {
 	// called by several goroutines.
 	Begin    func(cas.Estimate) error
 	Progress func(files int, bytes int64)
+
+	doing string   // what is done, for the report of one that is cut short
+	read  *reading // set where the folder stays as it is
+}
+
+// planned marks a request that only plans as one that leaves the folder as it is.
+func (r *RestoreRequest) planned() {
+	if r.Plan {
+		r.read = new(reading)
+	}
 }
 
 // watch are the functions that are told how a snapshot comes along.
@@ -69,11 +79,13 @@ type Restored struct {
 // one of them since, nothing is done and the fault lists them, unless Overwrite
 // is set. What Undo takes back, Redo brings again until something new is done.
 func (e *Engine) Undo(ctx context.Context, req RestoreRequest) (*Restored, error) {
+	req.doing = "undo"
 	return e.step(ctx, req, (*history).undo, nothingToUndo)
 }
 
 // Redo brings back what Undo has taken away.
 func (e *Engine) Redo(ctx context.Context, req RestoreRequest) (*Restored, error) {
+	req.doing = "redo"
 	return e.step(ctx, req, (*history).redo, nothingToRedo)
 }
 
@@ -99,6 +111,7 @@ func (e *Engine) step(
 	ctx context.Context, req RestoreRequest,
 	choose func(*history, context.Context, int) (*move, error), nothing func(context.Context, *history, int64) error,
 ) (*Restored, error) {
+	req.planned()
 	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
 		if chat.ActiveManifest == "" {
 			return nil, noFiles(chat)
@@ -152,6 +165,8 @@ func (e *Engine) step(
 // RestoreState brings a state of the chat back, or the paths of it. It is a
 // step itself, so Undo takes it back.
 func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreRequest) (*Restored, error) {
+	req.doing = "restore"
+	req.planned()
 	return e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {
 		to, err := e.state(ctx, chat, manifest)
 		if err != nil {
@@ -192,7 +207,7 @@ func (e *Engine) RestoreState(ctx context.Context, manifest string, req RestoreR
 // seen. In the user's folder [cas.Store.Materialize] itself looks for that. It
 // gives the active state.
 func (e *Engine) takeInOwn(ctx context.Context, chat *Chat, ws *toolset.Workspace, req RestoreRequest) (*cas.Manifest, error) {
-	if ws.Bound {
+	if ws.Bound || req.read.found() != nil {
 		return e.manifest(ctx, chat.ActiveManifest)
 	}
 	return e.takeIn(ctx, chat, ws, taking{About: cas.About{Source: cas.External}, watch: req.watch()})
@@ -249,8 +264,20 @@ func (e *Engine) withFolder(
 		return nil, err
 	}
 	defer release()
-	sweepPuts(ws.Root, ".")
+	if req.read != nil {
+		if err := e.readOnly(ctx, conv, req.read); err != nil {
+			return nil, err
+		}
+		if req.read.pending != nil {
+			return do(conv.chat, ws)
+		}
+	} else {
+		sweepPuts(ws.Root, ".")
+	}
 	here := func() (*toolset.Workspace, func(), error) { return ws, func() {}, nil }
+	if err := e.takeBackCut(ctx, conv.chat, here); err != nil {
+		return nil, err
+	}
 	if err := e.settleIn(ctx, &conv.chat, here); err != nil {
 		return nil, err
 	}
@@ -284,37 +311,6 @@ func (e *Engine) heldChat(ctx context.Context, req *RestoreRequest) (conv *conve
 	return conv, unlock, nil
 }
 
-// settle takes up a state that was brought back for the chat by a process which
-// was killed before it could note that: the folder has it already. Who calls it
-// holds the chat's lock.
-func (e *Engine) settle(ctx context.Context, chat *Chat) error {
-	last, err := e.states.Latest(ctx, chat.ID)
-	if err != nil {
-		return storeFault("read the states of the workspace", err)
-	}
-	if last == nil || last.ID == chat.ActiveManifest || last.Source != cas.Restored && (last.Source != cas.Branch || last.SourceRef != chat.ActiveLeaf) {
-		return nil
-	}
-	if last.ParentID == "" {
-		return nil // it was imported: what is brought back comes after something
-	}
-	// It follows the active state, or what was found to differ from that.
-	const furthest = 2
-	for m, i := last, 0; m != nil && i < furthest; i++ {
-		if m.ParentID == chat.ActiveManifest {
-			chat.ActiveManifest = last.ID
-			return e.setActive(ctx, chat.ID, last.ID)
-		}
-		if m, err = e.manifest(ctx, m.ParentID); err != nil {
-			return err
-		}
-		if m != nil && m.Source != cas.External && m.Source != cas.Interrupted {
-			return nil
-		}
-	}
-	return nil
-}
-
 // fill gives the folder of a fork its files, if it has none of its own yet.
 func (e *Engine) fill(ctx context.Context, chat *Chat, ws *toolset.Workspace) error {
 	m, err := e.manifest(ctx, chat.ActiveManifest)
@@ -346,6 +342,7 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
 	}
+	ws.Temporaries = e.temporaries
 	return ws, nil
 }
 
@@ -370,6 +367,7 @@ func (e *Engine) restore(ctx context.Context, r restoring, req RestoreRequest) (
 	done, err := e.states.Materialize(ctx, casWorkspace(r.ws), r.to, cas.RestoreOptions{
 		About:  cas.About{ChatID: r.chat.ID, Source: cas.Restored, SourceRef: r.mark},
 		Active: r.active, Paths: req.Paths, Exact: r.moves, Keep: req.Keep, Overwrite: req.Overwrite, Plan: req.Plan,
+		Found: req.read.found(), Doing: req.doing,
 		Limits: e.o.States, Writing: req.Writing, Written: req.Written, Begin: req.Begin, Progress: req.Progress,
 	})
 	var conflict *cas.ConflictError
@@ -410,7 +408,7 @@ func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
 			return err
 		}
 		chat.ActiveManifest, chat.CutShort = manifest, chat.CutShort && chat.ActiveManifest == manifest
-		return e.tables.chats.Put(tx, chat)
+		return putBounded(e, tx, e.tables.chats, chat, chat.called())
 	})
 	if err != nil {
 		return storeFault("note the state of the workspace", err)
@@ -424,6 +422,10 @@ func (e *Engine) setActive(ctx context.Context, chatID, manifest string) error {
 // beginning of one that is the only one to begin so.
 func (e *Engine) State(ctx context.Context, chat Chat, name string) (*cas.Manifest, error) {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
+		return nil, err
+	}
+	chat, err := e.asSettled(ctx, chat)
+	if err != nil {
 		return nil, err
 	}
 	return e.state(ctx, chat, name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fettle-cli/fettle/cas"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -106,7 +107,12 @@ func (e *Engine) upkeepIn(tx *kv.Tx) (Upkeep, error) {
 // noteUpkeep changes the record, and tells the catalogue when the next
 // collection is due.
 func (e *Engine) noteUpkeep(ctx context.Context, change func(*Upkeep)) error {
-	err := e.store.Update(ctx, func(tx *kv.Tx) error { return e.changeUpkeep(tx, change) })
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = e.store.Update(ctx, func(tx *kv.Tx) error { return e.changeUpkeep(tx, change) })
 	if err != nil {
 		return e.storeTrouble(err)
 	}
@@ -158,7 +164,7 @@ func (e *Engine) collectWithin(ctx context.Context, limit time.Duration) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_, err := e.CollectStates(limited, false)
+	_, err := e.collect(limited, cas.GCOptions{}, func(u Upkeep) bool { return !e.o.Now().Before(u.Due()) })
 	if err == nil && e.o.Collect != nil {
 		if err = e.o.Collect(limited); limited.Err() != nil {
 			return nil

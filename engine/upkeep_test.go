@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
 )
 
 func TestWhenACollectionIsDue(t *testing.T) {
@@ -186,8 +188,11 @@ func TestATurnStopsACollection(t *testing.T) {
 	case <-ended:
 		t.Fatal("it did not collect")
 	}
-	b.did(lastChat, `{"put":{"b":"1"}}`)
+	req := ask(`{"put":{"b":"1"}}`)
+	req.Chat, req.Policy.AllowAll = lastChat, true
+	id := b.start(req) // ends the collection, which keeps states from being taken
 	close(goOn)
+	last[event.Complete](t, b.follow(id))
 	<-ended
 	if u := b.upkeep(); !u.CollectedAt.IsZero() || u.Dropped != 1 {
 		t.Errorf("it went on: %+v", u)

@@ -85,7 +85,7 @@ func (u *usageTables) count(tx *kv.Tx, rows []Spent, number int64) error {
 
 func addSpent(tx *kv.Tx, t *kv.Table[Spent], row Spent) error {
 	sum, err := t.Get(tx, t.KeyOf(&row))
-	if errors.Is(err, kv.ErrNotFound) {
+	if err != nil && unreadable(err) { // a sum that is damaged begins again
 		return t.Put(tx, &row)
 	}
 	if err != nil {
@@ -161,7 +161,7 @@ func untold(answer Message) bool {
 // time), a row a day and model, oldest day first.
 func (e *Engine) UsageByDay(ctx context.Context, since time.Time) ([]Spent, error) {
 	return e.usage(ctx, since, func(tx *kv.Tx, r kv.Range) ([]Spent, error) {
-		return collectSpent(tx, e.tables.usage.days, r)
+		return e.collectSpent(tx, e.tables.usage.days, r)
 	})
 }
 
@@ -169,7 +169,7 @@ func (e *Engine) UsageByDay(ctx context.Context, since time.Time) ([]Spent, erro
 // the order of the chats' numbers.
 func (e *Engine) UsageByChat(ctx context.Context, since time.Time) ([]Spent, error) {
 	return e.usage(ctx, since, func(tx *kv.Tx, r kv.Range) ([]Spent, error) {
-		rows, err := collectSpent(tx, e.tables.usage.chats, r)
+		rows, err := e.collectSpent(tx, e.tables.usage.chats, r)
 		if err != nil {
 			return nil, err
 		}
@@ -202,9 +202,9 @@ func (e *Engine) usage(ctx context.Context, since time.Time, read func(*kv.Tx, k
 	return rows, err
 }
 
-func collectSpent(tx *kv.Tx, t *kv.Table[Spent], r kv.Range) ([]Spent, error) {
+func (e *Engine) collectSpent(tx *kv.Tx, t *kv.Table[Spent], r kv.Range) ([]Spent, error) {
 	var rows []Spent
-	for row, err := range t.Scan(tx, r) {
+	for row, err := range legible(e, t.Scan(tx, r)) {
 		if err != nil {
 			return nil, err
 		}
@@ -246,6 +246,9 @@ func (e *Engine) nameChats(tx *kv.Tx, rows []Spent) error {
 			rows[i].Gone = true
 			continue
 		}
+		if err != nil && e.leavesOut(err) {
+			continue // its number is in the row
+		}
 		if err != nil {
 			return err
 		}
@@ -272,6 +275,11 @@ func (e *Engine) countOldTurns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer release()
 	for last := kv.Key(nil); ; {
 		err := e.store.Update(ctx, func(tx *kv.Tx) (err error) {
 			last, err = e.countGroup(tx, last)
@@ -290,15 +298,16 @@ func (e *Engine) countOldTurns(ctx context.Context) error {
 // last turn's key, or nil once there are none left.
 func (e *Engine) countGroup(tx *kv.Tx, last kv.Key) (kv.Key, error) {
 	n := 0
-	for turn, err := range e.tables.turns.Scan(tx, kv.Range{After: last, Limit: countGroup}) {
+	for key, err := range e.tables.turns.Keys(tx, kv.Range{After: last, Limit: countGroup}) {
 		if err != nil {
 			return nil, err
 		}
-		n, last = n+1, e.tables.turns.KeyOf(turn)
-		if turn.Counted {
-			continue
+		n, last = n+1, key
+		turn, err := e.tables.turns.Get(tx, key)
+		if err == nil && !turn.Counted {
+			err = e.countOld(tx, turn)
 		}
-		if err := e.countOld(tx, turn); err != nil {
+		if err != nil && !errors.Is(err, kv.ErrNotFound) && !e.leavesOut(err) {
 			return nil, err
 		}
 	}
@@ -311,11 +320,11 @@ func (e *Engine) countGroup(tx *kv.Tx, last kv.Key) (kv.Key, error) {
 // countOld counts a turn by the messages that are kept of it.
 func (e *Engine) countOld(tx *kv.Tx, turn *Turn) error {
 	turn.Counted = true
-	if err := e.tables.turns.Put(tx, turn); err != nil {
+	if err := putBounded(e, tx, e.tables.turns, turn, "turn "+turn.ID); err != nil {
 		return err
 	}
 	answer, err := e.message(tx, turn.ChatID, turn.MessageID)
-	if errors.Is(err, kv.ErrNotFound) {
+	if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) {
 		return nil
 	}
 	if err != nil {
@@ -326,7 +335,7 @@ func (e *Engine) countOld(tx *kv.Tx, turn *Turn) error {
 	switch {
 	case err == nil:
 		number = chat.Number
-	case !errors.Is(err, kv.ErrNotFound):
+	case !unreadable(err):
 		return err
 	}
 	return e.tables.usage.count(tx, spentBy(*answer, tokensOf{answer.Model: answer.Usage}), number)

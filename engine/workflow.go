@@ -219,11 +219,15 @@ func (e *Engine) CancelWorkflow(ctx context.Context, id string) (WorkflowInstanc
 	case WorkflowComplete, WorkflowCancelled:
 		return i, nil // there is nothing to end
 	}
-	unlock, err := e.tryChat(Chat{ID: i.ChatID, Number: i.Chat})
+	unlock, err := e.tryChat(ctx, Chat{ID: i.ChatID, Number: i.Chat})
 	if err != nil {
 		return i, err
 	}
 	defer unlock()
+	there, err := e.readWorkflow(ctx, &i) // it may have continued and ended since it was read
+	if err != nil || !there || i.State == WorkflowComplete || i.State == WorkflowCancelled {
+		return i, err
+	}
 	i.State, i.UpdatedAt = WorkflowCancelled, e.o.Now()
 	return i, e.saveWorkflow(ctx, &i)
 }
@@ -275,7 +279,7 @@ func (e *Engine) ChatWorkflow(ctx context.Context, chatID string) (*WorkflowInst
 		var last []WorkflowInstance
 		err := e.view(ctx, func(tx *kv.Tx) error {
 			last = nil
-			for i, err := range e.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1}) {
+			for i, err := range legible(e, e.tables.workflows.Scan(tx, kv.Range{Prefix: kv.Str(chatID), Reverse: true, Limit: 1})) {
 				if err != nil {
 					return err
 				}
@@ -342,7 +346,7 @@ func (e *Engine) GlanceWorkflows(ctx context.Context, limit int) ([]WorkflowInst
 	var all []WorkflowInstance
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		all = nil
-		for i, err := range e.tables.workflows.Scan(tx, kv.Range{}) {
+		for i, err := range legible(e, e.tables.workflows.Scan(tx, kv.Range{})) {
 			if err != nil {
 				return err
 			}

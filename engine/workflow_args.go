@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
@@ -19,7 +20,7 @@ func fillStep(args json.RawMessage, values map[string]json.RawMessage) json.RawM
 	if len(args) == 0 || dec.Decode(&v) != nil {
 		return nil
 	}
-	out, err := json.Marshal(fillValue(v, values))
+	out, err := record.Marshal(fillValue(v, values))
 	if err != nil {
 		return nil
 	}

@@ -149,7 +149,7 @@ func (i *WorkflowInstance) stop(state WorkflowState, why string, at time.Time) {
 }
 
 func (e *Engine) saveWorkflow(ctx context.Context, i *WorkflowInstance) error {
-	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return e.tables.workflows.Put(tx, i) })
+	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error { return putBounded(e, tx, e.tables.workflows, i, "workflow "+i.ID) })
 	if err != nil {
 		return e.storeTrouble(err)
 	}
@@ -187,7 +187,7 @@ func (e *Engine) settleWorkflows(ctx context.Context, all []WorkflowInstance) ([
 }
 
 func (e *Engine) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
-	unlock, err := e.tryChat(Chat{ID: i.ChatID})
+	unlock, err := e.tryChat(ctx, Chat{ID: i.ChatID})
 	if fault.CodeOf(err) == fault.Busy { // somebody is at it
 		_, err := e.readSteps(ctx, i)
 		return true, err
@@ -196,19 +196,9 @@ func (e *Engine) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there
 		return false, err
 	}
 	defer unlock()
-	// It may have been settled, and gone on with, since it was read.
-	err = e.view(ctx, func(tx *kv.Tx) error {
-		now, err := e.tables.workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))
-		if err == nil {
-			*i = *now
-		}
-		return err
-	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil || i.State != WorkflowRunning {
-		return err == nil, err
+	// It may have been settled, and continued, since it was read.
+	if there, err = e.readWorkflow(ctx, i); err != nil || !there || i.State != WorkflowRunning {
+		return there, err
 	}
 	known, err := e.readSteps(ctx, i)
 	if err != nil {
@@ -219,6 +209,23 @@ func (e *Engine) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there
 	}
 	i.stop(WorkflowInterrupted, "", e.o.Now())
 	return true, e.saveWorkflow(ctx, i)
+}
+
+// readWorkflow reads the record of an instance once more, and reports whether there
+// still is one.
+func (e *Engine) readWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
+	err = e.view(ctx, func(tx *kv.Tx) error {
+		now, err := e.tables.workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))
+		if err == nil {
+			now.Chat = i.Chat
+			*i = *now
+		}
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (e *Engine) dropWorkflow(ctx context.Context, i *WorkflowInstance) error {

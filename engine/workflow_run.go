@@ -12,6 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
 
@@ -118,7 +119,7 @@ func (t *turn) runWorkflow(limit int) error {
 }
 
 func (t *turn) stepFailed(step *manifest.Step, err error) error {
-	data, _ := json.Marshal(map[string]string{"error": clip(clean(firstLine(err)), maxResult)}) // a string can't fail
+	data, _ := record.Marshal(map[string]string{"error": clip(clean(firstLine(err)), maxResult)}) // a string can't fail
 	return t.emitWorkflow(step.ID, StepFailed, data)
 }
 
@@ -219,7 +220,7 @@ func firstLineOf(text string) string {
 }
 
 func textResult(text string) json.RawMessage {
-	raw, _ := json.Marshal(map[string]string{"text": text}) // a string can't fail
+	raw, _ := record.Marshal(map[string]string{"text": text}) // a string can't fail
 	return raw
 }
 
@@ -265,9 +266,9 @@ func (t *turn) stepValues() map[string]json.RawMessage {
 			steps[s.ID] = s.Result
 		}
 	}
-	all, _ := json.Marshal(steps) // valid JSON can't fail
+	all, _ := record.Marshal(steps) // valid JSON can't fail
 	text := func(s string) json.RawMessage {
-		raw, _ := json.Marshal(s) // a string can't fail
+		raw, _ := record.Marshal(s) // a string can't fail
 		return raw
 	}
 	return map[string]json.RawMessage{

@@ -30,6 +30,7 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err,
 			"fettle ask -c --fork -w DIR …   goes on in another folder")
 	}
+	t.ws.Temporaries = t.eng.temporaries
 	return t.ws, nil
 }
 

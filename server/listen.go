@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
@@ -56,7 +57,7 @@ type Listening struct {
 	tls            bool
 	behind         *url.URL
 	let            func()
-	folder         string // to be removed with the socket; empty where it stays
+	removeFolder   func() error // removes the folder of the socket; nil where that stays
 }
 
 // Listen takes the addresses. They are let go of by Run, or by Close.
@@ -147,11 +148,11 @@ func (l *Listening) socket(o ListenOptions) error {
 		return err
 	}
 	if len(path) > maxSocketPath {
-		dir, err := os.MkdirTemp("", "fettle-") // 0700
+		dir, remove, err := atomicfile.OpenLedger(o.DataDir).TempDir("", "fettle-")
 		if err != nil {
 			return err
 		}
-		l.folder, path = dir, filepath.Join(dir, "s")
+		l.removeFolder, path = remove, filepath.Join(dir, "s")
 	} else if err := private(o.RuntimeDir); err != nil {
 		return err
 	}
@@ -186,8 +187,8 @@ func (l *Listening) Close() error {
 			}
 		}
 	}
-	if l.folder != "" {
-		errs = append(errs, os.RemoveAll(l.folder))
+	if l.removeFolder != nil {
+		errs = append(errs, l.removeFolder())
 	}
 	l.let()
 	return errors.Join(errs...)

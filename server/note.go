@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // NoteFile is the name of the file in the data directory that says where a server
@@ -32,7 +34,7 @@ const noteVersion = 1
 // ReadNote reads the note of a data directory. It may be an old one: a server that
 // was killed leaves it behind.
 func ReadNote(dataDir string) (Note, error) {
-	raw, err := os.ReadFile(filepath.Join(dataDir, NoteFile))
+	raw, err := atomicfile.ReadFile(filepath.Join(dataDir, NoteFile))
 	if err != nil {
 		return Note{}, err
 	}
@@ -43,26 +45,13 @@ func ReadNote(dataDir string) (Note, error) {
 	return n, nil
 }
 
-// writeNote replaces the note as a whole.
-func writeNote(dataDir string, n Note) (err error) {
+// writeNote replaces the note. It isn't synced: it is of no use after a power cut.
+func writeNote(dataDir string, n Note) error {
 	raw, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dataDir, NoteFile+".*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(append(raw, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(dataDir, NoteFile))
+	return atomicfile.Write(filepath.Join(dataDir, NoteFile), append(raw, '\n'), atomicfile.Cached)
 }
 
 // removeNote takes the note back, if it is still this process's own.
@@ -74,5 +63,5 @@ func removeNote(dataDir string) error {
 	if err != nil {
 		return err
 	}
-	return os.Remove(filepath.Join(dataDir, NoteFile))
+	return atomicfile.Remove(filepath.Join(dataDir, NoteFile))
 }

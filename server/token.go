@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // TokenFile is the name of the token's file in the data directory.
@@ -24,7 +26,7 @@ const tokenBytes = 24
 // may have read it.
 func Token(dataDir string) (string, error) {
 	path := filepath.Join(dataDir, TokenFile)
-	raw, err := os.ReadFile(path)
+	raw, err := atomicfile.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeToken(dataDir, path)
 	}
@@ -55,23 +57,19 @@ func makeToken(dataDir, path string) (string, error) {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return "", fmt.Errorf("make the data directory: %w", err)
 	}
-	token := rand.Text() + rand.Text()
-	f, err := os.CreateTemp(dataDir, TokenFile+".*") // 0600
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return "", fmt.Errorf("make the token: %w", err)
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // its name; the token has another by then
-	_, err = f.WriteString(token + "\n")
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return "", fmt.Errorf("make the token: %w", err)
-	}
-	err = os.Link(f.Name(), path)
-	if errors.Is(err, fs.ErrExist) {
+	defer func() { _ = f.Discard() }() // the next one that makes a token removes what stays
+	// One process at a time gets here.
+	if _, err := os.Lstat(path); err == nil {
 		return Token(dataDir)
 	}
-	if err != nil { // a file system without hard links
-		err = os.Rename(f.Name(), path)
+	token := rand.Text() + rand.Text()
+	_, err = f.WriteString(token + "\n")
+	if err == nil {
+		err = f.Commit(atomicfile.Synced)
 	}
 	if err != nil {
 		return "", fmt.Errorf("make the token: %w", err)

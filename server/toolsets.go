@@ -12,6 +12,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // toolsetJSON is an installed toolset in a list.
@@ -113,11 +114,11 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	s.uploading.Add(1)
 	defer s.uploading.Done()
-	file, err := s.receive(w, r)
+	file, remove, err := s.receive(w, r)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file) }() // it was a copy
+	defer func() { _ = remove() }() // it was a copy
 	plan, err := s.toolsets.PlanToolset(r.Context(), file, engine.PlanOptions{Env: s.o.Env, WorkDir: s.o.DataDir})
 	if err != nil {
 		return &withStatus{err, http.StatusUnprocessableEntity}
@@ -145,20 +146,20 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// receive keeps an uploaded bundle as a file of its own.
-func (s *Server) receive(w http.ResponseWriter, r *http.Request) (name string, err error) {
+// receive keeps an uploaded bundle as a file of its own, until remove is called.
+func (s *Server) receive(w http.ResponseWriter, r *http.Request) (name string, remove func() error, err error) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // the gate has looked at it
-	pattern := "upload-*.zip"
+	suffix := ".zip"
 	if strings.Contains(kind, "gzip") || strings.Contains(kind, "tar") {
-		pattern = "upload-*.tar.gz"
+		suffix = ".tar.gz"
 	}
 	dir := filepath.Join(s.o.DataDir, "cache", "uploads")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	f, err := os.CreateTemp(dir, pattern)
+	f, remove, err := atomicfile.OpenLedger(s.o.DataDir).TempFile(dir, "upload-", suffix)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(fileTime)) // a server that can't has none to set
 	n, err := io.Copy(f, r.Body)
@@ -171,9 +172,9 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) (name string, e
 		err = fault.New(fault.Usage, "the bundle is empty")
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
+		return "", nil, errors.Join(err, remove())
 	}
-	return f.Name(), nil
+	return f.Name(), remove, nil
 }
 
 func planJSON(p *engine.ImportPlan) importJSON {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // Tool describes one tool. Its JSON is a record format and the form in which
@@ -135,10 +137,10 @@ func (r Renderer) Config() json.RawMessage {
 		Renderer
 	}
 	r.Type = ""
-	raw, err := json.Marshal(config{Renderer: r})
+	raw, err := record.Marshal(config{Renderer: r})
 	if err != nil { // only Data can be at fault, and then it isn't JSON
 		r.Data = nil
-		raw, _ = json.Marshal(config{Renderer: r})
+		raw, _ = record.Marshal(config{Renderer: r})
 	}
 	return raw
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // Workspace is the folder that a call may read and write. All access goes
@@ -24,6 +26,9 @@ type Workspace struct {
 	// files and folders of bare repositories that decide what git runs, as paths below
 	// it with slashes. They are those that exist when a call begins, and are set then.
 	Repositories, BareParts []string
+	// Temporaries records the files that tools write next to those that they
+	// replace; nil records nothing.
+	Temporaries *atomicfile.Ledger
 	// Denied returns the rule that denies a name in the workspace to the current call, with
 	// slashes and without links; fold compares without case. It is nil where no rule
 	// concerns the tool's paths. The engine sets it in a copy that it makes for the call.

@@ -67,7 +67,7 @@ const stdinRef = "-"
 func (a *author) open(ctx context.Context, ref string) (*bundle.Bundle, error) {
 	bar := a.rt.Streams.Progress(ref)
 	defer bar.Clear()
-	o := bundle.Options{Progress: bar.Bytes}
+	o := bundle.Options{Progress: bar.Bytes, Temporaries: a.rt.Temporaries()}
 	if ref == stdinRef {
 		return a.openStdin(ctx, o)
 	}
@@ -113,11 +113,10 @@ func (a *author) openStdin(ctx context.Context, o bundle.Options) (*bundle.Bundl
 	if a.rt.Streams.In.IsTerminal() {
 		return nil, cmdline.Usagef("fettle toolset validate - < my-tools.zip", "standard input is a terminal, and no bundle")
 	}
-	f, err := os.CreateTemp("", "fettle-stdin-*")
+	f, remove, err := a.rt.Temporaries().TempFile("", "fettle-stdin-", "")
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "keep standard input", err)
 	}
-	remove := func() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
 	n, err := io.Copy(f, io.LimitReader(a.rt.Streams.In, maxStdin+1))
 	if err == nil && n > maxStdin {
 		err = &bundle.Error{Code: bundle.Size, Msg: fmt.Sprintf("standard input has more than %d MiB", maxStdin>>20)}

@@ -18,6 +18,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/validate"
@@ -172,7 +173,7 @@ func (a *author) pack(ctx context.Context, b *bundle.Bundle, r *validate.Report,
 	if out.Path == "" {
 		out.Path = r.ID + "-" + r.Version + ".zip"
 	}
-	if out.Unchanged, err = writePacked(out.Path, zip.Bytes(), o); err != nil {
+	if out.Unchanged, err = writePacked(a.rt.Temporaries(), out.Path, zip.Bytes(), o); err != nil {
 		return err
 	}
 	if o.output == "json" {
@@ -197,7 +198,7 @@ func (a *author) packOut(zip []byte) error {
 
 // writePacked writes the file, unless one is there that holds something else. A
 // file that holds the same stays as it is.
-func writePacked(path string, zip []byte, o toolsetPackOptions) (unchanged bool, err error) {
+func writePacked(l *atomicfile.Ledger, path string, zip []byte, o toolsetPackOptions) (unchanged bool, err error) {
 	if same, err := holds(path, zip); err != nil || same {
 		return same, err
 	}
@@ -210,7 +211,7 @@ func writePacked(path string, zip []byte, o toolsetPackOptions) (unchanged bool,
 			return false, err
 		}
 	}
-	if err := newfile.WriteWhole(path, func(w io.Writer) error { _, err := w.Write(zip); return err }); err != nil {
+	if err := newfile.WriteWhole(l, path, func(w io.Writer) error { _, err := w.Write(zip); return err }); err != nil {
 		return false, err
 	}
 	if err := os.Chmod(path, 0o644); err != nil { // it is made to be handed on

@@ -144,7 +144,7 @@ func runToolsetTest(ctx context.Context, rt *workbench.Runtime, o toolsetTestOpt
 	done := 0
 	status.Set(fmt.Sprintf("running %s", term.Count(len(chosen), "test", "tests")))
 	t.results, err = check.Run(ctx, b, m, check.Options{
-		Runner: runner, Select: o.run, Jobs: o.jobs, Timeout: o.timeout,
+		Runner: runner, Select: o.run, Jobs: o.jobs, Timeout: o.timeout, Temporaries: rt.Temporaries(),
 		Done: func(r check.Result) {
 			done++
 			status.Set(fmt.Sprintf("%d of %d done, the last %s", done, len(chosen), term.Clean(r.Name)))

@@ -114,7 +114,7 @@ func runChatsExport(ctx context.Context, rt *workbench.Runtime, o exportOptions)
 			return err
 		}
 	}
-	return newfile.WriteWhole(o.file, func(w io.Writer) error { return x.to(ctx, w, refs) })
+	return newfile.WriteWhole(rt.Temporaries(), o.file, func(w io.Writer) error { return x.to(ctx, w, refs) })
 }
 
 // again is the command that replaces what is there.
@@ -267,7 +267,7 @@ func (x *exporter) toFolder(ctx context.Context, refs []engine.ChatRef) error {
 	err := x.each(ctx, refs, func(doc *engine.ChatDocument, o transcript.Options) error {
 		n++
 		path := filepath.Join(x.o.dir, exportName(doc.Chat, x.o.format))
-		return newfile.WriteWhole(path, func(w io.Writer) error { return x.write(w, doc, o) })
+		return newfile.WriteWhole(x.rt.Temporaries(), path, func(w io.Writer) error { return x.write(w, doc, o) })
 	})
 	if n > 0 || err == nil {
 		x.rt.Notice(fmt.Sprintf("wrote %s into %s", term.Count(n, "chat", "chats"), x.o.dir))

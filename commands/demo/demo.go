@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -104,11 +103,11 @@ func run(ctx context.Context, rt *workbench.Runtime, o options) error {
 // open makes the engine, on a data directory that goes away with the program
 // unless what it keeps was asked for.
 func (d *demo) open() error {
-	scratch, err := os.MkdirTemp("", "fettle-demo-")
+	scratch, remove, err := d.rt.Temporaries().TempDir("", "fettle-demo-")
 	if err != nil {
 		return fault.Wrap(fault.Failed, "make a folder for the demo", err)
 	}
-	d.scratch, d.rt.Scratch = scratch, scratch
+	d.scratch, d.rt.RemoveScratch = scratch, remove
 	if !d.o.keep {
 		usual := d.rt.Dirs
 		d.rt.Dirs = func() (paths.Dirs, error) {

@@ -112,7 +112,8 @@ func (v *visit) dataDirectory(ctx context.Context) []machine.Result {
 	}
 	eng := engine.New(engine.Options{DataDir: dirs.Data})
 	h := eng.Health(ctx)
-	if err := errors.Join(h.Err, eng.Close()); err != nil {
+	left, err := eng.Leftovers(ctx)
+	if err := errors.Join(h.Err, err, eng.Close()); err != nil {
 		return []machine.Result{failedResult(data, err)}
 	}
 	data.Detail = h.Dir
@@ -139,7 +140,7 @@ func (v *visit) dataDirectory(ctx context.Context) []machine.Result {
 	if !h.Exists {
 		return []machine.Result{data}
 	}
-	return []machine.Result{data, storeResult(h.Store), journalResult(h), lockResult(h)}
+	return []machine.Result{data, storeResult(h.Store), journalResult(h), lockResult(h), v.leftovers(left)}
 }
 
 // nearestFolder is the first folder on the way up that is there.
@@ -202,6 +203,37 @@ func lockResult(h engine.Health) machine.Result {
 	}
 	return r
 }
+
+// leftovers lists what killed commands have left, with the command that removes it.
+func (v *visit) leftovers(left []engine.Leftover) machine.Result {
+	r := machine.Result{ID: "leftovers", Title: "leftovers", Status: machine.OK, Detail: "none"}
+	private, err := v.rt.PrivateLeftovers()
+	if err != nil {
+		return failedResult(r, err)
+	}
+	for _, path := range private {
+		if info, err := os.Lstat(path); err == nil {
+			left = append(left, engine.Leftover{Path: path, Kind: engine.LeftTemporary, Bytes: info.Size()})
+		}
+	}
+	if len(left) == 0 {
+		return r
+	}
+	var total int64
+	for _, l := range left {
+		total += l.Bytes
+		r.More = append(r.More, l.Path+", "+term.Size(l.Bytes))
+	}
+	if n := len(r.More); n > shownLeftovers {
+		r.More = append(r.More[:shownLeftovers], "and "+term.Count(n-shownLeftovers, "more", "more"))
+	}
+	r.Detail = term.Count(len(left), "file or folder", "files and folders") + " of killed commands, " + term.Size(total)
+	r.Try("fettle store tidy")
+	return r
+}
+
+// shownLeftovers is how many leftovers are listed; the command lists all.
+const shownLeftovers = 10
 
 func (v *visit) clock() machine.Result {
 	c := machine.Clock{Now: time.Now(), Built: workbench.BuiltAt()}

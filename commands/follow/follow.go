@@ -113,7 +113,7 @@ func faultOf(e event.Error) *fault.Fault {
 // progress is what views need to know of a turn besides what they show.
 type progress struct {
 	chat engine.Chat // with the number and the model, from the beginning
-	kept bool        // something came from the model, so the chat stays
+	kept bool        // the chat stays: a model was asked
 	last event.Body
 
 	prices map[string]config.Price
@@ -128,6 +128,14 @@ func (p *progress) note(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.TextDelta, event.Reasoning, event.ToolStart:
 		p.kept = true
+	case event.Cancelled:
+		p.kept = true
+	case event.Error:
+		switch fault.Code(b.Code) {
+		case fault.Unavailable, fault.Unauthorised, fault.NotFound, fault.Config: // perhaps no model was asked
+		default:
+			p.kept = true
+		}
 	case event.Meta:
 		p.kept = true
 		p.chat.Model = b.Model

@@ -87,6 +87,11 @@ func keptShapes() []shape {
 			{"states, folders, files, bytes", "what was read"},
 			{"problems", "each with what, sha256, reason, uses (chat, chat_id, state, path), more_uses"},
 		}},
+		{"fettle store tidy -o json", []field{
+			{"dry_run", "true if nothing was removed"},
+			{"bytes", "the size of all leftovers"},
+			{"leftovers", "path, kind (temporary, journal, backup, restore or lock) and bytes of each file or folder"},
+		}},
 		{"fettle store gc -o json", []field{
 			version,
 			{"states, folders, files, bytes", "what was removed"},

@@ -41,8 +41,10 @@ type file struct {
 	exposed bool // others can read or change it
 }
 
-// read reads the file; a missing one has no entries.
+// read reads the file; a missing one has no entries. What a killed change has
+// left has keys in it and is removed.
 func (k *Keys) read() (file, error) {
+	_ = wholefile.RemoveLeftover(k.Path()) // a folder that can't be changed doesn't keep the keys from being read
 	data, info, err := wholefile.Read(k.Path(), maxFile)
 	if err != nil {
 		return file{}, fault.Wrap(fault.Config, "the keys can't be read", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/cmdline"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // MustBeNew refuses a file that is there already; replace is the command that
@@ -32,30 +33,27 @@ func MustBeNew(path, replace string) error {
 
 // WriteWhole writes a file as a whole: it appears, or is replaced, when all of it
 // is there. What it holds may be private, so it is its owner's alone. Its folder must
-// be there: one that isn't was most likely mistyped.
-func WriteWhole(path string, write func(io.Writer) error) error {
+// be there: one that isn't was most likely mistyped. l records the file until it is
+// whole.
+func WriteWhole(l *atomicfile.Ledger, path string, write func(io.Writer) error) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.Usage, "there is no folder "+term.Clean(dir)+"; nothing was written", "mkdir -p "+cmdline.ShellWord(dir))
 	}
-	f, err := os.CreateTemp(dir, ".fettle-*.tmp")
+	f, err := l.Create(path)
 	if err != nil {
 		return fault.Wrap(fault.Failed, "write "+path, err)
 	}
-	defer os.Remove(f.Name()) // gone where it was renamed
 	buffered := bufio.NewWriter(f)
 	err = write(buffered)
 	if err == nil {
 		err = buffered.Flush()
 	}
 	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = f.Commit(atomicfile.Synced)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Failed, "write "+path, err)
+		return fault.Wrap(fault.Failed, "write "+path, errors.Join(err, f.Discard()))
 	}
 	return nil
 }

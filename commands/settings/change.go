@@ -13,6 +13,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // configSetJSON is what `config set` and `config unset` print with --output
@@ -171,7 +172,8 @@ func runConfigEdit(ctx context.Context, rt *workbench.Runtime) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "fettle-config-") // for the user alone: it may hold keys
+	var unrecorded *atomicfile.Ledger                            // what the user wrote is never swept: the editor outlives a killed command
+	dir, remove, err := unrecorded.TempDir("", "fettle-config-") // for the user alone: it may hold keys
 	if err != nil {
 		return fault.Wrap(fault.Failed, "make a copy to edit", err)
 	}
@@ -181,14 +183,14 @@ func runConfigEdit(ctx context.Context, rt *workbench.Runtime) error {
 		text = config.Template()
 	}
 	if err := os.WriteFile(d.path, []byte(text), 0o600); err != nil {
-		return errors.Join(fault.Wrap(fault.Failed, "make a copy to edit", err), os.RemoveAll(dir))
+		return errors.Join(fault.Wrap(fault.Failed, "make a copy to edit", err), remove())
 	}
 	kept, err := d.edit(ctx, text)
 	if kept {
 		rt.Notice("what you wrote is kept in " + d.path)
 		return err
 	}
-	if rmErr := os.RemoveAll(dir); rmErr != nil && err == nil {
+	if rmErr := remove(); rmErr != nil && err == nil {
 		err = fault.Wrap(fault.Failed, "remove the copy that was edited", rmErr)
 	}
 	return err

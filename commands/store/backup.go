@@ -160,7 +160,7 @@ func runStoreBackup(ctx context.Context, rt *workbench.Runtime, o backupOptions)
 	if file == "-" {
 		err = write(rt.Streams.Out.Until(ctx))
 	} else {
-		err = newfile.WriteWhole(file, write)
+		err = newfile.WriteWhole(rt.Temporaries(), file, write)
 	}
 	w.Stop()
 	if failed != nil {

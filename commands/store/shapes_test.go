@@ -9,6 +9,6 @@ import (
 func TestTheOutputPageNamesEveryField(t *testing.T) {
 	t.Parallel()
 	helptest.Names(t, helptest.OutputPage(t), map[string]any{
-		"stats": statsJSON{}, "verify": verifyJSON{}, "gc": gcJSON{}, "backup": backupJSON{},
+		"stats": statsJSON{}, "verify": verifyJSON{}, "gc": gcJSON{}, "tidy": tidyJSON{}, "backup": backupJSON{},
 	})
 }

@@ -53,7 +53,7 @@ func New(rt *workbench.Runtime) *cli.Command {
 		Usage:     "look after what is kept of chats' files",
 		UsageText: "fettle store stats\nfettle store verify",
 		Subcommands: []*cli.Command{
-			newStoreStats(rt), newStoreVerify(rt), newStoreGC(rt),
+			newStoreStats(rt), newStoreVerify(rt), newStoreGC(rt), newStoreTidy(rt),
 			newStoreBackup(rt), newStoreRestore(rt),
 		},
 	}

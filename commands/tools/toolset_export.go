@@ -97,7 +97,7 @@ func (x *toolsetExport) run(ctx context.Context) error {
 	if x.file == "-" {
 		err = write(x.rt.Streams.Out)
 	} else {
-		err = newfile.WriteWhole(x.file, write)
+		err = newfile.WriteWhole(x.rt.Temporaries(), x.file, write)
 	}
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/otlp"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/server/client"
@@ -37,26 +38,26 @@ const tidyTime = 200 * time.Millisecond
 // Runtime makes what commands need, when it is first asked for. It belongs to
 // one run of the program.
 type Runtime struct {
-	Streams    *term.Streams
-	Release    string // the version that the linker of a release has set
-	JSONErrors bool   // failures are JSON on standard error
-	Verbose    bool
-	Quiet      bool
-	Profile    *string // of --profile; nil where the flag wasn't given
-	Client     *http.Client
-	engine     *engine.Engine
-	spans      *otlp.Exporter // nil where nobody asked for any
-	toolbox    *toolbox       // of the engine
-	OneCall    bool           // of a tool; no second one follows
-	SignIn     *mcp.SignIn    // at MCP servers; nil where nobody can
-	Answering  bool           // its clients may show forms
-	Scratch    string         // a folder to remove at the end; "" where there is none
-	Hold       bool           // the store, for the engine's whole life
-	Log        *slog.Logger   // of a server; nil in other commands
-	sharing    *client.Sharing
-	Turns      client.Turns   // who was asked last
-	Closers    []func()       // of what answers elsewhere
-	Lent       *engine.Engine // that of the chat which a command runs in; nil makes one
+	Streams       *term.Streams
+	Release       string // the version that the linker of a release has set
+	JSONErrors    bool   // failures are JSON on standard error
+	Verbose       bool
+	Quiet         bool
+	Profile       *string // of --profile; nil where the flag wasn't given
+	Client        *http.Client
+	engine        *engine.Engine
+	spans         *otlp.Exporter // nil where nobody asked for any
+	toolbox       *toolbox       // of the engine
+	OneCall       bool           // of a tool; no second one follows
+	SignIn        *mcp.SignIn    // at MCP servers; nil where nobody can
+	Answering     bool           // its clients may show forms
+	RemoveScratch func() error   // removes a folder at the end; nil where there is none
+	Hold          bool           // the store, for the engine's whole life
+	Log           *slog.Logger   // of a server; nil in other commands
+	sharing       *client.Sharing
+	Turns         client.Turns   // who was asked last
+	Closers       []func()       // of what answers elsewhere
+	Lent          *engine.Engine // that of the chat which a command runs in; nil makes one
 	// Approve asks in a chat's own way about a call; nil, or false, leaves it to
 	// the terminal.
 	Approve func(context.Context, engine.TurnID, event.ConfirmRequest) (bool, error)
@@ -248,10 +249,20 @@ func (rt *Runtime) letServersGo() {
 
 // removeScratch removes what was put aside; what uses it is closed by then.
 func (rt *Runtime) removeScratch() error {
-	if rt.Scratch == "" {
+	if rt.RemoveScratch == nil {
 		return nil
 	}
-	return os.RemoveAll(rt.Scratch)
+	return rt.RemoveScratch()
+}
+
+// Temporaries records temporary files of this process, so that others can remove
+// what it leaves when it is killed; nil where no data directory can be named.
+func (rt *Runtime) Temporaries() *atomicfile.Ledger {
+	dirs, err := rt.Dirs()
+	if err != nil {
+		return nil
+	}
+	return atomicfile.OpenLedger(dirs.Data)
 }
 
 // StoreEngine is an engine for commands that ask no model.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/commands/config"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/paths"
 	"github.com/fettle-cli/fettle/internal/publicnet"
 	"github.com/fettle-cli/fettle/toolset"
@@ -37,10 +38,11 @@ type toolbox struct {
 
 // NewToolbox makes what runs tools; nothing is started by that.
 func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
-	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg)})}
+	temporaries := atomicfile.OpenLedger(dirs.Data)
+	b := &toolbox{dirs: dirs, launcher: sandbox.New(sandbox.Options{Dial: publicnet.Dial, Require: required(cfg), Temporaries: temporaries})}
 	b.python = python.New(python.Options{
 		Launcher: b.launcher, Interpreter: cfg.Python, CacheDir: pythonCache(dirs.Data),
-		Notice: rt.Notice, NoSpares: rt.OneCall, IndexEnv: indexEnv(),
+		Notice: rt.Notice, NoSpares: rt.OneCall, IndexEnv: indexEnv(), Temporaries: temporaries,
 	})
 	b.servers = newServers(rt, b.launcher, dirs)
 	return b

@@ -79,6 +79,9 @@ func runWorkspaceFiles(ctx context.Context, rt *workbench.Runtime, o options) er
 	if err != nil {
 		return err
 	}
+	if _, err := tellPending(ctx, rt, eng, chat); err != nil {
+		return err
+	}
 	if o.output == "json" {
 		return filesAsJSON(ctx, rt, eng, chat, m)
 	}

@@ -20,6 +20,19 @@ type logJSON struct {
 	SchemaVersion int         `json:"schema_version"`
 	Chat          int64       `json:"chat"`
 	States        []stateJSON `json:"states"`
+	// Pending says what a killed command has left half-done in the folder.
+	Pending string `json:"pending,omitempty"`
+}
+
+// tellPending says what a killed command has left half-done in a chat's folder. It
+// returns that, or "" where there is nothing.
+func tellPending(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat engine.Chat) (string, error) {
+	pending, err := eng.Pending(ctx, chat)
+	if pending == nil || err != nil {
+		return "", err
+	}
+	rt.Notice(fmt.Sprintf("chat %d: %s", chat.Number, pending))
+	return pending.String(), nil
 }
 
 // stateShowJSON is what `workspace show --output json` prints.
@@ -47,8 +60,12 @@ func runWorkspaceLog(ctx context.Context, rt *workbench.Runtime, o options) erro
 	if err != nil {
 		return err
 	}
+	pending, err := tellPending(ctx, rt, eng, chat)
+	if err != nil {
+		return err
+	}
 	if o.output == "json" {
-		out := logJSON{SchemaVersion: workbench.OutputVersion, Chat: chat.Number, States: []stateJSON{}}
+		out := logJSON{SchemaVersion: workbench.OutputVersion, Chat: chat.Number, States: []stateJSON{}, Pending: pending}
 		for _, s := range states {
 			out.States = append(out.States, toStateJSON(s))
 		}
@@ -207,6 +224,9 @@ func runWorkspaceShow(ctx context.Context, rt *workbench.Runtime, o options) err
 	}
 	chat, m, err := findState(ctx, eng, o.chat, only(o.states))
 	if err != nil {
+		return err
+	}
+	if _, err := tellPending(ctx, rt, eng, chat); err != nil {
 		return err
 	}
 	s, err := eng.DescribeState(ctx, chat, m)

@@ -80,18 +80,27 @@ func appendBody(dst []byte, b Body) ([]byte, error) {
 	case Cancelled:
 		return dst, nil
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(b); err != nil {
+	obj, err := marshal(b)
+	if err != nil {
 		return dst, err
 	}
-	obj := bytes.TrimRight(buf.Bytes(), "\n")
 	if len(obj) <= 2 { // {}
 		return dst, nil
 	}
 	dst = append(dst, ',')
 	return append(dst, obj[1:len(obj)-1]...), nil
+}
+
+// marshal encodes without the escaping that is meant for HTML. This package can
+// import no other of ours that does.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
 
 func appendCompact(dst []byte, raw json.RawMessage) ([]byte, error) {

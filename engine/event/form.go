@@ -136,7 +136,7 @@ func (f *Form) Fill(content json.RawMessage) (json.RawMessage, []string) {
 	if slices.Sort(problems); len(problems) > 0 {
 		return nil, problems
 	}
-	out, err := json.Marshal(filled)
+	out, err := marshal(filled)
 	if err != nil { // each is valid JSON
 		return nil, []string{err.Error()}
 	}

@@ -16,7 +16,7 @@ func (f *Form) Schema() json.RawMessage {
 	if len(required) > 0 {
 		out["required"] = required
 	}
-	raw, err := json.Marshal(out)
+	raw, err := marshal(out)
 	if err != nil { // texts, numbers and what Check has read
 		return json.RawMessage(`{"type":"object"}`)
 	}

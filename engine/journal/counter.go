@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
@@ -25,6 +26,9 @@ type Counter struct {
 	// Recover tells the highest numbers that are known from elsewhere, for
 	// when the file is lost or broken.
 	Recover func(context.Context) (Numbers, error)
+	// OnWait is called with the holder of the counter's lock, once a wait for it has
+	// taken [lockfile.Soon]. It may be nil.
+	OnWait func(owner string)
 }
 
 // Numbers are the last ones given out.
@@ -38,10 +42,11 @@ func NewCounter(dataDir string, rec func(context.Context) (Numbers, error)) *Cou
 	return &Counter{path: filepath.Join(dataDir, "counter.json"), Recover: rec}
 }
 
-// Next gives out the next turn number and, for a new chat, the next chat
-// number (else 0). Numbers ascend by acceptance and are never given twice;
-// those of a turn that then fails to be accepted are gaps. The returned sync
-// makes them durable and is called before the turn is acknowledged.
+// Next returns the next turn number and, for a new chat, the next chat number
+// (else 0). Numbers ascend by acceptance and are never given twice; those of a
+// turn that then fails to be accepted are gaps. The returned sync makes them
+// durable, with all that were given before, and is called before the turn is
+// acknowledged. No file is open until then: other processes replace the file.
 func (c *Counter) Next(ctx context.Context, newChat bool) (n Numbers, sync func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return n, nil, fmt.Errorf("make data directory: %w", err)
@@ -71,58 +76,52 @@ func (c *Counter) Raise(ctx context.Context, above Numbers) error {
 
 // change replaces the file under its lock.
 func (c *Counter) change(ctx context.Context, how func(last *Numbers)) (sync func() error, err error) {
-	limited, cancel := context.WithTimeout(ctx, counterTime)
-	defer cancel()
-	release, err := lockfile.Acquire(limited, c.path+".lock", nil)
+	release, err := lockfile.Wait(ctx, c.path+".lock", lockfile.Patience{Bound: counterTime, Quiet: lockfile.Soon, OnWait: c.OnWait})
 	if err != nil {
 		return nil, fmt.Errorf("lock counter: %w", err)
 	}
 	defer release()
-	last, err := c.read(ctx)
+	limited, cancel := context.WithTimeout(ctx, counterTime)
+	defer cancel()
+	last, err := c.read(limited)
 	if err != nil {
 		return nil, err
 	}
 	how(&last)
-	f, err := c.replace(last)
+	data, err := json.Marshal(last)
+	if err == nil {
+		err = atomicfile.Write(c.path, append(data, '\n'), atomicfile.Cached)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("write counter: %w", err)
 	}
-	return func() error {
-		return errors.Join(f.Sync(), f.Close(), syncDir(filepath.Dir(c.path)))
-	}, nil
+	return c.sync, nil
+}
+
+// sync makes the file durable that has the counter's name by now. Another
+// process may have replaced it; its numbers are higher then.
+func (c *Counter) sync() error {
+	if err := atomicfile.SyncFile(c.path); err != nil {
+		return fmt.Errorf("sync counter: %w", err)
+	}
+	return nil
 }
 
 func (c *Counter) read(ctx context.Context) (Numbers, error) {
 	var n Numbers
-	data, err := os.ReadFile(c.path)
+	data, err := atomicfile.ReadFile(c.path)
 	if err == nil && json.Unmarshal(data, &n) == nil && n.Turn > 0 {
 		return n, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return n, fmt.Errorf("read counter: %w", err)
 	}
-	// Lost or torn: the file was never synced before it was replaced, so
-	// power loss may leave an old or an empty one. Nothing that was
-	// acknowledged is forgotten by the journals and the store.
+	// The file isn't synced before it is replaced, so a power cut may leave an
+	// old or an empty one. The journals and the store have every number that
+	// was acknowledged.
 	n, err = c.Recover(ctx)
 	if err != nil {
 		return n, fmt.Errorf("recover counter: %w", err)
 	}
 	return n, nil
-}
-
-// replace swaps the file atomically and gives it open, for the sync.
-func (c *Counter) replace(n Numbers) (*os.File, error) {
-	data, err := json.Marshal(n)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(c.path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = f.Write(append(data, '\n')); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return renameOpen(f, c.path+".new", c.path)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
@@ -47,16 +48,26 @@ type Dir struct {
 	pause func(step string)
 	// maxLine is MaxLine, but in tests.
 	maxLine int
+	// writeAt is (*os.File).WriteAt, but in tests.
+	writeAt func(f *os.File, b []byte, at int64) (int, error)
+	// OnWait is called with the holder of a lock of the folder that is waited for,
+	// once the wait has taken [lockfile.Soon]. It is set before the Dir is used, and
+	// may be nil.
+	OnWait func(owner string)
 }
 
 // Open makes a Dir of the folder, which Create makes when it is first needed.
 func Open(path string) *Dir {
-	return &Dir{path: path, pause: func(string) {}, maxLine: MaxLine}
+	return &Dir{path: path, pause: func(string) {}, maxLine: MaxLine, writeAt: (*os.File).WriteAt}
 }
 
 // Hook lets fn be called at each step that another process could come between.
 // It is for tests of those who use a Dir, and is set before the Dir is used.
 func (d *Dir) Hook(fn func(step string)) { d.pause = fn }
+
+// HookWrites has journals written by fn in place of (*os.File).WriteAt. It is for
+// fault injection, and is set before the Dir is used.
+func (d *Dir) HookWrites(fn func(f *os.File, b []byte, at int64) (int, error)) { d.writeAt = fn }
 
 func (d *Dir) file(turn string) string { return filepath.Join(d.path, turn+suffix) }
 func (d *Dir) temp(turn string) string { return filepath.Join(d.path, turn+tempSuffix) }
@@ -99,9 +110,7 @@ func (d *Dir) names() ([]string, error) {
 // keep it. Those who look do so one after the other, by the look lock: a look
 // holds the lock for a moment, and another one would take that for an owner.
 func (d *Dir) look(ctx context.Context, turn string, use func(release func())) (free bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
-	done, err := lockfile.Acquire(ctx, filepath.Join(d.path, lookName), nil)
+	done, err := d.wait(ctx, filepath.Join(d.path, lookName), lookTime)
 	if err != nil {
 		return false, fmt.Errorf("look at turn %s: %w", turn, err)
 	}
@@ -151,29 +160,17 @@ func (d *Dir) Wait(ctx context.Context, turn string, onWait func(owner string)) 
 	}
 }
 
-// BusyError means that another process's fold took longer than folds wait.
-type BusyError struct{ Owner string }
-
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("fold journals: %s has been at it for %s", e.Owner, foldTime)
+// wait takes a lock of the folder.
+func (d *Dir) wait(ctx context.Context, path string, bound time.Duration) (release func(), err error) {
+	return lockfile.Wait(ctx, path, lockfile.Patience{Bound: bound, Quiet: lockfile.Soon, OnWait: d.OnWait})
 }
 
 // AcquireFold lets the caller be the only one who folds. With it, a journal
 // that can't be claimed is a live one: what was finished before the call has
-// been folded by somebody or can be claimed now. The folder has to be there.
+// been folded by another process or can be claimed now. The folder has to be there. A
+// [lockfile.BusyError] says that another fold took longer than folds wait.
 func (d *Dir) AcquireFold(ctx context.Context) (release func(), err error) {
-	path := filepath.Join(d.path, foldName)
-	limited, cancel := context.WithTimeout(ctx, foldTime)
-	defer cancel()
-	release, err = lockfile.Acquire(limited, path, nil)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		owner := lockfile.Owner(path)
-		if owner == "" {
-			owner = "another process"
-		}
-		return nil, &BusyError{Owner: owner}
-	}
-	return release, err
+	return d.wait(ctx, filepath.Join(d.path, foldName), foldTime)
 }
 
 // TryFold is AcquireFold for those who have no time: ok is false where
@@ -183,31 +180,77 @@ func (d *Dir) TryFold() (release func(), ok bool, err error) {
 }
 
 // Sweep removes what owners that died before Publish left behind, and locks
-// without a journal. It never touches what a live owner holds.
+// without a journal. It never touches what a live owner holds, and it costs one
+// look at the folder where nothing was left.
 func (d *Dir) Sweep(ctx context.Context) error {
-	names, err := d.names()
+	turns, err := d.unpublished()
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, name := range names {
-		turn, isTemp := strings.CutSuffix(name, tempSuffix)
-		if !isTemp {
-			var isLock bool
-			if turn, isLock = strings.CutSuffix(name, lockSuffix); !isLock {
-				continue
-			}
-		}
+	for _, turn := range turns {
 		errs = append(errs, d.sweep(ctx, turn))
 	}
 	return errors.Join(errs...)
+}
+
+// unpublished lists the turns that have a temporary file, or a lock and no
+// journal. Their owners may be alive.
+func (d *Dir) unpublished() ([]string, error) {
+	names, err := d.names()
+	if err != nil {
+		return nil, err
+	}
+	is := map[string]bool{}
+	for _, name := range names {
+		is[name] = true
+	}
+	var turns []string
+	for _, name := range names {
+		if turn, ok := strings.CutSuffix(name, tempSuffix); ok {
+			turns = append(turns, turn)
+		} else if turn, ok := strings.CutSuffix(name, lockSuffix); ok && !is[turn+suffix] && !is[turn+tempSuffix] {
+			turns = append(turns, turn)
+		}
+	}
+	sort.Strings(turns)
+	return turns, nil
+}
+
+// Unpublished is what Create makes before Publish: of a live turn for a moment,
+// and of a turn whose owner died for good.
+type Unpublished struct {
+	Files []string
+	// Owner is the pid that the lock file names, or 0. Such a process may be
+	// gone, and nothing is to be decided by it.
+	Owner int
+}
+
+// Unpublished lists what Sweep would look at. It takes no lock and changes
+// nothing.
+func (d *Dir) Unpublished() ([]Unpublished, error) {
+	turns, err := d.unpublished()
+	if err != nil {
+		return nil, err
+	}
+	var out []Unpublished
+	for _, turn := range turns {
+		u := Unpublished{Owner: lockfile.OwnerPID(d.lock(turn))}
+		for _, name := range []string{d.temp(turn), d.lock(turn)} {
+			if _, err := os.Lstat(name); err == nil {
+				u.Files = append(u.Files, name)
+			}
+		}
+		out = append(out, u)
+	}
+	return out, nil
 }
 
 func (d *Dir) sweep(ctx context.Context, turn string) (err error) {
 	_, lookErr := d.look(ctx, turn, func(release func()) {
 		defer release() // unlinks the lock
 		d.pause("sweep:locked")
-		if err = os.Remove(d.temp(turn)); errors.Is(err, fs.ErrNotExist) {
+		if err = atomicfile.Remove(d.temp(turn)); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	})
@@ -215,15 +258,4 @@ func (d *Dir) sweep(ctx context.Context, turn string) (err error) {
 		return fmt.Errorf("remove abandoned journal: %w", err)
 	}
 	return lookErr
-}
-
-// syncDir makes renames in a folder durable. Windows can't open a folder for
-// that and needs no such call.
-func syncDir(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return syncFolder(f)
 }

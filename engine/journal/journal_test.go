@@ -151,6 +151,59 @@ func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 	}
 }
 
+// State and Unpublished are for those who only look.
+func TestUnpublishedListsWhatSweepRemovesAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := Open(t.TempDir())
+	for _, name := range []string{"A.jsonl.new", "A.lock", "B.lock"} {
+		if err := os.WriteFile(filepath.Join(d.path, name), []byte("pid 1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := create(t, d, "C", 1)
+	defer w.Close()
+	for range 2 {
+		left, err := d.Unpublished()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, u := range left {
+			for _, f := range u.Files {
+				got = append(got, filepath.Base(f))
+			}
+		}
+		if got := strings.Join(got, " "); got != "A.jsonl.new A.lock B.lock" {
+			t.Errorf("listed %s", got)
+		}
+	}
+}
+
+func TestAFoldedJournalIsRemovedWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	d := Open(t.TempDir())
+	if err := create(t, d, "A", 1).Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.Read("A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c, ok, err := d.Claim(t.Context(), "A")
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if err := c.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range r.Events() {
+		if err != nil {
+			t.Errorf("the reader that was there before: %v", err)
+		}
+	}
+}
+
 func TestATornLastLineIsDropped(t *testing.T) {
 	t.Parallel()
 	d := Open(t.TempDir())
@@ -236,6 +289,50 @@ func TestReadingALiveJournalGoesOn(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d events after the line was whole", n)
 	}
+}
+
+// An import takes many numbers and makes the last one durable, and two turns are
+// accepted before the first of them is synced.
+func TestNumbersKeepNoFileOpenBeforeTheirSync(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := NewCounter(dir, func(context.Context) (Numbers, error) { return Numbers{}, nil })
+	var syncs []func() error
+	for i := range 20 {
+		n, sync, err := c.Next(t.Context(), true)
+		if err != nil || n.Chat != int64(i+1) {
+			t.Fatalf("number %d: %+v, %v", i+1, n, err)
+		}
+		syncs = append(syncs, sync)
+		if open := openIn(t, dir); len(open) > 0 {
+			t.Fatalf("after number %d these are open: %q", i+1, open)
+		}
+	}
+	for _, sync := range syncs {
+		if err := sync(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left %v, %v; want the counter alone", left, err)
+	}
+}
+
+// openIn lists the files below a folder that this process has open, where the
+// system tells.
+func openIn(t *testing.T, dir string) []string {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, fd := range fds {
+		if name, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.HasPrefix(name, dir) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func TestNumbersAscendAndAreNeverGivenTwice(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 // childEnv makes the test binary a child process that takes numbers from the
@@ -289,7 +290,7 @@ func TestOneFoldsAtATime(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	var busy *BusyError
+	var busy *lockfile.BusyError
 	if _, err := d.AcquireFold(ctx); err == nil || errors.As(err, &busy) {
 		t.Errorf("an ended context gave %v", err)
 	}
@@ -305,4 +306,41 @@ func TestOneFoldsAtATime(t *testing.T) {
 			t.Errorf("after the wait: %v", err)
 		}
 	})
+}
+
+// A write that fails after any part of a batch is taken back whole, also where it
+// returns 0 for the count, as Go does after a first part was written.
+func TestAPartialWriteIsTakenBack(t *testing.T) {
+	t.Parallel()
+	errFull := errors.New("no space left")
+	for _, part := range []int{0, 1, 40, 200, 1 << 20} {
+		d := Open(t.TempDir())
+		w := create(t, d, "A", 2)
+		d.writeAt = func(f *os.File, b []byte, at int64) (int, error) {
+			if _, err := f.WriteAt(b[:min(part, len(b))], at); err != nil {
+				t.Fatal(err)
+			}
+			return 0, errFull
+		}
+		if err := w.Append(text("A", 3), text("A", 4), text("A", 5)); !errors.Is(err, errFull) {
+			t.Errorf("after %d bytes: %v", part, err)
+		}
+		if info, err := os.Stat(d.file("A")); err != nil || info.Size() != w.size {
+			t.Errorf("after %d bytes the journal has %d, of which %d are whole lines", part, info.Size(), w.size)
+		}
+		d.writeAt = (*os.File).WriteAt
+		end := text("A", 3)
+		end.Body = event.Cancelled{} // shorter than what was torn
+		if err := errors.Join(w.Append(end), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := d.Read("A")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := seqs(r); n != 3 || err != nil || r.Torn {
+			t.Errorf("after %d bytes: %d events, %v, torn %v", part, n, err, r.Torn)
+		}
+		r.Close()
+	}
 }

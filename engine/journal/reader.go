@@ -11,8 +11,10 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // ErrNoJournal says that the turn has no journal: it was never accepted, or
@@ -58,21 +60,34 @@ func (c *Claimed) Read() (*Reader, error) { return c.dir.Read(c.Turn) }
 func (c *Claimed) Remove() error {
 	defer c.release()
 	c.dir.pause("remove")
-	if err := os.Remove(c.dir.file(c.Turn)); err != nil {
+	if err := atomicfile.Remove(c.dir.file(c.Turn)); err != nil {
 		return fmt.Errorf("remove folded journal: %w", err)
 	}
 	return nil
 }
 
-// SetAside renames a journal that can't be read, so that it is kept for a
+// SetAside renames a journal that can't be read or stored, so that it is kept for a
 // person and is not met again; it gives the new name.
 func (c *Claimed) SetAside() (string, error) {
 	defer c.release()
-	name := c.dir.file(c.Turn) + ".damaged"
-	if err := os.Rename(c.dir.file(c.Turn), name); err != nil {
+	name := c.dir.turnSetAside(c.Turn)
+	if err := atomicfile.Rename(c.dir.file(c.Turn), name); err != nil {
 		return "", fmt.Errorf("set damaged journal aside: %w", err)
 	}
 	return name, nil
+}
+
+// turnSetAside is a free name for a journal that is set aside: one that was before is
+// kept.
+func (d *Dir) turnSetAside(turn string) string {
+	first := filepath.Join(d.path, turn+damagedSuffix)
+	name := first
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s.%d", first, n)
+	}
 }
 
 // Release lets go without removing anything.
@@ -98,7 +113,7 @@ type Reader struct {
 
 // Read opens a journal and reads its acceptance. The caller closes the Reader.
 func (d *Dir) Read(turn string) (*Reader, error) {
-	f, err := os.Open(d.file(turn))
+	f, err := atomicfile.Open(d.file(turn))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("turn %s: %w", turn, ErrNoJournal)
 	}

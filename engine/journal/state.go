@@ -26,7 +26,7 @@ func (d *Dir) State() (State, error) {
 		return s, err
 	}
 	for _, name := range names {
-		if strings.HasSuffix(name, damagedSuffix) {
+		if strings.Contains(name, damagedSuffix) {
 			s.Damaged = append(s.Damaged, filepath.Join(d.path, name))
 		}
 		turn, ok := strings.CutSuffix(name, suffix)

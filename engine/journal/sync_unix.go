@@ -2,11 +2,13 @@
 
 package journal
 
-import "os"
+import (
+	"os"
 
-func syncFolder(f *os.File) error { return f.Sync() }
+	"github.com/fettle-cli/fettle/internal/atomicfile"
+)
 
 // renameOpen renames an open file, which stays open.
 func renameOpen(f *os.File, from, to string) (*os.File, error) {
-	return f, os.Rename(from, to)
+	return f, atomicfile.Rename(from, to)
 }

@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +10,8 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/event"
-	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // MaxLine bounds one line with its end. A reader takes a longer one for
@@ -53,7 +52,7 @@ func (d *Dir) Create(ctx context.Context, turn string, accept any) (*Writer, err
 	if err != nil {
 		return nil, err
 	}
-	release, err := lockfile.Acquire(ctx, d.lock(turn), nil)
+	release, err := d.wait(ctx, d.lock(turn), lookTime)
 	if err != nil {
 		return nil, fmt.Errorf("lock journal: %w", err)
 	}
@@ -71,19 +70,17 @@ func (d *Dir) Create(ctx context.Context, turn string, accept any) (*Writer, err
 	return w, nil
 }
 
-// encode makes a line of an acceptance. A long prompt may be a page of HTML,
-// whose every bracket the usual encoding would make six characters of.
+// encode returns the line of an acceptance.
 func (d *Dir) encode(accept any) ([]byte, error) {
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(accept); err != nil { // ends in a line break
+	line, err := record.Marshal(accept)
+	if err != nil {
 		return nil, fmt.Errorf("encode acceptance: %w", err)
 	}
-	if line.Len() > d.maxLine {
-		return nil, &TooBigError{Size: line.Len()}
+	line = append(line, '\n')
+	if len(line) > d.maxLine {
+		return nil, &TooBigError{Size: len(line)}
 	}
-	return line.Bytes(), nil
+	return line, nil
 }
 
 // Publish makes the journal durable and visible. After it the turn is
@@ -98,7 +95,7 @@ func (w *Writer) Publish() error {
 	}
 	w.dir.pause("publish:renamed")
 	start := time.Now()
-	err := syncDir(w.dir.path)
+	err := atomicfile.SyncDir(w.dir.path)
 	w.syncNanos.Add(int64(time.Since(start)))
 	if err != nil {
 		return fmt.Errorf("sync journal folder: %w", err)
@@ -158,18 +155,18 @@ func keep(buf []byte) []byte {
 func (w *Writer) write(line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, err := w.f.WriteAt(line, w.size) // behind the last whole line, whatever came of the write before
-	if err == nil {
-		w.size += int64(n)
-		return nil
-	}
-	if n > 0 {
+	if _, err := w.dir.writeAt(w.f, line, w.size); err != nil {
+		// The count says nothing: it is 0 where the first part was written and the
+		// second failed.
 		err = errors.Join(err, w.takeBack())
+		return fmt.Errorf("write journal of turn %s: %w", w.turn, err)
 	}
-	return fmt.Errorf("write journal of turn %s: %w", w.turn, err)
+	w.size += int64(len(line))
+	return nil
 }
 
-// takeBack removes a torn line, so that a later write can't be glued to it.
+// takeBack removes what a failed write has left after the last whole line, so that
+// no reader takes it for a line and no later write is joined to it.
 func (w *Writer) takeBack() error {
 	if err := w.f.Truncate(w.size); err != nil {
 		w.broken = fmt.Errorf("journal has a torn line: %w", err)
@@ -211,7 +208,7 @@ func (w *Writer) Discard() error {
 	if w.published {
 		name = w.dir.file(w.turn)
 	}
-	err := errors.Join(w.f.Close(), os.Remove(name))
+	err := errors.Join(w.f.Close(), atomicfile.Remove(name))
 	w.release()
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 )
 
@@ -204,7 +205,7 @@ func (c *Collector) readWorkspace(out ToolOutput, beside func(map[string]json.Ra
 		obj["data"] = data
 	}
 	beside(obj)
-	return json.Marshal(obj)
+	return record.Marshal(obj)
 }
 
 // dataOf is a workspace payload's data, by whichever name it goes.
@@ -242,7 +243,7 @@ func (c *Collector) suggest(kind string, list json.RawMessage) error {
 // WorkspaceForm gives document 001's payload as document 000's panel shows it;
 // set is whose definition of the type holds.
 func (r *Registry) WorkspaceForm(set string, p event.CustomPayload) json.RawMessage {
-	raw, err := json.Marshal(struct {
+	raw, err := record.Marshal(struct {
 		Type    string          `json:"type"`
 		Title   string          `json:"title"`
 		Content string          `json:"content"`
@@ -271,7 +272,7 @@ func isSuggestion(kind string) bool { return kind == SuggestedValues || kind == 
 func empty(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 func quoted(s string) json.RawMessage {
-	raw, err := json.Marshal(s)
+	raw, err := record.Marshal(s)
 	if err != nil {
 		return json.RawMessage(`""`)
 	}

@@ -73,7 +73,7 @@ func layers() []rule {
 		},
 		{
 			rooms:  []string{"./commands/newfile/..."},
-			forbid: []string{"./..."}, allow: []string{"./commands/cmdline", "./commands/term", "./engine/fault"},
+			forbid: []string{"./..."}, allow: []string{"./commands/cmdline", "./commands/term", "./engine/fault", "./internal/atomicfile"},
 			why: "a file is written the same whatever is in it",
 		},
 		{
@@ -209,7 +209,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./engine/payloads/..."}, tests: true, deep: true,
-			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/schema", "./internal/nearest"},
+			forbid: []string{"./..."}, allow: []string{"./engine/event", "./internal/record", "./internal/schema", "./internal/nearest"},
 			why: "what a text and a result hold of payloads is told without knowing turns, models and tools",
 		},
 		{
@@ -289,7 +289,7 @@ func leaves() []rule {
 		},
 		{
 			rooms:  []string{"./toolset/python"},
-			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/lockfile", "./internal/pymodule"},
+			forbid: []string{"./..."}, allow: []string{"./toolset", "./internal/atomicfile", "./internal/lockfile", "./internal/pymodule", "./internal/record"},
 			why: "what runs Python functions knows nothing of bundles, manifests and renderers, and takes its processes from a Launcher",
 		},
 		{
@@ -314,7 +314,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{
-				"./internal/sse/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/otlp/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/shellparts/...",
+				"./internal/appendfile/...", "./internal/sse/...", "./internal/atomicfile/...", "./internal/lockfile/...", "./internal/nearest/...", "./internal/otlp/...", "./internal/paths/...", "./internal/publicnet/...", "./internal/pymodule/...", "./internal/record/...", "./internal/shellparts/...",
 			}, tests: true, deep: true,
 			forbid: []string{"./..."}, allow: []string{"./internal/needtest"},
 			why: "these are leaves",
@@ -326,7 +326,7 @@ func leaves() []rule {
 		},
 		{
 			rooms: []string{"./internal/kv/..."}, tests: true,
-			forbid: []string{"./..."}, allow: []string{"./internal/lockfile", "./internal/needtest"},
+			forbid: []string{"./..."}, allow: []string{"./internal/atomicfile", "./internal/lockfile", "./internal/record", "./internal/needtest"},
 			why: "the store keeps records without knowing what they mean",
 		},
 	}

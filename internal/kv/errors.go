@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 var (
@@ -32,7 +34,7 @@ type BusyError struct {
 func (e *BusyError) Error() string {
 	who := "another process"
 	if e.PID > 0 {
-		who = fmt.Sprintf("pid %d", e.PID)
+		who = lockfile.Process(e.PID)
 	}
 	return fmt.Sprintf("open store %s: held by %s, waited %s", e.Dir, who, e.Waited.Round(time.Millisecond))
 }
@@ -48,6 +50,12 @@ type CorruptError struct {
 
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("read store %s: %s is damaged: %v", e.Dir, e.File, e.Err)
+}
+
+// OfRecord reports whether one record or one entry of an index is damaged, and not a
+// file of the store.
+func (e *CorruptError) OfRecord() bool {
+	return strings.HasPrefix(e.File, "record ") || strings.HasPrefix(e.File, "index ")
 }
 
 // Unwrap gives what was found.

@@ -124,7 +124,7 @@ func (s *Store) CopyAhead(ctx context.Context, to string) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return &DirError{Dir: to, Err: err}
 	}
-	manifest, err := s.readManifest(false)
+	manifest, err := s.readManifest(false, 0)
 	if err != nil {
 		return nil // Freeze reports what is wrong with it, if it still is
 	}

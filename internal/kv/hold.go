@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 // access is what an operation needs of a session.
@@ -85,6 +87,8 @@ func (s *Store) mayWait(start time.Time) (more time.Duration, err error) {
 		return max(closeLimit-time.Since(since), s.opts.Wait), nil
 	case more > 0:
 		return more, nil
+	case lockfile.Stopped(s.holder()) && time.Since(start) < lockfile.StoppedBound:
+		return s.opts.Wait, nil // another operation has reported it
 	}
 	return 0, &BusyError{Dir: s.dir, PID: s.holder(), Waited: time.Since(start)}
 }

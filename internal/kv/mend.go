@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // A power cut leaves of what wasn't synced any pages of any log. A memtable's log is
@@ -97,14 +99,8 @@ func (s *Store) cutAt(logs []string, end int64) error {
 	return nil
 }
 
-// syncNames brings the names in the store's folder to the disk, where a system needs
-// to be asked.
-func (s *Store) syncNames() error {
-	if windows {
-		return nil
-	}
-	return syncDir(s.dir)
-}
+// syncNames makes the names in the store's folder durable.
+func (s *Store) syncNames() error { return atomicfile.SyncDir(s.dir) }
 
 // syncFile brings a file to the disk that nobody has open.
 func syncFile(path string) error {

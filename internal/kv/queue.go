@@ -40,9 +40,11 @@ const (
 	// there. Owners unlink, so the file's presence says enough, and a look
 	// costs a hundredth of a try; but an owner that was killed leaves it.
 	surely = 16
-	// noticeAfter is how long an operation waits before it says so: turns are
-	// mostly shorter, and a notice that comes and goes helps nobody.
-	noticeAfter = 300 * time.Millisecond
+	// noticeAfter is how long an operation waits before it says that a stopped process
+	// has the store, and slowAfter how long its turn may come no nearer before it says
+	// which process has it: turns are mostly shorter, and a notice helps nobody then.
+	noticeAfter = time.Second
+	slowAfter   = 3 * time.Second
 	// askAgain is how often who waits asks the holder to let go.
 	askAgain = 250 * time.Millisecond
 	// pollForeign is how often, in the end, the database is tried where it is
@@ -198,21 +200,29 @@ func (s *Store) try(path string) (release func(), free bool, err error) {
 // holder is the pid of who has the store, or 0.
 func (s *Store) holder() int { return lockfile.OwnerPID(s.lockPath()) }
 
+// tell calls onWait, once: at once where the holder is stopped, and else where the turn
+// has come no nearer for slowAfter.
+func (w *waiting) tell(pid int) {
+	if !lockfile.Stopped(pid) && time.Since(w.since) < slowAfter {
+		return
+	}
+	w.onWait(lockfile.Process(pid))
+	w.onWait = nil
+}
+
 // pause waits about d, or says that there is no more time. holder tells the pid
 // of who has the store.
 func (w *waiting) pause(ctx context.Context, d time.Duration, holder func() int) error {
 	s := w.store
 	waited := time.Since(w.start)
 	if w.onWait != nil && waited >= noticeAfter {
-		owner := ""
-		if pid := holder(); pid > 0 {
-			owner = fmt.Sprintf("pid %d", pid)
-		}
-		w.onWait(owner)
-		w.onWait = nil
+		w.tell(holder())
 	}
 	if time.Since(w.since) >= s.opts.Wait {
-		return &BusyError{Dir: s.dir, PID: holder(), Waited: waited}
+		if pid := holder(); waited >= lockfile.StoppedBound || !lockfile.Stopped(pid) {
+			return &BusyError{Dir: s.dir, PID: pid, Waited: waited}
+		}
+		w.since = time.Now() // the user has been told to continue it
 	}
 	t := time.NewTimer(d/2 + rand.N(d))
 	defer t.Stop()

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // A session is the time between opening the database and letting it go.
@@ -326,16 +328,8 @@ func (s *Store) makeDir() error {
 		return nil // what it is shows itself
 	}
 	err := os.MkdirAll(s.dir, 0o700)
-	if err == nil && !windows {
-		err = syncDir(filepath.Dir(s.dir))
+	if err == nil {
+		err = atomicfile.SyncDir(filepath.Dir(s.dir))
 	}
 	return s.fileFault(err)
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
 // Many processes write one store at once: everyone gets his turns, and all that
@@ -203,7 +205,7 @@ func TestHolderThatNeverLetsGo(t *testing.T) {
 	holder.expect(t, "held")
 	var told []string
 	s := openAt(t, dir, Options{
-		Wait:   noticeAfter + 100*time.Millisecond,
+		Wait:   slowAfter + 100*time.Millisecond,
 		OnWait: func(owner string) { told = append(told, owner) },
 	})
 	for _, operation := range []func() error{
@@ -215,7 +217,7 @@ func TestHolderThatNeverLetsGo(t *testing.T) {
 		if busy.PID != holder.cmd.Process.Pid || busy.Dir != dir || busy.Waited < s.opts.Wait {
 			t.Errorf("%+v, the holder is %d", busy, holder.cmd.Process.Pid)
 		}
-		if want := fmt.Sprintf("pid %d", holder.cmd.Process.Pid); !slices.Equal(told, []string{want}) {
+		if want := lockfile.Process(holder.cmd.Process.Pid); !slices.Equal(told, []string{want}) {
 			t.Errorf("OnWait was told %q, want once %q", told, want)
 		}
 	}

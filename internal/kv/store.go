@@ -33,10 +33,16 @@ type Options struct {
 	// It is noted in the store by whatever is written, and a program with a
 	// lower one refuses that store from then on.
 	Schema int
-	// OnWait is called when an operation has waited a third of a second for
-	// another process, once an operation, with what is known of that process
-	// ("pid 123", or ""). It may be called from several goroutines.
+	// OnWait is called when an operation has waited for another process, once an
+	// operation, with that process as [lockfile.Process] describes it, or "": after a
+	// second where that one is stopped, and else after three without progress. A
+	// stopped one is waited for beyond Wait. It may be called from several goroutines.
 	OnWait func(owner string)
+	// Writing is called before each operation that writes, with its context, and takes
+	// what has to be held for that; release is called when the operation is over. An
+	// error of it is the operation's. It may be nil, and is called from several
+	// goroutines.
+	Writing func(context.Context) (release func(), err error)
 	// Taken is called when an operation finds the database with another
 	// process, before it waits and now and then while it does: it may ask that process to let go. An error is
 	// why that one will not, and ends the operation.
@@ -134,6 +140,11 @@ func (s *Store) UpdateSync(ctx context.Context, fn func(*Tx) error) error {
 }
 
 func (s *Store) update(ctx context.Context, fn func(*Tx) error, durable bool) error {
+	release, err := s.beforeWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	sess, err := s.enter(ctx, writing)
 	if err != nil {
 		return err
@@ -146,6 +157,17 @@ func (s *Store) update(ctx context.Context, fn func(*Tx) error, durable bool) er
 		return sess.sync(ctx)
 	}
 	return nil
+}
+
+// beforeWrite takes what Options.Writing says has to be held.
+func (s *Store) beforeWrite(ctx context.Context) (release func(), err error) {
+	if s.opts.Writing == nil {
+		return func() {}, nil
+	}
+	if release, err = s.opts.Writing(ctx); err != nil {
+		return nil, fmt.Errorf("write store %s: %w", s.dir, err)
+	}
+	return release, nil
 }
 
 // write runs fn as the only Update.

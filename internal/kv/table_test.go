@@ -3,11 +3,13 @@ package kv
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -282,4 +284,40 @@ func normal(c chat) chat {
 		c.Tags = nil
 	}
 	return c
+}
+
+// Records are stored as they are, without the escaping that is meant for HTML;
+// those that were stored with it read the same.
+func TestRecordsAreNotEscapedForHTML(t *testing.T) {
+	t.Parallel()
+	s, table := newStore(t, Options{}), chatTable()
+	body := "<a>&\u2028\x01\xff" + strings.Repeat("<", MaxValue/2) // six bytes each, when escaped
+	is := chat{ID: "a", Number: 1, Body: body}
+	old, err := json.Marshal(chat{ID: "b", Number: 2, Body: "<a>&"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := NewRawTable("chats") // the same table, for the bytes
+	err = s.Update(t.Context(), func(tx *Tx) error {
+		return errors.Join(table.Put(tx, &is), raw.Put(tx, Str("b"), append([]byte{1}, old...)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.View(t.Context(), func(tx *Tx) error {
+		for id, want := range map[string]string{"a": strings.ToValidUTF8(body, "\uFFFD"), "b": "<a>&"} {
+			if got, err := table.Get(tx, Str(id)); err != nil || got.Body != want {
+				t.Errorf("record %s: %v", id, err)
+			}
+		}
+		return raw.Read(tx, Str("a"), func(text []byte) error {
+			if len(text) > MaxValue/2+200 || !strings.Contains(string(text), "<a>&") {
+				t.Errorf("%d bytes: %.100s", len(text), text)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -145,6 +145,11 @@ func (s *Store) Verify(ctx context.Context) error {
 // that is held, until the next operation; where another operation runs at that
 // moment, they go with the next close.
 func (s *Store) Compact(ctx context.Context) error {
+	release, err := s.beforeWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	sess, err := s.enter(ctx, compacting)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // untyped is a [Table] whose records are pointers of a type that it doesn't know:
@@ -29,7 +31,7 @@ func (t *untyped) declare(name string, unique bool, keys func(rec any) []Key) {
 }
 
 func (t *untyped) put(w Writer, primary Key, rec any, opts []PutOption) error {
-	text, err := json.Marshal(rec)
+	text, err := record.Marshal(rec)
 	if err != nil {
 		return fmt.Errorf("encode record of table %q: %w", t.name, err)
 	}

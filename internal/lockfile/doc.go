@@ -12,8 +12,12 @@
 //   - Shared: [TryShared], [AcquireShared]. Many owners, none of them beside an
 //     exclusive one. Shared owners do not unlink, since each would pull the
 //     file from under the others; the next exclusive owner does.
-//   - Owner: what the holder wrote about itself ("pid 123"). It is for messages
-//     alone: it can be stale or missing, and nothing is decided by it.
+//   - Owner: the process that holds a lock, as "pid 123 (fettle undo), which is
+//     stopped". On Linux the kernel's list says which it is, elsewhere what the
+//     holder wrote into the file. It is for messages, and for how long one waits.
+//   - Patience: when a wait is announced, and how long it lasts. A stopped holder
+//     (Ctrl-Z) is announced also where the wait was announced before, and waited for
+//     longer: it does not end by itself.
 //
 // # Promises
 //

@@ -1,6 +1,7 @@
 package lockfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -26,9 +28,9 @@ const (
 	// past this many the lock is plainly in use and the try says so.
 	maxRaces = 64
 	// maxRefused is how often one try starts again when Windows refuses to
-	// open a file that is just being deleted. Such a state lasts until the
-	// last handle is closed, which is soon.
-	maxRefused = 20
+	// open a file that is being deleted. Such a state lasts until the last
+	// handle is closed, which takes a scheduler's slice on a busy machine.
+	maxRefused = 200
 )
 
 // Try takes the exclusive lock if nobody holds it. Where ok is false somebody
@@ -44,15 +46,54 @@ func TryShared(path string) (release func(), ok bool, err error) {
 }
 
 // Acquire takes the exclusive lock, waiting until it is free or ctx ends.
-// onWait, which may be nil, is called once if it has to wait, with what the
-// owner wrote about itself, or "" where that isn't known.
+// onWait, which may be nil, is called as soon as it has to wait, with the owner as
+// [Owner] describes it, or "" where that isn't known; and once more if the owner turns
+// out to be a stopped process.
 func Acquire(ctx context.Context, path string, onWait func(owner string)) (release func(), err error) {
-	return acquire(ctx, path, exclusive, onWait)
+	return acquire(ctx, path, exclusive, Patience{OnWait: onWait})
 }
 
 // AcquireShared takes a shared lock, waiting as [Acquire] does.
 func AcquireShared(ctx context.Context, path string, onWait func(owner string)) (release func(), err error) {
-	return acquire(ctx, path, shared, onWait)
+	return acquire(ctx, path, shared, Patience{OnWait: onWait})
+}
+
+// Patience says how a lock is waited for.
+type Patience struct {
+	// Bound is how long; 0 is until the context ends. The end of it is a [BusyError].
+	// A holder that is stopped is waited for up to [StoppedBound], since it is up to the
+	// user to continue it, and OnWait has said so.
+	Bound time.Duration
+	// Quiet is how long nothing is said; 0 says it at once. Most locks are held for
+	// milliseconds.
+	Quiet time.Duration
+	// OnWait is called with the owner, as by [Acquire]. It may be nil.
+	OnWait func(owner string)
+}
+
+const (
+	// Soon is a Quiet after which a user wonders what is waited for.
+	Soon = time.Second
+	// StoppedBound is how long a stopped holder is waited for.
+	StoppedBound = 10 * time.Minute
+	// lookAgain is how often the holder is looked at, which may have been stopped.
+	lookAgain = time.Second
+)
+
+// Wait takes the exclusive lock, with patience.
+func Wait(ctx context.Context, path string, p Patience) (release func(), err error) {
+	return acquire(ctx, path, exclusive, p)
+}
+
+// BusyError says that a lock was not free in the time that one waits for it.
+type BusyError struct {
+	Path   string
+	Owner  string // as [Owner] describes it; "another process" where that isn't known
+	Waited time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("lock %s: held by %s, waited %s", e.Path, e.Owner, e.Waited.Round(time.Second))
 }
 
 // mode tells the two kinds of lock apart.
@@ -63,23 +104,61 @@ const (
 	shared
 )
 
-func acquire(ctx context.Context, path string, m mode, onWait func(string)) (func(), error) {
+func acquire(ctx context.Context, path string, m mode, p Patience) (func(), error) {
+	w := waiter{Patience: p, path: path, begun: time.Now(), look: p.Quiet}
 	for wait := firstPoll; ; wait = min(2*wait, maxPoll) {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("wait for lock %s: %w", path, err)
+			return nil, w.ended(err)
 		}
 		release, ok, err := try(path, m)
 		if ok || err != nil {
 			return release, err
 		}
-		if onWait != nil {
-			onWait(Owner(path))
-			onWait = nil
+		if err := w.waits(); err != nil {
+			return nil, err
 		}
 		if !sleep(ctx, wait/2+rand.N(wait)) { // jitter, so that waiters don't march in step
-			return nil, fmt.Errorf("wait for lock %s: %w", path, ctx.Err())
+			return nil, w.ended(ctx.Err())
 		}
 	}
+}
+
+// waiter is one wait for a lock.
+type waiter struct {
+	Patience
+	path  string
+	begun time.Time
+	look  time.Duration // when to look at the holder next, since begun
+	told  string        // the owner that OnWait was called with
+	spoke bool
+}
+
+// waits tells who is waited for, or returns the error of a wait that took too long.
+func (w *waiter) waits() error {
+	waited := time.Since(w.begun)
+	over := w.Bound > 0 && waited >= w.Bound
+	if waited < w.look && !over {
+		return nil
+	}
+	w.look = waited + lookAgain
+	pid := Holder(w.path)
+	stopped, owner := Stopped(pid), Process(pid)
+	if w.OnWait != nil && (!w.spoke && !over || stopped && owner != w.told) {
+		w.OnWait(owner)
+		w.told, w.spoke = owner, true
+	}
+	if !over || stopped && waited < StoppedBound {
+		return nil
+	}
+	return &BusyError{Path: w.path, Owner: cmp.Or(owner, "another process"), Waited: waited}
+}
+
+// ended is the error of a wait whose context has ended.
+func (w *waiter) ended(err error) error {
+	if owner := Owner(w.path); owner != "" {
+		return fmt.Errorf("wait for lock %s, held by %s: %w", w.path, owner, err)
+	}
+	return fmt.Errorf("wait for lock %s: %w", w.path, err)
 }
 
 // sleep waits for d and tells whether ctx let it.
@@ -102,7 +181,7 @@ func try(path string, m mode) (func(), bool, error) {
 		fl := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 		ok, err := tryLock(fl, m)
 		if err != nil {
-			if beingDeleted(err) && refused < maxRefused {
+			if refusedForNow(err) && refused < maxRefused {
 				refused++
 				time.Sleep(firstPoll)
 				continue
@@ -134,10 +213,14 @@ func tryLock(fl *flock.Flock, m mode) (bool, error) {
 	return fl.TryLock()
 }
 
-// beingDeleted tells the error that Windows gives for a file that was removed
-// while somebody still had it open.
-func beingDeleted(err error) bool {
-	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
+// errSharingViolation is ERROR_SHARING_VIOLATION of Windows: another process has
+// the file open for deletion at this moment.
+const errSharingViolation = syscall.Errno(32)
+
+// refusedForNow reports whether an error is one that Windows returns while a
+// file is being removed, or was removed and is still open somewhere.
+func refusedForNow(err error) bool {
+	return runtime.GOOS == "windows" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, errSharingViolation))
 }
 
 // names tells whether path still is the file that fl has locked.
@@ -147,7 +230,7 @@ func names(path string, fl *flock.Flock) (bool, error) {
 		return false, err
 	}
 	there, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || (err != nil && beingDeleted(err)) {
+	if errors.Is(err, fs.ErrNotExist) || (err != nil && refusedForNow(err)) {
 		return false, nil
 	}
 	if err != nil {

@@ -238,7 +238,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	calls := 0
 	_, err := lockfile.Acquire(ctx, path, func(owner string) {
 		calls++
-		if want := fmt.Sprintf("pid %d", os.Getpid()); owner != want {
+		if want := lockfile.Process(os.Getpid()); owner != want {
 			t.Errorf("owner %q, want %q", owner, want)
 		}
 		cancel()
@@ -258,7 +258,7 @@ func TestWaiterGetsTheLockOnce(t *testing.T) {
 	holder.waitHeld(t)
 	var waits atomic.Int32
 	release, err := lockfile.Acquire(bounded(t), path, func(owner string) {
-		if want := fmt.Sprintf("pid %d", holder.cmd.Process.Pid); owner != want {
+		if want := lockfile.Process(holder.cmd.Process.Pid); owner != want {
 			t.Errorf("owner %q, want %q", owner, want)
 		}
 		waits.Add(1)
@@ -383,7 +383,7 @@ func TestOwnerIsReadWithSuspicion(t *testing.T) {
 			}
 			want := ""
 			if c.want > 0 {
-				want = fmt.Sprintf("pid %d", c.want)
+				want = lockfile.Process(c.want)
 			}
 			if got := lockfile.Owner(path); got != want {
 				t.Errorf("owner %q, want %q", got, want)

@@ -16,15 +16,9 @@ const (
 	maxOwner = 32
 )
 
-// Owner is what the holder of the lock wrote about itself, "pid 123", or ""
-// where that isn't known. It is for messages: the holder may be gone by now,
-// and of several shared holders it names the last that came.
-func Owner(path string) string {
-	if pid := OwnerPID(path); pid > 0 {
-		return "pid " + strconv.Itoa(pid)
-	}
-	return ""
-}
+// Owner describes the process that holds the lock, as [Process] does, or is "" where
+// that isn't known. It is for messages: the process may be gone by now.
+func Owner(path string) string { return Process(Holder(path)) }
 
 // OwnerPID is the process id that the holder of the lock wrote, or 0.
 func OwnerPID(path string) int {

@@ -2,13 +2,13 @@ package builtin
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/wspath"
 )
@@ -45,16 +45,21 @@ func writeAtomic(ctx context.Context, ws *toolset.Workspace, at place, content [
 	if err := ws.Root.MkdirAll(dir, 0o777); err != nil {
 		return wspath.Explain("make the folder", dir, err)
 	}
-	tmp := path.Join(dir, fmt.Sprintf(".fettle-%s.tmp", rand.Text()))
+	reserved, done := ws.Temporaries.ReserveBeside(filepath.Join(ws.Path, filepath.FromSlash(dir)))
+	tmp := path.Join(dir, filepath.Base(reserved))
 	f, err := ws.Root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|openFlags, 0o666)
 	if err != nil {
+		done()
 		return wspath.Explain("write in", dir, err)
 	}
 	defer func() {
 		if err != nil {
-			f.Close() // a second close is harmless
-			ws.Root.Remove(tmp)
+			f.Close() // a second close changes nothing
+			if ws.Root.Remove(tmp) != nil {
+				return // the record stays, for a sweep
+			}
 		}
+		done()
 	}()
 	if err := fill(ctx, f, content); err != nil {
 		return explainUnlessEnded(ctx, "write", at.Given, err)
@@ -74,7 +79,7 @@ func writeAtomic(ctx context.Context, ws *toolset.Workspace, at place, content [
 	if err := unchanged(ws, at); err != nil {
 		return err
 	}
-	if err := ws.Root.Rename(tmp, at.Name); err != nil {
+	if err := atomicfile.Retry(func() error { return ws.Root.Rename(tmp, at.Name) }); err != nil {
 		return wspath.Explain("write", at.Given, err)
 	}
 	return nil

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // Source is where a bundle came from, in document 004's words.
@@ -40,6 +42,8 @@ type Options struct {
 	// TempDir is where a download or an unpacked tar.gz waits; the system's
 	// folder for such files where it is empty.
 	TempDir string
+	// Temporaries records the files in TempDir; nil records nothing.
+	Temporaries *atomicfile.Ledger
 	// Progress hears how far reading is, and of how much; total is 0 where
 	// that isn't known. It is called on the caller's goroutine, often.
 	Progress func(done, total int64)

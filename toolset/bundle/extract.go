@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/oklog/ulid/v2"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // stagingPrefix begins the names of folders that are being filled.
@@ -84,7 +86,7 @@ func (b *Bundle) extract(ctx context.Context, dir string, o ExtractOptions) (err
 	if err = errors.Join(err, root.Close()); err != nil {
 		return err
 	}
-	if err := parent.Rename(staging, name); err != nil {
+	if err := atomicfile.Retry(func() error { return parent.Rename(staging, name) }); err != nil {
 		return err
 	}
 	if o.Durable {

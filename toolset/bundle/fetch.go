@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/fettle-cli/fettle/internal/publicnet"
@@ -34,13 +33,12 @@ func Fetch(ctx context.Context, address string, o Options) (*Bundle, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchTime, errors.New("the download took too long"))
 	defer cancel()
-	tmp, err := os.CreateTemp(o.TempDir, "fettle-bundle-*.download")
+	tmp, remove, err := o.Temporaries.TempFile(o.TempDir, "fettle-bundle-", ".download")
 	if err != nil {
 		return nil, fmt.Errorf("fetch bundle: %w", err)
 	}
-	remove := func() error { return os.Remove(tmp.Name()) }
 	if err := download(ctx, u, tmp, o); err != nil {
-		return nil, errors.Join(fmt.Errorf("fetch %s: %w", Printable(address), err), tmp.Close(), remove())
+		return nil, errors.Join(fmt.Errorf("fetch %s: %w", Printable(address), err), remove())
 	}
 	b, err := openFile(ctx, tmp, o)
 	if err != nil {

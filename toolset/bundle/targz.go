@@ -22,8 +22,9 @@ func isGzip(r io.ReaderAt) bool {
 // spool is a temporary file with the contents of a tar, one after the other: a
 // tar.gz can't be read from its middle.
 type spool struct {
-	file  *os.File
-	parts []part
+	file   *os.File
+	remove func() error
+	parts  []part
 }
 
 type part struct{ offset, size int64 }
@@ -34,13 +35,7 @@ func (s *spool) open(index int) (io.ReadCloser, error) {
 }
 
 // close removes the file; it is of no use to anyone else.
-func (s *spool) close() error {
-	err := s.file.Close()
-	if errors.Is(err, os.ErrClosed) {
-		return nil
-	}
-	return errors.Join(err, os.Remove(s.file.Name()))
-}
+func (s *spool) close() error { return s.remove() }
 
 // openTarGz unpacks a tar.gz into a spool, under a toolset's bounds, and judges
 // its names as those of a ZIP are judged.
@@ -48,11 +43,11 @@ func openTarGz(ctx context.Context, f io.Reader, size int64, o Options) (*Bundle
 	if size > maxArchive {
 		return nil, refuse(Size, "", "the archive has %d bytes; %d are allowed", size, int64(maxArchive))
 	}
-	tmp, err := os.CreateTemp(o.TempDir, "fettle-bundle-*.spool")
+	tmp, remove, err := o.Temporaries.TempFile(o.TempDir, "fettle-bundle-", ".spool")
 	if err != nil {
 		return nil, err
 	}
-	s := &spool{file: tmp}
+	s := &spool{file: tmp, remove: remove}
 	all, err := s.fill(ctx, f, size)
 	if err != nil {
 		return nil, errors.Join(err, s.close())

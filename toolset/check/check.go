@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/bundle"
@@ -44,6 +44,8 @@ type Options struct {
 	Timeout time.Duration
 	// TempDir is where folders are made; the system's where it is empty.
 	TempDir string
+	// Temporaries records these folders; nil records nothing.
+	Temporaries *atomicfile.Ledger
 	// Done hears of each test when it has ended, one at a time, in any order.
 	Done func(Result)
 }
@@ -111,11 +113,11 @@ func Selected(m *manifest.Manifest, by *regexp.Regexp) []int {
 // they could not be run at all, or that ctx ended; what has ended by then is in
 // the results.
 func Run(ctx context.Context, b *bundle.Bundle, m *manifest.Manifest, o Options) (results []Result, err error) {
-	dir, err := os.MkdirTemp(o.TempDir, "fettle-test-*")
+	dir, remove, err := o.Temporaries.TempDir(o.TempDir, "fettle-test-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for tests: %w", err)
 	}
-	defer func() { err = errors.Join(err, removeAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	files := filepath.Join(dir, "toolset")
 	if err := b.Extract(ctx, files, bundle.ExtractOptions{}); err != nil {
 		return nil, err
@@ -123,23 +125,6 @@ func Run(ctx context.Context, b *bundle.Bundle, m *manifest.Manifest, o Options)
 	r := &run{m: m, o: o, dir: dir, files: files, runners: map[string]*runner{}}
 	defer func() { err = errors.Join(err, r.close()) }()
 	return r.all(ctx)
-}
-
-// removeAll also removes folders that a tool has made read-only.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("remove what tests have left: %w", err)
-	}
-	return nil
 }
 
 // run is one run of tests.

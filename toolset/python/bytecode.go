@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -241,11 +242,11 @@ func (r *Runtime) compileBeside(ctx context.Context, p *plan) (wait func()) {
 // fill compiles into a folder of its own, and takes over what came of it.
 func (r *Runtime) fill(ctx context.Context, in Interpreter, b *bytecode, least toolset.Level) error {
 	cache := filepath.Dir(b.dir)
-	into, err := os.MkdirTemp(cache, ".bytecode-*")
+	into, remove, err := r.o.Temporaries.TempDir(cache, ".bytecode-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(into)
+	defer func() { _ = remove() }() // a sweep tries again
 	job, err := json.Marshal(map[string]any{"root": b.root, "into": into, "files": b.files})
 	if err != nil {
 		return err
@@ -291,7 +292,7 @@ func (b *bytecode) take(into string) error {
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
-		if err := replace(to, data); err != nil {
+		if err := atomicfile.Write(to, data, atomicfile.Cached); err != nil {
 			return err
 		}
 		mark.Files[name] = digest(data)
@@ -300,7 +301,7 @@ func (b *bytecode) take(into string) error {
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(b.dir, bytecodeName), data)
+	return atomicfile.Write(filepath.Join(b.dir, bytecodeName), data, atomicfile.Cached)
 }
 
 // dropOlder removes what was compiled of the same folder when its files were

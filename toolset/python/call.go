@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -222,7 +223,7 @@ func resultOf(m message) (toolset.Result, error) {
 	switch {
 	case m.Kind == "str" && m.Text != nil:
 		res.Text = *m.Text
-		data, err := json.Marshal(map[string]string{"text": res.Text})
+		data, err := record.Marshal(map[string]string{"text": res.Text})
 		if err != nil {
 			return res, fmt.Errorf("read the result: %w", err)
 		}

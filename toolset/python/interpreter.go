@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 //go:embed runner/runner.py
@@ -147,11 +149,11 @@ func (r *Runtime) examine(ctx context.Context, cache, path string) (Interpreter,
 	if in, ok := recall(file, cache, path); ok {
 		return in, nil
 	}
-	into, err := os.MkdirTemp(cache, ".runner-*")
+	into, remove, err := r.o.Temporaries.TempDir(cache, ".runner-")
 	if err != nil {
 		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
 	}
-	defer os.RemoveAll(into) // nothing is there once it was renamed
+	defer func() { _ = remove() }() // nothing is there once it was renamed
 	if err := os.Chmod(into, 0o755); err != nil {
 		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
 	}
@@ -169,7 +171,7 @@ func (r *Runtime) examine(ctx context.Context, cache, path string) (Interpreter,
 	in.stamps = stamps(in.files())
 	m.Interpreter, m.Stamps = in, in.stamps
 	if data, err := json.Marshal(m); err == nil {
-		_ = replace(file, data) // it is asked again then
+		_ = atomicfile.Write(file, data, atomicfile.Cached) // it is asked again then
 	}
 	return in, nil
 }
@@ -278,13 +280,13 @@ func grantable(dirs []string) []string {
 // settle gives the folder of what was compiled its name, unless somebody else
 // was faster; what is damaged there is replaced.
 func settle(from, to string) error {
-	if err := os.Rename(from, to); err == nil || same(compiled(from), compiled(to)) {
+	if err := atomicfile.Rename(from, to); err == nil || same(compiled(from), compiled(to)) {
 		return nil
 	}
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	return os.Rename(from, to)
+	return atomicfile.Rename(from, to)
 }
 
 // same compares files, which are small, by what is in them.
@@ -297,22 +299,6 @@ func same(a, b []string) bool {
 		}
 	}
 	return true
-}
-
-// replace writes a small file as a whole.
-func replace(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 // limited keeps the beginning of what is written to it.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
@@ -184,7 +185,7 @@ func (p pruning) discard(name string) error {
 	if err := os.RemoveAll(filepath.Join(p.dir, removingPrefix+name)); err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(p.dir, name), filepath.Join(p.dir, removingPrefix+name)); err != nil {
+	if err := atomicfile.Rename(filepath.Join(p.dir, name), filepath.Join(p.dir, removingPrefix+name)); err != nil {
 		return err
 	}
 	return p.remove(removingPrefix + name)

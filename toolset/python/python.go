@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/toolset"
 )
 
@@ -49,6 +50,8 @@ type Options struct {
 	// read for it, such as pip.conf. IndexHosts are the only hosts to reach
 	// then; empty is any.
 	IndexEnv, IndexFiles, IndexHosts []string
+	// Temporaries records temporary folders; nil records nothing.
+	Temporaries *atomicfile.Ledger
 }
 
 // MaxSpares is how many processes wait for calls at most: each holds some ten
@@ -121,16 +124,17 @@ type Runtime struct {
 	life context.Context // ends with Close
 	end  context.CancelFunc
 
-	mu     sync.Mutex
-	closed bool
-	spares map[string]*spare    // by key
-	warm   map[string]loaded    // what a toolset's calls imported, by its folder
-	busy   int                  // calls that are running
-	told   map[string]bool      // notices that were given once
-	failed map[string]failure   // environments that couldn't be made, by key
-	code   map[string]*bytecode // by a toolset folder
-	temp   string               // the cache, where none was given
-	work   sync.WaitGroup       // calls, spares, services and what starts them
+	mu       sync.Mutex
+	closed   bool
+	spares   map[string]*spare    // by key
+	warm     map[string]loaded    // what a toolset's calls imported, by its folder
+	busy     int                  // calls that are running
+	told     map[string]bool      // notices that were given once
+	failed   map[string]failure   // environments that couldn't be made, by key
+	code     map[string]*bytecode // by a toolset folder
+	temp     string               // the cache, where none was given
+	dropTemp func() error         // removes it
+	work     sync.WaitGroup       // calls, spares, services and what starts them
 
 	services services
 	starting sync.Mutex // one service is started at a time
@@ -182,10 +186,10 @@ func (r *Runtime) Close(ctx context.Context) error {
 		return fmt.Errorf("close the runtime of Python tools: %w", context.Cause(ctx))
 	}
 	r.mu.Lock()
-	temp := r.temp
+	drop := r.dropTemp
 	r.mu.Unlock()
-	if temp != "" {
-		return os.RemoveAll(temp)
+	if drop != nil {
+		return drop()
 	}
 	return nil
 }
@@ -196,11 +200,11 @@ func (r *Runtime) cache() (string, error) {
 	defer r.mu.Unlock()
 	dir := r.o.CacheDir
 	if dir == "" && r.temp == "" {
-		temp, err := os.MkdirTemp("", "fettle-python-*")
+		temp, remove, err := r.o.Temporaries.TempDir("", "fettle-python-")
 		if err != nil {
 			return "", fmt.Errorf("make a cache for Python: %w", err)
 		}
-		r.temp = temp
+		r.temp, r.dropTemp = temp, remove
 	}
 	if dir == "" {
 		dir = r.temp

@@ -309,14 +309,15 @@ func (r *Runtime) note(s *service, exit toolset.Exit) {
 	if r.services.live[s.name] == s {
 		delete(r.services.live, s.name)
 	}
-	r.services.ended = append(r.services.ended, s.copy())
+	end := s.copy() // others write to s.info until the mutex is released
+	r.services.ended = append(r.services.ended, end)
 	if more := len(r.services.ended) - keptServices; more > 0 {
 		r.services.ended = slices.Delete(r.services.ended, 0, more)
 	}
 	r.mu.Unlock()
 	close(s.done)
 	if r.o.ServiceEnded != nil {
-		r.o.ServiceEnded(s.info)
+		r.o.ServiceEnded(end)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset"
 )
@@ -244,7 +245,7 @@ func (r *Runtime) install(ctx context.Context, in Interpreter, s Spec, env strin
 	}
 	mark, err := json.Marshal(environmentMark{lines, in.Version, time.Now().UTC().Format(time.RFC3339)})
 	if err == nil {
-		err = replace(filepath.Join(env, readyName), mark)
+		err = atomicfile.Write(filepath.Join(env, readyName), mark, atomicfile.Cached)
 	}
 	if err != nil {
 		return fmt.Errorf("finish an environment: %w", err)

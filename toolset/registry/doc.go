@@ -62,7 +62,8 @@
 //
 // # Locks
 //
-// In this order: `locks/toolsets` for one change at a time, with its files;
+// In this order: [Options.Hold], which keeps the data directory from being replaced;
+// `locks/toolsets` for one change at a time, with its files;
 // `locks/toolset-<id>-<revision>` shared by who uses a folder, alone by who
 // removes it (only tried, never waited for); `locks/toolsets-mirror` while the
 // records change and the mirror is written; then the store. Nothing here waits

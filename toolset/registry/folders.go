@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 	"github.com/fettle-cli/fettle/toolset/bundle"
@@ -63,7 +64,9 @@ func (r *Registry) extract(ctx context.Context, p *Plan, progress func(done, tot
 	}
 	if _, err := os.Lstat(dir); err == nil {
 		if damage := damaged(dir, p.Files); len(damage) == 0 {
-			return nil
+			// Its files were on the disk before it had its name. Whether that is so of the
+			// name too only the process knows that made it, which may have been killed.
+			return errors.Join(atomicfile.SyncDir(parent), atomicfile.SyncDir(r.folders()))
 		}
 		release, ok, err := r.tryFolder(p.Manifest.ID, p.revision())
 		if err != nil {
@@ -77,9 +80,13 @@ func (r *Registry) extract(ctx context.Context, p *Plan, progress func(done, tot
 			return err
 		}
 	}
-	return p.bundle.Extract(ctx, dir, bundle.ExtractOptions{
+	err := p.bundle.Extract(ctx, dir, bundle.ExtractOptions{
 		Add: map[string][]byte{"toolset.yaml": p.yaml}, Under: p.under(), Durable: true, Progress: progress,
 	})
+	if err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(r.folders()) // parent may be new in it
 }
 
 // tryFolder takes the lock of a folder alone.
@@ -105,7 +112,7 @@ func removeFolder(parent, revision string) error {
 	if err := root.RemoveAll(removing + revision); err != nil {
 		return err
 	}
-	err = root.Rename(revision, removing+revision)
+	err = atomicfile.Retry(func() error { return root.Rename(revision, removing+revision) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

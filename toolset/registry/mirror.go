@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 )
@@ -155,7 +157,7 @@ func ReadMirror(dataDir string) (*Mirror, error) {
 	if err != nil || info.Size() > maxMirror {
 		return nil, ErrNoMirror
 	}
-	data, err := os.ReadFile(path)
+	data, err := atomicfile.ReadFile(path)
 	if err != nil {
 		return nil, ErrNoMirror
 	}
@@ -214,7 +216,7 @@ func (r *Registry) Rebuild(ctx context.Context) (*Mirror, error) {
 	return r.writeMirror(ctx)
 }
 
-// restoreMirror writes the mirror after a change that came to nothing, also
+// restoreMirror writes the mirror after the records were changed, or were not, also
 // when ctx has ended meanwhile.
 func (r *Registry) restoreMirror(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kv.DefaultWait)
@@ -229,14 +231,14 @@ func dropMirror(dataDir string) error {
 	if err := os.MkdirAll(filepath.Join(dataDir, mirrorMark), 0o755); err != nil {
 		return fmt.Errorf("make the folder of toolsets: %w", err)
 	}
-	err := os.Remove(mirrorFile(dataDir))
+	err := atomicfile.Remove(mirrorFile(dataDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("remove the old list of toolsets: %w", err)
 	}
-	return syncDir(dataDir)
+	return atomicfile.SyncDir(dataDir)
 }
 
 // writeMirror writes the mirror. The caller holds the mirror's lock.
@@ -245,31 +247,14 @@ func (r *Registry) writeMirror(ctx context.Context) (*Mirror, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the toolsets: %w", err)
 	}
-	data, err := json.Marshal(m)
+	data, err := record.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("list the toolsets: %w", err)
 	}
-	if err := replaceFile(mirrorFile(r.o.DataDir), data); err != nil {
+	if err := atomicfile.Write(mirrorFile(r.o.DataDir), data, atomicfile.Synced); err != nil {
 		return nil, fmt.Errorf("write the list of toolsets: %w", err)
 	}
 	return m, nil
-}
-
-// replaceFile replaces a file atomically. The caller has a lock on it, so one
-// temporary name is enough.
-func replaceFile(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // buildMirror reads the records. A toolset whose records can't be read is

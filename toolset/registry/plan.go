@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset/bundle"
 	"github.com/fettle-cli/fettle/toolset/manifest"
@@ -88,7 +89,9 @@ func (r *Registry) Plan(ctx context.Context, ref string, o PlanOptions) (*Plan, 
 	if !strings.Contains(ref, "://") && !filepath.IsAbs(ref) {
 		ref = filepath.Join(o.WorkDir, ref)
 	}
-	b, err := bundle.Open(ctx, ref, bundle.Options{Progress: o.Progress, Client: o.Client})
+	b, err := bundle.Open(ctx, ref, bundle.Options{
+		Progress: o.Progress, Client: o.Client, Temporaries: atomicfile.OpenLedger(r.o.DataDir),
+	})
 	if err != nil {
 		return nil, err
 	}

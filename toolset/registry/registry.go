@@ -25,6 +25,10 @@ type Options struct {
 	Now func() time.Time
 	// OnWait is told which process is waited for; nil isn't.
 	OnWait func(owner string)
+	// Hold keeps the data directory from being replaced until release is called. It
+	// is called before anything is changed, for the whole of a change; nil is for a
+	// data directory that nothing replaces.
+	Hold func(context.Context) (release func(), err error)
 }
 
 // Registry is the installed toolsets of one data directory.
@@ -39,6 +43,9 @@ type Registry struct {
 func New(o Options) *Registry {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Hold == nil {
+		o.Hold = func(context.Context) (func(), error) { return func() {}, nil }
 	}
 	return &Registry{o: o, tables: newTables(), pause: func(string) {}}
 }
@@ -118,21 +125,34 @@ func (e *BusyError) Error() string {
 	return e.Owner + " changes the toolsets"
 }
 
-// lock takes one of the locks in the data directory.
+// lock takes one of the locks in the data directory, after having taken hold of that
+// as a whole: nothing is changed without one of them.
 func (r *Registry) lock(ctx context.Context, name string) (func(), error) {
+	letGo, err := r.o.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := r.lockNamed(ctx, name)
+	if err != nil {
+		letGo()
+		return nil, err
+	}
+	return func() { unlock(); letGo() }, nil
+}
+
+func (r *Registry) lockNamed(ctx context.Context, name string) (func(), error) {
 	path, err := lockPath(r.o.DataDir, name)
 	if err != nil {
 		return nil, err
 	}
-	wait := changeWait
+	p := lockfile.Patience{Bound: changeWait, OnWait: r.o.OnWait}
 	if name == mirrorLock {
-		wait = mirrorWait
+		p.Bound = mirrorWait
 	}
-	bounded, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	release, err := lockfile.Acquire(bounded, path, r.o.OnWait)
-	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		return nil, &BusyError{Owner: lockfile.Owner(path)}
+	release, err := lockfile.Wait(ctx, path, p)
+	var busy *lockfile.BusyError
+	if errors.As(err, &busy) {
+		return nil, &BusyError{Owner: busy.Owner}
 	}
 	return release, err
 }
@@ -169,8 +189,10 @@ func (r *Registry) change(ctx context.Context, fn func(*kv.Tx) error) error {
 		return errors.Join(err, r.restoreMirror(ctx))
 	}
 	r.pause("records written")
-	_, err = r.writeMirror(ctx)
-	return err
+	// The change is made. Where the mirror can't be written, the next reader finds none
+	// and reads the records.
+	_ = r.restoreMirror(ctx)
+	return nil
 }
 
 // count notes that the records have changed.

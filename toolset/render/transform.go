@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/record"
 )
 
 // maxDepth bounds how deep a config may be; people write two or three levels.
@@ -87,13 +89,11 @@ func transformInside(raw json.RawMessage, depth int, each func(string) json.RawM
 // encode is the JSON of a plain value, without HTML's escapes: a plan is JSON
 // and nothing else, and [Inject] escapes what goes into a page.
 func encode(v any) json.RawMessage {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // of strings and lists of them: never
+	raw, err := record.Marshal(v)
+	if err != nil { // of strings and lists of them: never
 		return json.RawMessage("null")
 	}
-	return bytes.TrimSpace(out.Bytes())
+	return raw
 }
 
 // compact is a document without white space and with valid UTF-8.

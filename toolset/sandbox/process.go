@@ -34,13 +34,14 @@ type process struct {
 	dial  dialer
 	gone  func() // the launcher forgets it
 
-	cmd     *exec.Cmd
-	control control
-	temp    string // the folder for temporary files where there is no private one
-	stdin   *os.File
-	stdout  *os.File
-	errPipe *os.File
-	stderr  *Capture
+	cmd      *exec.Cmd
+	control  control
+	temp     string       // the folder for temporary files where there is no private one
+	dropTemp func() error // removes it
+	stdin    *os.File
+	stdout   *os.File
+	errPipe  *os.File
+	stderr   *Capture
 
 	answer chan error     // how the start went, once
 	begun  chan struct{}  // closed by Begin
@@ -75,11 +76,11 @@ func newProcess(pl *plan, level toolset.Level, o Options) *process {
 // open starts the keeper and the goroutines that serve it.
 func (p *process) open(o Options) error {
 	if p.level != toolset.LevelFull {
-		dir, err := os.MkdirTemp("", "fettle-tool-*")
+		dir, remove, err := o.Temporaries.TempDir("", "fettle-tool-")
 		if err != nil {
 			return fmt.Errorf("make a folder for temporary files: %w", err)
 		}
-		p.temp = dir
+		p.temp, p.dropTemp = dir, remove
 	}
 	p.birth = time.Now()
 	if !p.command.Spare {
@@ -266,8 +267,8 @@ func (p *process) bury(group int, end *keeper.Ending) {
 }
 
 func (p *process) removeTemp() {
-	if p.temp != "" {
-		os.RemoveAll(p.temp) // a process that changes modes below may leave some behind
+	if p.dropTemp != nil {
+		_ = p.dropTemp() // what can't be removed is recorded, and removed by a sweep
 	}
 }
 

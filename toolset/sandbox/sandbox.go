@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/sandbox/keeper"
 )
@@ -25,6 +26,9 @@ type Options struct {
 	// KeeperEnv is the environment of the keeper itself, not of what it
 	// starts. Programs have none; tests set the race detector's options.
 	KeeperEnv []string
+	// Temporaries records the folders for temporary files of tools; nil records
+	// nothing.
+	Temporaries *atomicfile.Ledger
 }
 
 // Launcher starts processes in sandboxes.

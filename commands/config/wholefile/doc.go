@@ -5,11 +5,11 @@
 // # Promises
 //
 // A reader sees the old content or the new one, never a part, also after a
-// crash or a power cut: the new content is written beside the file, synced, and
-// renamed into its place. Changes that hold [Lock] don't lose each other; a
-// reader needs no lock. A symbolic link stays one, and what it leads to is
-// replaced, since people keep such files in a repository of their own. Mode and,
-// as far as the system allows it, owner stay as they were.
+// crash or a power cut (see internal/atomicfile). Changes that hold [Lock] don't
+// lose each other, whatever name of the file each goes by; a reader needs no
+// lock. A symbolic link stays a link, and the file that it leads to is replaced,
+// since users keep such files in a repository of their own. Mode and, as far as
+// the system allows it, owner stay as they were.
 //
 // A private file can be read by its owner alone: mode 0600, and on Windows an
 // access list with one entry, since mode bits mean nothing there.

@@ -3,7 +3,6 @@
 package wholefile
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -16,7 +15,7 @@ func Exposed(info fs.FileInfo) bool {
 	return info.Mode().Perm()&0o077 != 0 || ok && int(st.Uid) != os.Geteuid() && st.Uid != 0
 }
 
-// open opens a file for reading; a FIFO that nobody writes to doesn't hold it up.
+// open opens a file for reading; a FIFO without a writer doesn't block it.
 func open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
@@ -30,17 +29,4 @@ func keepOwner(tmp *os.File, old fs.FileInfo) {
 	if st, ok := old.Sys().(*syscall.Stat_t); ok {
 		_ = tmp.Chown(int(st.Uid), int(st.Gid)) // refused to all but root
 	}
-}
-
-// syncFolder makes a rename last. Some file systems can't sync a folder.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil
-	}
-	return errors.Join(err, f.Close())
 }

@@ -6,13 +6,15 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 // Exposed is about mode bits, which Windows doesn't have: a private file was
 // made with an access list for its owner.
 func Exposed(fs.FileInfo) bool { return false }
 
-func open(path string) (*os.File, error) { return os.Open(path) }
+func open(path string) (*os.File, error) { return atomicfile.Open(path) }
 
 // restrict gives a file an access list that names its owner alone and takes
 // nothing over from the folder.
@@ -34,6 +36,3 @@ func restrict(path string) error {
 }
 
 func keepOwner(*os.File, fs.FileInfo) {}
-
-// syncFolder has nothing to do: NTFS keeps its own journal of names.
-func syncFolder(string) error { return nil }

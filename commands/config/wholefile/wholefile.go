@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
@@ -20,24 +21,61 @@ const lockWait = 5 * time.Second
 // ErrBusy says that another process held the lock for too long.
 var ErrBusy = errors.New("another process is changing it")
 
-// Lock keeps other processes from changing the file until release is called.
-// The file's folder is made where it is missing, for the user alone.
+// maxLinks is how many links a path may lead through; systems allow 32 to 63.
+const maxLinks = 40
+
+// Lock keeps other processes from changing the file until release is called. The
+// lock is that of the file which a link leads to, so that all names of a file
+// have one lock. The folder of path is made where it is missing, for the user
+// alone.
 func Lock(ctx context.Context, path string) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of %s: %w", path, err)
 	}
-	bounded, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	release, err = lockfile.Acquire(bounded, path+".lock", nil)
+	file, err := resolve(path)
+	if err != nil {
+		return nil, fmt.Errorf("change %s: %w", path, err)
+	}
+	release, err = lockfile.Wait(ctx, file+".lock", lockfile.Patience{Bound: lockWait})
+	var busy *lockfile.BusyError
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("change %s: %w", path, ErrBusy)
+	case errors.As(err, &busy):
+		return nil, fmt.Errorf("change %s: %w: %s; try again when it has ended", path, ErrBusy, busy.Owner)
 	case err != nil:
 		return nil, fmt.Errorf("change %s: %w", path, err)
 	}
 	return release, nil
+}
+
+// resolve returns the file that a path leads to, through all links. The file
+// itself needn't exist, and its folder has to.
+func resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for i := range maxLinks {
+		dir, base := filepath.Split(path)
+		real, err := filepath.EvalSymlinks(dir)
+		if errors.Is(err, fs.ErrNotExist) && i > 0 {
+			return "", errors.New("this link leads to no file")
+		}
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(real, base)
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // it is no link, or not there
+		}
+		if !filepath.IsAbs(to) {
+			to = real + string(filepath.Separator) + to // not cleaned: a folder of it may be a link
+		}
+		path = to
+	}
+	return "", errors.New("too many links")
 }
 
 // Read reads a file of at most limit bytes. A missing one is nil without an
@@ -80,41 +118,43 @@ func Replace(path string, data []byte) error { return replace(path, data, false)
 func ReplacePrivate(path string, data []byte) error { return replace(path, data, true) }
 
 func replace(path string, data []byte, private bool) error {
-	old, err := os.Stat(path)
-	switch {
-	case err == nil:
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return fmt.Errorf("replace %s: %w", path, err)
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make the folder of %s: %w", path, err)
+	}
+	file, err := resolve(path)
+	if err != nil {
 		return fmt.Errorf("replace %s: %w", path, err)
-	default:
-		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("replace %s: this link leads to no file", path)
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return fmt.Errorf("make the folder of %s: %w", path, err)
+	}
+	old, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		old, err = nil, nil
+		if _, lerr := os.Lstat(path); lerr == nil {
+			err = errors.New("this link leads to no file")
 		}
 	}
-	if err := write(path, data, old, private); err != nil {
+	if err == nil {
+		err = write(file, data, old, private)
+	}
+	if err != nil {
 		return fmt.Errorf("replace %s: %w", path, err)
 	}
 	return nil
 }
 
-// write puts the data into a file beside path, and that in its place. old is
-// what is there now, or nil.
-func write(path string, data []byte, old fs.FileInfo, private bool) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
+// write puts the data into a file next to path, and that in its place. old is
+// the file that is replaced, or nil.
+func write(path string, data []byte, old fs.FileInfo, private bool) error {
+	tmp, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
-	done := false
-	defer func() {
-		if !done {
-			err = errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
-		}
-	}()
+	if err := fill(tmp, data, old, private); err != nil {
+		return errors.Join(err, tmp.Discard())
+	}
+	return tmp.Commit(atomicfile.Synced)
+}
+
+func fill(tmp *atomicfile.File, data []byte, old fs.FileInfo, private bool) error {
 	if private {
 		if err := restrict(tmp.Name()); err != nil {
 			return err
@@ -126,20 +166,8 @@ func write(path string, data []byte, old fs.FileInfo, private bool) (err error) 
 		}
 	}
 	if old != nil {
-		keepOwner(tmp, old)
+		keepOwner(tmp.File, old)
 	}
-	if _, err := tmp.Write(data); err != nil {
-		return err
-	}
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	done = true
-	return syncFolder(filepath.Dir(path))
+	_, err := tmp.Write(data)
+	return err
 }

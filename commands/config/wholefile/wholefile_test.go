@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -142,5 +143,131 @@ func TestLockEnds(t *testing.T) {
 	cancel(gone)
 	if _, err := wholefile.Lock(ctx, path); !errors.Is(err, gone) {
 		t.Errorf("a wait that was given up: %v", err)
+	}
+}
+
+// All names of a file have one lock: links, links to links, links to a file that
+// isn't there yet, folders that are links, and relative names.
+func TestAllNamesOfAFileHaveOneLock(t *testing.T) {
+	t.Parallel()
+	needLinks(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
+	err = errors.Join(
+		os.MkdirAll(join("dotfiles", "deep"), 0o700), os.Mkdir(join("home"), 0o700),
+		os.WriteFile(join("dotfiles", "real"), nil, 0o600),
+		os.Symlink(join("dotfiles", "real"), join("home", "link")),
+		os.Symlink("link", join("home", "chain")),
+		os.Symlink(filepath.Join("..", "dotfiles", "missing"), join("home", "dangling")),
+		os.Symlink("dangling", join("home", "dangling-chain")),
+		os.Symlink(join("dotfiles"), join("home", "folder")),
+		os.Symlink(join("dotfiles", "deep"), join("home", "deep")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := join("home", "through-a-folder")
+	if err := os.Symlink("deep"+string(filepath.Separator)+".."+string(filepath.Separator)+"real", up); err != nil {
+		t.Fatal(err)
+	}
+	for real, names := range map[string][]string{
+		join("dotfiles", "real"):    {join("dotfiles", "real"), join("home", "link"), join("home", "chain"), join("home", "folder", "real"), up},
+		join("dotfiles", "missing"): {join("dotfiles", "missing"), join("home", "dangling"), join("home", "dangling-chain"), join("home", "folder", "missing")},
+	} {
+		for _, name := range names {
+			release, err := wholefile.Lock(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := locksBelow(t, dir); !slices.Equal(got, []string{real + ".lock"}) {
+				t.Errorf("by the name %s these are locked: %q", name, got)
+			}
+			release()
+		}
+	}
+}
+
+// locksBelow lists the lock files below a folder.
+func locksBelow(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".lock") {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// needLinks skips a test where links can't be made, or can't be told from files.
+func needLinks(t *testing.T) {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("x", link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := os.Readlink(link); err != nil {
+		t.Skip(err)
+	}
+}
+
+func TestLinkIntoAFolderThatIsNotThereIsAnError(t *testing.T) {
+	t.Parallel()
+	needLinks(t)
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "nowhere", "x"), link); err != nil {
+		t.Fatal(err)
+	}
+	loop := filepath.Join(dir, "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{link: "leads to no file", loop: "too many links"} {
+		_, err := wholefile.Lock(t.Context(), path)
+		rerr := wholefile.Replace(path, nil)
+		for _, err := range []error{err, rerr} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v; want %q", path, err, want)
+			}
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("left %v", left)
+	}
+}
+
+func TestSecretOfAKilledReplaceIsRemoved(t *testing.T) {
+	t.Parallel()
+	needLinks(t)
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real.yaml"), filepath.Join(dir, "keys.yaml")
+	if err := wholefile.ReplacePrivate(real, []byte("a: 1\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{real, link} {
+		left := filepath.Join(dir, ".real.yaml.fettle-new") // by its name a dead one's: nobody has it open
+		if err := os.WriteFile(left, []byte("a: sk-secret\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := wholefile.RemoveLeftover(path); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(left); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("by %s: the secret is still there, %v", path, err)
+		}
+	}
+	if err := wholefile.RemoveLeftover(filepath.Join(dir, "none", "x")); err != nil {
+		t.Errorf("where nothing is: %v", err)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/fettle-cli/fettle/internal/appendfile"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 const (
@@ -87,35 +90,26 @@ func (h *History) Add(line string) error {
 	if err != nil {
 		return fmt.Errorf("keep the history: %w", err)
 	}
-	f, err := os.OpenFile(h.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(h.file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(h.file), 0o700); err == nil {
-			f, err = os.OpenFile(h.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+			f, err = os.OpenFile(h.file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("keep the history: %w", err)
 	}
-	_, err = f.Write(append(raw, '\n')) // one write, so that several may append
-	return errors.Join(err, f.Close())
+	return errors.Join(appendfile.Line(f, append(raw, '\n')), f.Close())
 }
 
 func (h *History) rewrite() error {
-	f, err := os.CreateTemp(filepath.Dir(h.file), ".history-")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
+	var text bytes.Buffer
 	for _, line := range h.lines {
-		raw, err := json.Marshal(line)
-		if err == nil {
-			_, _ = w.Write(append(raw, '\n')) // Flush has the error
+		if raw, err := json.Marshal(line); err == nil {
+			text.Write(append(raw, '\n'))
 		}
 	}
-	if err := errors.Join(w.Flush(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return os.Rename(f.Name(), h.file)
+	return atomicfile.Write(h.file, text.Bytes(), atomicfile.Cached)
 }
 
 // Older gives the line before; typed is what stands in the editor now.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
@@ -14,9 +13,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/wire"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
@@ -72,7 +73,7 @@ func (p *Provider) enlist(ctx context.Context, req *provider.Request) (map[strin
 	if err := os.MkdirAll(filepath.Dir(p.o.AgentFile), 0o700); err != nil {
 		return nil, src.Error(provider.Rejected, "make the folder of agents: "+err.Error(), err)
 	}
-	release, err := lockfile.Acquire(ctx, p.o.AgentFile+".lock", nil)
+	release, err := lockfile.Wait(ctx, p.o.AgentFile+".lock", lockfile.Patience{Bound: agentsWait})
 	if err != nil {
 		return nil, src.Error(provider.Rejected, "wait for the file of agents: "+err.Error(), err)
 	}
@@ -86,6 +87,10 @@ func (p *Provider) enlist(ctx context.Context, req *provider.Request) (map[strin
 	p.cast = castIDs{slices.Clone(agents), ids}
 	return ids, nil
 }
+
+// agentsWait bounds the wait for another process that makes agents, each of which is a
+// request.
+const agentsWait = time.Minute
 
 func (p *Provider) enlistLocked(ctx context.Context, src wire.Source, agents []provider.NativeAgent) (map[string]string, error) {
 	kept := p.readAgents()
@@ -213,7 +218,7 @@ func (p *Provider) readAgents() map[string]string {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxAgentFile {
 		return none
 	}
-	data, err := os.ReadFile(p.o.AgentFile)
+	data, err := atomicfile.ReadFile(p.o.AgentFile)
 	var f agentFile
 	if err != nil || json.Unmarshal(data, &f) != nil || f.Version != agentFileVersion || f.Address != p.base.String() || f.Agents == nil {
 		return none
@@ -225,30 +230,10 @@ func (p *Provider) readAgents() map[string]string {
 func (p *Provider) keepAgents(src wire.Source, ids map[string]string) error {
 	data, err := json.MarshalIndent(agentFile{agentFileVersion, p.base.String(), ids}, "", "  ")
 	if err == nil {
-		err = replaceFile(p.o.AgentFile, append(data, '\n'))
+		err = atomicfile.Write(p.o.AgentFile, append(data, '\n'), atomicfile.Synced)
 	}
 	if err != nil {
 		return src.Error(provider.Rejected, "keep the ids of agents: "+err.Error(), err)
 	}
 	return nil
-}
-
-// replaceFile writes a file as a whole.
-func replaceFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			if gone := os.Remove(f.Name()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-				err = errors.Join(err, gone)
-			}
-		}
-	}()
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

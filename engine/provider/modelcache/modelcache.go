@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/provider"
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
 const (
@@ -112,7 +113,7 @@ func (c *Cache) Put(l List) error {
 
 // Drop forgets a provider's list.
 func (c *Cache) Drop(name string) error {
-	err := os.Remove(filepath.Join(c.dir, fileName(name)))
+	err := atomicfile.Remove(filepath.Join(c.dir, fileName(name)))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget the list of %s: %w", name, err)
 	}
@@ -125,26 +126,14 @@ func (c *Cache) write(name string, data []byte) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(c.dir, "new-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(c.dir, name))
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name()) // the first error is the one to tell
-	}
-	return err
+	return atomicfile.Write(filepath.Join(c.dir, name), data, atomicfile.Cached)
 }
 
 func (c *Cache) read(name string) (List, bool) {
 	if !strings.HasPrefix(name, filePrefix) || !strings.HasSuffix(name, fileSuffix) {
 		return List{}, false
 	}
-	in, err := os.Open(filepath.Join(c.dir, name))
+	in, err := atomicfile.Open(filepath.Join(c.dir, name))
 	if err != nil {
 		return List{}, false
 	}

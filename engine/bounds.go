@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record"
+)
+
+const (
+	// largestRecord bounds a record as it is encoded. A plan of 4 MB and what a call
+	// has beside it fit, and kv takes twice as much.
+	largestRecord = 8 << 20
+	// largestRemarks bounds what a message has beside its parts, as encoded: notes,
+	// citations, suggestions, an error.
+	largestRemarks = 4 << 20
+
+	// maxCitations and maxCited bound the citations of one turn, in number and in
+	// bytes. Search results cite tens of sources.
+	maxCitations = 1000
+	maxCited     = 1 << 20
+	// maxProviderNotes bounds the footnotes of one turn that come from a provider,
+	// and maxNote the bytes of one.
+	maxProviderNotes = 100
+	maxNote          = 4 << 10
+	// maxModelRef bounds the name of a model, which keys of records contain.
+	maxModelRef = 1 << 10
+	// maxErrorText bounds the text of an error event, and maxErrorLines the lines of
+	// its details and of its hints.
+	maxErrorText  = 64 << 10
+	maxErrorLines = 100
+)
+
+// putBounded stores a record. One that is too long is cut, with a mark, and the user is
+// told what was cut; what names it. A record whose key would change is refused.
+func putBounded[T any](e *Engine, w kv.Writer, table *kv.Table[T], rec *T, what string) error {
+	kept := *rec
+	cut, err := record.Bound(&kept, e.recordLimit)
+	if err != nil {
+		return fmt.Errorf("keep %s: %w", what, err)
+	}
+	if len(cut) > 0 {
+		if string(table.KeyOf(&kept)) != string(table.KeyOf(rec)) {
+			return fmt.Errorf("keep %s: %w", what, &kv.TooBigError{What: "key", Limit: int64(e.recordLimit)})
+		}
+		e.o.Notice(cutNotice(what, cut))
+	}
+	return table.Put(w, &kept)
+}
+
+// cutNotice tells the user which fields of a record were too long to be kept.
+func cutNotice(what string, cut []string) string {
+	return what + " is too long to be kept whole; what was cut: " + strings.Join(cut, ", ")
+}
+
+// bounded is the call without what is too long for its record. The message of the
+// call and the turn's events have its arguments and its result whole.
+func (c ToolCall) bounded() *ToolCall {
+	for _, raw := range []*json.RawMessage{&c.Args, &c.Result} {
+		if n := len(*raw); n > largestArgs {
+			*raw = json.RawMessage(fmt.Sprintf(`{"cut":"%d bytes"}`, n))
+		}
+	}
+	return &c
+}
+
+// boundRemarks cuts what a message has beside its parts to largestRemarks, notes
+// that in a footnote of the message, and returns the names of the fields.
+func (m *Message) boundRemarks() ([]string, error) {
+	beside := *m
+	beside.Parts = nil
+	cut, err := record.Bound(&beside, largestRemarks)
+	if len(cut) == 0 || err != nil {
+		return nil, err
+	}
+	beside.Parts = m.Parts
+	beside.Notes = append(slices.Clone(beside.Notes), "too long to be kept whole; what was cut: "+strings.Join(cut, ", "))
+	*m = beside
+	return cut, nil
+}
+
+// cited is what a turn has of its provider's remarks.
+type cited struct {
+	citations, size int
+	notes           int
+	left            int // remarks that were left out of the response
+}
+
+// take returns the citations that the turn still has room for.
+func (c *cited) take(all []json.RawMessage) []json.RawMessage {
+	kept := validJSON(all)
+	for i, raw := range kept {
+		if c.citations == maxCitations || c.size+len(raw) > maxCited {
+			c.left += len(kept) - i
+			return kept[:i]
+		}
+		c.citations, c.size = c.citations+1, c.size+len(raw)
+	}
+	return kept
+}
+
+// note reports whether the turn has room for one more footnote of its provider.
+func (c *cited) note() bool {
+	if c.notes == maxProviderNotes {
+		c.left++
+		return false
+	}
+	c.notes++
+	return true
+}
+
+// leftOut is the footnote about remarks that were left out since it was last asked
+// for; nil where none were.
+func (c *cited) leftOut() []event.Body {
+	if c.left == 0 {
+		return nil
+	}
+	n := c.left
+	c.left = 0
+	return []event.Body{event.Footnote{Text: fmt.Sprintf(
+		"%s of the answer were left out: %d citations, %d KB of them, and %d notes are kept",
+		plural(n, "citation or note"), maxCitations, maxCited>>10, maxProviderNotes)}}
+}
+
+// boundLines cuts a list of lines, and each of them.
+func boundLines(lines []string) []string {
+	if n := len(lines); n > maxErrorLines {
+		lines = append(slices.Clone(lines[:maxErrorLines]), fmt.Sprintf("[%d more lines were cut]", n-maxErrorLines))
+	}
+	out := slices.Clone(lines)
+	for i := range out {
+		out[i] = record.Clip(out[i], maxErrorText)
+	}
+	return out
+}

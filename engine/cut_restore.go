@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fettle-cli/fettle/cas"
+	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/lockfile"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+// Pending is a change of a chat's files by fettle itself that a killed process has left
+// half-done. The next operation that changes something in the chat takes it back, or
+// finishes it; one that only reads leaves the folder as it is.
+type Pending struct {
+	// Doing is the operation: "undo", "redo", "restore" or "change of branches".
+	Doing string
+	// Since is when it began; zero where that isn't known.
+	Since time.Time
+	// Path is the folder.
+	Path string
+	// Done tells that all files have been brought back, so that it will be finished.
+	Done bool
+
+	found *cas.Manifest // the state that the folder will have then
+}
+
+// String says what is pending, in a sentence for the user.
+func (p *Pending) String() string {
+	then := "takes it back"
+	if p.Done {
+		then = "finishes it"
+	}
+	return fmt.Sprintf("%s %s in %s was cut short%s and is pending; the next command that changes something in this chat %s",
+		article(p.Doing), p.Doing, p.Path, begunAt(p.Since), then)
+}
+
+func article(noun string) string {
+	if strings.HasPrefix(noun, "u") {
+		return "an"
+	}
+	return "a"
+}
+
+func begunAt(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return " (it began " + at.Local().Format("2006-01-02 15:04:05") + ")"
+}
+
+// Pending returns what a killed process has left half-done in a chat's folder, or nil.
+// It reads the store alone, and what is still under way is not pending.
+func (e *Engine) Pending(ctx context.Context, chat Chat) (*Pending, error) {
+	p, err := e.pendingIn(ctx, chat)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	path, err := e.lockPath("chat-" + chat.ID)
+	if err != nil {
+		return nil, err
+	}
+	release, free, err := lockfile.TryShared(path)
+	if err != nil || !free {
+		return nil, err // another process is at it
+	}
+	release()
+	return p, nil
+}
+
+// pendingIn is Pending for a caller that holds the chat's lock.
+func (e *Engine) pendingIn(ctx context.Context, chat Chat) (*Pending, error) {
+	cut, err := e.cutIn(ctx, chat)
+	if err != nil {
+		return nil, err
+	}
+	active, err := e.manifest(ctx, chat.ActiveManifest)
+	if err != nil {
+		return nil, err
+	}
+	if cut != nil {
+		p := &Pending{Doing: cmp.Or(cut.Doing, "restore"), Since: cut.Started, Path: cut.Path, Done: cut.Done, found: active}
+		if active == nil || active.Root != cut.After {
+			p.found = &cas.Manifest{ChatID: chat.ID, Root: cut.After}
+		}
+		return p, nil
+	}
+	m, over, err := e.readMove(ctx, chat)
+	if err != nil || m == nil || over {
+		return nil, err
+	}
+	moved, err := e.manifest(ctx, m.Moved)
+	if err != nil || moved == nil { // it changed nothing
+		return nil, err
+	}
+	found, err := e.manifest(ctx, m.Found)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		found = active
+	}
+	return &Pending{Doing: doingBranch, Since: moved.CreatedAt, Path: e.WorkspacePath(chat), found: found}, nil
+}
+
+// cutIn is the restore of a chat, or in its folder, that was begun and not ended.
+func (e *Engine) cutIn(ctx context.Context, chat Chat) (*cas.Cut, error) {
+	if !e.hasStore() {
+		return nil, nil
+	}
+	cuts, err := e.states.Cuts(ctx)
+	if err != nil {
+		return nil, storeFault("look for restores that were cut short", err)
+	}
+	if len(cuts) == 0 {
+		return nil, nil
+	}
+	path := e.WorkspacePath(chat)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	for i := range cuts {
+		if cuts[i].ChatID == chat.ID || cuts[i].Path == path {
+			return &cuts[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// readMove reads the record of a folder that was on its way to another branch; nil where
+// there is none. over tells that the chat has arrived there, or has moved on.
+func (e *Engine) readMove(ctx context.Context, chat Chat) (m *branchMove, over bool, err error) {
+	arrived := false
+	err = e.view(ctx, func(tx *kv.Tx) (err error) {
+		if m, err = e.tables.moves.Get(tx, kv.Str(chat.ID)); err != nil || m.MessageID == "" {
+			return err
+		}
+		arrived, err = e.tables.messages.Has(tx, messageKey(chat.ID, m.MessageID))
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, storeFault("read the way to another branch", err)
+	}
+	return m, arrived || chat.ActiveManifest != m.Active, nil
+}
+
+// takeBackCut takes back, or finishes, what a killed process has left half-done in the
+// chat's folder. open is only called where there is something. The caller holds the
+// chat's lock.
+func (e *Engine) takeBackCut(ctx context.Context, chat Chat, open openFolder) error {
+	cut, err := e.cutIn(ctx, chat)
+	if err != nil || cut == nil {
+		return err
+	}
+	ws, release, err := open()
+	if err != nil {
+		return err
+	}
+	defer release()
+	e.endServicesIn(ws, "an operation on its workspace that was cut short was taken back")
+	if err := e.states.Recover(ctx, casWorkspace(ws)); err != nil {
+		return stateFault("take back what was cut short in "+ws.Path, err)
+	}
+	return nil
+}
+
+// recovered says what was done about a restore that was cut short.
+func (e *Engine) recovered(ctx context.Context, r cas.Recovery) {
+	e.o.Notice(e.chatName(ctx, r.ChatID) + recoveryText(r))
+}
+
+// chatName is the beginning of a notice about a chat.
+func (e *Engine) chatName(ctx context.Context, id string) string {
+	var chat *Chat
+	err := e.view(ctx, func(tx *kv.Tx) (err error) {
+		chat, err = e.tables.chats.Get(tx, kv.Str(id))
+		return err
+	})
+	if err != nil {
+		return "" // a notice is no reason to fail
+	}
+	return fmt.Sprintf("chat %d: ", chat.Number)
+}
+
+func recoveryText(r cas.Recovery) string {
+	doing := cmp.Or(r.Doing, "restore")
+	text := article(doing) + " " + doing + " in " + r.Path + " was cut short" + begunAt(r.Started)
+	if r.Done {
+		return text + "; all files had been brought back, and it is finished now"
+	}
+	var names []string
+	for _, c := range r.Changes {
+		if !onlyFolder(c) {
+			names = append(names, cas.EscapePath(c.Path))
+		}
+	}
+	if len(names) == 0 {
+		text += "; it had changed no file, and was taken back"
+	} else {
+		text += "; it was taken back, and " + plural(len(names), "file") + " became what it was before: " + someOf(names)
+	}
+	if len(r.Left) == 0 {
+		return text
+	}
+	names = nil
+	for _, l := range r.Left {
+		names = append(names, cas.EscapePath(l.Path)+" ("+l.Reason+")")
+	}
+	return text + "; left as they are: " + someOf(names)
+}
+
+// doingBranch is the operation of a folder that is given the files of another branch.
+const doingBranch = "change of branches"
+
+// reading is set for an operation that leaves the chat's folder as it is.
+type reading struct {
+	// pending is what the folder has to be spared for; nil where nothing is.
+	pending *Pending
+}
+
+// found is the state that the folder counts as; nil where it is looked at.
+func (r *reading) found() *cas.Manifest {
+	if r == nil || r.pending == nil {
+		return nil
+	}
+	return r.pending.found
+}
+
+// readOnly prepares a folder for an operation that leaves it as it is.
+func (e *Engine) readOnly(ctx context.Context, conv *conversation, r *reading) (err error) {
+	if r.pending, err = e.pendingIn(ctx, conv.chat); err != nil || r.pending == nil {
+		return err
+	}
+	e.o.Notice(fmt.Sprintf("chat %d: %s", conv.chat.Number, r.pending))
+	return nil
+}
+
+// lookAt is the state of a folder that something is pending in, as it is.
+func (e *Engine) lookAt(ctx context.Context, chat Chat, ws *toolset.Workspace, w watch) (*cas.Manifest, error) {
+	m, err := e.states.Look(ctx, casWorkspace(ws), cas.SnapshotOptions{
+		About:  cas.About{ChatID: chat.ID, ParentID: chat.ActiveManifest, Source: cas.External},
+		Limits: e.o.States, Begin: w.begin, Progress: w.progress,
+	})
+	if err != nil {
+		return nil, stateFault("look at "+ws.Path, err)
+	}
+	return m, nil
+}
+
+// settle takes up a state that was brought back for the chat by a process which
+// was killed before it could note that: the folder has it already. Who calls it
+// holds the chat's lock.
+func (e *Engine) settle(ctx context.Context, chat *Chat) error {
+	id, err := e.settled(ctx, *chat)
+	if err != nil || id == chat.ActiveManifest {
+		return err
+	}
+	chat.ActiveManifest = id
+	if err := e.setActive(ctx, chat.ID, id); err != nil {
+		return err
+	}
+	e.o.Notice(fmt.Sprintf("chat %d: an operation that was cut short had brought its files back; it is noted now", chat.Number))
+	return nil
+}
+
+// settled is the state that the chat is at, with one that was brought back for it and
+// not noted any more.
+func (e *Engine) settled(ctx context.Context, chat Chat) (string, error) {
+	was := chat.ActiveManifest
+	last, err := e.states.Latest(ctx, chat.ID)
+	if err != nil {
+		return was, storeFault("read the states of the workspace", err)
+	}
+	if last == nil || last.ID == was || last.Source != cas.Restored && (last.Source != cas.Branch || last.SourceRef != chat.ActiveLeaf) {
+		return was, nil
+	}
+	if last.ParentID == "" {
+		return was, nil // it was imported: what is brought back comes after something
+	}
+	// It follows the active state, or what was found to differ from that.
+	const furthest = 2
+	for m, i := last, 0; m != nil && i < furthest; i++ {
+		if m.ParentID == was {
+			return last.ID, nil
+		}
+		if m, err = e.manifest(ctx, m.ParentID); err != nil {
+			return was, err
+		}
+		if m != nil && m.Source != cas.External && m.Source != cas.Interrupted {
+			return was, nil
+		}
+	}
+	return was, nil
+}
+
+// asSettled is a chat as [Engine.settle] would leave it, for what only reads.
+func (e *Engine) asSettled(ctx context.Context, chat Chat) (Chat, error) {
+	if chat.ActiveManifest == "" {
+		return chat, nil
+	}
+	id, err := e.settled(ctx, chat)
+	chat.ActiveManifest = id
+	return chat, err
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// errPieces means that a message lacks a piece of its parts.
+var errPieces = errors.New("its parts are not whole")
+
+// damaged reports whether an error is about one record of the store, on which the
+// records of other chats don't depend.
+func damaged(err error) bool {
+	var c *kv.CorruptError
+	return errors.As(err, &c) && c.OfRecord() || errors.Is(err, errPieces)
+}
+
+// unreadable is damaged, also of a record that is missing where another names it.
+func unreadable(err error) bool { return damaged(err) || errors.Is(err, kv.ErrNotFound) }
+
+// mostDamage bounds how many damaged records an engine reports one by one.
+const mostDamage = 50
+
+// damageTold are the damaged records that were reported: a list is read often.
+type damageTold struct {
+	mu   sync.Mutex
+	what map[string]bool
+}
+
+// first reports whether a text has not been reported yet, and may be.
+func (d *damageTold) first(text string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.what[text] || len(d.what) >= mostDamage {
+		return false
+	}
+	if d.what == nil {
+		d.what = map[string]bool{}
+	}
+	d.what[text] = true
+	return true
+}
+
+// tellDamage reports a damaged record by name, once.
+func (e *Engine) tellDamage(err error) {
+	text := err.Error()
+	if c := (*kv.CorruptError)(nil); errors.As(err, &c) {
+		text = fmt.Sprintf("%s is damaged: %v", c.File, c.Err)
+	}
+	if e.damage.first(text) {
+		e.o.Notice(cleanLine(text) + "; it is left out, and all else works. A backup may have it whole")
+	}
+}
+
+// leavesOut reports whether an error is about a damaged record, and tells the user
+// that it is left out.
+func (e *Engine) leavesOut(err error) bool {
+	if !damaged(err) {
+		return false
+	}
+	e.tellDamage(err)
+	return true
+}
+
+// legible yields the records of a walk that can be read. A damaged one is reported
+// by name and left out. Where a missing record would have others removed, as in the
+// collector, use the walk itself.
+func legible[T any](e *Engine, walk iter.Seq2[*T, error]) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for rec, err := range walk {
+			if err != nil && e.leavesOut(err) {
+				continue
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}

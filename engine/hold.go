@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/fettle-cli/fettle/internal/lockfile"
+)
+
+// dataLock is the name of the lock of the data directory as a whole. Every process
+// holds it shared while it changes something there, for all steps of that change;
+// [Engine.RestoreBackup] holds it alone while it replaces the directory's contents.
+const dataLock = "data"
+
+// holding counts the operations of one Engine that change the data directory. The
+// first of them takes the lock for all, and the last one releases it, so that an
+// operation may be a part of another one.
+type holding struct {
+	taking chan struct{} // has one element while an operation takes the lock
+
+	mu      sync.Mutex
+	count   int
+	release func()
+}
+
+// join counts one more operation if the lock is held already.
+func (h *holding) join() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.count == 0 {
+		return false
+	}
+	h.count++
+	return true
+}
+
+// begin counts the first operation, which has taken the lock.
+func (h *holding) begin(release func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.count, h.release = 1, release
+}
+
+// leave ends an operation.
+func (h *holding) leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.count--; h.count == 0 {
+		h.release()
+	}
+}
+
+// shareData keeps the data directory from being replaced until release is called.
+// Where a crash has cut off such a replacement, shareData finishes that first.
+// Whatever changes the store or a file of the data directory calls it, for the
+// whole of the change; a test fails for what forgets it, see unheldWrite. onWait,
+// which may be nil, is called with who has the lock, where that is another process.
+func (e *Engine) shareData(ctx context.Context, onWait func(string)) (release func(), err error) {
+	h := &e.held
+	if h.join() {
+		return sync.OnceFunc(h.leave), nil
+	}
+	select {
+	case h.taking <- struct{}{}:
+		defer func() { <-h.taking }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if h.join() {
+		return sync.OnceFunc(h.leave), nil
+	}
+	shared, err := e.takeShared(ctx, onWait)
+	if err != nil {
+		return nil, err
+	}
+	h.begin(shared)
+	return sync.OnceFunc(h.leave), nil
+}
+
+// takeShared takes the lock of the data directory, shared with other processes.
+func (e *Engine) takeShared(ctx context.Context, onWait func(string)) (release func(), err error) {
+	if onWait == nil {
+		onWait = func(owner string) { e.o.Notice("waiting for a backup that is being restored, " + owner) }
+	}
+	for {
+		shared, err := e.lockShared(ctx, dataLock, onWait)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Lstat(filepath.Join(e.o.DataDir, markName)); errors.Is(err, fs.ErrNotExist) {
+			return func() {
+				shared()
+				// A shared holder leaves the lock's file; the last one removes it.
+				if last, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", dataLock)); ok && err == nil {
+					last()
+				}
+			}, nil
+		}
+		shared()
+		if err := FinishRestore(ctx, e.o.DataDir); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// unheldWrite is set by the tests, which fail when it is called: a write of the store
+// began without the lock of the data directory, so other steps of the same change may
+// have gone into another store.
+var unheldWrite = func() {}
+
+// holdWrite keeps the data directory from being replaced during one write of the store.
+// The operation that the write belongs to should hold it already.
+func (e *Engine) holdWrite(ctx context.Context) (release func(), err error) {
+	if e.held.join() {
+		return e.held.leave, nil
+	}
+	unheldWrite()
+	return e.shareData(ctx, nil)
+}
+
+// lockShared is lock for what many may hold.
+func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string)) (func(), error) {
+	path, err := e.lockPath(name)
+	if err != nil {
+		return nil, err
+	}
+	release, err := lockfile.AcquireShared(ctx, path, onWait)
+	if err != nil {
+		return nil, waitFault(ctx, "take the lock "+name, err)
+	}
+	return release, nil
+}
+
+// lock takes a lock of the data directory. A wait is told to onWait at once; where that
+// is nil, it becomes a notice after a while, since such locks are mostly held for
+// milliseconds.
+func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {
+	path, err := e.lockPath(name)
+	if err != nil {
+		return nil, err
+	}
+	p := lockfile.Patience{OnWait: onWait}
+	if onWait == nil {
+		p = lockfile.Patience{Quiet: lockfile.Soon, OnWait: e.noticeWait}
+	}
+	release, err := lockfile.Wait(ctx, path, p)
+	if err != nil {
+		return nil, waitFault(ctx, "take the lock "+name, err)
+	}
+	return release, nil
+}
+
+// noticeWait says which process is waited for.
+func (e *Engine) noticeWait(owner string) {
+	e.o.Notice("waiting for " + cmp.Or(owner, "another process"))
+}
+
+func (e *Engine) lockPath(name string) (string, error) {
+	dir := filepath.Join(e.o.DataDir, "locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", storeFault("make the folder of locks", err)
+	}
+	return filepath.Join(dir, name), nil
+}

@@ -1,0 +1,423 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/search"
+	"github.com/fettle-cli/fettle/internal/kv"
+)
+
+// recordsOf are the keys of all records of a table whose key or content names a text.
+func (b *bench) recordsOf(table, text string) (keys []kv.Key) {
+	b.t.Helper()
+	raw := kv.NewRawTable(table)
+	err := b.store.View(b.t.Context(), func(tx *kv.Tx) error {
+		for item, err := range raw.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			if bytes.Contains(item.Key, []byte(text)) || bytes.Contains(item.Value, []byte(text)) {
+				keys = append(keys, bytes.Clone(item.Key))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return keys
+}
+
+// spoil makes the records of a table that name a text unreadable; it returns how many.
+func (b *bench) spoil(table, text string) int {
+	b.t.Helper()
+	keys := b.recordsOf(table, text)
+	var at kv.Key
+	var indexes []kv.Index[string]
+	for _, name := range engineTables()[table] { // whose entries stay as they are
+		indexes = append(indexes, kv.On(name, func(*string) kv.Key { return nil }))
+	}
+	spoiled := kv.NewTable(table, func(*string) kv.Key { return at }, indexes...)
+	err := b.store.UpdateSync(b.t.Context(), func(tx *kv.Tx) error {
+		for _, at = range keys {
+			rubbish := "not such a record"
+			if err := spoiled.Put(tx, &rubbish); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return len(keys)
+}
+
+// engineTables are the tables whose records belong to chats, with their indexes.
+func engineTables() map[string][]string {
+	return map[string][]string{
+		"chats": {"number", "recent"}, "messages": nil, "message_parts": nil, "turns": {"order"}, "events": nil,
+		"tool_calls": {"chat"}, "payloads": nil, "grants": nil, "deleted_chats": nil, "workflow_instances": {"id"},
+		"threads": {"chat"}, "usage_chats": nil, "workspace_manifests": {"chat"}, "workspace_usage": nil,
+	}
+}
+
+// Whichever record of one chat is damaged, all that is about other chats, and all
+// that lists chats, works.
+func TestDamageInOneChatStaysAlone(t *testing.T) {
+	t.Parallel()
+	for table := range engineTables() {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			b, spoiled := oneDamagedChat(t, table)
+			if spoiled == 0 {
+				t.Fatal("there is no such record to damage")
+			}
+			b.othersWork(t)
+			if told := b.notices(); slices.Contains([]string{"chats", "messages", "tool_calls", "grants"}, table) && !strings.Contains(told, table) {
+				t.Errorf("the damage is not reported: %q", told)
+			}
+		})
+	}
+}
+
+// oneDamagedChat makes two chats that have a record of most kinds, a fork of the first,
+// and a third that is deleted; then it damages the records of chat 1 in a table.
+func oneDamagedChat(t *testing.T, table string) (b *bench, spoiled int) {
+	t.Helper()
+	ctx := t.Context()
+	b = changer(t, t.TempDir())
+	for range 2 {
+		b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+	}
+	for n := range int64(2) {
+		long := ask("words " + strings.Repeat("long question ", inlineParts/10))
+		long.Chat.Number = n + 1
+		b.run(long)
+		c := b.chat(n + 1).Chat
+		err := errors.Join(b.NameThread(ctx, fmt.Sprint("thread", n), c.ID), b.grant(ctx, event.AllowChat, c.ID, "report"),
+			b.saveWorkflow(ctx, &WorkflowInstance{ID: fmt.Sprint("w", n), ChatID: c.ID, State: WorkflowComplete, TurnID: "none"}),
+			b.store.UpdateSync(ctx, func(tx *kv.Tx) error {
+				return b.tables.payloads.Put(tx, &PayloadDecision{ChatID: c.ID, PayloadID: "p"})
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fork := ask("forked")
+	fork.Chat = ChatRef{Number: 1, Fork: true}
+	b.run(fork)
+	b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`) // chat 4
+	one := b.chat(1).Chat
+	if err := b.DeleteChats(ctx, b.chat(4).Chat); err != nil {
+		t.Fatal(err)
+	}
+	if table == "deleted_chats" {
+		if err := b.DeleteChats(ctx, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := one.ID
+	if table == "events" {
+		text = b.recordTurn(t, one.ID)
+	}
+	return b, b.spoil(table, text)
+}
+
+// recordTurn is the id of one of a chat's turns.
+func (b *bench) recordTurn(t *testing.T, chatID string) (id string) {
+	err := b.store.View(t.Context(), func(tx *kv.Tx) error {
+		for turn, err := range b.tables.turns.Scan(tx, kv.Range{}) {
+			if err == nil && turn.ChatID == chatID {
+				id = turn.ID
+			}
+		}
+		return nil
+	})
+	if err != nil || id == "" {
+		t.Fatalf("no turn of chat %s: %v", chatID, err)
+	}
+	return id
+}
+
+// othersWork runs all that lists chats, and what is about chat 2.
+func (b *bench) othersWork(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	two := ChatRef{Number: 2}
+	check := func(what string, err error) {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	page, err := b.Chats(ctx, ListChats{})
+	check("list", err)
+	if !slices.ContainsFunc(page.Chats, func(c Chat) bool { return c.Number == 2 }) {
+		t.Errorf("chat 2 is not listed: %d chats", len(page.Chats))
+	}
+	one, err := b.Chats(ctx, ListChats{Limit: 1})
+	check("first page", err)
+	_, err = b.Chats(ctx, ListChats{Limit: 1, After: one.Next})
+	check("next page", err)
+	_, err = b.Glance(ctx, 10)
+	check("glance", err)
+	_, err = b.GlancePayloads(ctx)
+	check("glance payloads", err)
+	_, err = b.GlanceWorkflows(ctx, 10)
+	check("glance workflows", err)
+	_, err = b.NumberedChats(ctx, 1, 10)
+	check("numbered", err)
+	_, err = b.DeletedChats(ctx)
+	check("deleted", err)
+	_, err = b.Previews(ctx, page.Chats)
+	check("previews", err)
+	_, err = b.UsageByDay(ctx, time.Time{})
+	check("usage by day", err)
+	_, err = b.UsageByChat(ctx, time.Time{})
+	check("usage by chat", err)
+	query, err := search.Parse("words")
+	check("parse", err)
+	found, err := b.SearchChats(ctx, SearchChats{Query: query})
+	check("search", err)
+	if !slices.ContainsFunc(found.Chats, func(c FoundChat) bool { return c.Chat.Number == 2 }) {
+		t.Errorf("search finds %d chats, and chat 2 is not among them", len(found.Chats))
+	}
+	for _, c := range page.Chats { // as export --all does
+		if _, _, err := b.ExportChat(ctx, ChatRef{ID: c.ID}); err != nil && c.Number == 2 {
+			t.Errorf("export: %v", err)
+		}
+	}
+	_, err = b.Documents(ctx, false)
+	check("documents", err)
+	_, err = b.Upkeep(ctx)
+	check("upkeep", err)
+	_, err = b.StateSummary(ctx)
+	check("summary", err)
+	_, err = b.StateStats(ctx)
+	check("stats", err)
+	_, err = b.CollectStates(ctx, false)
+	check("collect", err)
+	_, err = b.Chat(ctx, two)
+	check("show", err)
+	_, _, err = b.Branches(ctx, two)
+	check("branches", err)
+	_, _, _, err = b.States(ctx, two, 10)
+	check("states", err)
+	_, _, err = b.Payloads(ctx, two)
+	check("payloads", err)
+	_, err = b.Backup(ctx, io.Discard, BackupOptions{Stage: func(string, int64) {}})
+	check("backup", err)
+	_, err = b.PurgeChats(ctx, Purge{})
+	check("purge", err)
+	check("tidy", b.Tidy(ctx, time.Second))
+	b.did(two, `{"put":{"b.txt":"2"}}`)
+	b.did(ChatRef{}, `{"put":{"b.txt":"2"}}`) // a new chat
+	check("fold", onlyErr(b.Fold(ctx, FoldAll)))
+	if got, err := b.Undo(ctx, RestoreRequest{Chat: two}); err != nil {
+		t.Errorf("undo: %+v, %v", got, err)
+	}
+	if h := b.Health(ctx); h.Err != nil || h.Store.Err != nil {
+		t.Errorf("health: %v, %v", h.Err, h.Store.Err)
+	}
+}
+
+func onlyErr(_ int, err error) error { return err }
+
+// A journal that can't be stored, whatever is wrong with it, is set aside with a
+// notice that names its chat and its file; the others of its group are stored.
+func TestOneJournalThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		// spoil makes the next turn of chat 1 one that can't be stored, after it was
+		// accepted.
+		spoil func(*bench, Chat)
+		aside bool
+	}{
+		"its chat's record is damaged":    {func(b *bench, c Chat) { b.spoil("chats", c.ID) }, true},
+		"its chat's messages are damaged": {func(b *bench, c Chat) { b.spoil("messages", c.ID) }, false},
+		"the sums of its tokens are damaged": {func(b *bench, c Chat) {
+			b.spoil("usage_chats", c.ID)
+			b.spoil("usage_days", "rogue")
+		}, false},
+		"a key is too long": {func(b *bench, c Chat) {
+			b.rewriteJournals(func(line []byte) []byte {
+				return bytes.ReplaceAll(line, []byte(`"tool_call_id":"`), []byte(`"tool_call_id":"`+strings.Repeat("x", 20<<10)))
+			}, c.ID)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := changer(t, t.TempDir())
+			b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+			b.did(ChatRef{}, `{"put":{"a.txt":"1"}}`)
+			if _, err := b.Fold(t.Context(), FoldAll); err != nil {
+				t.Fatal(err)
+			}
+			one := b.chat(1).Chat
+			b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"2"}}`)
+			b.run(ask("a new chat folds nothing"))
+			b.run(ask("so three journals wait"))
+			c.spoil(b, one)
+			if _, err := b.Fold(t.Context(), FoldAll); err != nil {
+				t.Fatal(err)
+			}
+			if three, four := b.chat(3), b.chat(4); len(three.Messages) != 2 || len(four.Messages) != 2 {
+				t.Errorf("chat 3 has %d messages, chat 4 has %d", len(three.Messages), len(four.Messages))
+			}
+			state, err := b.journals.State()
+			if err != nil || len(state.Turns) != 0 || (len(state.Damaged) == 1) != c.aside {
+				t.Fatalf("journals: %+v, %v", state, err)
+			}
+			if told := b.notices(); c.aside && (!strings.Contains(told, "chat 1") || !strings.Contains(told, state.Damaged[0])) {
+				t.Errorf("the notices name chat and file not: %q", told)
+			}
+		})
+	}
+}
+
+// rewriteJournals changes the lines of the journals that name a chat in their first one.
+func (b *bench) rewriteJournals(change func([]byte) []byte, chatID string) {
+	b.t.Helper()
+	for _, name := range files(b.t, filepath.Join(b.o.DataDir, "journal")) {
+		path := filepath.Join(b.o.DataDir, "journal", name)
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.HasSuffix(name, ".jsonl") {
+			continue
+		}
+		if first, _, _ := bytes.Cut(text, []byte{'\n'}); bytes.Contains(first, []byte(chatID)) {
+			if err := os.WriteFile(path, change(text), 0o600); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// hostile are texts that a record may get from outside, each too long for one: what
+// JSON makes longer, and what it can't hold.
+func hostile() map[string]string {
+	out := map[string]string{}
+	for name, one := range map[string]string{
+		"plain": "x", "markup": "<", "ampersand": "&", "control": "\x01", "not UTF-8": "\xff", "separator": "\u2028", "quote": `"`,
+	} {
+		out[name] = strings.Repeat(one, 48<<10/len(one))
+	}
+	return out
+}
+
+// texts calls do with a function that sets each text that is within a value, made so
+// that there is one in each field.
+func texts(v reflect.Value, name string, depth int, do func(name string, set func(string))) {
+	switch v.Kind() {
+	case reflect.String:
+		do(name, v.SetString)
+	case reflect.Pointer:
+		if depth > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			texts(v.Elem(), name, depth-1, do)
+			v.SetZero()
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
+				texts(v.Field(i), name+"."+f.Name, depth, do)
+			}
+		}
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			do(name, func(s string) {
+				raw, _ := json.Marshal(s)
+				v.SetBytes(raw)
+			})
+			v.SetZero()
+		} else if v.Type().Elem().Kind() != reflect.Uint8 && depth > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+			texts(v.Index(1), name+"[]", depth-1, do)
+			v.SetZero()
+		}
+	case reflect.Map:
+		if v.Type().Key().Kind() == reflect.String && depth > 0 {
+			elem := reflect.New(v.Type().Elem()).Elem()
+			texts(elem, name+"{}", depth-1, func(name string, set func(string)) {
+				do(name, func(s string) {
+					set(s)
+					m := reflect.MakeMap(v.Type())
+					m.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), elem)
+					v.Set(m)
+				})
+			})
+			v.SetZero()
+		}
+	}
+}
+
+// holds stores records of one type with hostile texts in each field, one after the
+// other, and reads them back.
+func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) {
+	n := 0
+	var rec T
+	texts(reflect.ValueOf(&rec).Elem(), fmt.Sprintf("%T", rec), 3, func(name string, set func(string)) {
+		n++
+		short := table.KeyOf(&rec)
+		for kind, text := range hostile() {
+			if n > 6 && kind != "control" && kind != "markup" { // the first fields get all kinds
+				continue
+			}
+			set(text)
+			own := !bytes.Equal(table.KeyOf(&rec), short)
+			err := b.store.Update(t.Context(), func(tx *kv.Tx) error { return putBounded(b.Engine, tx, table, &rec, "the record") })
+			var big *kv.TooBigError
+			switch {
+			case err == nil:
+				err = b.store.View(t.Context(), func(tx *kv.Tx) error { _, err := table.Get(tx, table.KeyOf(&rec)); return err })
+				if err != nil {
+					t.Errorf("%s (%s) can't be read back: %.200v", name, kind, err)
+				}
+			case !errors.As(err, &big) || big.What != "key":
+				t.Errorf("%s (%s): %.200v", name, kind, err)
+			case own: // a text where an id was meant is refused, and not cut
+			}
+			set("")
+		}
+	})
+	if n == 0 {
+		t.Errorf("%T has no text", rec)
+	}
+}
+
+// Every record of the engine can be stored whatever is in its fields: what is too long
+// is cut and the user is told, or it is a key, and is refused by name.
+func TestEveryRecordIsBoundedAsItIsEncoded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, yes)
+	b.recordLimit = 32 << 10 // more than a key may have
+	holds(t, b, b.tables.chats)
+	holds(t, b, b.tables.messages)
+	holds(t, b, b.tables.turns)
+	holds(t, b, b.tables.calls)
+	holds(t, b, b.tables.payloads)
+	holds(t, b, b.tables.grants)
+	holds(t, b, b.tables.documents)
+	holds(t, b, b.tables.workflows)
+	holds(t, b, b.tables.threads)
+	holds(t, b, b.tables.moves)
+	holds(t, b, b.tables.deleted)
+	holds(t, b, b.tables.apps)
+	if told := b.notices(); !strings.Contains(told, "too long to be kept whole") {
+		t.Errorf("nothing was said of what was cut: %.300q", told)
+	}
+}
