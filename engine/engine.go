@@ -40,7 +40,10 @@ type Options struct {
 	// DataDir is the absolute path of the data directory; it is made when
 	// something is first written.
 	DataDir string
-	Models  Models
+	// Own are the other files and folders of fettle's own state. No folder that contains
+	// one, or is inside of one, becomes a workspace.
+	Own    toolset.OwnState
+	Models Models
 	// Tools are the tools that belong to the program; nil has none.
 	Tools *toolset.Set
 	// Agents are those that belong to no toolset; nil has none. They may hand

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
 
 // footnoteTexts are the texts that a turn's events show beside its answer.
@@ -132,22 +133,25 @@ func TestATurnThatKeepsNothingPlantsNoRepository(t *testing.T) {
 // tool may.
 func TestCommandsMayWriteRepositoriesWhereAllowed(t *testing.T) {
 	t.Parallel()
-	plant := func(_ context.Context, c toolset.Call) (toolset.Result, error) {
-		if err := c.Workspace.Root.MkdirAll("x", 0o755); err != nil {
-			return toolset.Result{}, err
-		}
-		return toolset.Result{Text: "done"}, c.Workspace.Root.WriteFile("x/.git", []byte("gitdir: y"), 0o644)
-	}
-	b := changer(t, t.TempDir(), tool("run_command", plant), tool("other", plant))
+	b := changer(t, t.TempDir())
 	b.o.CommandsWriteGit = true
-	dir := t.TempDir()
-	at := filepath.Join(dir, "x/.git")
-	b.boundTo(dir, "other {}")
-	if _, err := os.Lstat(at); err == nil {
-		t.Error("another tool could")
+	ws := &toolset.Workspace{Path: t.TempDir(), Bound: true}
+	var err error
+	if ws.Root, err = os.OpenRoot(ws.Path); err != nil {
+		t.Fatal(err)
 	}
-	b.did(lastChat, "run_command {}")
-	if _, err := os.Lstat(at); err != nil {
+	defer ws.Close()
+	before, err := gitguard.Scan(t.Context(), ws.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ws.Root.WriteFile(".git", []byte("gitdir: x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	end := ended{call: &call{entry: toolset.Entry{Tool: toolset.Tool{ID: "run_command"}}}}
+	run := &turn{eng: b.Engine, ctx: t.Context(), repositories: before}
+	run.withoutRepositories(end, ws)
+	if _, err := ws.Root.Lstat(".git"); err != nil {
 		t.Error(err)
 	}
 }

@@ -252,7 +252,7 @@ func (t *turn) sessionFolder(ctx context.Context) *toolset.Workspace {
 		return nil
 	}
 	path, err := filepath.EvalSymlinks(t.req.Workspace)
-	if err != nil || toolset.CheckBound(path, toolset.Places{DataDir: t.eng.o.DataDir}) != nil {
+	if err != nil || toolset.CheckBound(path, t.eng.places()) != nil {
 		return nil // checkChat says what is wrong with it
 	}
 	ws := &toolset.Workspace{Path: path, Bound: true}

@@ -25,9 +25,12 @@ type Policy struct {
 	Readable []string `json:"readable,omitempty"`
 	// Writable are further folders that may be written to, such as a cache.
 	Writable []string `json:"writable,omitempty"`
+	// Lent are those of Readable and Writable that fettle itself gives from its own
+	// state, such as a toolset's version. Every other grant there is refused.
+	Lent []string `json:"lent,omitempty"`
 	// Sealed are files and folders inside of writable ones that stay as they
 	// are, such as a repository's .git, from which git runs hooks outside of
-	// any sandbox. One that isn't there is no fault. Only [LevelFull] can keep a
+	// any sandbox. One that doesn't exist can't be made either, if its folder exists. Only [LevelFull] can keep a
 	// process from them; the file tools always do.
 	Sealed []string `json:"sealed,omitempty"`
 	// Env are variables, NAME=value, that a manifest named and the user gave

@@ -119,6 +119,8 @@ type Places struct {
 	Home string
 	// DataDir is fettle's data directory; it need not exist yet.
 	DataDir string
+	// Own are further files and folders of fettle's own state.
+	Own OwnState
 }
 
 // RefusedError says why a folder can't be a workspace.
@@ -183,6 +185,12 @@ func checkBound(dir string, p Places) (string, error) {
 		case inside(path, data) && exists(p.DataDir):
 			return refuse("it is inside fettle's data directory")
 		}
+	}
+	if p.Own.Check(path) != nil {
+		return refuse("it is inside fettle's own configuration or runtime directory")
+	}
+	if in, linked := p.Own.Inside(path); len(in) > 0 || linked != "" {
+		return refuse("fettle's own configuration or runtime directory is inside it")
 	}
 	return path, nil
 }

@@ -48,6 +48,16 @@ func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	return b
 }
 
+// OwnState are the files and folders of fettle's own state, which no tool reaches. Of a
+// configuration that is a file by itself the folder is the user's.
+func OwnState(dirs paths.Dirs) toolset.OwnState {
+	config := dirs.Config
+	if dirs.ConfigNamed {
+		config = dirs.ConfigFile
+	}
+	return toolset.OwnState{dirs.Data, dirs.State, dirs.Cache, dirs.Runtime, config}
+}
+
 // indexEnv are the variables that say where Python packages come from.
 func indexEnv() []string {
 	var env []string

@@ -55,7 +55,7 @@ func (m *Manager) spawn(ctx context.Context, s Server, ws *toolset.Workspace) (*
 			return nil, err
 		}
 		command.Dir, c.release = dir, release
-		policy.Readable = append(policy.Readable, dir)
+		policy.Readable, policy.Lent = append(policy.Readable, dir), append(policy.Lent, dir)
 	}
 	if c.proc, err = m.o.Launcher.Start(ctx, policy, command); err != nil {
 		c.release()
@@ -77,7 +77,7 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 	if err != nil {
 		return policy, toolset.Command{}, err
 	}
-	policy.Writable = append(policy.Writable, home)
+	policy.Writable, policy.Lent = append(policy.Writable, home), []string{home}
 	if ws != nil {
 		policy = policy.On(ws)
 	}
