@@ -54,11 +54,16 @@ func (p *process) measure() {
 // watchWorkspace ends the process when it fills the disk or makes the
 // workspace grow too much.
 func (p *process) watchWorkspace() {
+	base := p.base
 	if !p.watches() {
-		return
+		if p.temp == "" {
+			return
+		}
+		base = make(chan size, 1)
+		base <- size{}
 	}
 	select {
-	case base := <-p.base:
+	case base := <-base:
 		if cause, detail := p.lookOut(base); cause != "" {
 			p.endInOrder(forced(), cause, detail)
 		}
@@ -79,15 +84,21 @@ func forced() context.Context {
 func (p *process) lookOut(base size) (toolset.Cause, string) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	last := base
+	last, nextTemp := base, time.Time{}
 	for next := time.Now().Add(base.took * walkShare); ; {
 		select {
 		case <-p.over:
 			return "", ""
 		case <-tick.C:
 		}
-		if cause, detail := p.overTemp(); cause != "" {
-			return cause, detail
+		if begun := time.Now(); begun.After(nextTemp) {
+			if cause, detail := p.overTemp(); cause != "" {
+				return cause, detail
+			}
+			nextTemp = time.Now().Add(time.Since(begun) * walkShare)
+		}
+		if !p.watches() {
+			continue
 		}
 		free, room, limits := freeSpace(p.policy.Workspace), freeFiles(p.policy.Workspace), p.limits
 		if free >= 0 && limits.FreeDisk >= 0 && free < limits.FreeDisk && free < base.free {
