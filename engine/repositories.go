@@ -16,10 +16,11 @@ import (
 // write to it: sandboxes seal these, and what is added to them is set aside after the
 // call. Calls that only read add none, and run at the same time.
 func (t *turn) guardRepositories(calls []*call, ws *toolset.Workspace) error {
-	t.repositories = nil
+	t.repositories, t.rules = nil, nil
 	if !ws.Bound || !slices.ContainsFunc(calls, func(c *call) bool { return !c.readOnly() }) {
 		return nil
 	}
+	t.rules = readIgnoreRules(ws.Root)
 	found, err := gitguard.Scan(t.ctx, ws.Root)
 	if err != nil {
 		return err

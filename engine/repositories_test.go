@@ -155,3 +155,48 @@ func TestCommandsMayWriteRepositoriesWhereAllowed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Exclusion rules that a call writes don't count, so that undo restores the files that it
+// and later calls change.
+func TestACallChangesNoExclusionRules(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, rules, prompt string }{
+		{"made", "", `{"put":{".fettleignore":"src/","src/a":"2"}}`},
+		{"changed", "out/\n", `{"put":{".fettleignore":"src/","src/a":"2"}}`},
+		{"removed", "out/\n", `{"rm":[".fettleignore"],"put":{"src/a":"2"}}`},
+		{"replaced by a folder", "out/\n", `{"rm":[".fettleignore"],"put":{".fettleignore/x":"1","src/a":"2"}}`},
+		{"a mark of folders that can be made again", "", `{"put":{"src/pyvenv.cfg":"x","src/a":"2"}}`},
+		{"a mark of caches", "", `{"put":{"src/CACHEDIR.TAG":"Signature: 8a477f597d28d172789f06886806bc55","src/a":"2"}}`},
+		{"a mark next to a folder", "", `{"put":{"package.json":"{}","node_modules/mine":"2","src/a":"2"}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := changer(t, t.TempDir())
+			dir := t.TempDir()
+			want := map[string]string{"src/a": "1", "node_modules/mine": "1"}
+			if c.rules != "" {
+				want[".fettleignore"] = c.rules
+			}
+			for name, text := range want {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.boundTo(dir, c.prompt)
+			if c.rules != "" || c.name == "made" {
+				text, _ := os.ReadFile(filepath.Join(dir, ".fettleignore"))
+				if string(text) != c.rules {
+					t.Errorf("the rules are %q", text)
+				}
+			}
+			b.did(lastChat, `{"put":{"src/a":"3"}}`)
+			b.undo(2)
+			if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+				t.Errorf("undo (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

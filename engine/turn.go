@@ -92,14 +92,16 @@ type turn struct {
 	// repositories are those of the user's folder before the calls that run; nil where
 	// no call can add one.
 	repositories *gitguard.Found
-	cards        *cards
-	cited        cited     // remarks of its providers
-	older        older     // what is before path
-	notes        []string  // footnotes on what was left out before the turn began
-	since        time.Time // it was asked for
-	span         Span
-	made         string   // a workspace to remove at the end
-	put          []string // the uploads that are in the workspace
+	// rules are the exclusion rules of the user's folder before these calls.
+	rules *ignoreRules
+	cards *cards
+	cited cited     // remarks of its providers
+	older older     // what is before path
+	notes []string  // footnotes on what was left out before the turn began
+	since time.Time // it was asked for
+	span  Span
+	made  string   // a workspace to remove at the end
+	put   []string // the uploads that are in the workspace
 
 	gone    atomic.Bool // the turn has let go of its journal
 	mu      sync.Mutex
