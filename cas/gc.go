@@ -20,10 +20,12 @@ type GCOptions struct {
 	// more, so that it sees everything that these have recorded. An error of it
 	// ends the collection, which has removed nothing then. Nil keeps all manifests.
 	Live func(context.Context) (func(*Manifest) bool, error)
-	// Compact gives the room back to the file system afterwards, which takes
-	// seconds for gigabytes. Without it the store uses it for what comes.
+	// Compact returns the freed space to the file system afterwards, where there
+	// is enough of it: that rewrites files and takes seconds for gigabytes. Without
+	// it the store uses the space for later writes.
 	Compact bool
-	// Compacting is called before that. It may be nil.
+	// Compacting is called when that starts, and not where nothing is rewritten.
+	// It may be nil.
 	Compacting func()
 }
 
@@ -73,10 +75,7 @@ func (s *Store) GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 		return nil, fmt.Errorf("collect garbage: %w", err)
 	}
 	if o.Compact {
-		if o.Compacting != nil {
-			o.Compacting()
-		}
-		if err := s.kv.Compact(ctx); err != nil {
+		if err := s.kv.Reclaim(ctx, o.Compacting); err != nil {
 			return nil, fmt.Errorf("collect garbage: %w", err)
 		}
 	}

@@ -28,8 +28,9 @@ fettle help exit-codes tells what the exit status says.
 The model may use files, commands (in a sandbox, without the network) and the
 web; run_command and web_fetch ask first. Where nobody can be asked, as in a
 pipe, only the file tools are offered, and those that --tool, --toolset or
---allow names. fettle help environment has the settings run_command.* and
-search.*.
+--allow names. Of toolsets and MCP servers at most 100 tools are offered, unless
+--tool, --toolset or the setting tools names them. fettle help environment has
+the settings run_command.* and search.*.
 
 Beside a running fettle serve the question goes through it, and the answer is the
 same. --server asks one elsewhere: -w and what is about this machine can't be

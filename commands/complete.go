@@ -77,12 +77,17 @@ func runComplete(ctx context.Context, rt *workbench.Runtime, app *cli.App, l com
 		}
 	}
 	at := locate(app, l.words)
-	found := at.suggest(&completer{ctx: ctx, rt: rt, app: app}, l.cursor)
+	found := at.suggest(&completer{ctx: ctx, rt: rt, app: app, typed: l.cursor}, l.cursor)
 	out := rt.Streams.Out
 	filter := l.shell == "bash" || l.shell == "powershell" // the others match by rules of their own
-	for _, s := range found.list[:min(len(found.list), mostSuggestions)] {
+	filter = filter || len(found.list) > mostSuggestions
+	shown := 0
+	for _, s := range found.list {
 		if !harmless(s.value) || filter && !strings.HasPrefix(s.value, l.cursor) {
 			continue
+		}
+		if shown++; shown > mostSuggestions {
+			break
 		}
 		about := term.CutEnd(strings.TrimSpace(term.Clean(s.about)), widestAbout)
 		if about != "" {

@@ -11,7 +11,12 @@ import (
 // documents are those that are stored, or those that were removed.
 func (c *completer) documents(removed bool) suggestions {
 	return c.fromStore(func(ctx context.Context, eng *engine.Engine) (out suggestions, err error) {
-		docs, err := eng.Documents(ctx, removed)
+		f := engine.DocumentFilter{Removed: removed, Limit: mostSuggestions + 1}
+		docs, err := eng.ListDocuments(ctx, f)
+		if err == nil && len(docs) > mostSuggestions {
+			f.Prefix = c.typed
+			docs, err = eng.ListDocuments(ctx, f)
+		}
 		for _, d := range docs {
 			out.add(d.Name, d.MIME+", "+term.Size(d.Size))
 		}

@@ -43,6 +43,9 @@ type completer struct {
 	ctx context.Context
 	rt  *workbench.Runtime
 	app *cli.App
+
+	typed string           // the word at the cursor
+	read  *registry.Mirror // what mirror has read
 }
 
 // flagValue suggests values of a flag: by what its help calls them, so that a
@@ -318,7 +321,15 @@ func (c *completer) agents() suggestions {
 // toolsets are the installed ones.
 func (c *completer) toolsets() suggestions {
 	var out suggestions
-	for _, set := range c.mirror().Toolsets {
+	dirs, err := c.rt.Dirs()
+	if err != nil {
+		return out
+	}
+	index, err := registry.ReadIndex(dirs.Data)
+	if err != nil {
+		return out
+	}
+	for _, set := range index.Toolsets {
 		out.add(set.ID, set.Name+" "+set.Version)
 	}
 	return out
@@ -327,15 +338,16 @@ func (c *completer) toolsets() suggestions {
 // mirror is what is kept of toolsets for reading without the store; where that
 // can't be read it is as if there were none.
 func (c *completer) mirror() *registry.Mirror {
-	dirs, err := c.rt.Dirs()
-	if err != nil {
-		return new(registry.Mirror)
+	if c.read != nil {
+		return c.read
 	}
-	m, err := registry.ReadMirror(dirs.Data)
-	if err != nil {
-		return new(registry.Mirror)
+	c.read = new(registry.Mirror)
+	if dirs, err := c.rt.Dirs(); err == nil {
+		if m, err := registry.ReadMirror(dirs.Data); err == nil {
+			c.read = m
+		}
 	}
-	return m
+	return c.read
 }
 
 // models are those that the configuration names and that providers told of

@@ -89,6 +89,14 @@ func sameContent(d *ChatDocument) *ChatDocument {
 	out.Messages = slices.Clone(d.Messages)
 	for i := range out.Messages {
 		out.Messages[i].ChatID, out.Messages[i].ManifestID = "", "" // states stay on their machine
+		out.Messages[i].Parts = slices.Clone(out.Messages[i].Parts)
+		for k, p := range out.Messages[i].Parts {
+			if p.Result != nil { // an imported result comes from outside
+				result := *p.Result
+				result.Outside = ""
+				out.Messages[i].Parts[k].Result = &result
+			}
+		}
 	}
 	slices.SortFunc(out.Messages, func(a, b Message) int { return strings.Compare(a.ID, b.ID) })
 	out.ToolCalls = slices.Clone(d.ToolCalls)

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +86,7 @@ func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedD
 		return nil, err
 	}
 	defer release()
-	have, err := e.documentsByName(ctx)
+	have, err := e.namedDocuments(ctx, all)
 	if err != nil {
 		return nil, err
 	}
@@ -103,30 +101,39 @@ func (e *Engine) AddDocuments(ctx context.Context, all ...NewDocument) ([]AddedD
 		}
 		seen[n.Name] = true
 	}
+	var fresh []*AddedDocument
+	var contents [][]byte
 	for i := range out {
-		if out[i].Same {
-			continue
+		if !out[i].Same {
+			fresh, contents = append(fresh, &out[i]), append(contents, all[i].Data)
 		}
-		if out[i].ManifestID, err = e.storeContent(ctx, all[i].Data); err != nil {
-			return nil, err
-		}
+	}
+	kept, err := e.storeContents(ctx, contents)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range fresh {
+		d.ManifestID = kept[i]
 	}
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for i := range out {
-			if out[i].Same {
-				if there, err := e.tables.documents.Get(tx, kv.Str(out[i].ID)); err == nil && there.DeletedAt == nil {
-					continue
-				} else if err != nil && !errors.Is(err, kv.ErrNotFound) {
-					return err
-				}
-				return fault.New(fault.Busy, "the document "+out[i].Name+" was removed meanwhile; nothing was added")
+			if !out[i].Same {
+				continue
 			}
-			if _, err := e.tables.documents.Find(tx, "name", kv.Str(out[i].Name)); err == nil {
-				return takenName(out[i].Name) // somebody was faster
+			if there, err := e.tables.documents.Get(tx, kv.Str(out[i].ID)); err == nil && there.DeletedAt == nil {
+				continue
+			} else if err != nil && !errors.Is(err, kv.ErrNotFound) {
+				return err
+			}
+			return fault.New(fault.Busy, "the document "+out[i].Name+" was removed meanwhile; nothing was added")
+		}
+		for _, d := range fresh {
+			if _, err := e.tables.documents.Find(tx, "name", kv.Str(d.Name)); err == nil {
+				return takenName(d.Name) // another command was faster
 			} else if !errors.Is(err, kv.ErrNotFound) {
 				return err
 			}
-			if err := e.tables.documents.Put(tx, &out[i].Document); err != nil {
+			if err := e.tables.documents.Put(tx, &d.Document); err != nil {
 				return err
 			}
 		}
@@ -174,51 +181,67 @@ func (e *Engine) documentTrouble(err error) error {
 	return e.storeTrouble(err)
 }
 
-// storeContent takes a content into the store of states, as the one file of a
-// state of its own: so it is checked, counted, collected and backed up as the
-// files of chats are.
-func (e *Engine) storeContent(ctx context.Context, data []byte) (manifest string, err error) {
-	way := filepath.Join(e.o.DataDir, "cache", "documents")
-	if err := os.MkdirAll(way, 0o700); err != nil {
-		return "", storeFault("make the folder "+way, err)
+// storeContents takes contents into the store of states, each as the one file of a
+// state of its own: so it is checked, counted, collected and backed up as the files
+// of chats are. It returns the ids of the states.
+func (e *Engine) storeContents(ctx context.Context, contents [][]byte) ([]string, error) {
+	if len(contents) == 0 {
+		return nil, nil
 	}
-	dir, remove, err := e.temporaries.TempDir(way, "document-")
+	for _, data := range contents {
+		if limit := e.o.States.MaxFile; limit > 0 && int64(len(data)) >= limit {
+			return nil, fault.New(fault.Failed, "keep the document: it is larger than the limit for a file", "fettle config show limits")
+		}
+	}
+	kept, err := e.states.KeepFiles(ctx, cas.About{ChatID: DocumentsID, Source: cas.UserUpload}, documentFile, contents, e.o.States)
 	if err != nil {
-		return "", storeFault("make a folder for the document", err)
+		return nil, stateFault("keep the documents", err)
 	}
-	defer func() { err = errors.Join(err, remove()) }()
-	if err := os.WriteFile(filepath.Join(dir, documentFile), data, 0o600); err != nil {
-		return "", storeFault("write the document", err)
+	ids := make([]string, len(kept))
+	for i, m := range kept {
+		ids[i] = m.ID
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", storeFault("open the document's folder", err)
-	}
-	defer root.Close()
-	ws := &cas.Workspace{Path: dir, Root: root}
-	snap, err := e.states.Snapshot(ctx, ws, cas.SnapshotOptions{
-		About: cas.About{ChatID: DocumentsID, Source: cas.UserUpload}, Limits: e.o.States,
-	})
-	if err != nil {
-		return "", stateFault("keep the document", err)
-	}
-	if len(snap.Left) > 0 {
-		return "", fault.New(fault.Failed, "keep the document: "+snap.Left[0].Reason, "fettle config show limits")
-	}
-	return snap.Manifest.ID, e.states.Forget(ctx, ws)
+	return ids, nil
+}
+
+// DocumentFilter chooses documents of a list.
+type DocumentFilter struct {
+	// Removed chooses those that were removed and can be brought back.
+	Removed bool
+	// Prefix chooses those whose names begin with it.
+	Prefix string
+	// Limit bounds the list; 0 is all.
+	Limit int
 }
 
 // Documents lists the documents by name, or those that were removed and can be
 // brought back, the last one first.
 func (e *Engine) Documents(ctx context.Context, removed bool) ([]Document, error) {
+	return e.ListDocuments(ctx, DocumentFilter{Removed: removed})
+}
+
+// ListDocuments is Documents for those that a filter chooses. It reads no others,
+// unless removed ones are listed.
+func (e *Engine) ListDocuments(ctx context.Context, f DocumentFilter) ([]Document, error) {
 	var out []Document
+	r := kv.Range{}
+	if f.Prefix != "" {
+		r.From = kv.Str(f.Prefix)
+	}
 	err := e.view(ctx, func(tx *kv.Tx) error {
 		out = nil
-		for d, err := range legible(e, e.tables.documents.Scan(tx, kv.Range{})) {
+		all := e.tables.documents.ByIndex(tx, "name", nil, r)
+		if f.Removed {
+			all = e.tables.documents.Scan(tx, kv.Range{})
+		}
+		for d, err := range legible(e, all) {
 			if err != nil {
 				return err
 			}
-			if (d.DeletedAt != nil) == removed {
+			switch named := strings.HasPrefix(d.Name, f.Prefix); {
+			case !f.Removed && (!named || f.Limit > 0 && len(out) == f.Limit):
+				return nil // names ascend
+			case named && (d.DeletedAt != nil) == f.Removed:
 				out = append(out, *d)
 			}
 		}
@@ -227,20 +250,37 @@ func (e *Engine) Documents(ctx context.Context, removed bool) ([]Document, error
 	if err != nil && !errors.Is(err, kv.ErrNotFound) {
 		return nil, err
 	}
-	slices.SortFunc(out, func(a, b Document) int {
-		if removed {
-			return b.DeletedAt.Compare(*a.DeletedAt)
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	if f.Removed {
+		slices.SortFunc(out, func(a, b Document) int { return b.DeletedAt.Compare(*a.DeletedAt) })
+	}
+	if f.Limit > 0 {
+		out = out[:min(len(out), f.Limit)]
+	}
 	return out, nil
 }
 
-func (e *Engine) documentsByName(ctx context.Context) (map[string]Document, error) {
-	all, err := e.Documents(ctx, false)
-	out := make(map[string]Document, len(all))
-	for _, d := range all {
-		out[d.Name] = d
+// namedDocuments returns the documents that have the names of new ones.
+func (e *Engine) namedDocuments(ctx context.Context, all []NewDocument) (map[string]Document, error) {
+	out := map[string]Document{}
+	err := e.view(ctx, func(tx *kv.Tx) error {
+		clear(out)
+		for i := range all {
+			if all[i].Name == "" || len(all[i].Name) > maxDocumentName {
+				continue // planDocument says what is wrong with it
+			}
+			d, err := e.tables.documents.Find(tx, "name", kv.Str(all[i].Name))
+			if errors.Is(err, kv.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			out[d.Name] = *d
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		err = nil // there is no store yet
 	}
 	return out, err
 }

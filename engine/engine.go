@@ -123,8 +123,10 @@ type Engine struct {
 	turns  map[TurnID]*turn // live ones, and the last few that ended
 	ended  []TurnID
 	closed bool
-	box    *toolbox       // as of the last look
-	wg     sync.WaitGroup // of starts and live turns
+	box    *toolbox // as of the last look
+	// usualBox is the toolbox of requests that choose no tools, where that isn't box.
+	usualBox *toolbox
+	wg       sync.WaitGroup // of starts and live turns
 	// keeping is set once the goroutine runs that looks after the store, and
 	// collecting stops what it is at; nil where it is at nothing.
 	keeping    bool

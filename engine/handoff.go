@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,13 +32,20 @@ type handover struct {
 
 // chooseAgent finds the agent that the turn enters by: the request's, else the
 // chat's.
-func (t *turn) chooseAgent(conv *conversation) error {
+func (t *turn) chooseAgent(ctx context.Context, conv *conversation) error {
 	name := t.req.Agent
 	if name == "" {
 		name = conv.chat.Agent
 	}
 	if name == "" || name == NoAgent || len(t.req.Calls) > 0 {
 		return nil
+	}
+	wider, err := t.widen(ctx)
+	if t.unlimited = true; err == nil && (wider || len(t.leftOut) > 0) { // its agent chooses
+		err = t.chooseTools()
+	}
+	if err != nil {
+		return err
 	}
 	a, err := t.box.agents.Find(name)
 	if err != nil {

@@ -3,9 +3,42 @@ package engine
 import (
 	"slices"
 
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/toolset"
 )
+
+// chooseTools sets what the model is offered, and checks the calls of the request.
+func (t *turn) chooseTools() error {
+	if t.req.app != nil {
+		t.offer = t.req.app.offer
+		t.names = t.offer.Names()
+		return t.checkCalls()
+	}
+	t.leftOut = nil
+	switch {
+	case t.req.Tools == nil:
+		t.offer = t.offered()
+	case len(t.req.Tools) == 0:
+		t.offer, _ = toolset.NewSet() // no entries, nothing to refuse
+	default:
+		var err error
+		if t.offer, err = t.box.tools.Offered().Select(t.req.Tools...); err != nil {
+			return fault.Wrap(fault.Usage, "--tool", err, "fettle ask --tool 'read_*' …")
+		}
+	}
+	if t.clients == nil {
+		var err error
+		if t.clients, err = clientEntries(t.req.ClientTools); err != nil {
+			return err
+		}
+		t.req.ClientTools = nil
+	}
+	t.chosen = t.offer
+	t.offer = t.withClients(t.offer)
+	t.names = t.offer.Names()
+	return t.checkCalls()
+}
 
 // offered are the tools that a model is offered where nobody chose any. Where a
 // person can be asked these are all. Where nobody can, as in a pipe, builtins
@@ -15,21 +48,37 @@ import (
 // with a new release.
 func (t *turn) offered() *toolset.Set {
 	all := t.box.tools.Offered()
-	if t.req.CanConfirm || len(t.req.Calls) > 0 || t.req.workflow != nil { // a person's own call is its own wish
+	if len(t.req.Calls) > 0 || t.req.workflow != nil { // a person's own call is its own wish
 		return all
 	}
-	rules := slices.Concat(t.policy.Allow, t.eng.granted("").Allow)
-	var kept []toolset.Entry
-	for e := range all.All() {
-		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
-		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !permission.Names(rules, e.Tool.ID) {
-			continue
+	kept := slices.Collect(all.All())
+	if !t.req.CanConfirm {
+		kept = t.withoutQuestions(kept)
+	}
+	if !t.unlimited {
+		kept, t.leftOut = withinLimit(kept, func(tool toolset.Tool) bool { return tool.ToolsetID == "" || t.box.session[tool.ID] })
+		for _, l := range t.box.left {
+			if t.req.CanConfirm || !l.server { // without questions it would be left out anyway
+				t.leftOut = append(t.leftOut, l)
+			}
 		}
-		kept = append(kept, e)
 	}
 	set, err := toolset.NewSet(kept...)
 	if err != nil { // can't be: each entry was in a set before
 		return all
 	}
 	return set
+}
+
+// withoutQuestions leaves out the tools that only a person could allow.
+func (t *turn) withoutQuestions(all []toolset.Entry) (kept []toolset.Entry) {
+	rules := slices.Concat(t.policy.Allow, t.eng.granted("").Allow)
+	for _, e := range all {
+		ours := e.Tool.ToolsetID == "" || t.box.remote[e.Tool.ID]
+		if ours && (e.Tool.RequiresConfirmation || e.Tool.Annotations.OpenWorld) && !permission.Names(rules, e.Tool.ID) {
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept
 }

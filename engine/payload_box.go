@@ -215,7 +215,9 @@ func (e *Engine) Pages(ctx context.Context) ([]Page, error) {
 	if e.o.Runner == nil {
 		return nil, nil
 	}
-	m, err := e.ToolsetMirror(ctx)
+	want := registry.None()
+	want.Toolset = func(t *registry.IndexedToolset) bool { return t.Shows }
+	m, err := e.mirrorOf(ctx, want)
 	if err != nil {
 		return nil, err
 	}

@@ -133,22 +133,23 @@ func (e *Engine) artifact(file string) ([]byte, error) {
 // ToolPage gives the page of a tool's html renderer as its toolset has it, without
 // data in it. The page is a stranger's, see RenderDocument.
 func (e *Engine) ToolPage(ctx context.Context, toolID string) ([]byte, error) {
-	m, err := e.ToolsetMirror(ctx)
+	set, err := e.toolsetOfTool(ctx, toolID)
 	if err != nil {
 		return nil, err
 	}
-	for _, set := range m.Toolsets {
-		for _, t := range set.Tools {
-			r := t.Tool.Renderer
-			if t.Tool.ID != toolID || r == nil || r.Type != toolset.RenderHTML {
-				continue
-			}
-			page, err := e.page(set.ID, set.Revision, strings.TrimPrefix(r.Artifact, "$toolset/"))
-			if err != nil {
-				return nil, fault.Wrap(fault.NotFound, "read the page of "+toolID, err)
-			}
-			return page, nil
+	if set == nil {
+		set = new(registry.MirrorToolset)
+	}
+	for _, t := range set.Tools {
+		r := t.Tool.Renderer
+		if t.Tool.ID != toolID || r == nil || r.Type != toolset.RenderHTML {
+			continue
 		}
+		page, err := e.page(set.ID, set.Revision, strings.TrimPrefix(r.Artifact, "$toolset/"))
+		if err != nil {
+			return nil, fault.Wrap(fault.NotFound, "read the page of "+toolID, err)
+		}
+		return page, nil
 	}
 	return nil, fault.New(fault.NotFound, "no tool "+toolID+" has a page")
 }

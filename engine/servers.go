@@ -235,10 +235,10 @@ func (t *turn) sessionTools(ctx context.Context) error {
 		return fault.Wrap(fault.Failed, "gather the tools of the session", err)
 	}
 	box := *t.box // the engine's own is shared with other turns
-	box.tools, box.remote = tools, map[string]bool{}
+	box.tools, box.remote, box.session = tools, map[string]bool{}, map[string]bool{}
 	maps.Copy(box.remote, t.box.remote)
 	for _, entry := range entries {
-		box.remote[entry.Tool.ID] = true
+		box.remote[entry.Tool.ID], box.session[entry.Tool.ID] = true, true
 	}
 	t.box = &box
 	return nil

@@ -17,7 +17,9 @@ import (
 
 // MCPServers are the MCP servers that there are, by id.
 func (e *Engine) MCPServers(ctx context.Context) ([]registry.MirrorServer, error) {
-	m, err := e.ToolsetMirror(ctx)
+	want := registry.None()
+	want.Server = nil
+	m, err := e.mirrorOf(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -26,16 +28,24 @@ func (e *Engine) MCPServers(ctx context.Context) ([]registry.MirrorServer, error
 
 // MCPServer gives one of them.
 func (e *Engine) MCPServer(ctx context.Context, id string) (*registry.MirrorServer, error) {
-	servers, err := e.MCPServers(ctx)
+	want := registry.None()
+	want.Server = func(s *registry.IndexedServer) bool { return s.ID == id }
+	m, err := e.mirrorOf(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Servers {
+		if m.Servers[i].ID == id {
+			return &m.Servers[i], nil
+		}
+	}
+	x, err := e.toolsetIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var known []string
-	for i := range servers {
-		if servers[i].ID == id {
-			return &servers[i], nil
-		}
-		known = append(known, servers[i].ID)
+	for _, s := range x.Servers {
+		known = append(known, s.ID)
 	}
 	return nil, missingFault(&registry.NotFoundError{What: "MCP server", ID: id, Known: known})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/registry"
 	"github.com/fettle-cli/fettle/toolset/render"
 )
 
@@ -140,16 +139,13 @@ func (e *Engine) isService(ctx context.Context, toolID string) (is, usable bool,
 	if e.o.Runner == nil {
 		return false, false, nil
 	}
-	m, err := e.ToolsetMirror(ctx)
-	if err != nil {
+	set, err := e.toolsetOfTool(ctx, toolID)
+	if err != nil || set == nil {
 		return false, false, err
 	}
-	for i := range m.Toolsets {
-		set := &m.Toolsets[i]
-		for j := range set.Tools {
-			if t := &set.Tools[j]; t.Tool.ID == toolID {
-				return t.Service, set.Usable() && t.Usable(), nil
-			}
+	for j := range set.Tools {
+		if t := &set.Tools[j]; t.Tool.ID == toolID {
+			return t.Service, set.Usable() && t.Usable(), nil
 		}
 	}
 	return false, false, nil
@@ -255,20 +251,18 @@ func (e *Engine) endOrphans(ctx context.Context) {
 // orphaned says why a service has to end; "" is that it may go on, or that nothing
 // can be told just now.
 func (e *Engine) orphaned(ctx context.Context, s toolset.Service) string {
-	m, err := e.ToolsetMirror(ctx)
-	if err != nil {
-		return ""
-	}
-	at := slices.IndexFunc(m.Toolsets, func(t registry.MirrorToolset) bool { return t.ID == s.ToolsetID })
+	set, err := e.oneToolset(ctx, s.ToolsetID)
 	switch {
-	case at < 0:
+	case err != nil:
+		return ""
+	case set == nil:
 		return "its toolset was removed"
-	case !m.Toolsets[at].Usable():
+	case !set.Usable():
 		return "its toolset was switched off"
-	case m.Toolsets[at].Revision != s.Revision:
+	case set.Revision != s.Revision:
 		return "its toolset was updated"
 	}
-	for _, t := range m.Toolsets[at].Tools {
+	for _, t := range set.Tools {
 		if t.Tool.ID == s.ToolID && !t.Usable() {
 			return "its tool was switched off"
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/journal"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/internal/schema"
-	"github.com/fettle-cli/fettle/toolset"
 )
 
 // Start begins a turn. It returns once the person's message is accepted, that
@@ -78,13 +77,13 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		abandon: make(chan struct{}), since: e.o.Now(),
 	}
 	var err error
-	if t.box, err = e.toolbox(ctx); err != nil {
+	if t.box, err = e.toolboxFor(ctx, needOf(&t.req)); err != nil {
 		return nil, nil, err
 	}
 	if err := t.sessionTools(ctx); err != nil {
 		return nil, nil, err
 	}
-	if err := t.checkRequest(); err != nil {
+	if err := t.checkRequest(ctx); err != nil {
 		return nil, nil, err
 	}
 	conv, err := e.converse(ctx, req)
@@ -104,7 +103,7 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 	err := t.giveHistory(conv)
 	if err == nil {
-		err = t.chooseAgent(conv)
+		err = t.chooseAgent(ctx, conv)
 	}
 	if err == nil {
 		err = t.chooseModel(ctx, conv)
@@ -141,7 +140,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 // chat's record.
 const maxSystem = 1 << 20
 
-func (t *turn) checkRequest() error {
+func (t *turn) checkRequest(ctx context.Context) error {
 	if len(t.req.Calls) > 0 && len(t.req.Parts) == 0 {
 		t.req.Parts = directParts(t.req.Calls)
 	}
@@ -156,7 +155,8 @@ func (t *turn) checkRequest() error {
 		return err
 	}
 	t.policy = t.eng.o.Policy.With(t.req.Policy)
-	if err := t.policy.Check(); err != nil {
+	err := t.policy.Check()
+	if err != nil {
 		return fault.Wrap(fault.Usage, "read the rules", err, `fettle ask --allow 'write_file(path=notes/**)' …`)
 	}
 	if t.req.Schema != nil {
@@ -168,6 +168,13 @@ func (t *turn) checkRequest() error {
 	}
 	if err := t.deal(); err != nil {
 		return err
+	}
+	if err = t.chooseTools(); err == nil {
+		return nil
+	}
+	// The message is to name what was meant among all tools.
+	if wider, werr := t.widen(ctx); werr != nil || !wider {
+		return errors.Join(err, werr)
 	}
 	return t.chooseTools()
 }
@@ -194,34 +201,6 @@ func (t *turn) checkChat() error {
 		return fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
 	}
 	return nil
-}
-
-func (t *turn) chooseTools() error {
-	if t.req.app != nil {
-		t.offer = t.req.app.offer
-		t.names = t.offer.Names()
-		return t.checkCalls()
-	}
-	t.offer = t.offered()
-	if t.req.Tools != nil {
-		t.offer = t.box.tools.Offered()
-		var err error
-		if t.offer, err = t.offer.Select(t.req.Tools...); err != nil {
-			return fault.Wrap(fault.Usage, "--tool", err, "fettle ask --tool 'read_*' …")
-		}
-		if len(t.req.Tools) == 0 {
-			t.offer, _ = toolset.NewSet() // no entries, nothing to refuse
-		}
-	}
-	var err error
-	if t.clients, err = clientEntries(t.req.ClientTools); err != nil {
-		return err
-	}
-	t.req.ClientTools = nil
-	t.chosen = t.offer
-	t.offer = t.withClients(t.offer)
-	t.names = t.offer.Names()
-	return t.checkCalls()
 }
 
 func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {

@@ -32,7 +32,9 @@ type ToolGroup struct {
 // ToolGroups gathers all tools: builtin ones, those of toolsets, and those that
 // MCP servers had when they were last looked at.
 func (e *Engine) ToolGroups(ctx context.Context) ([]ToolGroup, error) {
-	m, err := e.ToolsetMirror(ctx)
+	want := registry.None()
+	want.Server = nil
+	m, err := e.mirrorOf(ctx, want)
 	if err != nil {
 		return nil, err
 	}

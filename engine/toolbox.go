@@ -16,37 +16,76 @@ import (
 // of them can't be used.
 type toolbox struct {
 	generation int64
-	tools      *toolset.Set
-	agents     *Agents
-	shows      *showcase
-	workflows  []Workflow
-	unusable   map[string]string // by tool id
-	sealed     map[string]bool   // tools that the sandbox lets reach nothing
-	remote     map[string]bool   // tools of MCP servers
+	// partial reports that toolsets that the turn doesn't need were not read; left
+	// are those of them that maxOffered leaves out.
+	partial   bool
+	left      []leftOut
+	tools     *toolset.Set
+	agents    *Agents
+	shows     *showcase
+	workflows []Workflow
+	unusable  map[string]string // by tool id
+	sealed    map[string]bool   // tools that the sandbox lets reach nothing
+	remote    map[string]bool   // tools of MCP servers
+	session   map[string]bool   // those of them that belong to the turn's session
 }
 
-// toolbox gives the tools and agents of now. Each turn looks, so that one engine
-// serves toolsets that are imported while it lives; only a change costs more
-// than reading a file.
+// toolbox returns all tools and agents that there are now.
 func (e *Engine) toolbox(ctx context.Context) (*toolbox, error) {
+	return e.toolboxFor(ctx, toolNeed{all: true})
+}
+
+// toolboxFor returns the tools and agents that there are now, or at least those
+// that are needed. Each turn looks, so that one engine serves toolsets that are
+// imported while it lives. Only a change costs more than the reading of the index.
+func (e *Engine) toolboxFor(ctx context.Context, need toolNeed) (*toolbox, error) {
 	if e.o.Runner == nil {
 		return &toolbox{tools: e.o.Tools, agents: e.o.Agents, shows: e.newShowcase(nil)}, nil
 	}
-	m, err := e.ToolsetMirror(ctx)
+	x, err := e.toolsetIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.box != nil && e.box.generation == m.Generation {
-		return e.box, nil
+	if box := e.keptBox(x.Generation, need); box != nil {
+		return box, nil
+	}
+	want, left := need.wanted()
+	m, err := x.Read(e.o.DataDir, want)
+	partial := err == nil && len(m.Toolsets)+len(m.Servers) < len(x.Toolsets)+len(x.Servers)
+	if err != nil { // it has changed meanwhile, or has to be written again
+		if m, err = e.ToolsetMirror(ctx); err != nil {
+			return nil, err
+		}
+		*left = nil
 	}
 	box, err := e.gather(m)
 	if err != nil {
 		return nil, err
 	}
-	e.box = box
+	box.partial, box.left = partial, *left
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case !partial:
+		e.box = box
+	case !need.named:
+		e.usualBox = box
+	}
 	return box, nil
+}
+
+// keptBox returns a toolbox that was made before and is still right; nil where
+// there is none.
+func (e *Engine) keptBox(generation int64, need toolNeed) *toolbox {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.box != nil && e.box.generation == generation {
+		return e.box
+	}
+	if !need.all && !need.named && e.usualBox != nil && e.usualBox.generation == generation {
+		return e.usualBox
+	}
+	return nil
 }
 
 // gather makes a toolbox of the mirror. What can't be used is left out with its

@@ -33,15 +33,53 @@ func (e *Engine) installed() *registry.Registry {
 	})
 }
 
-// ToolsetMirror gives what turns need of the installed toolsets. It reads
-// toolsets.json and opens the store only where that is missing or damaged.
+// ToolsetMirror returns what turns need of all installed toolsets. It opens the
+// store only where the mirror is missing or damaged.
 func (e *Engine) ToolsetMirror(ctx context.Context) (*registry.Mirror, error) {
-	m, err := registry.ReadMirror(e.o.DataDir)
+	return e.mirrorOf(ctx, registry.Wanted{})
+}
+
+// mirrorOf is ToolsetMirror for the toolsets and servers that are wanted. Where
+// the mirror had to be written from the store it has all of them.
+func (e *Engine) mirrorOf(ctx context.Context, want registry.Wanted) (*registry.Mirror, error) {
+	m, err := registry.ReadParts(e.o.DataDir, want)
 	if err == nil {
 		return m, nil
 	}
 	m, err = e.installed().Mirror(ctx)
 	return m, e.toolsetFault("read the installed toolsets", err)
+}
+
+// toolsetIndex returns the index of the installed toolsets.
+func (e *Engine) toolsetIndex(ctx context.Context) (*registry.Index, error) {
+	if x, err := registry.ReadIndex(e.o.DataDir); err == nil {
+		return x, nil
+	}
+	if _, err := e.ToolsetMirror(ctx); err != nil {
+		return nil, err
+	}
+	x, err := registry.ReadIndex(e.o.DataDir)
+	return x, e.toolsetFault("read the installed toolsets", err)
+}
+
+// toolsetOfTool returns the toolset that brings a tool; nil where none does.
+func (e *Engine) toolsetOfTool(ctx context.Context, toolID string) (*registry.MirrorToolset, error) {
+	id, _, _ := strings.Cut(toolID, ":")
+	return e.oneToolset(ctx, id)
+}
+
+// oneToolset returns a toolset; nil where there is none.
+func (e *Engine) oneToolset(ctx context.Context, id string) (*registry.MirrorToolset, error) {
+	m, err := e.mirrorOf(ctx, registry.OneToolset(id))
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Toolsets {
+		if m.Toolsets[i].ID == id {
+			return &m.Toolsets[i], nil
+		}
+	}
+	return nil, nil
 }
 
 // PlanToolset looks at a bundle that is to be imported. The plan must be closed.

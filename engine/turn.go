@@ -52,6 +52,10 @@ type turn struct {
 	feed    *feed
 	box     *toolbox
 	offer   *toolset.Set
+	// leftOut are the tools that maxOffered leaves out, which doesn't bind where
+	// unlimited is set.
+	leftOut   []leftOut
+	unlimited bool
 	// agent speaks now, entry is the one that the turn began with; nil without
 	// agents. handed are those that handed over, in order, allTools what the
 	// request offers, base the model of agents that name none.
@@ -178,7 +182,7 @@ func (t *turn) loop() error {
 	if t.req.workflow != nil {
 		return t.runWorkflow(limit)
 	}
-	if err := t.noteLeftOut(); err != nil {
+	if err := errors.Join(t.noteLimit(), t.noteLeftOut()); err != nil {
 		return err
 	}
 	if err := t.announce(); err != nil {
@@ -423,7 +427,7 @@ func (t *turn) forget() {
 	t.accept.Parts = nil // which TurnQuestion reads
 	t.mu.Unlock()
 	t.req.Parts, t.req.Schema, t.schema, t.offer, t.names = nil, nil, nil, nil, nil
-	t.unshown, t.model, t.allTools, t.box, t.cards = nil, nil, nil, nil, nil
+	t.unshown, t.model, t.allTools, t.box, t.cards, t.leftOut = nil, nil, nil, nil, nil, nil
 	t.clients, t.chosen = nil, nil
 	t.native, t.req.workflow = nil, nil
 	t.fit, t.learning = fitting{}, nil

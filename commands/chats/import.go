@@ -171,17 +171,18 @@ type importFile struct {
 // importFiles opens what can be read once, and copies it into temporary files,
 // which remove removes.
 func importFiles(ctx context.Context, rt *workbench.Runtime, names []string) (files []importFile, remove func(), err error) {
-	var copies []string
+	var copies []func() error
 	remove = func() {
-		for _, path := range copies {
-			_ = os.Remove(path) // the system removes its temporary files in time
+		for _, drop := range copies {
+			_ = drop() // what stays is recorded, and removed by a later command
 		}
 	}
 	for _, name := range names {
 		path := name
 		if info, err := os.Stat(name); name == "-" || err == nil && !info.Mode().IsRegular() {
-			if path, err = copyOnce(ctx, rt, name); path != "" {
-				copies = append(copies, path)
+			var drop func() error
+			if path, drop, err = copyOnce(ctx, rt, name); drop != nil {
+				copies = append(copies, drop)
 			}
 			if err != nil {
 				return nil, remove, err
@@ -204,21 +205,21 @@ func openImport(name, path string) (*os.File, error) {
 	return f, nil
 }
 
-// copyOnce copies standard input, or another pipe, into a temporary file and
-// returns its path, also with an error.
-func copyOnce(ctx context.Context, rt *workbench.Runtime, name string) (path string, err error) {
+// copyOnce copies standard input, or another pipe, into a temporary file. It returns
+// the file's path and what removes it; with an error remove may be nil.
+func copyOnce(ctx context.Context, rt *workbench.Runtime, name string) (path string, remove func() error, err error) {
 	from := rt.Streams.In.File()
 	if name != "-" {
 		if from, err = openImport(name, name); err != nil {
-			return "", err
+			return "", nil, err
 		}
 		defer from.Close() // it was only read
 	} else if rt.Streams.In.IsTerminal() {
-		return "", cmdline.Usagef("fettle chats import FILE", "there is no file to import, and standard input is the terminal")
+		return "", nil, cmdline.Usagef("fettle chats import FILE", "there is no file to import, and standard input is the terminal")
 	}
-	to, err := os.CreateTemp("", "fettle-import-*.jsonl")
+	to, remove, err := rt.Temporaries().TempFile(os.TempDir(), "fettle-import-", ".jsonl")
 	if err != nil {
-		return "", fault.Wrap(fault.Failed, "import "+input.Named(name), err)
+		return "", nil, fault.Wrap(fault.Failed, "import "+input.Named(name), err)
 	}
 	if from != nil {
 		var in io.ReadCloser
@@ -227,8 +228,8 @@ func copyOnce(ctx context.Context, rt *workbench.Runtime, name string) (path str
 			err = errors.Join(err, in.Close())
 		}
 	}
-	if err = errors.Join(err, to.Close()); err != nil {
+	if err != nil {
 		err = fault.Wrap(fault.Failed, "import "+input.Named(name), err)
 	}
-	return to.Name(), err
+	return to.Name(), remove, err
 }

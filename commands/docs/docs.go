@@ -59,25 +59,29 @@ func newList(rt *workbench.Runtime) *cli.Command {
 		Name:        "list",
 		Usage:       "list documents",
 		Description: "In a pipe each document is a line of name, kind, bytes, when it was added and id,\nwith tabs between.",
-		UsageText:   "fettle docs list\nfettle docs list -o json\nfettle docs list --deleted",
+		UsageText:   "fettle docs list\nfettle docs list -n 20\nfettle docs list -o json\nfettle docs list --deleted",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "deleted", Usage: "list those that were removed and can be brought back"}, cmdline.OutputFlag(),
+			&cli.BoolFlag{Name: "deleted", Usage: "list those that were removed and can be brought back"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "list at most `N`; 0 is all"}, cmdline.OutputFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if err := cmdline.OnlyOutput(c, path); err != nil {
 				return err
 			}
-			return runList(c.Context, rt, c.Bool("deleted"), c.String("output"))
+			if c.Int("limit") < 0 {
+				return cmdline.Usagef(path+" -n 20", "-n is how many documents are listed; %d is none", c.Int("limit"))
+			}
+			return runList(c.Context, rt, engine.DocumentFilter{Removed: c.Bool("deleted"), Limit: c.Int("limit")}, c.String("output"))
 		},
 	}
 }
 
-func runList(ctx context.Context, rt *workbench.Runtime, deleted bool, output string) error {
+func runList(ctx context.Context, rt *workbench.Runtime, f engine.DocumentFilter, output string) error {
 	eng, err := rt.StoreEngine()
 	if err != nil {
 		return err
 	}
-	docs, err := eng.Documents(ctx, deleted)
+	docs, err := eng.ListDocuments(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func runList(ctx context.Context, rt *workbench.Runtime, deleted bool, output st
 		return workbench.PrintJSON(rt, listJSON{workbench.OutputVersion, docs})
 	}
 	switch {
-	case len(docs) == 0 && deleted:
+	case len(docs) == 0 && f.Removed:
 		rt.Notice("no documents that can be brought back")
 		return nil
 	case len(docs) == 0:

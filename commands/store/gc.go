@@ -35,8 +35,9 @@ type gcJSON struct {
 
 func newStoreGC(rt *workbench.Runtime) *cli.Command {
 	return storeCommand("gc", "remove what no chat needs any more", `Nothing that a state of a chat has is removed. It waits until no other command
-is keeping a state. Python packages go, too, that no installed toolset needs and
-nobody used within the last hour.`, "fettle store gc",
+is keeping a state. The store's files are rewritten only where that frees an eighth
+of them. Python packages are removed, too, that no installed toolset needs and that
+were not used within the last hour.`, "fettle store gc",
 		func(ctx context.Context, output string) error { return runStoreGC(ctx, rt, output) })
 }
 
@@ -47,7 +48,7 @@ func runStoreGC(ctx context.Context, rt *workbench.Runtime, output string) error
 	}
 	w := rt.Work("store gc")
 	w.Stage("looking for what no chat needs", 0)
-	report, err := eng.ShrinkStates(ctx, func() { w.Stage("giving the room back to the disk", 0) })
+	report, err := eng.ShrinkStates(ctx, func() { w.Stage("returning the freed space to the disk", 0) })
 	var packages python.Pruned
 	if err == nil {
 		w.Stage("looking for Python packages that no toolset needs", 0)

@@ -218,16 +218,22 @@ func (rt *Runtime) settings(cfg *config.Config, allow []string) (string, error) 
 	}
 	// It is missing while somebody changes the toolsets, who waits for this server's
 	// answer to go on: so it is never made anew here.
-	mirror, err := registry.ReadMirror(dirs.Data)
+	index, err := registry.ReadIndex(dirs.Data)
 	if err != nil {
 		return "", err
 	}
 	var toolsets [][]string
-	for _, set := range mirror.Toolsets {
-		toolsets = append(toolsets, append([]string{set.ID, set.Revision}, set.Policy(dirs.Home, os.LookupEnv).Env...))
+	for _, set := range index.Toolsets {
+		of := []string{set.ID, set.Revision}
+		for _, name := range set.Env {
+			if value, isSet := os.LookupEnv(name); isSet {
+				of = append(of, name+"="+value)
+			}
+		}
+		toolsets = append(toolsets, of)
 	}
 	raw, err := json.Marshal([]any{
-		turnSettings(cfg, allow), secretsOf(cfg), variables(cfg), toolsets, serverVariables(mirror.Servers), dirs.Config, dirs.Home,
+		turnSettings(cfg, allow), secretsOf(cfg), variables(cfg), toolsets, serverVariables(index.Servers), dirs.Config, dirs.Home,
 	})
 	if err != nil {
 		return "", err
@@ -318,12 +324,10 @@ func playsScript(cfg *config.Config) bool {
 }
 
 // serverVariables are those of the environment that are filled in for MCP servers.
-func serverVariables(servers []registry.MirrorServer) map[string]string {
+func serverVariables(servers []registry.IndexedServer) map[string]string {
 	out := map[string]string{}
 	for i := range servers {
-		c, set := &servers[i].Config, &servers[i].Settings
-		for _, text := range slices.Concat([]string{c.Command, c.URL, set.ClientID, set.ClientSecret}, c.Args,
-			slices.Collect(maps.Values(c.Env)), slices.Collect(maps.Values(c.Headers))) {
+		for _, text := range servers[i].Texts {
 			for _, name := range mcp.Variables(text) {
 				if value, ok := os.LookupEnv(name); ok {
 					out[name] = value

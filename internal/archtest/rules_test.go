@@ -186,6 +186,11 @@ func layers() []rule {
 			forbid: []string{"./internal/kv/..."},
 			why:    "figures are taken of what people run, not of its parts' insides",
 		},
+		{
+			rooms: []string{"./internal/soak/..."}, tests: true,
+			forbid: []string{"./..."}, allow: []string{"./internal/needtest"},
+			why: "the soak runs the program from outside, as its users do",
+		},
 	}
 }
 

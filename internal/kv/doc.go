@@ -9,7 +9,7 @@
 // # Vocabulary
 //
 //   - Store: a database by its folder. [Open] does nothing but name it.
-//   - Operation: one View, Update, Batch flush, Sync, Verify or Compact.
+//   - Operation: one View, Update, Batch flush, Sync, Verify, Compact or Reclaim.
 //   - Session: the time in which a Store has the database open. Operations
 //     that follow each other closely share one.
 //   - Key: a tuple of strings and integers, see [Key] for its order.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/pb"
+
+	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -106,7 +108,7 @@ func (s *Store) replaceManifest(text []byte) error {
 	_, err = f.Write(text)
 	err = errors.Join(err, f.Sync(), f.Close(), s.syncNames())
 	if err == nil {
-		err = os.Rename(path, s.file(badger.ManifestFilename))
+		err = atomicfile.Rename(path, s.file(badger.ManifestFilename))
 	}
 	if err != nil {
 		_ = os.Remove(path)

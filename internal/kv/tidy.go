@@ -138,23 +138,29 @@ func (s *Store) Verify(ctx context.Context) error {
 	})
 }
 
-// Compact merges all tables, and gives back the room of values that have been
-// replaced, removed or have expired, from logs that are at least half dead. It
-// takes seconds for gigabytes and holds the store for as long. Files can go only
-// when the database is closed, so Compact ends by letting go, also of a store
-// that is held, until the next operation; where another operation runs at that
-// moment, they go with the next close.
+// Compact merges all tables, and removes the value logs of which at least half is
+// dead. It rewrites the whole store, which takes seconds for gigabytes, and holds
+// it for as long; [Store.Reclaim] does so only where it pays. Files can be removed
+// only when the database is closed, so Compact ends with a close, also of a store
+// that is held; where another operation is running at that moment, the files are
+// removed at the next close.
 func (s *Store) Compact(ctx context.Context) error {
+	return s.rewrite(ctx, compacting, func(valueLog) bool { return true })
+}
+
+// rewrite merges the tables, where need is compacting, and removes those of the
+// chosen value logs of which at least half is dead.
+func (s *Store) rewrite(ctx context.Context, need access, chosen func(valueLog) bool) error {
 	release, err := s.beforeWrite(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	sess, err := s.enter(ctx, compacting)
+	sess, err := s.enter(ctx, need)
 	if err != nil {
 		return err
 	}
-	err = guardMapped(func() error { return s.compact(ctx, sess) })
+	err = guardMapped(func() error { return s.compact(ctx, sess, need, chosen) })
 	if errors.Is(err, errMapped) {
 		err = s.fault("compact", err)
 	}
@@ -162,8 +168,8 @@ func (s *Store) Compact(ctx context.Context) error {
 	return errors.Join(err, s.letGo())
 }
 
-// compact does the work of Compact in one session.
-func (s *Store) compact(ctx context.Context, sess *session) error {
+// compact does the work of rewrite in one session.
+func (s *Store) compact(ctx context.Context, sess *session, need access, chosen func(valueLog) bool) error {
 	// The writer's token keeps Updates of this process away.
 	select {
 	case s.writer <- struct{}{}:
@@ -171,12 +177,14 @@ func (s *Store) compact(ctx context.Context, sess *session) error {
 		return fmt.Errorf("compact store %s: %w", s.dir, ctx.Err())
 	}
 	defer func() { <-s.writer }()
-	if err := sess.db.Flatten(2); err != nil {
-		return s.fault("compact", err)
+	if need == compacting {
+		if err := sess.db.Flatten(2); err != nil {
+			return s.fault("compact", err)
+		}
 	}
 	for _, l := range sess.plan.logs {
-		if slices.Contains(sess.dead, l.path) {
-			continue // by an earlier Compact
+		if slices.Contains(sess.dead, l.path) || !chosen(l) {
+			continue // removed by an earlier Compact, or kept
 		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("compact store %s: %w", s.dir, err)

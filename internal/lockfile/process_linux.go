@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,7 @@ const maxProc = 1 << 20
 
 // word is what a command line may show of a process: the name of a program or of a
 // command. Anything else may be what a user has typed, or sequences for a terminal.
-var word = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`) })
 
 // commandOf returns the program of a process and its first argument, where that is a
 // plain word.
@@ -26,10 +27,10 @@ func commandOf(pid int) string {
 	text := readProc(fmt.Sprintf("/proc/%d/cmdline", pid))
 	args := strings.Split(text, "\x00")
 	name := filepath.Base(args[0])
-	if !word.MatchString(name) {
+	if !word().MatchString(name) {
 		return ""
 	}
-	if len(args) > 1 && word.MatchString(args[1]) {
+	if len(args) > 1 && word().MatchString(args[1]) {
 		name += " " + args[1]
 	}
 	return name

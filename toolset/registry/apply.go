@@ -43,7 +43,7 @@ func (r *Registry) Apply(ctx context.Context, p *Plan, o ApplyOptions) (*Toolset
 	}
 	r.pause("files noted")
 	var set *Toolset
-	err = r.change(ctx, func(tx *kv.Tx) (err error) { set, err = r.install(tx, p); return err })
+	err = r.change(ctx, theToolset(p.Manifest.ID), func(tx *kv.Tx) (err error) { set, err = r.install(tx, p); return err })
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // SetEnabled switches a toolset on or off. It tells whether that changed
 // anything.
 func (r *Registry) SetEnabled(ctx context.Context, id string, on bool) (changed bool, err error) {
-	err = r.changing(ctx, func(tx *kv.Tx) error {
+	err = r.changing(ctx, theToolset(id), func(tx *kv.Tx) error {
 		set, err := r.tables.toolsets.Get(tx, kv.Str(id))
 		if errors.Is(err, kv.ErrNotFound) {
 			return r.missing(tx, id)
@@ -32,7 +32,7 @@ func (r *Registry) SetEnabled(ctx context.Context, id string, on bool) (changed 
 // SetToolEnabled switches one tool on or off, a builtin one too. It tells
 // whether that changed anything.
 func (r *Registry) SetToolEnabled(ctx context.Context, toolID string, on bool) (changed bool, err error) {
-	err = r.changing(ctx, func(tx *kv.Tx) error {
+	err = r.changing(ctx, toolsetOf(toolID), func(tx *kv.Tx) error {
 		rec, err := r.toolRecord(tx, toolID)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (r *Registry) SetRenderer(ctx context.Context, toolID string, renderer tool
 	if priority == 0 {
 		return &StateError{ID: toolID, Msg: "priority 0 is the toolset's own renderer; take another, such as 10"}
 	}
-	return r.changing(ctx, func(tx *kv.Tx) error {
+	return r.changing(ctx, toolsetOf(toolID), func(tx *kv.Tx) error {
 		rec, err := r.toolRecord(tx, toolID)
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func (r *Registry) RemoveRenderer(ctx context.Context, toolID string, priority i
 	if priority == 0 {
 		return &StateError{ID: toolID, Msg: "priority 0 is the toolset's own renderer; it stays"}
 	}
-	return r.changing(ctx, func(tx *kv.Tx) error {
+	return r.changing(ctx, toolsetOf(toolID), func(tx *kv.Tx) error {
 		if _, err := r.toolRecord(tx, toolID); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (r *Registry) RemoveRenderer(ctx context.Context, toolID string, priority i
 // Revoke takes the approval of a toolset back: its tools are offered no more
 // until Trust gives it again.
 func (r *Registry) Revoke(ctx context.Context, id string) error {
-	return r.changing(ctx, func(tx *kv.Tx) error {
+	return r.changing(ctx, theToolset(id), func(tx *kv.Tx) error {
 		set, err := r.load(tx, id)
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ type Trusted struct {
 
 // Trust approves what an installed toolset brings and wants.
 func (r *Registry) Trust(ctx context.Context, id string, t Trusted) error {
-	return r.changing(ctx, func(tx *kv.Tx) error {
+	return r.changing(ctx, theToolset(id), func(tx *kv.Tx) error {
 		set, err := r.load(tx, id)
 		if err != nil {
 			return err
@@ -216,7 +216,7 @@ func (r *Registry) Remove(ctx context.Context, id string) (*Removed, error) {
 	}
 	defer release()
 	out := new(Removed)
-	err = r.change(ctx, func(tx *kv.Tx) error {
+	err = r.change(ctx, theToolset(id), func(tx *kv.Tx) error {
 		set, err := r.load(tx, id)
 		if err != nil {
 			return err

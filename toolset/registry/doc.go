@@ -15,8 +15,10 @@
 //     installed version.
 //   - Item: one thing that is approved by itself, such as a host, a variable, a
 //     command or the description of a tool. Approval: its pinned hash.
-//   - Mirror: toolsets.json, what turns need of the records, for reading without
-//     the store's lock.
+//   - Mirror: what turns need of the records, for reading without the store's lock.
+//     It consists of an index, toolsets.json, and a part for each toolset and MCP
+//     server, `cache/toolsets/<sha256>.json`. A turn reads the parts that it uses; a
+//     change writes the parts of what it changed, and the index.
 //
 // # Records
 //
@@ -54,9 +56,10 @@
 //   - The same contents twice change nothing but the source and the approvals.
 //   - An export depends on nothing but the records: the same bytes for the same
 //     state. Switches and renderers of the user's are not part of it.
-//   - The mirror is removed before the records change and written after, so it
-//     is right or not there. [ReadMirror] tells [ErrNoMirror] then, and
-//     [Registry.Mirror] makes it anew from the store.
+//   - The index is removed before the records change and written after, so it
+//     is right or missing. Parts are named by their contents, so those that an index
+//     names are of one state. [ReadMirror] returns [ErrNoMirror] where anything is
+//     missing or damaged, and [Registry.Mirror] writes it again from the store.
 //   - One toolset, tool or server that can't be used is listed with its reason,
 //     in lists and in the mirror, and keeps no other from being used.
 //

@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -112,6 +114,45 @@ func (w *world) sound() {
 	if !slices.Equal(want, got) {
 		w.t.Errorf("the mirror has\n%v\nand the records\n%v", got, want)
 	}
+	w.asRebuilt()
+}
+
+// asRebuilt checks that the mirror, which changes bring up piece by piece, is the
+// one that the records as a whole give.
+func (w *world) asRebuilt() {
+	w.t.Helper()
+	before, err := os.ReadFile(mirrorFile(w.dir))
+	if err != nil {
+		if _, err := ReadIndex(w.dir); err == nil {
+			return // nothing was ever imported
+		}
+		w.t.Fatal(err)
+	}
+	parts := w.partNames()
+	if _, err := w.Rebuild(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	after, err := os.ReadFile(mirrorFile(w.dir))
+	if err != nil || !bytes.Equal(before, after) {
+		w.t.Errorf("the mirror was\n%s\nand the records give\n%s (%v)", before, after, err)
+	}
+	if now := w.partNames(); !slices.Equal(parts, now) {
+		w.t.Errorf("the parts were\n%v\nand the records give\n%v", parts, now)
+	}
+}
+
+// partNames lists the parts of the mirror.
+func (w *world) partNames() []string {
+	w.t.Helper()
+	entries, err := os.ReadDir(partsDir(w.dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
 }
 
 // folders lists the folders of revisions, and anything else that lies there.

@@ -50,7 +50,7 @@ func (r *Registry) List(ctx context.Context) ([]Info, error) {
 	var out []Info
 	err := r.view(ctx, func(tx *kv.Tx) error {
 		out = nil
-		ids, err := r.ids(tx)
+		ids, err := keysOf(tx, r.tables.toolsets)
 		if err != nil {
 			return err
 		}

@@ -166,14 +166,18 @@ func lockPath(dataDir, name string) (string, error) {
 }
 
 // change runs fn as one transaction that is safe from a power cut, with the
-// mirror out of the way, and writes the mirror after it. The caller holds the
-// lock of changes.
-func (r *Registry) change(ctx context.Context, fn func(*kv.Tx) error) error {
+// mirror out of the way, and writes the mirror after it. fn changes the records of
+// nothing but t. The caller holds the lock of changes.
+func (r *Registry) change(ctx context.Context, t touched, fn func(*kv.Tx) error) error {
 	release, err := r.lock(ctx, mirrorLock)
 	if err != nil {
 		return err
 	}
 	defer release()
+	before, err := ReadIndex(r.o.DataDir)
+	if err != nil {
+		before = nil // it is written from the records
+	}
 	if err := dropMirror(r.o.DataDir); err != nil {
 		return err
 	}
@@ -184,38 +188,35 @@ func (r *Registry) change(ctx context.Context, fn func(*kv.Tx) error) error {
 		}
 		return r.count(tx)
 	})
-	if err != nil {
-		// nothing has changed, so the mirror is what it was
-		return errors.Join(err, r.restoreMirror(ctx))
+	if err == nil {
+		r.pause("records written")
 	}
-	r.pause("records written")
+	if err != nil {
+		return errors.Join(err, r.bringUp(ctx, before, t))
+	}
 	// The change is made. Where the mirror can't be written, the next reader finds none
 	// and reads the records.
-	_ = r.restoreMirror(ctx)
+	_ = r.bringUp(ctx, before, t)
 	return nil
 }
 
 // count notes that the records have changed.
 func (r *Registry) count(tx *kv.Tx) error {
-	now, err := r.tables.counter.Get(tx, kv.Str("toolsets"))
-	if errors.Is(err, kv.ErrNotFound) {
-		now, err = new(generation), nil
-	}
+	now, err := r.generation(tx)
 	if err != nil {
 		return err
 	}
-	now.Number++
-	return r.tables.counter.Put(tx, now)
+	return r.tables.counter.Put(tx, &generation{Number: now + 1})
 }
 
 // changing is change under the lock of changes, which it takes.
-func (r *Registry) changing(ctx context.Context, fn func(*kv.Tx) error) error {
+func (r *Registry) changing(ctx context.Context, t touched, fn func(*kv.Tx) error) error {
 	release, err := r.lock(ctx, changeLock)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return r.change(ctx, fn)
+	return r.change(ctx, t, fn)
 }
 
 // Hold keeps other processes from changing records, files and mirror of the

@@ -41,7 +41,7 @@ type ServerSettings struct {
 // pinned to goes where it is another server now.
 func (r *Registry) PutServer(ctx context.Context, config manifest.MCPServer, set ServerSettings) error {
 	id := config.ID
-	return r.changing(ctx, func(tx *kv.Tx) error {
+	return r.changing(ctx, theServer(id), func(tx *kv.Tx) error {
 		if has, err := r.tables.toolsets.Has(tx, kv.Str(id)); err != nil || has {
 			return errors.Join(err, &StateError{ID: id, Msg: "a toolset has this name; take another"})
 		}
@@ -65,7 +65,7 @@ func (r *Registry) PutServer(ctx context.Context, config manifest.MCPServer, set
 
 // RemoveServer removes an MCP server of the user's own.
 func (r *Registry) RemoveServer(ctx context.Context, id string) error {
-	return r.changing(ctx, func(tx *kv.Tx) error {
+	return r.changing(ctx, theServer(id), func(tx *kv.Tx) error {
 		s, err := r.tables.servers.Get(tx, kv.Str(id))
 		if errors.Is(err, kv.ErrNotFound) {
 			return r.noServer(tx, id)
@@ -218,7 +218,7 @@ func (r *Registry) ServerProblem(ctx context.Context, serverID, why string) erro
 }
 
 func (r *Registry) server(ctx context.Context, serverID string, fn func(*Server)) error {
-	return r.changing(ctx, func(tx *kv.Tx) error {
+	return r.changing(ctx, theServer(serverID), func(tx *kv.Tx) error {
 		s, err := r.tables.servers.Get(tx, kv.Str(serverID))
 		if errors.Is(err, kv.ErrNotFound) {
 			return r.noServer(tx, serverID)
