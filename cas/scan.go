@@ -146,7 +146,7 @@ func (s *scanner) folder(job folderJob, buf []byte) (*folderScan, []folderJob, e
 		return failedFolder(job, err)
 	}
 	if s.rules != nil && job.path != "" && !job.kept && !inStage(job.path, "") {
-		if why := omitFolder(d, names); why != "" {
+		if why := omitFolder(d, names); why != "" && !s.wasContent(job.path) {
 			return &folderScan{omit: why}, nil, nil
 		}
 	}
@@ -224,7 +224,11 @@ func (f *folderReader) look(name string, st *stat) {
 	kept := false
 	if f.s.rules != nil && !inStage(f.job.path, name) {
 		var why string
-		if why, kept = f.s.rules.omitName(f.job.path, name, st.form == folderForm, f.names); why != "" {
+		why, kept = f.s.rules.omitName(f.job.path, name, st.form == folderForm, f.names)
+		if (why == omitNode || why == omitTarget) && f.s.wasContent(join(f.job.path, name)) {
+			why = ""
+		}
+		if why != "" {
 			f.take(was, cached{Entry: Entry{Name: name, Kind: Omitted, Text: why}})
 			return
 		}
@@ -239,6 +243,15 @@ func (f *folderReader) look(name string, st *stat) {
 	default:
 		f.take(was, cached{Entry: Entry{Name: name, Kind: Special, Text: st.form.String()}})
 	}
+}
+
+// wasContent reports whether the last state has a folder with something in it. Such a
+// folder stays content when a file appears that marks folders which can be made again: a
+// tool could take the user's files out of what undo restores by adding one. The user's
+// own rules still leave it out.
+func (s *scanner) wasContent(path string) bool {
+	old := s.old.dirs[path]
+	return old != nil && len(old.ents) > 0
 }
 
 // inStage tells names of a restore's own folder, for which no rule counts: after

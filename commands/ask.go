@@ -106,7 +106,7 @@ func (o askOptions) request(rt *workbench.Runtime, cfg *config.Config) (engine.T
 		if err != nil {
 			return engine.TurnRequest{}, err
 		}
-		if err := toolset.CheckBound(o.workspace, toolset.Places{Home: dirs.Home, DataDir: dirs.Data}); err != nil {
+		if err := toolset.CheckBound(o.workspace, toolset.Places{Home: dirs.Home, DataDir: dirs.Data, Own: workbench.OwnState(dirs)}); err != nil {
 			return engine.TurnRequest{}, fault.Wrap(fault.Usage, "-w", err, "fettle ask -w DIR …, with a folder of a project")
 		}
 	}

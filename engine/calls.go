@@ -189,6 +189,9 @@ func (t *turn) runGroup(calls []*call) error {
 	if runs, err = t.refuseMoved(runs, ws); err != nil || len(runs) == 0 {
 		return err
 	}
+	if err := t.guardRepositories(runs, ws); err != nil {
+		return t.refuseUnkept(runs, err)
+	}
 	for _, c := range runs {
 		t.taint(c)
 	}

@@ -40,7 +40,10 @@ type Options struct {
 	// DataDir is the absolute path of the data directory; it is made when
 	// something is first written.
 	DataDir string
-	Models  Models
+	// Own are the other files and folders of fettle's own state. No folder that contains
+	// one, or is inside of one, becomes a workspace.
+	Own    toolset.OwnState
+	Models Models
 	// Tools are the tools that belong to the program; nil has none.
 	Tools *toolset.Set
 	// Agents are those that belong to no toolset; nil has none. They may hand
@@ -53,6 +56,11 @@ type Options struct {
 	// MCP reaches MCP servers; nil leaves them out. Whoever made it ends it,
 	// after the Engine was closed.
 	MCP MCP
+	// CommandsWriteGit lets commands add and change repositories in the user's folders.
+	CommandsWriteGit bool
+	// SealsRepositories reports whether sandboxes keep tools from changing the
+	// repositories that exist in the user's folders; nil is no.
+	SealsRepositories func(context.Context) bool
 	// Services are the tools that live on after their calls; nil has none.
 	Services Services
 	// Policy holds for every turn.

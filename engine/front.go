@@ -63,7 +63,12 @@ func (e *Engine) chatID(r ChatRef) (string, error) {
 
 // CheckWorkspace says why a folder can't be a chat's workspace, if that is so.
 func (e *Engine) CheckWorkspace(dir string) error {
-	return toolset.CheckBound(dir, toolset.Places{DataDir: e.o.DataDir})
+	return toolset.CheckBound(dir, e.places())
+}
+
+// places are what a folder of the user's must keep away from.
+func (e *Engine) places() toolset.Places {
+	return toolset.Places{DataDir: e.o.DataDir, Own: e.o.Own}
 }
 
 // StateByID gives a state by its id, as events name it; nil where the store has

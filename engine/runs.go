@@ -55,7 +55,7 @@ func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 			left--
 			t.drain(run) // what it reported comes before its end
 			t.withdraw(e.by)
-			t.reportEnd(t.endWithState(e, ws))
+			t.reportEnd(t.endWithState(t.withOldRules(t.withoutRepositories(e, ws), ws), ws))
 		case <-cancelled:
 			cancelled, grace = nil, time.After(t.eng.grace)
 		case <-grace:
@@ -261,7 +261,7 @@ func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
 		select {
 		case e := <-run.ends:
 			t.drain(run)
-			t.reportEnd(t.endWithState(e, ws))
+			t.reportEnd(t.endWithState(t.withOldRules(t.withoutRepositories(e, ws), ws), ws))
 		default:
 			t.states.suspect = true
 			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))

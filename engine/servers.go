@@ -16,6 +16,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/toolset"
 	"github.com/fettle-cli/fettle/toolset/clientconfig"
+	"github.com/fettle-cli/fettle/toolset/gitguard"
 	"github.com/fettle-cli/fettle/toolset/manifest"
 	"github.com/fettle-cli/fettle/toolset/mcp"
 	"github.com/fettle-cli/fettle/toolset/registry"
@@ -215,8 +216,9 @@ func (t *turn) sessionTools(ctx context.Context) error {
 	found := make([][]toolset.Tool, len(servers))
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
+	folder := t.sessionFolder(ctx)
 	for i, s := range servers {
-		wg.Go(func() { found[i], errs[i] = t.eng.o.MCP.Offer(ctx, s, t.sessionFolder()) })
+		wg.Go(func() { found[i], errs[i] = t.eng.o.MCP.Offer(ctx, s, folder) })
 	}
 	wg.Wait()
 	var entries []toolset.Entry
@@ -246,15 +248,26 @@ func (t *turn) sessionTools(ctx context.Context) error {
 // sessionFolder is where a session's servers are started to be asked for their
 // tools: the folder that the turn names, so that the same process serves its
 // calls.
-func (t *turn) sessionFolder() *toolset.Workspace {
+func (t *turn) sessionFolder(ctx context.Context) *toolset.Workspace {
 	if t.req.Workspace == "" {
 		return nil
 	}
 	path, err := filepath.EvalSymlinks(t.req.Workspace)
-	if err != nil || toolset.CheckBound(path, toolset.Places{DataDir: t.eng.o.DataDir}) != nil {
+	if err != nil || toolset.CheckBound(path, t.eng.places()) != nil {
 		return nil // checkChat says what is wrong with it
 	}
-	return &toolset.Workspace{Path: path, Bound: true}
+	ws := &toolset.Workspace{Path: path, Bound: true}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	found, err := gitguard.Scan(ctx, root)
+	if err != nil {
+		return nil // no server is started in a folder whose repositories aren't known
+	}
+	ws.Repositories, ws.BareParts = found.Repositories(), found.BareParts()
+	return ws
 }
 
 // sessionServers gives the servers of a session ids that nothing else has.

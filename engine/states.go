@@ -75,19 +75,7 @@ func (t *turn) stateBefore(ws *toolset.Workspace) error {
 	if err != nil {
 		return err
 	}
-	ws.Repositories = repositoriesIn(snap.Left)
 	return t.remark(snap)
-}
-
-// repositoriesIn are the `.git` that a snapshot has left out.
-func repositoriesIn(left []cas.Left) []string {
-	var out []string
-	for _, l := range left {
-		if l.Kind == cas.Omitted && toolset.IsRepository(l.Path) {
-			out = append(out, l.Path)
-		}
-	}
-	return out
 }
 
 // stateAfter takes the state that a call leaves, and tells what it changed. It

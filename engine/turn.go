@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
+	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
 
 // eventLog is where a turn's events are made durable: a journal, or nothing
@@ -92,14 +93,19 @@ type turn struct {
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
 	states    states
-	cards     *cards
-	cited     cited     // remarks of its providers
-	older     older     // what is before path
-	notes     []string  // footnotes on what was left out before the turn began
-	since     time.Time // it was asked for
-	span      Span
-	made      string   // a workspace to remove at the end
-	put       []string // the uploads that are in the workspace
+	// repositories are those of the user's folder before the calls that run; nil where
+	// no call can add one.
+	repositories *gitguard.Found
+	// rules are the exclusion rules of the user's folder before these calls.
+	rules *ignoreRules
+	cards *cards
+	cited cited     // remarks of its providers
+	older older     // what is before path
+	notes []string  // footnotes on what was left out before the turn began
+	since time.Time // it was asked for
+	span  Span
+	made  string   // a workspace to remove at the end
+	put   []string // the uploads that are in the workspace
 
 	gone    atomic.Bool // the turn has let go of its journal
 	mu      sync.Mutex

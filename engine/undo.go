@@ -335,7 +335,7 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 	var ws *toolset.Workspace
 	var err error
 	if chat.Workspace != "" {
-		ws, err = toolset.OpenBound(chat.Workspace, toolset.Places{DataDir: e.o.DataDir})
+		ws, err = toolset.OpenBound(chat.Workspace, e.places())
 	} else {
 		ws, err = toolset.OpenManaged(e.managedDir(chat.ID))
 	}

@@ -22,7 +22,7 @@ func (t *turn) workspace() (*toolset.Workspace, error) {
 	}
 	var err error
 	if dir := t.accept.Chat.Workspace; dir != "" {
-		t.ws, err = toolset.OpenBound(dir, toolset.Places{DataDir: t.eng.o.DataDir})
+		t.ws, err = toolset.OpenBound(dir, t.eng.places())
 	} else {
 		t.ws, err = t.openManaged()
 	}

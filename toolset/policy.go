@@ -29,9 +29,12 @@ type Policy struct {
 	Links []string `json:"links,omitempty"`
 	// Writable are further folders that may be written to, such as a cache.
 	Writable []string `json:"writable,omitempty"`
+	// Lent are those of Readable and Writable that fettle itself gives from its own
+	// state, such as a toolset's version. Every other grant there is refused.
+	Lent []string `json:"lent,omitempty"`
 	// Sealed are files and folders inside of writable ones that stay as they
 	// are, such as a repository's .git, from which git runs hooks outside of
-	// any sandbox. One that isn't there is no fault. Only [LevelFull] can keep a
+	// any sandbox. One that doesn't exist can't be made either, if its folder exists. Only [LevelFull] can keep a
 	// process from them; the file tools always do.
 	Sealed []string `json:"sealed,omitempty"`
 	// Env are variables, NAME=value, that a manifest named and the user gave
@@ -279,6 +282,9 @@ func CheckEnvName(name string) error {
 	}) >= 0 || name[0] >= '0' && name[0] <= '9' {
 		return fmt.Errorf("variable %q: want letters, digits and _", name)
 	}
+	if err := CheckOwnEnv(name); err != nil {
+		return err
+	}
 	upper := strings.ToUpper(name)
 	for _, prefix := range []string{"LD_", "DYLD_", "PYTHON", "GIT_", "BASH_FUNC", "PERL5", "RUBY", "NPM_CONFIG_"} {
 		if strings.HasPrefix(upper, prefix) {
@@ -291,6 +297,19 @@ func CheckEnvName(name string) error {
 		"HOME", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
 		"NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED", "EDITOR", "VISUAL", "PAGER", "BROWSER", "SHELL":
 		return fmt.Errorf("variable %s: it chooses what code is loaded, or whom a program trusts", name)
+	}
+	return nil
+}
+
+// ownEnv is the prefix of the variables that configure fettle.
+const ownEnv = "FETTLE_"
+
+// CheckOwnEnv refuses the variables that configure fettle, whoever asks for them: they
+// name the data directory, the configuration and keys, and a fettle that a tool starts
+// would use them.
+func CheckOwnEnv(name string) error {
+	if strings.HasPrefix(strings.ToUpper(name), ownEnv) {
+		return fmt.Errorf("variable %s: names that begin with %s configure fettle and are never passed to a tool; choose another name", name, ownEnv)
 	}
 	return nil
 }

@@ -209,3 +209,16 @@ func TestExitInWords(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+// What configures fettle is refused in any letter case, also for servers of the user's own.
+func TestCheckOwnEnv(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{"FETTLE_DATA": false, "fettle_config": false, "FETTLE_": false, "FETTLE": true, "MY_FETTLE_DATA": true} {
+		if err := CheckOwnEnv(name); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := (Policy{Env: []string{name + "=x"}}).Check(); (err == nil) != ok {
+			t.Errorf("a policy with %s: %v", name, err)
+		}
+	}
+}

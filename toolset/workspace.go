@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,10 +22,10 @@ type Workspace struct {
 	// Bound tells that the folder is the user's own, where `.git` is never
 	// read or written.
 	Bound bool
-	// Repositories are the `.git` that lie deeper in a bound folder, of repositories
-	// inside of it, as paths below it with slashes: those that were there when its
-	// state was last taken. They are set before a call begins.
-	Repositories []string
+	// Repositories are the `.git` at any depth of a bound folder, and BareParts the
+	// files and folders of bare repositories that decide what git runs, as paths below
+	// it with slashes. They are those that exist when a call begins, and are set then.
+	Repositories, BareParts []string
 	// Temporaries records the files that tools write next to those that they
 	// replace; nil records nothing.
 	Temporaries *atomicfile.Ledger
@@ -89,11 +88,18 @@ func (p Policy) On(w *Workspace) Policy {
 	p.Workspace = w.Path
 	if w.Bound {
 		p.Sealed = append(slices.Clone(p.Sealed), filepath.Join(w.Path, gitFolder))
-		for _, git := range w.Repositories {
+		for _, git := range slices.Concat(w.Repositories, w.BareParts) {
 			p.Sealed = append(p.Sealed, filepath.Join(w.Path, filepath.FromSlash(git)))
 		}
 	}
 	return p
+}
+
+// OnWithGit is On without the seals on repositories.
+func (p Policy) OnWithGit(w *Workspace) Policy {
+	own := *w
+	own.BareParts = nil
+	return p.On(&own).Unsealed()
 }
 
 // Unsealed gives the policy without the seal on a repository's `.git`.
@@ -104,9 +110,6 @@ func (p Policy) Unsealed() Policy {
 
 const gitFolder = ".git"
 
-// IsRepository tells whether a path below a workspace, with slashes, is a `.git`.
-func IsRepository(name string) bool { return strings.EqualFold(path.Base(name), gitFolder) }
-
 // Close closes the root.
 func (w *Workspace) Close() error { return w.Root.Close() }
 
@@ -116,6 +119,8 @@ type Places struct {
 	Home string
 	// DataDir is fettle's data directory; it need not exist yet.
 	DataDir string
+	// Own are further files and folders of fettle's own state.
+	Own OwnState
 }
 
 // RefusedError says why a folder can't be a workspace.
@@ -180,6 +185,12 @@ func checkBound(dir string, p Places) (string, error) {
 		case inside(path, data) && exists(p.DataDir):
 			return refuse("it is inside fettle's data directory")
 		}
+	}
+	if p.Own.Check(path) != nil {
+		return refuse("it is inside fettle's own configuration or runtime directory")
+	}
+	if in, linked := p.Own.Inside(path); len(in) > 0 || linked != "" {
+		return refuse("fettle's own configuration or runtime directory is inside it")
 	}
 	return path, nil
 }

@@ -68,10 +68,11 @@ func commandPolicy(c config.RunCommand) (toolset.Policy, error) {
 		p.Least = toolset.LevelReduced
 	}
 	for _, name := range c.Env {
+		if err := toolset.CheckEnvName(name); err != nil {
+			return p, commandFault(err)
+		}
 		if value, ok := os.LookupEnv(name); ok {
 			p.Env = append(p.Env, name+"="+value)
-		} else if err := toolset.CheckEnvName(name); err != nil {
-			return p, commandFault(err)
 		}
 	}
 	if err := p.Check(); err != nil {

@@ -23,6 +23,9 @@ func newServers(rt *Runtime, launcher toolset.Launcher, dirs paths.Dirs) *mcp.Ma
 		Launcher: launcher, Dir: filepath.Join(dirs.Data, "mcp"), Version: rt.Build().Version, SignIn: rt.SignIn,
 		Tokens: store,
 		Lookup: func(ctx context.Context, name string) (string, bool, error) {
+			if err := toolset.CheckOwnEnv(name); err != nil {
+				return "", false, err
+			}
 			if value, ok := os.LookupEnv(name); ok {
 				return value, true, nil
 			}

@@ -201,9 +201,10 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.engine = engine.New(engine.Options{
-		DataDir: dirs.Data, Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner, MCP: rt.toolbox.servers, Services: rt.toolbox.python,
+		DataDir: dirs.Data, Own: OwnState(dirs), Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner, MCP: rt.toolbox.servers, Services: rt.toolbox.python,
 		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
 		Policy: permission.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask}, FoldersFromOutside: cfg.FoldersFromOutside,
+		CommandsWriteGit: cfg.RunCommand.Git == "write", SealsRepositories: rt.toolbox.sealsRepositories,
 		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
 		Hold:    rt.Hold, Tracer: rt.tracer(), StoreTaken: rt.StoreTaken(dirs),

@@ -48,6 +48,16 @@ func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	return b
 }
 
+// OwnState are the files and folders of fettle's own state, which no tool reaches. Of a
+// configuration that is a file by itself the folder is the user's.
+func OwnState(dirs paths.Dirs) toolset.OwnState {
+	config := dirs.Config
+	if dirs.ConfigNamed {
+		config = dirs.ConfigFile
+	}
+	return toolset.OwnState{dirs.Data, dirs.State, dirs.Cache, dirs.Runtime, config}
+}
+
 // indexEnv are the variables that say where Python packages come from.
 func indexEnv() []string {
 	var env []string
@@ -160,6 +170,13 @@ func (b *toolbox) forOneCall(spec python.Spec) toolset.Runner {
 		defer b.python.EndServices("its test is over", func(s toolset.Service) bool { return s.ChatID == c.ChatID })
 		return b.python.Runner(spec).Run(ctx, c)
 	})
+}
+
+// sealsRepositories reports whether sandboxes here keep tools from the repositories that
+// exist in a folder.
+func (b *toolbox) sealsRepositories(ctx context.Context) bool {
+	r, err := b.launcher.Report(ctx)
+	return err == nil && r.Level == toolset.LevelFull
 }
 
 // Close ends what was started.

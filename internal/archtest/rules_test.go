@@ -273,6 +273,11 @@ func leaves() []rule {
 			why: "python, mcp and builtin take a Launcher that sandbox satisfies; bundle, render and the rest know only the parent's types",
 		},
 		{
+			rooms:  []string{"./toolset/gitguard"},
+			forbid: []string{"./..."},
+			why:    "repositories are found by what is on the disk, whatever a workspace or a call is",
+		},
+		{
 			rooms: []string{"./toolset/wspath/..."}, tests: true,
 			forbid: []string{"./..."}, allow: []string{"./toolset"},
 			why: "which file a path means depends on the workspace alone; rules and tools share the answer",

@@ -134,7 +134,7 @@ func (c *commands) run(ctx context.Context, call toolset.Call, a commandArgs) (t
 func (c *commands) policyFor(ws *toolset.Workspace, a commandArgs) toolset.Policy {
 	p := c.policy.On(ws)
 	if c.o.WriteGit {
-		p = p.Unsealed()
+		p = c.policy.OnWithGit(ws)
 	}
 	p.UnixSockets = true // between its own processes; many programs need it
 	p.Limits.Time = c.time

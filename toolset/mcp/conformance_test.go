@@ -54,7 +54,7 @@ func TestConformance(t *testing.T) {
 				args := append([]string{filepath.Join(modules, suite.version, "dist", "index.js"), "client", "--timeout", "120000", "--command", self}, more...)
 				cmd := exec.CommandContext(ctx, node, args...)
 				cmd.Dir = t.TempDir()
-				cmd.Env = append(os.Environ(), "FETTLE_TEST_MCP=conformance", "NODE_OPTIONS=", "NO_PROXY=localhost,127.0.0.1", "GORACE=atexit_sleep_ms=0")
+				cmd.Env = append(os.Environ(), "TEST_FETTLE_MCP=conformance", "NODE_OPTIONS=", "NO_PROXY=localhost,127.0.0.1", "GORACE=atexit_sleep_ms=0")
 				out, err := cmd.CombinedOutput()
 				return string(out), err
 			}

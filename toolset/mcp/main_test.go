@@ -27,7 +27,7 @@ import (
 
 // TestMain is the tests, or one of the servers that they start.
 func TestMain(m *testing.M) {
-	switch kind := os.Getenv("FETTLE_TEST_MCP"); kind {
+	switch kind := os.Getenv("TEST_FETTLE_MCP"); kind {
 	case "":
 	case "conformance":
 		os.Exit(conform(os.Args))
@@ -349,7 +349,7 @@ func server(t *testing.T, kind string) mcp.Server {
 		t.Fatal(err)
 	}
 	return mcp.Server{
-		ID: "fix", Command: self, Env: map[string]string{"FETTLE_TEST_MCP": kind, "GORACE": "atexit_sleep_ms=0"}, Own: true,
+		ID: "fix", Command: self, Env: map[string]string{"TEST_FETTLE_MCP": kind, "GORACE": "atexit_sleep_ms=0"}, Own: true,
 		Policy: toolset.Policy{Network: toolset.NetworkAll, Least: toolset.LevelNone},
 	}
 }

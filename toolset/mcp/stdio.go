@@ -55,7 +55,7 @@ func (m *Manager) spawn(ctx context.Context, s Server, ws *toolset.Workspace) (*
 			return nil, err
 		}
 		command.Dir, c.release = dir, release
-		policy.Readable = append(policy.Readable, dir)
+		policy.Readable, policy.Lent = append(policy.Readable, dir), append(policy.Lent, dir)
 	}
 	if c.proc, err = m.o.Launcher.Start(ctx, policy, command); err != nil {
 		c.release()
@@ -77,7 +77,7 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 	if err != nil {
 		return policy, toolset.Command{}, err
 	}
-	policy.Writable = append(policy.Writable, home)
+	policy.Writable, policy.Lent = append(policy.Writable, home), []string{home}
 	if ws != nil {
 		policy = policy.On(ws)
 	}
@@ -94,7 +94,11 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 	policy.Readable = append(policy.Readable, prefixes(program)...)
 	policy.Links = append(slices.Clone(policy.Links), linksTo(program)...)
 	for name, value := range s.Env {
-		if err := toolset.CheckEnvName(name); err != nil && !s.Own {
+		check := toolset.CheckEnvName
+		if s.Own { // the user's own server gets what the user gives it, except for what configures fettle
+			check = toolset.CheckOwnEnv
+		}
+		if err := check(name); err != nil {
 			return policy, command, err
 		}
 		command.Env = append(command.Env, name+"="+value)

@@ -252,7 +252,7 @@ func (r *Runtime) fill(ctx context.Context, in Interpreter, b *bytecode, least t
 		return err
 	}
 	ran, err := r.o.Launcher.Run(ctx, toolset.Policy{
-		Readable: append(in.grants(), b.root), Writable: []string{into}, Least: least,
+		Readable: append(in.grants(), b.root), Writable: []string{into}, Lent: append(in.grants(), b.root, into), Least: least,
 		Limits: toolset.Limits{Time: compileTime, FileSize: maxBytecode, Memory: compileMemory},
 	}, toolset.Command{
 		Args: []string{in.Path, "-I", "-S", "-B", "-X", "utf8", "-c", compileSource}, Dir: into, Stdin: bytes.NewReader(job),

@@ -61,13 +61,14 @@ func (r *Runtime) plan(ctx context.Context, s Spec, ws *toolset.Workspace, repor
 		p.policy = p.policy.On(ws)
 	}
 	p.policy.Readable = slices.Concat(s.Policy.Readable, reads, in.grants())
+	p.policy.Lent = slices.Concat(reads, in.grants())
 	p.policy.Least = r.least(s)
 	p.command = toolset.Command{
 		Args: append(append([]string{python}, flags...), filepath.Join(in.runner, "runner.pyc")),
 		Env:  []string{"FETTLE_TOOLSET_DIR=" + root},
 	}
 	if p.code = r.bytecode(in, root); p.code.dir != "" {
-		p.policy.Readable = append(p.policy.Readable, p.code.dir)
+		p.policy.Readable, p.policy.Lent = append(p.policy.Readable, p.code.dir), append(p.policy.Lent, p.code.dir)
 		p.command.Env = append(p.command.Env, "FETTLE_BYTECODE="+p.code.dir)
 		p.folders = append(p.folders, p.code.dir)
 	}

@@ -266,7 +266,7 @@ type installer struct {
 // where it needs the index.
 func (j *installer) policy(online bool) toolset.Policy {
 	p := toolset.Policy{
-		Readable: j.in.grants(), Writable: []string{j.env}, Least: j.least,
+		Readable: j.in.grants(), Writable: []string{j.env}, Lent: append(j.in.grants(), j.env), Least: j.least,
 		Limits: toolset.Limits{Time: installTime, FileSize: installFile, Temp: installTemp, TempFiles: toolset.NoLimit},
 	}
 	if !online {

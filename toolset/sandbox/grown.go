@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// lookEvery is how often free space is asked for, which is one system call.
-	lookEvery = 500 * time.Millisecond
+	// lookEvery is how often free space is asked for, which is two system calls: a disk
+	// takes some hundred megabytes in that time.
+	lookEvery = 100 * time.Millisecond
 	// walkShare bounds what walking the workspace takes of a processor: after a
 	// walk the next waits for so many times as long as it took.
 	walkShare = 20
@@ -25,7 +26,8 @@ const (
 type size struct {
 	files int
 	bytes int64
-	free  int64         // -1 is unknown
+	free  int64         // bytes; -1 is unknown
+	room  int64         // for so many files; -1 is unknown
 	took  time.Duration // to find it out
 }
 
@@ -52,11 +54,16 @@ func (p *process) measure() {
 // watchWorkspace ends the process when it fills the disk or makes the
 // workspace grow too much.
 func (p *process) watchWorkspace() {
+	base := p.base
 	if !p.watches() {
-		return
+		if p.temp == "" {
+			return
+		}
+		base = make(chan size, 1)
+		base <- size{}
 	}
 	select {
-	case base := <-p.base:
+	case base := <-base:
 		if cause, detail := p.lookOut(base); cause != "" {
 			p.endInOrder(forced(), cause, detail)
 		}
@@ -71,41 +78,78 @@ func forced() context.Context {
 	return ctx
 }
 
-// lookOut returns with a cause, or with none when the process is over.
+// lookOut returns with a cause, or with none when the process is over. The workspace is
+// walked as soon as its disk has lost as much as the process may still write, so that it
+// can't write much more between two walks, and now and then in any case.
 func (p *process) lookOut(base size) (toolset.Cause, string) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	last, nextTemp := base, time.Time{}
 	for next := time.Now().Add(base.took * walkShare); ; {
 		select {
 		case <-p.over:
 			return "", ""
 		case <-tick.C:
 		}
-		free, limits := freeSpace(p.policy.Workspace), p.limits
+		if begun := time.Now(); begun.After(nextTemp) {
+			if cause, detail := p.overTemp(); cause != "" {
+				return cause, detail
+			}
+			nextTemp = time.Now().Add(time.Since(begun) * walkShare)
+		}
+		if !p.watches() {
+			continue
+		}
+		free, room, limits := freeSpace(p.policy.Workspace), freeFiles(p.policy.Workspace), p.limits
 		if free >= 0 && limits.FreeDisk >= 0 && free < limits.FreeDisk && free < base.free {
 			return toolset.DiskFull, fmt.Sprintf("%d MB were left on the workspace's disk, and %d MB have to stay free", free>>20, limits.FreeDisk>>20)
 		}
-		filling := limits.Grown >= 0 && base.free-free > limits.Grown
+		filling := limits.Grown >= 0 && last.free-free > limits.Grown-(last.bytes-base.bytes) ||
+			limits.GrownFiles >= 0 && room >= 0 && last.room-room > int64(limits.GrownFiles-(last.files-base.files))
 		if !filling && time.Now().Before(next) {
 			continue
 		}
-		now, _ := p.walk(0)
-		next = time.Now().Add(now.took * walkShare)
+		last, _ = p.walk(0)
+		next = time.Now().Add(last.took * walkShare)
 		switch {
-		case limits.Grown >= 0 && now.bytes-base.bytes > limits.Grown:
-			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d MB, and %d MB are allowed", (now.bytes-base.bytes)>>20, limits.Grown>>20)
-		case limits.GrownFiles >= 0 && now.files-base.files > limits.GrownFiles:
-			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d files, and %d are allowed", now.files-base.files, limits.GrownFiles)
+		case limits.Grown >= 0 && last.bytes-base.bytes > limits.Grown:
+			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d MB, and %d MB are allowed", (last.bytes-base.bytes)>>20, limits.Grown>>20)
+		case limits.GrownFiles >= 0 && last.files-base.files > limits.GrownFiles:
+			return toolset.WorkspaceBig, fmt.Sprintf("the workspace grew by %d files, and %d are allowed", last.files-base.files, limits.GrownFiles)
 		}
 	}
+}
+
+// overTemp returns a cause where the folder for temporary files, which only level full
+// has in memory with a bound of its own, holds too much.
+func (p *process) overTemp() (toolset.Cause, string) {
+	if p.temp == "" || p.limits.Temp < 0 && p.limits.TempFiles < 0 {
+		return "", ""
+	}
+	s := p.sizeOf(p.temp, 0)
+	switch {
+	case p.limits.Temp >= 0 && s.bytes > p.limits.Temp:
+		return toolset.WorkspaceBig, fmt.Sprintf("its temporary files had %d MB, and %d MB are allowed", s.bytes>>20, p.limits.Temp>>20)
+	case p.limits.TempFiles >= 0 && s.files > p.limits.TempFiles:
+		return toolset.WorkspaceBig, fmt.Sprintf("there were %d temporary files, and %d are allowed", s.files, p.limits.TempFiles)
+	}
+	return "", ""
 }
 
 // walk measures the workspace, and gives up where that takes longer than limit;
 // 0 is no limit. What can't be read counts nothing.
 func (p *process) walk(limit time.Duration) (s size, whole bool) {
+	free, room := freeSpace(p.policy.Workspace), freeFiles(p.policy.Workspace)
+	s = p.sizeOf(p.policy.Workspace, limit)
+	whole = limit == 0 || s.took <= limit
+	s.free, s.room = free, room
+	return s, whole
+}
+
+// sizeOf counts what a folder holds, and stops where that takes longer than limit.
+func (p *process) sizeOf(dir string, limit time.Duration) (s size) {
 	begun := time.Now()
-	s.free, whole = freeSpace(p.policy.Workspace), true
-	filepath.WalkDir(p.policy.Workspace, func(_ string, d fs.DirEntry, err error) error {
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		select {
 		case <-p.over:
 			return fs.SkipAll
@@ -115,7 +159,6 @@ func (p *process) walk(limit time.Duration) (s size, whole bool) {
 			return nil
 		}
 		if s.files++; limit > 0 && time.Since(begun) > limit {
-			whole = false
 			return fs.SkipAll
 		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
@@ -124,5 +167,5 @@ func (p *process) walk(limit time.Duration) (s size, whole bool) {
 		return nil
 	})
 	s.took = time.Since(begun)
-	return s, whole
+	return s
 }

@@ -191,3 +191,133 @@ func TestNoLimits(t *testing.T) {
 		}
 	})
 }
+
+// Memory counts whatever it is called: what a process can hold without having it mapped,
+// and without a process.
+func TestMemoryOutsideOfProcesses(t *testing.T) {
+	t.Parallel()
+	needLevel(t, toolset.LevelFull)
+	l := newLauncher(t, sandbox.Options{})
+	const segment = `
+import ctypes, mmap, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+for i in range(20):
+    id = libc.shmget(0, 20 << 20, 0o600 | 0o1000)
+    at = libc.shmat(id, None, 0)
+    ctypes.memset(at, 1, 20 << 20)
+    libc.shmdt(ctypes.c_void_p(at))
+time.sleep(60)`
+	for _, c := range []struct{ name, script string }{
+		{"segments that are attached to no process", segment},
+		{"files in /dev/shm and /tmp", "import time\nfor d in ('/dev/shm', '/tmp'):\n    open(d + '/f', 'wb').write(b'x' * (80 << 20))\ntime.sleep(60)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := policy(t, toolset.LevelFull)
+			p.Limits.Memory, p.Limits.Temp = 100<<20, 100<<20
+			ran := run(t, l, p, toolset.Command{Args: []string{python(t), "-c", c.script}})
+			if ran.Exit.Cause != toolset.MemoryOver {
+				t.Errorf("%+v %s", ran.Exit, ran.Stdout)
+			}
+		})
+	}
+}
+
+// What would get around limits and walls is refused, and what programs use instead works.
+func TestCallsThatGetAroundLimitsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, level := range []toolset.Level{toolset.LevelFull, toolset.LevelReduced} {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			needLevel(t, level)
+			l := newLauncher(t, sandbox.Options{})
+			p := policy(t, level)
+			ran := run(t, l, p, toolset.Command{Args: []string{python(t), "-c", `
+import os, socket, ctypes
+def t(name, f):
+    try:
+        f()
+        print(name)
+    except OSError as e:
+        pass
+def fail(n):
+    if n < 0: raise OSError()
+libc = ctypes.CDLL(None)
+open("f", "w").close()
+os.mkdir("d")
+fd = os.open("f", os.O_RDWR)
+t("memfd", lambda: os.memfd_create("x"))
+t("setuid", lambda: os.chmod("f", 0o4755))
+t("setgid", lambda: os.fchmod(fd, 0o2755))
+t("setuid folder", lambda: os.chmod("d", 0o4755))
+t("open", lambda: os.open("g", os.O_CREAT | os.O_WRONLY, 0o4755))
+t("temporary", lambda: os.open(".", os.O_TMPFILE | os.O_RDWR, 0o4755))
+t("mknod", lambda: os.mknod("n", 0o104755))
+t("mkdir", lambda: fail(libc.mkdir(b"e", 0o6755)))
+t("capability", lambda: os.setxattr("f", "security.capability", b"\x01\x00\x00\x02" + b"\xff" * 16))
+t("pair of another family", lambda: socket.socketpair(30, socket.SOCK_STREAM))
+t("chmod", lambda: os.chmod("f", 0o755))
+t("sticky", lambda: os.chmod("d", 0o1755))
+t("pair", lambda: socket.socketpair())
+t("packets", lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+t("datagrams", lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+t("segment", lambda: fail(libc.shmget(0, 4096, 0o1600)))
+`}})
+			want := "chmod\nsticky\npair\npackets\n"
+			if level == toolset.LevelFull {
+				want += "datagrams\nsegment\n"
+			}
+			wantOutput(t, ran, want)
+			for _, name := range []string{"f", "d"} {
+				if info, err := os.Stat(filepath.Join(p.Workspace, name)); err != nil || info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
+					t.Errorf("%s: %v %v", name, info.Mode(), err)
+				}
+			}
+		})
+	}
+}
+
+// The folder for temporary files is bounded where it isn't in memory, too.
+func TestTemporaryFilesAreBoundedWithoutMounts(t *testing.T) {
+	t.Parallel()
+	needLevel(t, toolset.LevelReduced)
+	l := newLauncher(t, sandbox.Options{})
+	for _, script := range []string{`for i in 1 2 3; do head -c 10M /dev/zero > $TMPDIR/$i; done; sleep 60`, `cd $TMPDIR; touch $(seq 300); sleep 60`} {
+		p := policy(t, toolset.LevelReduced)
+		p.Limits.Temp, p.Limits.TempFiles = 20<<20, 200
+		if ran := run(t, l, p, shell(script)); ran.Exit.Cause != toolset.WorkspaceBig || !strings.Contains(ran.Exit.Detail, "temporary files") {
+			t.Errorf("%+v", ran.Exit)
+		}
+	}
+}
+
+// A process can't outrun the limits of a workspace that takes long to walk: what it
+// writes shows in the disk's free space before the next walk.
+func TestGrowthIsSeenBetweenWalks(t *testing.T) {
+	t.Parallel()
+	needLevel(t, toolset.LevelFull)
+	l := newLauncher(t, sandbox.Options{})
+	p := policy(t, toolset.LevelFull)
+	for i := range 40 {
+		dir := filepath.Join(p.Workspace, fmt.Sprint(i))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for j := range 100 {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(j)), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.Limits.Grown, p.Limits.GrownFiles = 64<<20, 1000
+	for _, script := range []string{
+		`i=0; while :; do head -c 4M /dev/zero > big$i; sync big$i; i=$((i+1)); sleep 0.05; done`,
+		`i=0; while :; do mkdir d$i; (cd d$i; touch $(seq 200)); i=$((i+1)); sleep 0.05; done`,
+	} {
+		ran := run(t, l, p, shell(script))
+		if ran.Exit.Cause != toolset.WorkspaceBig {
+			t.Errorf("%+v", ran.Exit)
+		}
+	}
+}

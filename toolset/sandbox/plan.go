@@ -20,6 +20,8 @@ type plan struct {
 	policy  toolset.Policy
 	command toolset.Command
 	limits  toolset.Limits
+	// hides is a grant that contains fettle's own state, which level full hides; "" is none.
+	hides string
 }
 
 // systemPaths are what programs of the system need: themselves, their
@@ -41,7 +43,7 @@ func systemPaths(network bool) []string {
 }
 
 // resolve checks a policy and a command and makes the plan of them.
-func resolve(p toolset.Policy, c toolset.Command) (*plan, error) {
+func resolve(p toolset.Policy, c toolset.Command, own toolset.OwnState) (*plan, error) {
 	if err := p.Check(); err != nil {
 		return nil, fmt.Errorf("check the sandbox's policy: %w", err)
 	}
@@ -61,7 +63,7 @@ func resolve(p toolset.Policy, c toolset.Command) (*plan, error) {
 		p.Workspace = real // by this name it is there in the sandbox
 	}
 	pl := &plan{policy: p, command: c, limits: p.Limits.Filled()}
-	grants, err := grantsOf(p)
+	grants, err := pl.grantsOf(p, own)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func keeperLimits(l toolset.Limits) keeper.Limits {
 
 // grantsOf lists what is granted, parents first, so that a folder that is
 // inside of another is mounted over it.
-func grantsOf(p toolset.Policy) ([]keeper.Grant, error) {
+func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant, error) {
 	var out []keeper.Grant
 	add := func(path string, write bool) error {
 		if path == "" {
@@ -94,6 +96,11 @@ func grantsOf(p toolset.Policy) ([]keeper.Grant, error) {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return fmt.Errorf("grant a path: %w", err)
+		}
+		if path != p.Workspace && !slices.Contains(p.Lent, path) {
+			if err := own.Check(real); err != nil {
+				return err
+			}
 		}
 		out = append(out, keeper.Grant{Path: real, Write: write})
 		return nil
@@ -118,21 +125,77 @@ func grantsOf(p toolset.Policy) ([]keeper.Grant, error) {
 	}
 	byPath := func(a, b keeper.Grant) int { return strings.Compare(a.Path, b.Path) }
 	slices.SortStableFunc(out, byPath)
-	out = slices.DeleteFunc(out, func(g keeper.Grant) bool { return covered(g, out) })
-	out = append(out, sealed(p.Sealed, out)...)
+	hidden, err := pl.hidden(own, out)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(out)
+	out = slices.DeleteFunc(out, func(g keeper.Grant) bool {
+		return covered(g, slices.DeleteFunc(slices.Clone(all), func(other keeper.Grant) bool { return apart(g, other, hidden) }))
+	})
+	out = slices.Concat(out, sealed(p.Sealed, out), hidden)
 	slices.SortStableFunc(out, byPath)
 	return out, nil
 }
 
-// sealed are grants that take writing away again: each is mounted over what it
-// is inside of. What isn't there, or isn't inside of something writable, is
-// safe as it is.
+// hidden are the parts of grants that are fettle's own state. The folders on the way to
+// one are mounts of their own where a process may write: it could rename them otherwise
+// and put others in their place.
+func (pl *plan) hidden(own toolset.OwnState, granted []keeper.Grant) ([]keeper.Grant, error) {
+	var out []keeper.Grant
+	add := func(g keeper.Grant) {
+		if !slices.ContainsFunc(out, func(other keeper.Grant) bool { return other.Path == g.Path }) {
+			out = append(out, g)
+		}
+	}
+	for _, g := range slices.Backward(granted) {
+		in, linked := own.Inside(g.Path)
+		if linked != "" && g.Write {
+			return nil, fmt.Errorf("grant %s: %s, fettle's own state, is a link inside of it that a tool could replace; grant a folder without it", g.Path, linked)
+		}
+		for _, own := range in {
+			if !own.Exists && !g.Write {
+				continue
+			}
+			pl.hides = g.Path
+			add(keeper.Grant{Path: own.Path, Hidden: true, Write: g.Write})
+			for _, dir := range own.Between {
+				if g.Write {
+					add(keeper.Grant{Path: dir, Write: true, Made: true})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// apart reports whether something hidden is between two grants, so that the upper one
+// doesn't give the lower one.
+func apart(g, upper keeper.Grant, hidden []keeper.Grant) bool {
+	return slices.ContainsFunc(hidden, func(h keeper.Grant) bool {
+		return h.Hidden && strings.HasPrefix(g.Path, h.Path+"/") && strings.HasPrefix(h.Path, upper.Path+"/")
+	})
+}
+
+// sealed are grants that take writing away again: each is mounted over what it is inside
+// of. A placeholder takes the name of one that doesn't exist. What isn't inside of
+// something writable is safe as it is.
 func sealed(paths []string, granted []keeper.Grant) []keeper.Grant {
+	writable := func(path string) bool {
+		return slices.ContainsFunc(granted, func(g keeper.Grant) bool { return g.Write && strings.HasPrefix(path, g.Path+"/") })
+	}
 	var out []keeper.Grant
 	for _, path := range paths {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil && slices.ContainsFunc(granted, func(g keeper.Grant) bool { return g.Write && strings.HasPrefix(real, g.Path+"/") }) {
-			out = append(out, keeper.Grant{Path: real})
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			if writable(real) {
+				out = append(out, keeper.Grant{Path: real})
+			}
+			continue
+		}
+		_, err := os.Lstat(path)
+		dir, dirErr := filepath.EvalSymlinks(filepath.Dir(path))
+		if at := filepath.Join(dir, filepath.Base(path)); errors.Is(err, os.ErrNotExist) && dirErr == nil && writable(at) {
+			out = append(out, keeper.Grant{Path: at, Placeholder: true})
 		}
 	}
 	return out
@@ -165,6 +228,9 @@ func covered(g keeper.Grant, all []keeper.Grant) bool {
 func (pl *plan) at(level toolset.Level, temp string) keeper.Spec {
 	s := pl.Spec
 	s.Level, s.Temp = keeper.Level(level), temp
+	if level != toolset.LevelFull {
+		s.Grants = slices.DeleteFunc(slices.Clone(s.Grants), func(g keeper.Grant) bool { return g.Hidden || g.Placeholder })
+	}
 	scratch := "/tmp"
 	if level != toolset.LevelFull {
 		scratch = temp

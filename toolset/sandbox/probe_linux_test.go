@@ -123,7 +123,7 @@ func TestReportNamesTheGaps(t *testing.T) {
 	if (r.Level == toolset.LevelFull) != (r.Fix == "") {
 		t.Errorf("%v: fix %q", r.Level, r.Fix)
 	}
-	if r.Level < toolset.LevelFull && len(r.Gaps) == 0 {
-		t.Errorf("%v: no gaps", r.Level)
+	if gaps := strings.Join(r.Gaps, "\n"); r.Level > toolset.LevelNone && !(strings.Contains(gaps, "repository") && strings.Contains(gaps, "memory")) {
+		t.Errorf("%v: the gaps are %q", r.Level, r.Gaps)
 	}
 }

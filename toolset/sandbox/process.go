@@ -193,6 +193,7 @@ func (p *process) finish(end *keeper.Ending, err error) {
 	p.errPipe.Close()
 	p.stdin.Close()
 	p.removeTemp()
+	p.removePlaceholders()
 	p.exit = p.exitOf(end)
 	close(p.done)
 }
@@ -269,6 +270,19 @@ func (p *process) bury(group int, end *keeper.Ending) {
 func (p *process) removeTemp() {
 	if p.dropTemp != nil {
 		_ = p.dropTemp() // what can't be removed is recorded, and removed by a sweep
+	}
+}
+
+// removePlaceholders removes the empty folders that took the names of what a policy seals.
+// One that is in use in another sandbox is made again by the next start.
+func (p *process) removePlaceholders() {
+	if p.level != toolset.LevelFull {
+		return
+	}
+	for _, g := range p.Grants {
+		if g.Placeholder {
+			os.Remove(g.Path) // a folder that isn't empty stays
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (l *Launcher) Report(ctx context.Context) (Report, error) {
 	}
 	var seen keeper.Facts
 	if highestLevel > toolset.LevelNone {
-		plan, err := resolve(toolset.Policy{}, toolset.Command{Args: []string{"nothing"}, Spare: true})
+		plan, err := resolve(toolset.Policy{}, toolset.Command{Args: []string{"nothing"}, Spare: true}, nil)
 		if err != nil {
 			return Report{}, err
 		}

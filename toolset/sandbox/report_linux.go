@@ -47,22 +47,33 @@ func (l *Launcher) word(seen keeper.Facts) Report {
 func gaps(level toolset.Level, landlock int, seen keeper.Facts) []string {
 	switch level {
 	case toolset.LevelFull:
+		var out []string
 		if seen.SharedProc {
-			return []string{"tools can see which other programs run"}
+			out = append(out, "tools can see which other programs run")
 		}
-		return nil
+		return append(out, gapsOfLimits...)
 	case toolset.LevelReduced:
 		out := []string{
 			"tools can see that files exist and change permissions of your files outside the workspace",
 			"tools can see which other programs run",
 			"tools have the network whole or not at all",
+			"tools can change the .git of your own folder; what git runs of it is restored after each call",
 		}
 		if landlock < keeper.SignalLandlock {
 			out = append(out, "tools can send signals to your other programs, and so outlive their call")
 		}
-		return out
+		return append(out, gapsOfLimits...)
 	}
-	return []string{"tools can reach all that you can, your other programs included; what doesn't resist ends with its call"}
+	return []string{
+		"tools can reach all that you can, your other programs included; what doesn't resist ends with its call",
+		"nothing keeps tools from fettle's own data, configuration and keys",
+	}
+}
+
+// gapsOfLimits are open at each level that contains tools.
+var gapsOfLimits = []string{
+	"a repository that a tool adds deeper in your own folder is there until its call ends",
+	"memory that processes share and files in the workspace are counted ten times a second, so that more can be used for that long",
 }
 
 // namespaceFix names the setting that forbids user namespaces.

@@ -23,6 +23,8 @@ type Options struct {
 	// Require is a containment below which nothing starts, whatever a policy
 	// says; the zero value leaves that to the policy.
 	Require toolset.Level
+	// Own is fettle's own state, which no grant reaches.
+	Own toolset.OwnState
 	// KeeperEnv is the environment of the keeper itself, not of what it
 	// starts. Programs have none; tests set the race detector's options.
 	KeeperEnv []string
@@ -68,7 +70,7 @@ func (l *Launcher) Start(ctx context.Context, p toolset.Policy, c toolset.Comman
 }
 
 func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Command) (*process, error) {
-	plan, err := resolve(p, c)
+	plan, err := resolve(p, c, l.o.Own)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +90,9 @@ func (l *Launcher) start(ctx context.Context, p toolset.Policy, c toolset.Comman
 		}
 		if p.Serves && p.Network == toolset.NetworkNone && level == toolset.LevelReduced {
 			return nil, l.uncontained(toolset.LevelReduced, toolset.LevelFull, "a service gets a network that it is alone in, and only level full has one")
+		}
+		if plan.hides != "" && level == toolset.LevelReduced {
+			return nil, l.uncontained(toolset.LevelReduced, toolset.LevelFull, "fettle's own state is inside of "+plan.hides+", which was granted, and only level full can keep a tool from a part of a folder")
 		}
 		proc, err := l.startAt(ctx, level, plan)
 		f, lacks := keeper.IsLack(err)

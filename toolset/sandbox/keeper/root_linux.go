@@ -83,7 +83,13 @@ func (k *keeper) mountTemp() error {
 
 func (k *keeper) mountGrants() error {
 	for _, g := range k.Grants {
-		err := bind(g)
+		show := bind
+		if g.Hidden {
+			show = hide
+		} else if g.Placeholder {
+			show = placehold
+		}
+		err := show(g)
 		if g.System && errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -95,13 +101,69 @@ func (k *keeper) mountGrants() error {
 			return err
 		}
 	}
+	return k.closeHidden()
+}
+
+// hide mounts an empty folder, or /dev/null, over a part of a grant. What is granted
+// inside of it is mounted there afterwards.
+func hide(g Grant) error {
+	info, err := os.Lstat(oldRoot + g.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		if !g.Write {
+			return nil // nothing is there, and no process can change that
+		}
+		if err := os.MkdirAll(g.Path, 0o700); err != nil {
+			return err
+		}
+		info, err = os.Lstat(g.Path)
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return unix.Mount("tmpfs", g.Path, "tmpfs", plain|unix.MS_NOEXEC, rootSize)
+	}
+	if err := unix.Mount(oldRoot+"/dev/null", g.Path, "", unix.MS_BIND, ""); err != nil {
+		return err
+	}
+	// A device can't be opened on a mount without devices.
+	return restrict(g.Path, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_RDONLY})
+}
+
+// closeHidden makes the empty folders read-only, once all mount points in them are made.
+func (k *keeper) closeHidden() error {
+	for _, g := range k.Grants {
+		if info, err := os.Stat(g.Path); !g.Hidden || err != nil || !info.IsDir() {
+			continue
+		}
+		if err := unix.Mount("", g.Path, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|plain|unix.MS_NOEXEC, ""); err != nil {
+			return Lack("make "+g.Path+" read-only", err)
+		}
+	}
 	return nil
+}
+
+// placehold makes an empty folder that nothing can be written to.
+func placehold(g Grant) error {
+	if err := os.Mkdir(g.Path, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(g.Path)
+	if err != nil || !info.IsDir() {
+		return err // it was made just now, and is no folder: the check after the call sees it
+	}
+	return unix.Mount("tmpfs", g.Path, "tmpfs", unix.MS_RDONLY|plain|unix.MS_NOEXEC, "size=4k,nr_inodes=1,mode=0555")
 }
 
 // bind shows a path of the machine at the same place in the new root. A grant
 // may lie in another one, and is then there already as a mount point.
 func bind(g Grant) error {
 	from := oldRoot + g.Path
+	if g.Made {
+		if err := os.Mkdir(g.Path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
 	info, err := os.Lstat(from)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"errors"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -75,6 +76,14 @@ func (k *keeper) filter() filter {
 	for _, number := range deniedHere {
 		f.deny(number, unix.EPERM)
 	}
+	if k.Level != Full {
+		for _, number := range sharedCalls {
+			f.deny(number, unix.EPERM)
+		}
+	}
+	for _, number := range missingCalls {
+		f.deny(number, unix.ENOSYS) // libraries then use another call
+	}
 	// clone3 keeps its flags where a filter can't look; libraries then use clone.
 	f.deny(unix.SYS_CLONE3, unix.ENOSYS)
 	f.add(bpfEqual, 0, 4, unix.SYS_CLONE)
@@ -89,6 +98,8 @@ func (k *keeper) filter() filter {
 	f.add(bpfEqual, 0, 1, tiocLinux)
 	f.add(bpfRet, 0, 0, refuse(unix.EPERM))
 	f.add(bpfRet, 0, 0, unix.SECCOMP_RET_ALLOW)
+	f.modes(slices.Concat(modeCalls, modeCallsHere))
+	f.pairs(!k.keepsUnixSockets())
 	f.sockets(k.families())
 	f.add(bpfRet, 0, 0, unix.SECCOMP_RET_ALLOW)
 	return f
@@ -129,6 +140,66 @@ func (k *keeper) keepsUnixSockets() bool {
 	return true
 }
 
+// modeCall is a call that gives a file its permissions: the numbers of the arguments
+// with the permissions and, where these count with some flags alone, with the flags.
+type modeCall struct {
+	number      uintptr
+	mode, flags uint32
+}
+
+// modeCalls are those of every processor. Of openat2 a filter can't see the permissions:
+// it is one of missingCalls.
+var modeCalls = []modeCall{
+	{number: unix.SYS_FCHMOD, mode: 1}, {number: unix.SYS_FCHMODAT, mode: 2}, {number: unix.SYS_FCHMODAT2, mode: 2},
+	{number: unix.SYS_MKNODAT, mode: 2}, {number: unix.SYS_MKDIRAT, mode: 2}, {number: unix.SYS_OPENAT, mode: 3, flags: 2},
+}
+
+// modes refuses the set-user-id and set-group-id bits: a file that has one would run with
+// the user's, or root's, rights outside of the sandbox.
+func (f *filter) modes(calls []modeCall) {
+	const (
+		setID = unix.S_ISUID | unix.S_ISGID
+		makes = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+		width = 8 // of an argument
+	)
+	for _, c := range calls {
+		steps := uint8(4)
+		if c.flags > 0 {
+			steps = 6
+		}
+		f.add(bpfEqual, 0, steps, uint32(c.number))
+		if c.flags > 0 {
+			f.add(bpfLoad, 0, 0, offFirst+width*c.flags)
+			f.add(bpfBits, 0, 3, makes) // to the last line
+		}
+		f.add(bpfLoad, 0, 0, offFirst+width*c.mode)
+		f.add(bpfBits, 0, 1, setID)
+		f.add(bpfRet, 0, 0, refuse(unix.EPERM))
+		f.add(bpfRet, 0, 0, unix.SECCOMP_RET_ALLOW)
+	}
+}
+
+// pairs allows pairs of Unix sockets alone. Of a pair for datagrams each socket can still
+// send to any address, so that they are refused where the addresses are the machine's.
+func (f *filter) pairs(machines bool) {
+	const kind = 0xf // of a socket's type, without its flags
+	steps := uint8(3)
+	if machines {
+		steps = 7
+	}
+	f.add(bpfEqual, 0, steps+1, unix.SYS_SOCKETPAIR)
+	f.add(bpfLoad, 0, 0, offFirst)
+	f.add(bpfEqual, 1, 0, unix.AF_UNIX)
+	f.add(bpfRet, 0, 0, refuse(unix.EACCES))
+	if machines {
+		f.add(bpfLoad, 0, 0, offSecond)
+		f.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0, 0, kind)
+		f.add(bpfEqual, 0, 1, unix.SOCK_DGRAM)
+		f.add(bpfRet, 0, 0, refuse(unix.EACCES))
+	}
+	f.add(bpfRet, 0, 0, unix.SECCOMP_RET_ALLOW)
+}
+
 // sockets refuses every family but the given.
 func (f *filter) sockets(families []uint32) {
 	n := uint8(len(families))
@@ -162,6 +233,17 @@ var deniedCalls = []uintptr{
 	unix.SYS_PERSONALITY, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_VHANGUP, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 	unix.SYS_NFSSERVCTL,
 }
+
+// sharedCalls reach what all programs of the user share, where a process has no
+// namespace of its own: System V memory, semaphores and messages, and POSIX messages.
+var sharedCalls = []uintptr{
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+}
+
+// missingCalls are answered as by an older kernel. Memory of memfd_create counts for no
+// process while it isn't mapped, and so for no limit.
+var missingCalls = []uintptr{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_OPENAT2}
 
 // HasSeccomp asks the kernel whether a filter could end a process, and tells
 // whether there is one for this processor.

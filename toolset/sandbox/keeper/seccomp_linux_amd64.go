@@ -14,3 +14,9 @@ var deniedHere = []uintptr{
 	unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS, unix.SYS_CREATE_MODULE,
 	unix.SYS_MODIFY_LDT, unix.SYS__SYSCTL,
 }
+
+// modeCallsHere are the calls of this processor that give a file its permissions.
+var modeCallsHere = []modeCall{
+	{number: unix.SYS_CHMOD, mode: 1}, {number: unix.SYS_CREAT, mode: 1}, {number: unix.SYS_MKNOD, mode: 1}, {number: unix.SYS_MKDIR, mode: 1},
+	{number: unix.SYS_OPEN, mode: 2, flags: 1},
+}

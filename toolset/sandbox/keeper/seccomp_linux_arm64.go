@@ -11,3 +11,6 @@ const (
 
 // deniedHere is empty: this processor has no calls of its own to refuse.
 var deniedHere = []uintptr{}
+
+// modeCallsHere is empty, as this processor has none beyond those of all.
+var modeCallsHere = []modeCall{}

@@ -10,3 +10,6 @@ const (
 
 // deniedHere is empty, as there is no filter.
 var deniedHere = []uintptr{}
+
+// modeCallsHere is empty, as there is no filter.
+var modeCallsHere = []modeCall{}

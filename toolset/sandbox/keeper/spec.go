@@ -78,6 +78,14 @@ type Grant struct {
 	System bool `json:"system,omitempty"`
 	// Link is a symbolic link, which is shown as one and grants nothing.
 	Link bool `json:"link,omitempty"`
+	// Hidden shows an empty folder, or a file that can't be opened, in the place of what
+	// the machine has at Path. Where a grant above writes, one that is missing is made.
+	Hidden bool `json:"hidden,omitempty"`
+	// Made is a folder that is made where it doesn't exist.
+	Made bool `json:"made,omitempty"`
+	// Placeholder is made as an empty folder that can't be written to, and is removed by
+	// the launcher.
+	Placeholder bool `json:"placeholder,omitempty"`
 }
 
 // Stub is a small file with a text of ours.

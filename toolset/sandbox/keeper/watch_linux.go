@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -12,9 +13,9 @@ import (
 )
 
 const (
-	// watchEvery is how often the keeper looks: a quarter of a second of
-	// filling memory is some hundred megabytes, and a look costs microseconds.
-	watchEvery = 250 * time.Millisecond
+	// watchEvery is how often the keeper looks: a tenth of a second of filling
+	// memory is some hundred megabytes, and a look costs microseconds.
+	watchEvery = 100 * time.Millisecond
 	// endTime bounds how long what is left is stopped and killed. Two rounds
 	// do, unless there is a chain of forks; then each still shortens it. It is
 	// less than the launcher's own patience.
@@ -49,11 +50,21 @@ func (k *keeper) tooMuch() (Ending, bool) {
 		return Ending{Code: -1, Cause: ProcessOver, Detail: fmt.Sprintf("it had %d processes, and %d are allowed", len(pids), n)}, true
 	}
 	limit := k.Limits.Memory
-	if limit < 0 || sum(pids, resident) <= limit {
+	if limit < 0 {
+		return Ending{}, false
+	}
+	files, segments := k.inFiles(), k.inSegments()
+	if sum(pids, resident)+files+segments <= limit {
 		return Ending{}, false
 	}
 	// Pages that several share were counted for each: look closely.
-	if used := sum(pids, proportional); used > limit {
+	var own, shared int64
+	for _, pid := range pids {
+		a, s := proportional(pid)
+		own, shared = own+a, shared+s
+	}
+	// A file in memory may be mapped, too, and then is in shared already.
+	if used := own + max(shared, files) + segments; used > limit {
 		return Ending{Code: -1, Cause: MemoryOver, Detail: fmt.Sprintf("its processes held %d MB of memory, and %d MB are allowed", used>>20, limit>>20)}, true
 	}
 	return Ending{}, false
@@ -82,21 +93,74 @@ func resident(pid int) int64 {
 
 // proportional is the same with shared pages divided among those who share,
 // and without the files, which the system can drop.
-func proportional(pid int) int64 {
+func proportional(pid int) (own, shared int64) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
 	if err != nil {
-		return resident(pid)
+		return resident(pid), 0
 	}
-	var kilobytes int64
 	for line := range bytes.Lines(data) {
-		for _, name := range []string{"Pss_Anon:", "Pss_Shmem:"} {
+		for name, to := range map[string]*int64{"Pss_Anon:": &own, "SwapPss:": &own, "Pss_Shmem:": &shared} {
 			if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
 				n, _ := strconv.ParseInt(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 10, 64)
-				kilobytes += n
+				*to += n << 10
 			}
 		}
 	}
-	return kilobytes << 10
+	return own, shared
+}
+
+// inFiles is what the private /tmp and /dev/shm hold, which is memory. They are the
+// sandbox's own at level full alone; elsewhere the launcher watches the folder.
+func (k *keeper) inFiles() int64 {
+	if k.Level != Full {
+		return 0
+	}
+	var total int64
+	for _, dir := range []string{"/tmp", "/dev/shm"} {
+		var st unix.Statfs_t
+		if unix.Statfs(dir, &st) == nil {
+			total += int64(st.Blocks-st.Bfree) * int64(st.Bsize) //nolint:unconvert
+		}
+	}
+	return total
+}
+
+// inSegments is what System V shared memory and messages hold, whether or not a process
+// has them attached. Only level full has a namespace of its own for them, and elsewhere
+// no process can make any.
+func (k *keeper) inSegments() int64 {
+	if k.Level != Full {
+		return 0
+	}
+	return columns("shm", "rss", "swap") + columns("msg", "cbytes")
+}
+
+// columns adds up columns of a table of /proc/sysvipc.
+func columns(table string, names ...string) int64 {
+	data, err := os.ReadFile("/proc/sysvipc/" + table)
+	if err != nil {
+		return 0
+	}
+	var at []int
+	var total int64
+	for line := range bytes.Lines(data) {
+		fields := bytes.Fields(line)
+		if at == nil {
+			for i, field := range fields {
+				if slices.Contains(names, string(field)) {
+					at = append(at, i)
+				}
+			}
+			continue
+		}
+		for _, i := range at {
+			if i < len(fields) {
+				n, _ := strconv.ParseInt(string(fields[i]), 10, 64)
+				total += n
+			}
+		}
+	}
+	return total
 }
 
 // endAll ends all that is left and says how many there were, and whether the

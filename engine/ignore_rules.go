@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/toolset"
+)
+
+const (
+	// ignoreFile has the user's exclusion rules for a folder; see package cas.
+	ignoreFile = ".fettleignore"
+	// proposedRules is the name that rules which a call wrote are given.
+	proposedRules = ignoreFile + "-proposed"
+	// maxIgnoreFile bounds what is restored; snapshots read no longer one.
+	maxIgnoreFile = 64 << 10
+)
+
+// ignoreRules are the exclusion rules of a folder before a call.
+type ignoreRules struct {
+	exists bool
+	body   []byte
+	mode   fs.FileMode
+}
+
+// readIgnoreRules reads the rules of a folder. It returns nil where there are some that no
+// snapshot could read: then no call runs that could be undone.
+func readIgnoreRules(root *os.Root) *ignoreRules {
+	info, err := root.Lstat(ignoreFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return new(ignoreRules)
+	}
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
+		return nil
+	}
+	f, err := root.Open(ignoreFile)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile+1))
+	if err != nil || len(body) > maxIgnoreFile {
+		return nil
+	}
+	return &ignoreRules{exists: true, body: body, mode: info.Mode().Perm()}
+}
+
+// withOldRules restores the exclusion rules from before a call that changed them, so that
+// a call can't take files out of what undo restores. The call's rules get another name:
+// the user confirms them by giving them theirs.
+func (t *turn) withOldRules(end ended, ws *toolset.Workspace) ended {
+	if t.rules == nil {
+		return end
+	}
+	note, err := t.rules.restore(ws.Root)
+	if err != nil {
+		note = "a call changed the exclusion rules in " + ignoreFile + ", and those from before could not be restored: " + err.Error()
+	}
+	if note != "" {
+		end.result.Text = strings.TrimRight(end.result.Text, "\n") + "\n[" + note + "]"
+		t.report(event.Footnote{Text: note})
+	}
+	return end
+}
+
+// restore brings the rules back and says so; it returns nothing where they are the same.
+func (r *ignoreRules) restore(root *os.Root) (note string, err error) {
+	now := readIgnoreRules(root)
+	if now != nil && now.exists == r.exists && bytes.Equal(now.body, r.body) {
+		return "", nil
+	}
+	note = "the exclusion rules in " + ignoreFile + " are those from before the call again; the user alone changes them"
+	if now == nil || now.exists {
+		to, err := proposeRules(root)
+		if err != nil {
+			return "", err
+		}
+		note = "the exclusion rules that the call wrote are in " + to + " and don't count; the user confirms them by renaming that file to " + ignoreFile
+	}
+	if !r.exists {
+		return note, nil
+	}
+	f, err := root.OpenFile(ignoreFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, r.mode)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(r.body)
+	return note, errors.Join(err, f.Sync(), f.Close())
+}
+
+// proposeRules gives the file of the rules the first name that is free.
+func proposeRules(root *os.Root) (string, error) {
+	const most = 1000
+	for n := 1; n < most; n++ {
+		to := proposedRules
+		if n > 1 {
+			to += "-" + strconv.Itoa(n)
+		}
+		if _, err := root.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			return to, root.Rename(ignoreFile, to)
+		}
+	}
+	return "", fmt.Errorf("there are %d proposals already", most)
+}
