@@ -50,8 +50,8 @@
 // By the kernel: data of a process, open files, size of a file, number of
 // processes and threads, size of /tmp. As real root the number of processes is
 // bounded by the pid namespace where the kernel is 6.14 or later. By the
-// keeper, every quarter of a second: memory and processes of all together. By
-// the launcher: time, growth of the workspace, free disk.
+// keeper, every tenth of a second: processes of all together, and memory, shared memory
+// and temporary files included. By the launcher: time, growth of the workspace, free disk.
 //
 // # Vocabulary
 //
