@@ -389,7 +389,8 @@ func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) {
 				}
 			case !errors.As(err, &big) || big.What != "key":
 				t.Errorf("%s (%s): %.200v", name, kind, err)
-			case own: // a text where an id was meant is refused, and not cut
+			case !own: // a text where an id was meant is refused, and not cut
+				t.Errorf("%s (%s) is refused for its key, which it doesn't change: %.200v", name, kind, err)
 			}
 			set("")
 		}

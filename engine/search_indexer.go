@@ -194,7 +194,7 @@ func (x *indexer) applyPairs(tx *kv.Tx, at pairAt) error {
 	change := x.pairs[at]
 	slices.Sort(change)
 	change = slices.Compact(change)
-	is := had
+	var is []search.PairAt
 	if x.remove {
 		is = search.WithoutPairs(had, change)
 	} else {
