@@ -2,6 +2,8 @@ package cas
 
 import (
 	"context"
+	"errors"
+	"io"
 	"runtime"
 	"strings"
 	"sync"
@@ -228,6 +230,9 @@ func (f *folderReader) look(name string, st *stat) {
 		if (why == omitNode || why == omitTarget) && f.s.wasContent(join(f.job.path, name)) {
 			why = ""
 		}
+		if why == omitGit && was == nil && st.form == folderForm && f.isEmpty(name) {
+			return // no repository; a sandbox has an empty one while a call runs, so that it can make none
+		}
 		if why != "" {
 			f.take(was, cached{Entry: Entry{Name: name, Kind: Omitted, Text: why}})
 			return
@@ -243,6 +248,17 @@ func (f *folderReader) look(name string, st *stat) {
 	default:
 		f.take(was, cached{Entry: Entry{Name: name, Kind: Special, Text: st.form.String()}})
 	}
+}
+
+// isEmpty reports whether a folder has nothing in it. One that cannot be read has.
+func (f *folderReader) isEmpty(name string) bool {
+	dir, err := f.d.open(name)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // wasContent reports whether the last state has a folder with something in it. Such a

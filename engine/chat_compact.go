@@ -59,7 +59,11 @@ func (e *Engine) CompactChat(ctx context.Context, req CompactRequest) (*Compacte
 		return nil, fault.New(fault.Usage, fmt.Sprintf("chat %d has nothing more to sum up", chat.Number),
 			fmt.Sprintf("fettle chats compact %d --keep 0   sums up the last answer too", chat.Number))
 	}
-	ref := cmp.Or(req.Model, e.o.Compact.Model, conv.chat.Model)
+	ref := cmp.Or(req.Model, e.o.Compact.Model)
+	if ref == "" {
+		ref = conv.chat.Model
+		e.useStored(ref, false)
+	}
 	if ref == "" {
 		if ref, err = e.o.Models.Default(ctx); err != nil {
 			return nil, err
@@ -97,6 +101,13 @@ func beforeLast(path []Message, keep int) int {
 		}
 	}
 	return n
+}
+
+// useStored reports that a chat's own model is going to be asked.
+func (e *Engine) useStored(ref string, own bool) {
+	if ref != "" && e.o.StoredModel != nil {
+		e.o.StoredModel(ref, own)
+	}
 }
 
 // sumUpPath gives a summary of the first n messages of a conversation, and of

@@ -65,6 +65,10 @@ type Options struct {
 	Services Services
 	// Policy holds for every turn.
 	Policy permission.Policy
+	// StoredModel is called with the model that a chat's record names, before it is asked;
+	// own reports that the request is a command of the user's (TurnRequest.Own). Nil does
+	// nothing.
+	StoredModel func(ref string, own bool)
 	// FoldersFromOutside counts what tools read in the user's own folders as content from
 	// outside: see taint.go.
 	FoldersFromOutside bool

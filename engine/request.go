@@ -40,6 +40,9 @@ type TurnRequest struct {
 	System string
 	// Model is a Ref; empty keeps the chat's model, else Models chooses.
 	Model string
+	// Own reports that the request is a command of the user who owns the data, and not one
+	// of an API client: see Options.StoredModel.
+	Own bool
 	// Agent is the id of the agent that the turn enters by; empty keeps the
 	// chat's, and NoAgent leaves it out.
 	Agent string

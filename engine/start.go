@@ -211,6 +211,7 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 	ref := t.req.Model
 	if ref == "" {
 		ref = conv.chat.Model
+		t.eng.useStored(ref, t.req.Own)
 	}
 	var err error
 	if ref == "" {

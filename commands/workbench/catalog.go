@@ -87,8 +87,9 @@ func (rt *Runtime) catalogFor(cfg *config.Config, parts catalogParts) (*models.C
 func NewClient() *http.Client { return wire.Client(nil) }
 
 // newScript returns the provider whose models are files. It plays the files that the
-// command line or the configuration names. Clients, bundles, stored chats and project
-// files that the user does not trust name models too, and must not choose files.
+// command line, the configuration, or a chat that a command of the user's continues names.
+// Clients, bundles and project files that the user does not trust name models too, and
+// must not choose files.
 func (rt *Runtime) newScript(cfg *config.Config) (provider.Provider, error) {
 	wd, err := os.Getwd()
 	if err != nil {

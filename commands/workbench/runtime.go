@@ -204,6 +204,12 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		DataDir: dirs.Data, Own: OwnState(dirs), Models: catalog, Tools: tools, Agents: agents, Runner: rt.toolbox.runner, MCP: rt.toolbox.servers, Services: rt.toolbox.python,
 		States: cas.Limits{MaxFile: cfg.Limits.KeptFile, Chat: cfg.Limits.ChatFiles, Total: cfg.Limits.AllFiles},
 		Policy: permission.Policy{Deny: cfg.Deny, Allow: cfg.Allow, Ask: cfg.Ask}, FoldersFromOutside: cfg.FoldersFromOutside,
+		// Only a command of the user's stores a chat whose model is a file.
+		StoredModel: func(ref string, own bool) {
+			if own || !rt.Answering {
+				rt.NameModels(ref)
+			}
+		},
 		CommandsWriteGit: cfg.RunCommand.Git == "write", SealsRepositories: rt.toolbox.sealsRepositories,
 		Retry:   provider.RetryOptions{Attempts: cfg.Retries + 1},
 		Compact: engine.Compaction{Off: cfg.Compact.Off, Percent: cfg.Compact.Percent, Model: cfg.Compact.Model},
