@@ -66,7 +66,7 @@ func TestWhatAnotherIsFoldingIsNotMissed(t *testing.T) {
 			}
 			try("follow", func() { want(t, other.follow(id), `"Yes."`, "meta stop", "complete") })
 			try("show", func() {
-				if conv := other.chat(2); len(conv.Messages) != 2 {
+				if conv := other.chat(2); len(conv.Messages) < 2 { // the turn below may have ended before
 					t.Errorf("chat 2 has %d messages", len(conv.Messages))
 				}
 			})

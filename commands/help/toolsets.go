@@ -16,7 +16,7 @@ func toolsetShapes() []shape {
 			{"asks", "whether something of it was not approved yet"},
 			{"files, bytes", "how many files, and their size"},
 			{"items", "what is approved one by one, each as below"},
-			{"variables", "the environment variables that it gets: name, servers (MCP servers that get it), tools (whether its tools do), missing"},
+			{"variables", "the environment variables that it gets: name, servers (MCP servers that get it), tools (whether its tools do), optional (whether each server can do without), missing"},
 			{"changes", "against what was installed: kind, name, change (added, changed, removed), asks, fields (field, old, new)"},
 			{"file_changes", "files that differ: path, change"},
 			{"notes, warnings", "lines for people"},
