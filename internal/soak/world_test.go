@@ -63,7 +63,13 @@ func newWorld(t *testing.T, bin, dir string, m *model, seed uint64) *world {
 		t: t, bin: bin, dir: dir, data: filepath.Join(dir, "data"), mark: fmt.Sprintf("37.%d", seed%1_000_000_007),
 		rng: rand.New(rand.NewPCG(seed, 4)), events: map[string]map[int64]string{}, chats: map[string]bool{},
 	}
-	for _, name := range []string{"data", "run", "home", "files", "state"} {
+	// The path of a Unix socket has about 100 bytes, which a test's own folder can exceed.
+	run, err := os.MkdirTemp("/tmp", "fs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(run) })
+	for _, name := range []string{"data", "home", "files", "state"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +80,7 @@ func newWorld(t *testing.T, bin, dir string, m *model, seed uint64) *world {
 		}
 	}
 	w.env = append(w.env, "HOME="+filepath.Join(dir, "home"), "FETTLE_DATA="+w.data, "FETTLE_CONFIG="+filepath.Join(dir, "config"),
-		"XDG_RUNTIME_DIR="+filepath.Join(dir, "run"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "TMPDIR="+filepath.Join(dir, "home"),
+		"XDG_RUNTIME_DIR="+run, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "TMPDIR="+filepath.Join(dir, "home"),
 		"OPENAI_BASE_URL="+m.URL+"/v1", "OPENAI_API_KEY=k", "FETTLE_MODEL=openai/m", "OLLAMA_HOST=127.0.0.1:1",
 		"ANTHROPIC_API_KEY=", "MISTRAL_API_KEY=", "FETTLE_KEYRING=off", "TERM=dumb", "NO_PROXY=127.0.0.1")
 	return w
