@@ -188,8 +188,8 @@ func (s *staged) write(name string, b backup.Entry, content io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// verify opens what was unpacked as a data directory of its own, reads all of it,
-// folds the journals, and lays out the chats' folders.
+// verify opens what was unpacked as a separate data directory, reads all of it, folds
+// the journals, and lays out the chats' folders.
 func (s *staged) verify(ctx context.Context) (err error) {
 	side := New(Options{DataDir: s.dir, Now: s.e.o.Now, Notice: s.e.o.Notice, States: s.e.o.States})
 	defer func() { err = errors.Join(err, side.Close()) }()
@@ -249,8 +249,8 @@ func (s *staged) settle(ctx context.Context, side *Engine) error {
 	return err
 }
 
-// damagedBackup tells of a backup that is as it was written, of a store that
-// wasn't whole.
+// damagedBackup is the error of a backup that is as it was written, of a store that was
+// damaged.
 type damagedBackup struct{ problems []cas.Problem }
 
 func (d *damagedBackup) Error() string {

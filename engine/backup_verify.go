@@ -16,9 +16,9 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// backupCheck is the verification of a backup: it is restored into a folder of its own
-// from the bytes that are written, while they are written, and then compared with
-// what they were read from. So it works for a pipe as for a file.
+// backupCheck is the verification of a backup: it is restored into a separate folder
+// from the bytes that are written, while they are written, and then compared with the
+// files that they were read from. So it works for a pipe as for a file.
 type backupCheck struct {
 	ctx   context.Context // of the whole backup
 	b     *backingUp
@@ -42,7 +42,7 @@ func (b *backingUp) readBack(ctx context.Context) *backupCheck {
 	v := &backupCheck{ctx: ctx, b: b, pipe: out, done: make(chan error, 1)}
 	var quiet BackupOptions
 	quiet.complete()
-	quiet.Damaged = true // damage of the store is reported, and is no fault of the backup
+	quiet.Damaged = true // damage of the store is reported, and is not an error of the backup
 	v.stage = &staged{e: b.e, o: quiet, scratch: true, dir: filepath.Join(b.frozen, stagePrefix+"check")}
 	go func() {
 		err := v.stage.unpack(ctx, in)

@@ -201,11 +201,11 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 	return err
 }
 
-// FolderState takes the chat's folder into the store as it is now, and gives
-// that state: the active one, unless somebody else has changed something since.
-// The chat is at it from then on. Where an operation on the folder was cut short and is
-// pending, it is the state of the files as they are, which gets no id and isn't noted. Of
-// req it uses Chat, OnWait, Begin and Progress.
+// FolderState stores the chat's folder as it is now, and returns that state: the active
+// one, unless another program has changed something since. It becomes the chat's active
+// state. Where an operation on the folder was cut short and is pending, it is the state
+// of the files as they are, which gets no id and isn't noted. Of req it uses Chat,
+// OnWait, Begin and Progress.
 func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (Chat, *cas.Manifest, error) {
 	req.read = new(reading)
 	out, err := e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {

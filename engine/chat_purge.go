@@ -171,8 +171,8 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 	})
 }
 
-// alone runs a step of a purge with the chat's lock, which keeps away whatever would
-// bring the chat in again. A chat that is busy is counted and left.
+// alone runs a step of a purge with the chat's lock, which prevents another process
+// from importing the chat again. A chat that is busy is counted and left.
 func (e *Engine) alone(ctx context.Context, chatID string, out *Purged, do func() error) error {
 	release, err := e.shareData(ctx, nil)
 	if err != nil {

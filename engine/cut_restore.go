@@ -25,13 +25,13 @@ type Pending struct {
 	Since time.Time
 	// Path is the folder.
 	Path string
-	// Done tells that all files have been brought back, so that it will be finished.
+	// Done reports that all files have been restored, so that it will be finished.
 	Done bool
 
 	found *cas.Manifest // the state that the folder will have then
 }
 
-// String says what is pending, in a sentence for the user.
+// String returns a sentence for the user that describes what is pending.
 func (p *Pending) String() string {
 	then := "takes it back"
 	if p.Done {
@@ -133,8 +133,8 @@ func (e *Engine) cutIn(ctx context.Context, chat Chat) (*cas.Cut, error) {
 	return nil, nil
 }
 
-// readMove reads the record of a folder that was on its way to another branch; nil where
-// there is none. over tells that the chat has arrived there, or has moved on.
+// readMove reads the record of a folder that was on its way to another branch; nil if
+// there is none. over reports that the chat has arrived there, or has moved on.
 func (e *Engine) readMove(ctx context.Context, chat Chat) (m *branchMove, over bool, err error) {
 	arrived := false
 	err = e.view(ctx, func(tx *kv.Tx) (err error) {
@@ -153,9 +153,9 @@ func (e *Engine) readMove(ctx context.Context, chat Chat) (m *branchMove, over b
 	return m, arrived || chat.ActiveManifest != m.Active, nil
 }
 
-// takeBackCut takes back, or finishes, what a killed process has left half-done in the
-// chat's folder. open is only called where there is something. The caller holds the
-// chat's lock.
+// takeBackCut reverts, or finishes, an operation that a killed process has left
+// unfinished in the chat's folder. open is only called if there is one. The caller
+// holds the chat's lock.
 func (e *Engine) takeBackCut(ctx context.Context, chat Chat, open openFolder) error {
 	cut, err := e.cutIn(ctx, chat)
 	if err != nil || cut == nil {
@@ -173,7 +173,7 @@ func (e *Engine) takeBackCut(ctx context.Context, chat Chat, open openFolder) er
 	return nil
 }
 
-// recovered says what was done about a restore that was cut short.
+// recovered emits a notice of what was done about a restore that was cut short.
 func (e *Engine) recovered(ctx context.Context, r cas.Recovery) {
 	e.o.Notice(e.chatName(ctx, r.ChatID) + recoveryText(r))
 }
@@ -186,7 +186,7 @@ func (e *Engine) chatName(ctx context.Context, id string) string {
 		return err
 	})
 	if err != nil {
-		return "" // a notice is no reason to fail
+		return "" // a failed notice must not fail the operation
 	}
 	return fmt.Sprintf("chat %d: ", chat.Number)
 }

@@ -221,8 +221,8 @@ func ownTrouble(err error) bool {
 		errors.As(err, &value) || errors.As(err, &marshal) || errors.Is(err, record.ErrFixed)
 }
 
-// wholeStore reports whether the store takes nothing, whatever it is, and not only
-// the journal whose storing gave err.
+// wholeStore reports whether the store accepts no write at all, and not only the
+// journal whose storing returned err.
 func (e *Engine) wholeStore(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || e.store.UpdateSync(ctx, func(*kv.Tx) error { return nil }) != nil)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
-// LeftoverKind says what a killed process was doing.
+// LeftoverKind is the operation that a killed process was doing.
 type LeftoverKind string
 
 const (
