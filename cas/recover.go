@@ -80,8 +80,8 @@ type Cut struct {
 	ChatID  string
 	Doing   string // RestoreOptions.Doing; empty where an older program began it
 	Started time.Time
-	// Done tells that all files have been brought back, so that it is finished and not
-	// taken back.
+	// Done reports that all files have been restored, so that the restore is finished
+	// and not reverted.
 	Done bool
 	// After is the tree that the folder gets when that is done, but for what others
 	// have changed since.
@@ -110,7 +110,7 @@ func (j *unfinished) after() Digest {
 }
 
 // Cuts returns the restores that have been begun and not ended. One of them may be under
-// way: the caller keeps its chat and its folder locked, or tells so.
+// way: the caller keeps its chat and its folder locked, or reports that.
 func (s *Store) Cuts(ctx context.Context) ([]Cut, error) {
 	js, err := s.journals(ctx)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *Store) Cuts(ctx context.Context) ([]Cut, error) {
 	return cuts, nil
 }
 
-// Recover takes back, or finishes, a restore of the folder that was cut short. It does
-// nothing where there is none.
+// Recover reverts, or finishes, a restore of the folder that was cut short. It does
+// nothing if there is none.
 func (s *Store) Recover(ctx context.Context, ws *Workspace) error {
 	f, release, err := s.folder(ctx, ws.key())
 	if err != nil {

@@ -33,8 +33,8 @@ type RestoreOptions struct {
 	Keep []string
 	// Overwrite replaces what someone else has changed. It is kept in the store.
 	Overwrite bool
-	// Plan does nothing but say what would be done. A restore that was cut short is
-	// not taken back for it: the folder counts as it will be then.
+	// Plan changes nothing and only reports what would be done. It does not revert a
+	// restore that was cut short: the plan is for the folder as it will be after that.
 	Plan bool
 	// Found is, for a Plan, the state that the folder counts as, which isn't looked at
 	// then. Nil looks at the folder.

@@ -11,7 +11,7 @@ import (
 // it is cancelled. o must not be a terminal.
 //
 // A write that ctx has ended continues in its goroutine until the reader goes or the
-// program ends: the system has no way to take it back.
+// program ends: the system cannot cancel it.
 func (o *Output) Until(ctx context.Context) io.Writer { return &until{ctx: ctx, o: o} }
 
 type until struct {
