@@ -41,13 +41,13 @@ func restored(t *testing.T, raw []byte) *bench {
 	return c
 }
 
-// note is a record that no part of the engine knows.
+// note is a record that no part of the engine uses.
 type note struct {
 	ID string `json:"id"`
 }
 
-// commands does what short commands do with the store, in sessions of their own, and
-// then merges all that they have left.
+// commands does what short commands do with the store, in separate sessions, and then
+// merges all that they have left.
 func commands(t *testing.T, storeDir string, n int) {
 	t.Helper()
 	table := kv.NewTable("notes", func(r *note) kv.Key { return kv.Str(r.ID) })
@@ -87,8 +87,8 @@ func TestABackupBesideShortCommands(t *testing.T) {
 	}
 }
 
-// Whatever is done between the steps of a backup, what comes back is of one moment:
-// a chat's folder has the files that its messages tell of.
+// Regardless of what is done between the steps of a backup, the restored data is of one
+// moment: a chat's folder has the files that its messages describe.
 func TestABackupIsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	change := func(b *bench) { b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"3","late.txt":"l"},"rm":["d/b.txt"]}`) }
@@ -289,7 +289,7 @@ func TestABackupKeepsTheCollectorAway(t *testing.T) {
 	}
 }
 
-// A copy that doesn't stay as it was, whatever does that, makes the backup fail.
+// A copy that is changed, by whatever cause, makes the backup fail.
 func TestABackupOfACopyThatChangesFails(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]struct {
@@ -406,7 +406,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	}
 }
 
-// A backup of a store that is damaged says so when it is made: what restoring it
+// A backup of a damaged store reports the damage when it is made: what restoring it
 // would refuse is never taken for a good backup.
 func TestABackupReportsDamage(t *testing.T) {
 	t.Parallel()

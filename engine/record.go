@@ -281,7 +281,7 @@ func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
 		return n, err
 	}
 	if recent != nil {
-		n.Turn = max(n.Turn, recent.LastTurn+hidden) // one that was brought in has no turn
+		n.Turn = max(n.Turn, recent.LastTurn+hidden) // one that was imported has no turn
 	}
 	chat, hidden, err := lastLegible(tx, e.tables.chats, "number")
 	if err != nil {

@@ -443,7 +443,7 @@ func (w *scene) restoreDeed() deed {
 }
 
 // spoil damages one chat, of which a turn waits that can't be folded: the record of its
-// leaf is gone.
+// leaf is missing.
 func (w *scene) spoil() {
 	ctx := context.Background()
 	w.spent = true
@@ -491,8 +491,8 @@ func (w *scene) check(s *schedule) error {
 		}
 	}
 	if w.restored != nil {
-		// What ended before the backup was put back is gone with it; what ended after
-		// is there.
+		// What ended before the backup was restored is lost with the restore; what
+		// ended after exists.
 		for id, c := range want {
 			if was := w.restored[id]; was != nil {
 				c.said, c.files, c.gone, c.doubt = was.said, nil, false, was.doubt

@@ -40,8 +40,8 @@ type deed struct {
 	lost func() // enters that the operation may or may not have happened
 }
 
-// actor is a running operation, as a process of its own: it has its own Engine, and
-// stops at each of that one's pauses until the schedule lets it continue.
+// actor is a running operation, as a separate process: it has its own Engine, and stops
+// at each of that one's pauses until the schedule lets it continue.
 type actor struct {
 	name    string
 	e       *Engine
@@ -203,8 +203,8 @@ func (s *schedule) run() error {
 }
 
 // TestSchedules runs operations of several processes on one data directory, one step at
-// a time in random orders, and compares what is there afterwards with a ledger of what
-// each operation acknowledged. FETTLE_TEST_SCHEDULES is how many orders are tried, and
+// a time in random orders, and compares the resulting data with a ledger of what each
+// operation acknowledged. FETTLE_TEST_SCHEDULES is how many orders are tried, and
 // FETTLE_TEST_SEED begins with another one.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
@@ -274,7 +274,7 @@ func (st *stage) play(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	w := st.scene(rng)
 	s := &schedule{rng: rng, news: make(chan stepNews, 16), kills: rng.IntN(3) == 0}
-	apart := rng.IntN(10) == 0 // with sessions of the store of their own
+	apart := rng.IntN(10) == 0 // with their own sessions of the store
 	all := operations()
 	var names []string
 	for range 2 + rng.IntN(3) {
@@ -332,8 +332,8 @@ func (st *stage) leave() {
 // stepSchedules is how many orders of the model's steps are tried.
 const stepSchedules = 100_000
 
-// TestStepSchedules runs the model's steps in random orders: what was acknowledged is
-// there afterwards.
+// TestStepSchedules runs the model's steps in random orders: what was acknowledged
+// exists afterwards.
 func TestStepSchedules(t *testing.T) {
 	t.Parallel()
 	count, seed := stepSchedules, seedOf(t)

@@ -267,8 +267,8 @@ func TestTheServersOfADisabledToolsetEnd(t *testing.T) {
 	}
 }
 
-// A change that a server reports once the store is closed is no error, and is found by the
-// next engine.
+// A change that a server reports once the store is closed is not an error, and is found by
+// the next engine.
 func TestAChangeAfterTheStoreIsClosedWaits(t *testing.T) {
 	t.Parallel()
 	b := serving(t, findsOnce)

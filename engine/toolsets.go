@@ -39,8 +39,8 @@ func (e *Engine) ToolsetMirror(ctx context.Context) (*registry.Mirror, error) {
 	return e.mirrorOf(ctx, registry.Wanted{})
 }
 
-// mirrorOf is ToolsetMirror for the toolsets and servers that are wanted. Where
-// the mirror had to be written from the store it has all of them.
+// mirrorOf is ToolsetMirror for the selected toolsets and servers. If the mirror had to
+// be written from the store, it has all of them.
 func (e *Engine) mirrorOf(ctx context.Context, want registry.Wanted) (*registry.Mirror, error) {
 	m, err := registry.ReadParts(e.o.DataDir, want)
 	if err == nil {

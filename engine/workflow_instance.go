@@ -211,8 +211,8 @@ func (e *Engine) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there
 	return true, e.saveWorkflow(ctx, i)
 }
 
-// readWorkflow reads the record of an instance once more, and reports whether there
-// still is one.
+// readWorkflow reads the record of an instance again, and reports whether it still
+// exists.
 func (e *Engine) readWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		now, err := e.tables.workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))

@@ -318,8 +318,8 @@ func TestNumbersKeepNoFileOpenBeforeTheirSync(t *testing.T) {
 	}
 }
 
-// openIn lists the files below a folder that this process has open, where the
-// system tells.
+// openIn lists the files below a folder that this process has open, if the system lists
+// them.
 func openIn(t *testing.T, dir string) []string {
 	t.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")
