@@ -68,8 +68,8 @@ type renameInfo struct {
 	name   [1]uint16
 }
 
-// move renames an open file. A target that others have open is replaced, if they
-// share it for deletion and the system knows POSIX semantics (Windows 10 1709).
+// move renames an open file. A target that others have open is replaced, if they share
+// it for deletion and the system supports POSIX semantics (Windows 10 1709).
 func move(f *os.File, to string) error {
 	abs, err := filepath.Abs(to)
 	if err != nil {
@@ -125,9 +125,9 @@ func rename(from, to string) error {
 	return errors.Join(move(f, to), f.Close())
 }
 
-// remove removes a file or an empty folder. The name is free at once, also where
-// others read the file and share it for deletion: systems that don't know POSIX
-// semantics keep the file, under another name, until the last reader closes it.
+// remove removes a file or an empty folder. The name is free at once, also where others
+// read the file and share it for deletion: systems without POSIX semantics keep the
+// file, under another name, until the last reader closes it.
 func remove(name string) error {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return os.Remove(name)

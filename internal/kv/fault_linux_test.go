@@ -87,8 +87,8 @@ func childCut(ctx context.Context, dir string) error {
 	return nil
 }
 
-// childBroken meets a fault while Badger opens the database, behind which it may go on
-// writing: this process does not open it again, and no other one can.
+// childBroken has a fault while Badger opens the database, after which Badger may
+// continue to write: this process does not open it again, and no other one can.
 func childBroken(ctx context.Context, dir string) error {
 	dir = filepath.Join(dir, "store")
 	s := Open(dir, Options{Wait: patience})
@@ -122,8 +122,8 @@ func TestProcessSurvivesFaults(t *testing.T) {
 	}
 }
 
-// Where the system has no room for a log the Update fails before anything is written, and
-// the next one finds the store as it was.
+// If the system has no room for a log, the Update fails before anything is written, and
+// the next one finds the store unchanged.
 func TestNoRoomForALog(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {

@@ -132,7 +132,7 @@ func TestFreezeCompletesACopyAhead(t *testing.T) {
 	}
 }
 
-// A table that has the name of an older one, and its size, is told from it.
+// A table that has the name of an older one, and its size, is distinguished from it.
 func TestFreezeCopiesATableThatWasReplaced(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})

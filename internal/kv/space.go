@@ -19,7 +19,7 @@ const (
 )
 
 // Badger writes tables through mapped sparse files, and a write to a page that the disk
-// has no room for ends the program with SIGBUS; so the room is looked for right before.
+// has no room for ends the program with SIGBUS; so the room is checked right before.
 // Another program can still use it up in between. The logs get theirs in reserve.go.
 
 // roomToOpen refuses to open on a full disk. unflushed is the length of the logs that

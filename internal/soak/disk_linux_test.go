@@ -51,7 +51,7 @@ func TestSoakOnASmallDisk(t *testing.T) {
 // onDisk is the child's part.
 func onDisk(t *testing.T) {
 	s := newSoak(t)
-	s.time /= 4 // beside the other test
+	s.time /= 4 // concurrently with the other test
 	for round := 0; ; round++ {
 		s.diskRound(round)
 		if t.Failed() || time.Since(s.begun) > s.time {
@@ -61,7 +61,7 @@ func onDisk(t *testing.T) {
 	}
 }
 
-// diskRound runs a load on a disk of its own, which is nearly full most of the time.
+// diskRound runs a load on a separate disk, which is nearly full most of the time.
 func (s *soak) diskRound(round int) {
 	dir := folder(s.t)
 	disk := filepath.Join(dir, "disk")

@@ -145,7 +145,7 @@ func (p *process) begin(ctx context.Context) error {
 
 func (p *process) wait(ctx context.Context) {
 	defer close(p.ended)
-	_ = p.cmd.Wait() // the status says what came of it
+	_ = p.cmd.Wait() // the status is the result
 	p.status = p.cmd.ProcessState.ExitCode()
 	w := p.w
 	w.mu.Lock()
