@@ -58,7 +58,7 @@ func (o OwnState) places() []ownPlace {
 func (o OwnState) Check(grant string) error {
 	real, err := filepath.EvalSymlinks(grant)
 	if err != nil {
-		return nil // it doesn't exist, so that it grants nothing; a start says so
+		return nil // it doesn't exist, so that it grants nothing; a start reports that
 	}
 	for _, own := range o.places() {
 		if !own.exists {

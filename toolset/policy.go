@@ -29,7 +29,7 @@ type Policy struct {
 	Links []string `json:"links,omitempty"`
 	// Writable are further folders that may be written to, such as a cache.
 	Writable []string `json:"writable,omitempty"`
-	// Lent are those of Readable and Writable that fettle itself gives from its own
+	// Lent are those of Readable and Writable that fettle itself grants from its own
 	// state, such as a toolset's version. Every other grant there is refused.
 	Lent []string `json:"lent,omitempty"`
 	// Sealed are files and folders inside of writable ones that stay as they
@@ -304,9 +304,9 @@ func CheckEnvName(name string) error {
 // ownEnv is the prefix of the variables that configure fettle.
 const ownEnv = "FETTLE_"
 
-// CheckOwnEnv refuses the variables that configure fettle, whoever asks for them: they
-// name the data directory, the configuration and keys, and a fettle that a tool starts
-// would use them.
+// CheckOwnEnv refuses the variables that configure fettle, regardless of what requests
+// them: they name the data directory, the configuration and keys, and a fettle that a
+// tool starts would use them.
 func CheckOwnEnv(name string) error {
 	if strings.HasPrefix(strings.ToUpper(name), ownEnv) {
 		return fmt.Errorf("variable %s: names that begin with %s configure fettle and are never passed to a tool; choose another name", name, ownEnv)

@@ -151,7 +151,7 @@ done
 while :; do sleep 1; done
 `
 
-// serve ends within its drain time and ten seconds, whatever its turns do.
+// serve ends within its drain time and ten seconds, regardless of what its turns do.
 func TestASignalEndsServe(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -265,7 +265,7 @@ func (l *messages) exact(line []byte, m map[string]json.RawMessage, method strin
 	return out
 }
 
-// markBig returns the string that stands for a number that a float64 would round.
+// markBig returns the string that replaces a number that a float64 would round.
 func markBig(id json.RawMessage) (json.RawMessage, bool) {
 	digits, whole := wholeNumber(id)
 	if !whole {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// object gives out the fields of a value and keeps account of them, so that rest can
+// object returns the fields of a value and records which were taken, so that rest can
 // list those that nothing took.
 type object struct {
 	fields map[string]*value
 	left   map[string]bool
 }
 
-// newObject wraps a value; one that is not an object has no fields.
+// newObject wraps a value; a value that is not an object has no fields.
 func newObject(v *value) *object {
 	o := &object{fields: v.fields, left: map[string]bool{}}
 	for name, field := range v.fields {

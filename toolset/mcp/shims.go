@@ -16,7 +16,7 @@ import (
 func unshim(path string) string {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	root := filepath.Dir(dir)
-	home, _ := os.UserHomeDir() // without one there are no settings in it
+	home, _ := os.UserHomeDir() // without one it has no settings
 	switch {
 	case filepath.Base(dir) == "shims" && isDir(filepath.Join(root, "versions")): // pyenv, rbenv, nodenv
 		wanted := strings.Fields(textOf(filepath.Join(root, "version")))
@@ -77,7 +77,8 @@ func wantedTools(home string, trees []string) []string {
 }
 
 // installed returns the program of a name in trees with a folder for each version: of the
-// first wanted version that has it, else of the newest. Without one it returns otherwise.
+// first of the wanted versions that has it, else of the newest. Without one it returns
+// otherwise.
 func installed(trees []string, name string, wanted []string, otherwise string) string {
 	var found []string
 	for _, tree := range trees {

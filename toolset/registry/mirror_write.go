@@ -409,7 +409,7 @@ func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 	return t, nil
 }
 
-// problem says why a whole toolset can't be used.
+// problem returns why a whole toolset can't be used.
 func (r *Registry) problem(set *rows) string {
 	if set.set.Revoked != nil {
 		return "its approval was taken back; fettle toolset trust " + set.set.ID + " gives it again"

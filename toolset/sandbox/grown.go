@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// lookEvery is how often free space is asked for, which is two system calls: a disk
-	// takes some hundred megabytes in that time.
+	// lookEvery is the interval at which free space is checked, which is two system
+	// calls: a disk takes some hundred megabytes in that time.
 	lookEvery = 100 * time.Millisecond
 	// walkShare bounds what walking the workspace takes of a processor: after a
 	// walk the next waits for so many times as long as it took.
@@ -121,7 +121,7 @@ func (p *process) lookOut(base size) (toolset.Cause, string) {
 }
 
 // overTemp returns a cause where the folder for temporary files, which only level full
-// has in memory with a bound of its own, holds too much.
+// has in memory with its own bound, holds too much.
 func (p *process) overTemp() (toolset.Cause, string) {
 	if p.temp == "" || p.limits.Temp < 0 && p.limits.TempFiles < 0 {
 		return "", ""

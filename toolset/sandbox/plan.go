@@ -139,7 +139,7 @@ func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant
 }
 
 // hidden are the parts of grants that are fettle's own state. The folders on the way to
-// one are mounts of their own where a process may write: it could rename them otherwise
+// one are separate mounts if a process may write there: it could rename them otherwise
 // and put others in their place.
 func (pl *plan) hidden(own toolset.OwnState, granted []keeper.Grant) ([]keeper.Grant, error) {
 	var out []keeper.Grant
@@ -170,7 +170,7 @@ func (pl *plan) hidden(own toolset.OwnState, granted []keeper.Grant) ([]keeper.G
 }
 
 // apart reports whether something hidden is between two grants, so that the upper one
-// doesn't give the lower one.
+// doesn't include the lower one.
 func apart(g, upper keeper.Grant, hidden []keeper.Grant) bool {
 	return slices.ContainsFunc(hidden, func(h keeper.Grant) bool {
 		return h.Hidden && strings.HasPrefix(g.Path, h.Path+"/") && strings.HasPrefix(h.Path, upper.Path+"/")

@@ -36,7 +36,7 @@ type process struct {
 
 	cmd      *exec.Cmd
 	control  control
-	temp     string       // the folder for temporary files where there is no private one
+	temp     string       // the folder for temporary files if there is no private one
 	dropTemp func() error // removes it
 	stdin    *os.File
 	stdout   *os.File
