@@ -74,7 +74,7 @@ func reclaim(t *testing.T, s *Store) (rewritten bool) {
 	}
 	letGo(t, s)
 	after := fileSizes(t, s.dir)
-	if !rewritten && !s.opts.Hold && !maps.Equal(before, after) { // a held store is open, with its own logs
+	if !rewritten && !s.opts.Hold && !maps.Equal(before, after) { // a held store is open and has logs
 		t.Errorf("nothing was to be rewritten, but the files are %v and were %v", after, before)
 	}
 	return rewritten

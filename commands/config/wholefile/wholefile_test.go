@@ -257,7 +257,7 @@ func TestSecretOfAKilledReplaceIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{real, link} {
-		left := filepath.Join(dir, ".real.yaml.fettle-new") // by its name a dead owner's: no process has it open
+		left := filepath.Join(dir, ".real.yaml.fettle-new") // named as a dead owner; no process has it open
 		if err := os.WriteFile(left, []byte("a: sk-secret\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
