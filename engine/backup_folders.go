@@ -17,7 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// takeFolders takes the chats' own folders into the store.
+// takeFolders stores the chats' own folders.
 func (b *backingUp) takeFolders(ctx context.Context) error {
 	entries, err := os.ReadDir(filepath.Join(b.e.o.DataDir, "chats"))
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
 	}
 	active, err := e.manifest(ctx, chat.ActiveManifest)
 	if err != nil || active != nil && unfilled(chat, active) {
-		return "", err // what is in it belongs to no state of the chat's yet
+		return "", err // its files are not part of a state of the chat yet
 	}
 	m, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}})
 	if err != nil || !m.Complete {
@@ -162,7 +162,7 @@ func (s *staged) layOut(ctx context.Context, side *Engine, chat string, m *cas.M
 		}
 		var damage *cas.DamageError
 		if errors.As(err, &damage) && s.o.Damaged {
-			continue // it was gone before the backup
+			continue // it was removed before the backup
 		}
 		if err != nil {
 			return err

@@ -225,7 +225,7 @@ func copyOut(ctx context.Context, open func(string) (*os.File, error), from, to 
 	return errors.Join(err, out.Chmod(info.Mode().Perm()|0o600), out.Close())
 }
 
-// copyPiece is how much is copied between two looks at the context: some tenths of a
+// copyPiece is how much is copied between two checks of the context: some tenths of a
 // second for a slow disk. The system copies without the bytes passing through here.
 const copyPiece = 16 << 20
 

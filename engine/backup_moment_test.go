@@ -152,7 +152,7 @@ func (b *bench) purgeNow(number int64) error {
 	return err
 }
 
-// agrees checks that the own folder of each chat has what its active state has.
+// agrees checks that the own folder of each chat has the files of its active state.
 func agrees(t *testing.T, b *bench) {
 	t.Helper()
 	page, err := b.Chats(t.Context(), ListChats{})
@@ -241,7 +241,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 			if err != nil || len(mirror.Toolsets) != len(got) {
 				t.Errorf("the mirror is %+v, %v", mirror, err)
 			}
-			if stage == "copying the store" { // it went before the moment
+			if stage == "copying the store" { // it was removed before the moment
 				if len(got) != 0 {
 					t.Errorf("installed are %+v", got)
 				}
@@ -258,7 +258,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 }
 
 // The collector waits for a backup that is being written: no content that the store
-// names goes while it is read.
+// names is removed while it is read.
 func TestABackupKeepsTheCollectorAway(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
@@ -322,7 +322,7 @@ func TestABackupOfACopyThatChangesFails(t *testing.T) {
 	}
 }
 
-// What --verify finds: anything of the restored copy that isn't what was backed up.
+// --verify finds every part of the restored copy that differs from what was backed up.
 func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 	t.Parallel()
 	const check = frozenPrefix + "*/" + stagePrefix + "check/"
@@ -377,7 +377,7 @@ func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 	}
 }
 
-// A backup that is cancelled, or whose reader goes, leaves nothing.
+// A backup that is cancelled, or whose reader closes the pipe, leaves nothing.
 func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())

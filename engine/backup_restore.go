@@ -228,8 +228,8 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	return side.states.NewEpoch()
 }
 
-// settle brings what was unpacked to the state in which its next command would have
-// to bring it: the journals are in the store, restores that were under way are not
+// settle makes the changes to the unpacked data directory that its next command would
+// have to make: the journals are in the store, restores that were under way are not
 // continued here, and the files that repeat records agree with them.
 func (s *staged) settle(ctx context.Context, side *Engine) error {
 	if _, err := side.Fold(ctx, FoldAll); err != nil {
@@ -308,7 +308,7 @@ func (s *staged) exchange(ctx context.Context) error {
 	}
 	defer alone()
 	if err := e.mayReplace(s.o); err != nil {
-		return err // something has come into the empty directory since that was looked at
+		return err // a file was added to the empty directory since that was checked
 	}
 	old, err := truth(e.o.DataDir)
 	if err != nil {

@@ -35,8 +35,8 @@ type writtenItem struct {
 	sum [sha256.Size]byte
 }
 
-// readBack starts to unpack what is written to the pipe. The folder is within that
-// of the copies, so that it goes with them, after a kill too.
+// readBack starts to unpack what is written to the pipe. The folder is within that of
+// the copies, so that it is removed with them, after a kill too.
 func (b *backingUp) readBack(ctx context.Context) *backupCheck {
 	in, out := io.Pipe()
 	v := &backupCheck{ctx: ctx, b: b, pipe: out, done: make(chan error, 1)}

@@ -123,8 +123,8 @@ func transient(name string) bool {
 //
 // The folders of chats become states in the store first. One that cannot, because a
 // turn works in it or something in it cannot be kept, is copied as it is just after
-// that moment: it may have changes that its chat does not record, and never lacks any
-// that the chat records.
+// that moment: it may have changes that its chat does not record, and has all that the
+// chat records.
 //
 // The copy of the store is opened and checked before anything is written: every record
 // is read, and the files that they name must exist; these are compared with their
@@ -320,8 +320,8 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 	return total, err
 }
 
-// countChats returns how many chats can be used: not those that are deleted, nor
-// those whose record is damaged.
+// countChats returns how many chats can be used: without those that are deleted or
+// whose record is damaged.
 func (e *Engine) countChats(ctx context.Context) (n int, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		n = 0

@@ -84,7 +84,7 @@ func (m *Message) boundRemarks() ([]string, error) {
 	return cut, nil
 }
 
-// cited is what a turn has of its provider's remarks.
+// cited counts the remarks of a turn's provider.
 type cited struct {
 	citations, size int
 	notes           int
@@ -114,8 +114,8 @@ func (c *cited) note() bool {
 	return true
 }
 
-// leftOut is the footnote about remarks that were left out since it was last asked
-// for; nil where none were.
+// leftOut is the footnote about remarks that were left out since its last call, or nil
+// if none were.
 func (c *cited) leftOut() []event.Body {
 	if c.left == 0 {
 		return nil

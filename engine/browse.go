@@ -77,7 +77,7 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 // longer, all states of a chat are read in one scan.
 const fewStates = 100
 
-// stateWay reads states on the way back from one.
+// stateWay reads the ancestors of a state.
 type stateWay struct {
 	e      *Engine
 	atOnce bool // read all states of a chat with the first of them
@@ -173,7 +173,7 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				continue
 			}
 			c, err := e.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) { // of a chat that is elsewhere, or gone
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) { // of another chat, or of a removed one
 				states[i].Tool = states[i].Maker
 				continue
 			}

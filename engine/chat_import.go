@@ -41,10 +41,10 @@ type ImportRequest struct {
 }
 
 // ImportChats imports chats, each with a new number. They keep their ids, so that the
-// same file is recognized again. Nothing is imported where a document is bad or is
-// refused. The chats come in group by group, each group whole or not at all, so that
-// memory is bounded whatever the file's size; if an import is stopped, another one with
-// SkipExisting imports the rest. The usage in the chats is not counted here.
+// same file is recognized again. Nothing is imported if a document is bad or is
+// refused. The chats are imported group by group, each group whole or not at all, so
+// that memory is bounded for every size of file; if an import is stopped, another one
+// with SkipExisting imports the rest. The usage in the chats is not counted here.
 func (e *Engine) ImportChats(ctx context.Context, req ImportRequest) error {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // stopped. A link is removed, and what it leads to is left.
 func (e *Engine) removeFolder(ctx context.Context, chatID string) error {
 	if _, err := ulid.ParseStrict(chatID); err != nil {
-		return nil // no folder of ours: what is named so could lie anywhere
+		return nil // not a folder of ours: the name could lead anywhere
 	}
 	root, err := os.OpenRoot(filepath.Join(e.o.DataDir, "chats"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -128,7 +128,7 @@ func (c *cutScene) reads() {
 	if now == nil {
 		return
 	}
-	for f, err := range c.Files(ctx, now) { // it is the folder as it is, without what the operation has there
+	for f, err := range c.Files(ctx, now) { // the folder as it is, without files of the operation
 		if err != nil {
 			c.t.Fatal(err)
 		}

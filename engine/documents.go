@@ -206,7 +206,7 @@ func (e *Engine) storeContents(ctx context.Context, contents [][]byte) ([]string
 
 // DocumentFilter chooses documents of a list.
 type DocumentFilter struct {
-	// Removed chooses those that were removed and can be brought back.
+	// Removed chooses those that were removed and can be restored.
 	Removed bool
 	// Prefix chooses those whose names begin with it.
 	Prefix string

@@ -144,8 +144,8 @@ func (f *feed) after(seq event.Seq) (events []event.Event, behind, done bool, ne
 // Follow yields the events of a turn that come after a Seq: first those that exist, then, while
 // the turn is running, each as it is written. The sequence ends with the turn's last event. An
 // error ends it too: NotFound for a turn that does not exist, Busy for one that another process
-// owns, Store where the turn's last event could not be kept, ctx's error when ctx ends.
-// Stopping early costs the turn nothing.
+// owns, Store if the turn's last event could not be kept, ctx's error when ctx ends. Stopping
+// early costs the turn nothing.
 func (e *Engine) Follow(ctx context.Context, id TurnID, after event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var err error

@@ -33,7 +33,7 @@ var errNotWanted = errors.New("the collection is not wanted any more")
 func always(Upkeep) bool { return true }
 
 // collect removes what no chat's state reaches. It calls wanted when it is the only one
-// that collects, since another process may have done it by then. It determines itself
+// that collects, since another process may have collected by then. It determines itself
 // which states are needed, also only then.
 func (e *Engine) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkeep) bool) (*cas.GCReport, error) {
 	if !e.hasStore() {
@@ -67,7 +67,7 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkee
 	if errors.Is(err, errNotWanted) {
 		return new(cas.GCReport), nil
 	}
-	if err != nil && e.leavesOut(err) { // what it names isn't known, so all is kept
+	if err != nil && e.leavesOut(err) { // the states that it names are unknown, so all are kept
 		e.o.Notice("no states were removed: a damaged record may need any of them")
 		report, err = new(cas.GCReport), nil
 	}

@@ -100,7 +100,7 @@ func (e *Engine) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
 type reach struct {
 	// least messages, the last ones, are read whether or not one has a summary.
 	least int
-	// most is how many are read at most; 0 is no bound.
+	// most is how many are read at most; 0 means no bound.
 	most int
 }
 

@@ -77,8 +77,8 @@ func TestACallPlantsNoRepository(t *testing.T) {
 	}
 }
 
-// Repositories that exist are known to a call wherever they are, and a call that
-// changes what git runs of one is taken back where no sandbox sealed it.
+// Existing repositories are found before a call at any place, and changes by a call to
+// files from which git runs commands are reverted if no sandbox sealed them.
 func TestACallChangesNoRepositoryThatNothingSealed(t *testing.T) {
 	t.Parallel()
 	for _, sealed := range []bool{false, true} {

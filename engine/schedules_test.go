@@ -28,8 +28,8 @@ type operation struct {
 	// mortal operations may be killed at their pauses: they pause in their own
 	// goroutine, and every lock that they hold is released as it ends.
 	mortal bool
-	// prepare makes what the operation needs, alone, and returns what it does and what
-	// has to be true of the ledger once it has succeeded.
+	// prepare makes the data that the operation needs, alone, and returns the operation
+	// and the condition that the ledger must meet once it has succeeded.
 	prepare func(w *scene) deed
 }
 
@@ -64,7 +64,7 @@ const (
 	actorEnded
 )
 
-// stepNews is news of an actor: it has reached a pause, or its end.
+// stepNews reports that an actor has reached a pause, or its end.
 type stepNews struct {
 	a    *actor
 	step string

@@ -218,7 +218,7 @@ func TestADisabledServerIsEndedAndNotOffered(t *testing.T) {
 	}
 }
 
-// forgetting notes which servers are ended, and reaches none.
+// forgetting records which servers are ended, and connects to none.
 type forgetting struct {
 	MCP
 	mu  sync.Mutex

@@ -22,7 +22,7 @@ type defects struct {
 	linksTables     bool // a backup reads tables that a merge empties
 	stopsAtBad      bool // a record that can't be stored ends the fold of all
 	unlinksFirst    bool // a fold removes journals before it records
-	foldsTwice      bool // a fold doesn't look for what an earlier one has recorded
+	foldsTwice      bool // a fold doesn't check for what an earlier one has recorded
 }
 
 // mJournal is a journal: the turn that it has, and whether that has ended.
@@ -43,7 +43,7 @@ type mChat struct {
 // mTable is a table of the store's files. A merge empties it.
 type mTable struct{ emptied bool }
 
-// mData is what a store has.
+// mData is the content of a store.
 type mData struct {
 	chats  map[int]*mChat
 	states map[int]int // the chat of each
@@ -77,9 +77,9 @@ type machine struct {
 	whole  map[int]bool  // chats that came in whole
 	gone   map[int]bool
 	backed []mBackup
-	putIn  *mData // what was put back
+	putIn  *mData // the restored data
 
-	old  mData    // what a restore puts back
+	old  mData    // the data that a restore brings
 	then []func() // what comes before the schedule, and after the backup that it has
 }
 

@@ -22,8 +22,8 @@ const maxOffered = 100
 type toolNeed struct {
 	// all is for turns whose tools aren't known beforehand, such as those of agents.
 	all bool
-	// patterns choose tools. Where there are none, and named is false, the turn
-	// needs as many as maxOffered allows.
+	// patterns choose tools. If there are none, and named is false, the turn needs as
+	// many as maxOffered allows.
 	patterns []string
 	named    bool
 }
@@ -105,9 +105,9 @@ type leftOut struct {
 	server bool
 }
 
-// withinLimit returns the entries that a model is offered where the request
-// chooses none: those that are always offered, and whole toolsets in their order as
-// long as they fit in maxOffered, see there. It also returns what is left out.
+// withinLimit returns the entries that a model is offered if the request chooses none:
+// those that are always offered, and whole toolsets in their order as long as they fit
+// in maxOffered, see there. It also returns what is left out.
 func withinLimit(entries []toolset.Entry, always func(toolset.Tool) bool) (kept []toolset.Entry, left []leftOut) {
 	sizes, room, out := map[string]int{}, maxOffered, map[string]bool{}
 	for _, e := range entries {

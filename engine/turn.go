@@ -318,8 +318,8 @@ func (t *turn) end(err error) {
 	t.forget()
 }
 
-// discards reports whether nothing of the turn is kept. A question that was
-// stopped, or that a model was asked, stays with the end that it came to.
+// discards reports whether nothing of the turn is kept. A question that was stopped, or
+// that was sent to a model, is kept with its end.
 func (t *turn) discards(err error) bool {
 	var refused *notAccepted
 	if t.req.Ephemeral || errors.As(err, &refused) {

@@ -30,8 +30,8 @@ type WorkflowInstance struct {
 	Chat int64 `json:"chat,omitempty"`
 	// TurnID is the last turn that ran steps.
 	TurnID TurnID `json:"turn_id"`
-	// Outside names what the results of steps have from beyond this machine; empty where
-	// they have nothing.
+	// Outside names the sources beyond this machine whose content the results of steps
+	// contain; empty if there are none.
 	Outside   string    `json:"outside,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`

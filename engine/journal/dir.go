@@ -221,12 +221,12 @@ func (d *Dir) unpublished() ([]string, error) {
 // and of a turn whose owner died for good.
 type Unpublished struct {
 	Files []string
-	// Owner is the pid that the lock file names, or 0. Such a process may be
-	// gone, and nothing is to be decided by it.
+	// Owner is the pid that the lock file names, or 0. That process may have ended, so
+	// nothing must be decided by it.
 	Owner int
 }
 
-// Unpublished lists what Sweep would look at. It takes no lock and changes
+// Unpublished lists the files that Sweep would check. It takes no lock and changes
 // nothing.
 func (d *Dir) Unpublished() ([]Unpublished, error) {
 	turns, err := d.unpublished()

@@ -151,7 +151,7 @@ func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 	}
 }
 
-// State and Unpublished are for those who only look.
+// State and Unpublished are for callers that only read.
 func TestUnpublishedListsWhatSweepRemovesAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	d := Open(t.TempDir())

@@ -77,8 +77,8 @@ func (c *Claimed) SetAside() (string, error) {
 	return name, nil
 }
 
-// turnSetAside is a free name for a journal that is set aside: one that was before is
-// kept.
+// turnSetAside returns a free name for a journal that is set aside, so that an earlier
+// one is kept.
 func (d *Dir) turnSetAside(turn string) string {
 	first := filepath.Join(d.path, turn+damagedSuffix)
 	name := first
