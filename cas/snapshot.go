@@ -168,8 +168,8 @@ func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o S
 	return out, nil
 }
 
-// read takes a folder's contents and trees into the store, and returns the index of what
-// it has read and the one that was known before.
+// read stores a folder's contents and trees, and returns the index of what it has read
+// and the one that was known before.
 func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *SnapshotOptions) (ix, old *index, out *Snapshot, err error) {
 	o.Limits = o.Limits.complete()
 	t, err := openTree(ws.Root, s.fault)

@@ -19,8 +19,8 @@ type ownPlace struct {
 	names  []string      // what above[i] is called
 }
 
-// places looks at the disk. Links and letter case are the system's to judge: folders are
-// compared as files.
+// places reads the file system. Links and letter case are the system's to judge: folders
+// are compared as files.
 func (o OwnState) places() []ownPlace {
 	var out []ownPlace
 	for _, given := range o {

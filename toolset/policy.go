@@ -23,8 +23,8 @@ type Policy struct {
 	// version, an interpreter's prefix, what a manifest asked for and the user
 	// approved. One inside a writable folder adds nothing.
 	Readable []string `json:"readable,omitempty"`
-	// Links are symbolic links on the way to what is granted, which is otherwise there by
-	// its real name alone. Where a level hides files, the links are shown as links. They
+	// Links are symbolic links on the paths to grants, which can otherwise be reached by
+	// their real names alone. If a level hides files, the links are shown as links. They
 	// grant nothing.
 	Links []string `json:"links,omitempty"`
 	// Writable are further folders that may be written to, such as a cache.

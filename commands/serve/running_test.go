@@ -152,8 +152,8 @@ func TestCommandsBesideServe(t *testing.T) {
 	}
 	log := s.ends()
 	// Those that name their own model run here: the server plays no other scripts than
-	// its own configuration names. Four others fail before anything is begun, and are
-	// begun and refused there all the same.
+	// its own configuration names. Four others fail before anything is started, and are
+	// started and refused there all the same.
 	through := len(askedThrough()) + 4
 	for _, c := range askedThrough() {
 		if slices.Contains(c, "-m") {

@@ -135,7 +135,8 @@ def run(workspace):
     return {"port": server.getsockname()[1]}
 `
 
-// stubbornServer is an MCP server that answers what begins a session, and then nothing.
+// stubbornServer is an MCP server that answers the requests that begin a session, and
+// then none.
 const stubbornServer = `
 trap "" INT TERM HUP
 while read -r line; do

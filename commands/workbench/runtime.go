@@ -51,7 +51,7 @@ type Runtime struct {
 	OneCall       bool           // of a tool; no second one follows
 	SignIn        *mcp.SignIn    // at MCP servers; nil where no user can
 	Answering     bool           // its clients may show forms
-	RemoveScratch func() error   // removes a folder at the end; nil where there is none
+	RemoveScratch func() error   // removes a folder at the end; nil if there is none
 	Hold          bool           // the store, for the engine's whole life
 	Log           *slog.Logger   // of a server; nil in other commands
 	sharing       *client.Sharing
@@ -274,8 +274,8 @@ func (rt *Runtime) removeScratch() error {
 	return rt.RemoveScratch()
 }
 
-// Temporaries records temporary files of this process, so that others can remove
-// what it leaves when it is killed; nil where no data directory can be named.
+// Temporaries records temporary files of this process, so that others can remove what
+// it leaves when it is killed; nil if no data directory is known.
 func (rt *Runtime) Temporaries() *atomicfile.Ledger {
 	dirs, err := rt.Dirs()
 	if err != nil {

@@ -233,11 +233,11 @@ func RemoveAll(path string) error {
 	})
 }
 
-// Retry calls f as often as the other functions do, for work in an [os.Root].
-// Where Windows returned an error that goes by, f is called again.
+// Retry calls f as often as the other functions do, for work in an [os.Root]. If
+// Windows returned a transient error, f is called again.
 func Retry(f func() error) error { return retry(f) }
 
-// Open opens a file for reading. Others may replace and remove it meanwhile;
+// Open opens a file for reading. Other processes may replace and remove it meanwhile;
 // the reader keeps what it has opened.
 func Open(name string) (f *os.File, err error) {
 	err = retry(func() error {

@@ -215,8 +215,8 @@ func (l *Ledger) visitOne(token string, use func(path string) error) (left *Left
 	return left, err
 }
 
-// awaited reports whether a record is kept since the folder of its path isn't
-// there just now.
+// awaited reports whether a record is kept because the folder of its path is missing at
+// the moment.
 func awaited(name, path string) bool {
 	if path == "" || !gone(filepath.Dir(path)) {
 		return false

@@ -81,7 +81,7 @@ func readFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
 func openForSync(name string) (*os.File, error) { return os.Open(name) }
 
-// ephemeral reports whether an error goes by. None of them does here.
+// ephemeral reports whether an error is transient. On Unix none is.
 func ephemeral(error) bool { return false }
 
 // SyncDir makes the names in a folder durable. Some file systems can't sync a folder;

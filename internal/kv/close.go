@@ -103,7 +103,7 @@ func (s *Store) syncOpen(ctx context.Context, sess *session) error {
 
 // syncClosed waits for a session that is closing, which syncs it. If that fails the
 // caller gets the error; if another caller has got it, the database is opened and
-// synced. sess is nil where none is open.
+// synced. sess is nil if none is open.
 func (s *Store) syncClosed(ctx context.Context, sess *session) error {
 	for {
 		s.mu.Lock()
@@ -162,8 +162,8 @@ func (s *Store) letGo() error {
 }
 
 // Close waits for the operations that run, closes the database and stops what the Store
-// has started. Operations that begin later return ErrClosed. It returns what could not
-// be brought to the disk, if Sync or LetGo has not returned it before.
+// has started. Operations that begin later return ErrClosed. It returns the error of
+// what could not be written to the disk, if Sync or LetGo has not returned it before.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -240,8 +240,8 @@ func (s *Store) beforeClose() error {
 	return closing()
 }
 
-// closeNow is close for a session that no operation has used. Where it does not end
-// within closeLimit the store stays locked, and this process can't open it any more.
+// closeNow is close for a session that no operation has used. If it does not end within
+// closeLimit, the store stays locked, and this process can't open it any more.
 func (sess *session) closeNow() error {
 	limit := time.NewTimer(closeLimit)
 	defer limit.Stop()
@@ -259,7 +259,7 @@ func (sess *session) notClosed() error {
 }
 
 // breaks notes that this process can't open the database any more, since Badger may
-// still be at work on it. The store's lock is kept until the process ends.
+// still be writing to it. The store's lock is kept until the process ends.
 func (s *Store) breaks(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

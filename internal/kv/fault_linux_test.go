@@ -111,7 +111,8 @@ func childBroken(ctx context.Context, dir string) error {
 	return other.Close()
 }
 
-// What can't be recovered from within Badger ends neither the process nor its other work.
+// A fault that can't be recovered from within Badger ends neither the process nor its
+// other work.
 func TestProcessSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	for _, task := range []string{"cut", "broken"} {
@@ -169,7 +170,7 @@ func TestNoRoomForALog(t *testing.T) {
 	}
 }
 
-// However the Updates fall, what Badger writes of them is within what was reserved.
+// For every order of Updates, what Badger writes of them is within what was reserved.
 func TestLogsStayWithinTheirBlocks(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{Hold: true})
@@ -203,7 +204,7 @@ func TestLogsStayWithinTheirBlocks(t *testing.T) {
 	}
 }
 
-// writtenUpTo is where a log ends. One that has gone is no longer written to.
+// writtenUpTo is where a log ends. A removed log is no longer written to.
 func writtenUpTo(t *testing.T, path string) int64 {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -86,7 +86,8 @@ func TestAFrozenCopyStaysAsItWas(t *testing.T) {
 	}
 }
 
-// What was copied ahead is not copied again, and not kept if it was merged since.
+// A file that was copied ahead is not copied again, and not kept if it was merged
+// since.
 func TestFreezeCompletesACopyAhead(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})

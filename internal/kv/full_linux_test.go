@@ -170,7 +170,7 @@ func filledAt(ctx context.Context, s *Store, at string, from int) (written int, 
 	return written, errors.Join(put(size), s.Sync(ctx))
 }
 
-// A disk that another program fills between a look for room and the write is an error,
+// A disk that another program fills between a check for room and the write is an error,
 // of one operation.
 func TestDiskThatFillsMeanwhile(t *testing.T) {
 	t.Parallel()

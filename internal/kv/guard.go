@@ -17,13 +17,13 @@ import (
 // errMapped is such a fault.
 var errMapped = errors.New("a mapped file can't be read or written: the disk is full or faulty, or the file was cut short")
 
-// errBlock is what a damaged block of a table shows itself by.
+// errBlock is the error by which a damaged block of a table is detected.
 var errBlock = errors.New("checksum of a block")
 
 // guardMapped runs what reads or writes mapped files, and returns a fault as errMapped.
 func guardMapped(do func() error) error { return guardFaults(do, func() {}) }
 
-// guardFaults is guardMapped that calls faulted where the fault was met.
+// guardFaults is guardMapped, but calls faulted where the fault occurred.
 func guardFaults(do func() error, faulted func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

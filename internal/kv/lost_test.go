@@ -180,7 +180,7 @@ func TestCloseThatIsLate(t *testing.T) {
 	})
 }
 
-// A watcher of a session that has gone does not end the next one.
+// A watcher of a closed session does not end the next one.
 func TestWatcherEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{Hold: true})

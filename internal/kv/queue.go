@@ -223,7 +223,7 @@ func (w *waiting) pause(ctx context.Context, d time.Duration, holder func() int)
 		if pid := holder(); waited >= lockfile.StoppedBound || !lockfile.Stopped(pid) {
 			return &BusyError{Dir: s.dir, PID: pid, Waited: waited}
 		}
-		w.since = time.Now() // the user has been told to continue it
+		w.since = time.Now() // the user has been asked to continue it
 	}
 	t := time.NewTimer(d/2 + rand.N(d))
 	defer t.Stop()

@@ -19,14 +19,14 @@ import (
 const (
 	// firstAhead is how much of a log is made real on the disk before anything is
 	// written there, and mostAhead how much it is in a session that continues: a
-	// command writes little, and what lies ahead is written once more than needed.
+	// command writes little, and the blocks ahead are written once more than needed.
 	firstAhead = 64 << 10
 	mostAhead  = 512 << 10
 	// holdAhead is how much it is in a session that stays, which makes more
 	// concurrently with its operations when half of it is used: a state of a hundred
 	// changed folders is 600 KB of trees.
 	holdAhead = 2 << 20
-	// pageSize is what is looked at to see whether a part of a log is in use.
+	// pageSize is the unit that is checked to see whether a part of a log is in use.
 	pageSize = 4 << 10
 )
 
@@ -96,8 +96,8 @@ func (sess *session) findValues() error {
 	return nil
 }
 
-// extend makes sure that a log has blocks for so many bytes more. What lies beyond them
-// was never written to. Where a sync has been given blocks (see makeAhead) these count.
+// extend makes sure that a log has blocks for so many bytes more. The part beyond them
+// was never written to. Blocks that a sync has been given (see makeAhead) count.
 func (sess *session) extend(b *blocks, more int64) error {
 	sess.aheadMu.Lock()
 	defer sess.aheadMu.Unlock()
@@ -123,7 +123,7 @@ func (sess *session) extend(b *blocks, more int64) error {
 	return nil
 }
 
-// aheadOf is how many blocks a log is given that has used up what it was given.
+// aheadOf returns how many blocks a log gets that has used up its blocks.
 func (sess *session) aheadOf(a ahead) int64 {
 	if sess.store.opts.Hold {
 		return holdAhead

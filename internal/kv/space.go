@@ -12,7 +12,7 @@ const (
 	roomMerge = 24 << 20
 	// roomFlush is what the close needs for the table of a memtable, besides its entries.
 	roomFlush = 1 << 20
-	// roomAgain is how often a wait for room looks for it.
+	// roomAgain is the interval at which a wait for room checks for it.
 	roomAgain = 50 * time.Millisecond
 	// fullAfter is how long a close waits for room before the disk counts as full.
 	fullAfter = time.Second
@@ -61,7 +61,7 @@ func (sess *session) roomToClose() error {
 	return sess.store.room(sess.room + roomFlush)
 }
 
-// waitToClose returns when there is room to close the session. While there is none its
+// waitToClose returns when there is room to close the session. While there is not, its
 // writes are on the disk, in the logs that the next session reads.
 func (sess *session) waitToClose() {
 	tick := time.NewTicker(roomAgain)

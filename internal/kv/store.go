@@ -38,9 +38,9 @@ type Options struct {
 	// second where that one is stopped, and else after three without progress. A
 	// stopped one is waited for beyond Wait. It may be called from several goroutines.
 	OnWait func(owner string)
-	// Writing is called before each operation that writes, with its context, and takes
-	// what has to be held for that; release is called when the operation is over. An
-	// error of it is the operation's. It may be nil, and is called from several
+	// Writing is called before each operation that writes, with its context, and
+	// acquires the locks for that; release is called when the operation is over. Its
+	// error is returned by the operation. It may be nil, and is called from several
 	// goroutines.
 	Writing func(context.Context) (release func(), err error)
 	// Taken is called when an operation finds the database with another

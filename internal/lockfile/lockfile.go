@@ -76,7 +76,8 @@ const (
 	Soon = time.Second
 	// StoppedBound is how long a stopped holder is waited for.
 	StoppedBound = 10 * time.Minute
-	// lookAgain is how often the holder is looked at, which may have been stopped.
+	// lookAgain is the interval at which the holder is checked: it may have been
+	// stopped.
 	lookAgain = time.Second
 )
 
@@ -129,7 +130,7 @@ type waiter struct {
 	Patience
 	path  string
 	begun time.Time
-	look  time.Duration // when to look at the holder next, since begun
+	look  time.Duration // when to check the holder next, since begun
 	told  string        // the owner that OnWait was called with
 	spoke bool
 }

@@ -154,7 +154,8 @@ func (s *seer) script(name string, args []word, depth int) {
 type kind int
 
 const (
-	// plain runs nothing of its arguments, as far as is known here.
+	// plain is the entry of programs that, as far as is known, run none of their
+	// arguments.
 	plain kind = iota
 	// shell takes a command line by its option -c, and reads one from standard input or a
 	// file otherwise.

@@ -242,7 +242,7 @@ func (w *world) listed() {
 	}
 }
 
-// undoing lets calls change the folders of some chats, and takes them back.
+// undoing lets calls change the folders of some chats, and undoes them.
 func (w *world) undoing() {
 	all := w.list()
 	w.mu.Lock()
@@ -254,7 +254,7 @@ func (w *world) undoing() {
 			w.saw(w.must("ask", "-o", "events", "--yes", "--no-stdin", "--server", "off", "--chat", number,
 				fmt.Sprintf("settle\ncall write_file {\"path\":\"settled.txt\",\"content\":%q}", text)))
 		}
-		call("one " + number) // what a killed command has left is settled with it
+		call("one " + number) // the leftovers of a killed command are settled with it
 		before := w.folder(number)
 		call(fmt.Sprintf("two %d", w.number()))
 		after := w.folder(number)
@@ -293,8 +293,8 @@ func (w *world) folder(number string) map[string]string {
 	return have
 }
 
-// restoring puts back each backup that was reported as made, in a data directory of its
-// own.
+// restoring restores each backup that was reported as made, each to a separate data
+// directory.
 func (w *world) restoring() {
 	w.mu.Lock()
 	backups := w.backups
@@ -313,7 +313,7 @@ func (w *world) restoring() {
 			w.fault("backup %s, which was reported as made: %s", file, strings.Join(other.wrong, "\n"))
 			continue // it is evidence
 		}
-		_ = os.RemoveAll(dir) // the whole world goes with the test
+		_ = os.RemoveAll(dir) // the whole world is removed after the test
 		_ = os.Remove(file)
 	}
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // TestSoakOnASmallDisk runs rounds on a file system that is filled and made read-only
-// meanwhile. It is mounted in namespaces of a child's own.
+// meanwhile. It is mounted in the separate namespaces of a child process.
 func TestSoakOnASmallDisk(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(diskEnv) != "" {
@@ -87,7 +87,7 @@ func (s *soak) diskRound(round int) {
 	w.report(name)
 	s.t.Logf("%s: %d commands, %d ended by a signal, %d turns seen", name, len(w.log), w.killed, len(w.events))
 	if !s.t.Failed() || os.Getenv(keepEnv) == "" {
-		_ = syscall.Unmount(disk, syscall.MNT_DETACH) // it goes with the child anyway
+		_ = syscall.Unmount(disk, syscall.MNT_DETACH) // it ends with the child anyway
 	}
 }
 

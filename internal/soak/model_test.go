@@ -20,7 +20,7 @@ type model struct {
 	*httptest.Server
 
 	mu   sync.Mutex
-	bad  []string // what was wrong with requests
+	bad  []string // the errors of requests
 	seen int
 }
 
@@ -166,7 +166,7 @@ func asks(m message) (tool, args string) {
 	return tool, args
 }
 
-// faults are what was wrong with the requests so far.
+// faults returns the errors of the requests so far.
 func (m *model) faults() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -197,7 +197,7 @@ func (w *world) must(args ...string) string {
 	return p.out.String()
 }
 
-// event is what the checks need of an event.
+// event holds the fields of an event that the checks need.
 type event struct {
 	Type    string `json:"type"`
 	TurnID  string `json:"turn_id"`

@@ -295,8 +295,8 @@ func (l *messages) answer(r *rejection) error {
 	return err
 }
 
-// Write writes what the SDK sends, a line at a time, so that no answer of ours comes
-// between, with the ids as the client sent them.
+// Write writes what the SDK sends, a line at a time, so that no answer of ours is
+// written in between, with the ids as the client sent them.
 func (l *messages) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

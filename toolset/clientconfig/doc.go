@@ -6,9 +6,9 @@
 // [Read] takes JSON (with comments), YAML or TOML and returns the servers as fettle
 // stores them, each with notes. The package promises that nothing is dropped silently:
 // every key of the input is either used or named in a note, which explains what leaving
-// it out means. The type object keeps account of the keys that were taken, and the rest
-// becomes notes at the end. Null counts as absent. Numbers and booleans where a text
-// belongs become that text exactly as it is written in the file.
+// it out means. The type object records the keys that were taken, and the rest becomes
+// notes at the end. Null counts as absent. Numbers and booleans where a text belongs
+// become that text exactly as it is written in the file.
 //
 // Variables of other programs become ${NAME} or ${NAME:-default}, which fettle fills in
 // when the server starts. A variable that only the other program can fill in makes the

@@ -182,14 +182,14 @@ func meanings() map[string]string {
 	}
 }
 
-// unknown notes the fields that nothing took, below a field of the server.
+// unknown notes the unused fields below a field of the server.
 func (r *reader) unknown(under string, o *object) {
 	for _, name := range o.rest() {
 		r.note("%s%s: not known, and left out (%s)", under, name, o.fields[name].kind)
 	}
 }
 
-// rest notes the server's fields that nothing took.
+// rest notes the server's unused fields.
 func (r *reader) rest() {
 	if v := r.in.take("customUserVars"); v != nil {
 		for _, name := range newObject(v).rest() {

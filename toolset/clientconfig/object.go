@@ -32,7 +32,7 @@ func (o *object) take(name string) *value {
 	return o.fields[name]
 }
 
-// text takes a scalar field as it is written; empty where there is none. A field of
+// text takes a scalar field as it is written; empty if there is none. A field of
 // another kind is not taken.
 func (o *object) text(name string) string {
 	if v := o.fields[name]; v == nil || !v.scalar() {
@@ -44,5 +44,5 @@ func (o *object) text(name string) string {
 	return ""
 }
 
-// rest returns the names of the fields that nothing took, sorted.
+// rest returns the names of the unused fields, sorted.
 func (o *object) rest() []string { return slices.Sorted(maps.Keys(o.left)) }

@@ -165,7 +165,7 @@ func eachObject(v any, at string, do func(at string, o map[string]any)) {
 	}
 }
 
-// TestRefusedFiles names what is wrong with a file, and where.
+// TestRefusedFiles checks that errors name the problem of a file, and its place.
 func TestRefusedFiles(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ file, text, err string }{

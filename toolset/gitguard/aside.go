@@ -20,7 +20,7 @@ type Moved struct {
 	Restored bool
 }
 
-// Options are what a check does beyond new repositories.
+// Options select what a check does in addition to moving new repositories.
 type Options struct {
 	// Restore reverts changes of the files from which git runs commands, in the
 	// repositories that existed. It is for processes that nothing prevented from such
@@ -53,7 +53,7 @@ func (f *Found) setAside(ctx context.Context, root *os.Root, o Options) ([]Moved
 	}
 	var moved []Moved
 	var errs []error
-	for _, now := range slices.Backward(found.repos) { // what is inside of another one before that
+	for _, now := range slices.Backward(found.repos) { // those inside of another one before that
 		var m []Moved
 		var err error
 		switch was := f.known(now); {
@@ -159,7 +159,7 @@ func rename(root *os.Root, from, base string) ([]Moved, error) {
 	return nil, fmt.Errorf("set %s aside: there is no free name", from)
 }
 
-// restore takes back what changed in a repository that existed.
+// restore reverts the changes in a repository that existed.
 func restore(root *os.Root, was, now repo) (moved []Moved, err error) {
 	var errs []error
 	for name, p := range now.runs {

@@ -19,7 +19,7 @@ import (
 // sessionHeader names the session of a request over HTTP.
 const sessionHeader = "Mcp-Session-Id"
 
-// maxRefusal bounds what is read of a refusal to find out why.
+// maxRefusal bounds what is read of a refusal to determine the reason.
 const maxRefusal = 64 << 10
 
 // attempt is one use of a connection. lost is set when the server refused a request of it
@@ -90,7 +90,7 @@ type peeked struct {
 	head bytes.Reader
 }
 
-// refusal returns the JSON-RPC error that the body holds; nil where it holds none.
+// refusal returns the JSON-RPC error that the body holds; or nil if there is none.
 func (p *peeked) refusal() *jsonrpc.Error {
 	head, err := io.ReadAll(io.LimitReader(p.from, maxRefusal))
 	p.head.Reset(head)
@@ -108,8 +108,8 @@ func (p *peeked) refusal() *jsonrpc.Error {
 	return wire
 }
 
-// looseRefusal reads an error with the id null, which servers answer where they do not look
-// at the message.
+// looseRefusal reads an error with the id null, which servers return if they do not read
+// the message.
 func looseRefusal(head []byte) *jsonrpc.Error {
 	var m struct {
 		Error *struct {

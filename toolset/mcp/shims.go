@@ -133,9 +133,9 @@ func numberAt(parts []string, i int) int {
 	return n
 }
 
-// linksTo returns the symbolic links on the way to a file, each by the real name of its
-// folder: a sandbox shows what is granted by its real name, and a program may need the
-// name that it is called by, as a Python of a virtual environment does.
+// linksTo returns the symbolic links on the path to a file, each by the real name of
+// its folder: a sandbox shows what is granted by its real name, and a program may need
+// the name that it is called by, as a Python of a virtual environment does.
 func linksTo(path string) []string {
 	var out []string
 	rest := strings.Split(filepath.Clean(path), string(filepath.Separator))

@@ -10,7 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
 
-// ownWorld is a home with fettle's own state in it, and what tools are given.
+// ownWorld is a home with fettle's own state in it, and the grants of tools.
 func ownWorld(t *testing.T) (home string, own toolset.OwnState) {
 	t.Helper()
 	home = tempDir(t)

@@ -20,7 +20,8 @@ type plan struct {
 	policy  toolset.Policy
 	command toolset.Command
 	limits  toolset.Limits
-	// hides is a grant that contains fettle's own state, which level full hides; "" is none.
+	// hides is a grant that contains fettle's own state, which level full hides; "" means
+	// none.
 	hides string
 }
 
@@ -177,9 +178,9 @@ func apart(g, upper keeper.Grant, hidden []keeper.Grant) bool {
 	})
 }
 
-// sealed are grants that take writing away again: each is mounted over what it is inside
-// of. A placeholder takes the name of one that doesn't exist. What isn't inside of
-// something writable is safe as it is.
+// sealed returns the grants that make a part of another grant read-only again: each is
+// mounted over the one that contains it. A placeholder takes the name of one that
+// doesn't exist. Paths that are not inside of a writable grant need no seal.
 func sealed(paths []string, granted []keeper.Grant) []keeper.Grant {
 	writable := func(path string) bool {
 		return slices.ContainsFunc(granted, func(g keeper.Grant) bool { return g.Write && strings.HasPrefix(path, g.Path+"/") })

@@ -295,7 +295,7 @@ func RefuseGit(ws *toolset.Workspace, dir, part string) error {
 	return nil
 }
 
-// KindName returns what a file is, where it is not a regular one.
+// KindName returns the kind of a file that is not a regular one.
 func KindName(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
