@@ -1,13 +1,13 @@
-// Package engine runs turns: it takes a person's message, asks a model, runs
-// the tools that the model calls, and leaves one ordered stream of events.
-// Every command, the server and the editor protocols are clients of it; there
-// is no second path to a model.
+// Package engine runs turns: it takes a user's message, asks a model, runs the tools
+// that the model calls, and leaves one ordered stream of events. Every command, the
+// server and the editor protocols are clients of it; there is no second path to a
+// model.
 //
 // # Vocabulary
 //
 //   - Chat: a conversation, a tree of messages, with a number for people.
-//   - Message: one node of that tree: a person's words, or all that one turn
-//     answered (its parts keep the order of text, calls and results).
+//   - Message: one node of that tree: a user's message, or all that one turn answered
+//     (its parts keep the order of text, calls and results).
 //   - Turn: one message and the answer to it, with its stream of events.
 //   - Step: one response of the model within a turn; a turn in which the model
 //     calls tools has several.
@@ -43,14 +43,13 @@
 //
 // # Cancel
 //
-// Cancel returns at once; it ends the turn's context, which closes the model's
-// stream, a wait for a lock, for the store, for a person or between retries.
-// Not interrupted is a sync of the journal that is under way. A tool gets 3.5
-// seconds to end, and none after a second cancel. One that doesn't look at its
-// context is then left behind: its goroutine lives until it does, which nothing
-// waits for, and the workspace is closed under it, so that it changes no file
-// while the chat's next turn runs. A tool that ignores its own time limit ends
-// the turn in the same way.
+// Cancel returns at once; it ends the turn's context, which closes the model's stream,
+// a wait for a lock, for the store, for the user or between retries. Not interrupted is
+// a sync of the journal that is under way. A tool gets 3.5 seconds to end, and none
+// after a second cancel. One that doesn't look at its context is then left behind: its
+// goroutine lives until it does, which nothing waits for, and the workspace is closed
+// under it, so that it changes no file while the chat's next turn runs. A tool that
+// ignores its own time limit ends the turn in the same way.
 //
 // # States of the workspace
 //

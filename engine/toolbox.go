@@ -74,7 +74,7 @@ func (e *Engine) toolboxFor(ctx context.Context, need toolNeed) (*toolbox, error
 	return box, nil
 }
 
-// keptBox returns a toolbox that was made before and is still right; or nil if there is
+// keptBox returns a toolbox that was made before and is still valid, or nil if there is
 // none.
 func (e *Engine) keptBox(generation int64, need toolNeed) *toolbox {
 	e.mu.Lock()

@@ -62,13 +62,13 @@ func (e *Engine) toolsetIndex(ctx context.Context) (*registry.Index, error) {
 	return x, e.toolsetFault("read the installed toolsets", err)
 }
 
-// toolsetOfTool returns the toolset that brings a tool; or nil if none does.
+// toolsetOfTool returns the toolset that brings a tool, or nil if none does.
 func (e *Engine) toolsetOfTool(ctx context.Context, toolID string) (*registry.MirrorToolset, error) {
 	id, _, _ := strings.Cut(toolID, ":")
 	return e.oneToolset(ctx, id)
 }
 
-// oneToolset returns a toolset; or nil if there is none.
+// oneToolset returns a toolset, or nil if it is not installed.
 func (e *Engine) oneToolset(ctx context.Context, id string) (*registry.MirrorToolset, error) {
 	m, err := e.mirrorOf(ctx, registry.OneToolset(id))
 	if err != nil {

@@ -8,8 +8,8 @@
 // # Files
 //
 //	<turn>.jsonl       the journal
-//	<turn>.jsonl.new   one that is being made; nobody has been told of it
-//	<turn>.lock        held by the turn's owner, and by whoever folds it
+//	<turn>.jsonl.new   one that is being made; no client knows it yet
+//	<turn>.lock        held by the turn's owner, and by the process that folds it
 //	<turn>.jsonl.damaged  one that could not be read to its end, or not be stored; kept for the user
 //	fold, look         locks of the folder: see below
 //	../counter.json    the numbers that were given out, with counter.lock

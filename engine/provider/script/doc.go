@@ -15,13 +15,12 @@
 //
 // # Names
 //
-// The name behind `script/` is a path as it was typed, against [Options.Dir]
-// where it is relative: `script/tape.jsonl`, `script//tmp/tape.jsonl`,
-// `script/C:\tape.jsonl`. A name that begins with a colon is looked up in
-// [Options.FS] and nowhere else: `script/:demo` is its file demo or, failing
-// that, demo.yaml, demo.yml or demo.jsonl. A file whose own name begins with a
-// colon is reached by `script/./:x`. A file is read when it is first asked
-// for, and again once its size or time has changed.
+// The name behind `script/` is a path as it was typed, against [Options.Dir] where it is
+// relative: `script/tape.jsonl`, `script//tmp/tape.jsonl`, `script/C:\tape.jsonl`. A name that
+// begins with a colon is looked up in [Options.FS] and nowhere else: `script/:demo` is its file
+// demo or, failing that, demo.yaml, demo.yml or demo.jsonl. A file whose own name begins with a
+// colon is reached by `script/./:x`. A file is read when it is first requested, and again once
+// its size or time has changed.
 //
 // [Options.Named] limits the files to those that the user has named. The names of
 // models also come from clients, from bundles and from stored chats, and a script
@@ -44,7 +43,7 @@
 //	responses:
 //	  - when: (?i)orders              # RE2, anywhere in the question
 //	    system: ^You are the Scribe   # RE2, anywhere in the system prompt
-//	    seen: wrote a draft           # RE2, anywhere in what the messages say
+//	    seen: wrote a draft           # RE2, anywhere in the texts of the messages
 //	    step: 0                       # see Step above
 //	    expect:                       # else the request is rejected
 //	      system: [be brief]          #   parts of the system prompt,
@@ -74,7 +73,7 @@
 // unauthorised, unknown_model, context_full, unsupported (with feature: tools, images, thinking
 // or schema), rejected and undecodable. In a list of deltas the key is the kind: reasoning,
 // reasoning-details, content, tool-call ({id, name, args}), annotations, meta or footnote; an
-// item is a batch of its own unless it is a batch. A list without meta gets one.
+// item becomes a separate batch unless it is a batch. A list without meta gets one.
 //
 // A capability that is `refuses` is reported as unknown when the model is described, and a
 // request that uses it is refused as unsupported, as real models do; `no` is refused too,
