@@ -1,6 +1,6 @@
 // Package cas keeps the states of workspaces: what every file, link and folder was at one
-// moment, so that any state can be brought back. It does not depend on turns and tools; the
-// engine decides when a state is taken and what it belongs to.
+// moment, so that any state can be restored. It does not depend on turns and tools; the engine
+// decides when a state is taken and what it belongs to.
 //
 // It is not a backup: what it keeps is on the same disk. It is not git: nothing
 // is merged, and no repository is read or written. It takes no lock on a folder
@@ -9,8 +9,8 @@
 // # Vocabulary
 //
 //   - Blob: the bytes of a file. Its name is its SHA-256.
-//   - Tree: the entries of one folder. Its name is the SHA-256 of its encoding,
-//     so equal folders are one tree, and the root's digest stands for all files.
+//   - Tree: the entries of one folder. Its name is the SHA-256 of its encoding, so equal
+//     folders are one tree, and the root's digest identifies all files.
 //   - State: a root tree. Manifest: the record of a state, with the chat and what
 //     made it.
 //   - Snapshot: taking a folder's state. Restore: giving a folder a state, by
@@ -94,16 +94,16 @@
 // power cut what was written up to some moment, and nothing later. A failed or killed one
 // leaves contents that no state reaches.
 //
-// A restore looks at the folder, writes a journal, puts everything new into a stage, exchanges
+// A restore reads the folder, writes a journal, puts everything new into a stage, exchanges
 // names, and then the stage goes. The journal goes to the disk while the plan is made, in one
 // step with the manifest that the restore is recorded as where all becomes as another one has
 // it, and exists before the stage: until all is done that manifest is not shown. An error takes
 // all back, the manifest too; after a crash the next Snapshot, Materialize or Recover of the
 // folder does, from what is in the stage and the store, and reports it by Options.OnRecover. A
 // Plan and [Store.Look] leave the folder as it is; [Store.ForgetRestores] is for a store that
-// is a copy. Whatever is found then is taken into a state of its own first (source
-// "interrupted"), and a path that has been changed since stays as it is. Workspace files are
-// not synced: the store has their bytes.
+// is a copy. Whatever is found then is stored as a separate state first (source "interrupted"),
+// and a path that has been changed since stays as it is. Workspace files are not synced: the
+// store has their bytes.
 //
 // # Concurrency
 //
@@ -113,12 +113,11 @@
 // what the store has to the record that needs it; [Store.GC] takes it alone, so it never
 // encounters a content that is needed and not yet recorded.
 //
-// Other programs may write to the folder at any time. No call follows a link:
-// every folder is opened beneath the root, name by name. Before a restore gives
-// up what it replaces or removes it looks at it, after having moved it away;
-// what isn't as planned is put back and the restore with it. Where two names
-// can't be exchanged in one step (anything but Linux) there is a moment in which
-// a replaced file has no name.
+// Other programs may write to the folder at any time. No call follows a link: every folder is
+// opened beneath the root, name by name. Before a restore discards what it replaces or removes,
+// it checks that, after having moved it away; what isn't as planned is put back and the restore
+// with it. Where two names can't be exchanged in one step (anything but Linux) there is a
+// moment in which a replaced file has no name.
 //
 // # Limits
 //

@@ -70,8 +70,8 @@ func (s *Store) finished(err error) {
 	s.signal()
 }
 
-// Sync returns when everything that was written before is safe from a power cut. After
-// the database has been released that is so already. An error of a close that has lost
+// Sync returns when everything that was written before is safe from a power cut. If the
+// database has been released, this already holds. An error of a close that has lost
 // this safety for earlier writes is returned once, by Sync, LetGo or Close; the next
 // Sync mends it or fails.
 func (s *Store) Sync(ctx context.Context) error {
@@ -88,7 +88,7 @@ func (s *Store) Sync(ctx context.Context) error {
 }
 
 // syncOpen syncs an open session, which the caller has entered. What an earlier close
-// has not written to the disk is there afterwards, since the session has read and
+// has not written to the disk is on the disk afterwards, since the session has read and
 // synced it as it opened for writing.
 func (s *Store) syncOpen(ctx context.Context, sess *session) error {
 	if err := sess.sync(ctx); err != nil {

@@ -52,12 +52,11 @@
 // [Options.Hold] the database stays open until Close, and other processes get BusyErrors, but
 // for the time in which [Store.Share] has it take turns like any other.
 //
-// An operation must not be started within another one of the same Store: the
-// inner one might wait for the outer one's session to close, and would end in
-// a BusyError with this process's own pid. A [Batch] holds nothing while its
-// function runs, so there View is allowed. While this process itself opens or
-// closes the database, other operations of the Store wait for that, and not for
-// [Options.Wait]; a close that does not end is an error of its own.
+// An operation must not be started within another one of the same Store: the inner one might
+// wait for the outer one's session to close, and would end in a BusyError with this process's
+// own pid. A [Batch] holds nothing while its function runs, so there View is allowed. While
+// this process itself opens or closes the database, other operations of the Store wait for
+// that, and not for [Options.Wait]; a close that does not end is a separate error.
 //
 // The database of a store that closed in order is opened for reading alone if
 // an operation only reads, which takes a millisecond instead of ten.
@@ -139,9 +138,9 @@
 // 600 value logs and a close of 57 ms. So each session does a small share when
 // it closes, see tidy.go.
 //
-// Full disks: Badger writes through mapped sparse files, and a page that the disk has no
-// room for ends the process with SIGBUS. So the logs get their blocks before each write,
-// and before each opening, merge and close the disk is asked for room for their tables; a
-// fault in a goroutine of the caller is an error. What remains is a disk that another
-// program fills within the milliseconds between such a look and the table.
+// Full disks: Badger writes through mapped sparse files, and a page that the disk has no room
+// for ends the process with SIGBUS. So the logs get their blocks before each write, and before
+// each opening, merge and close the disk is checked for room for their tables; a fault in a
+// goroutine of the caller is an error. What remains is a disk that another program fills within
+// the milliseconds between such a look and the table.
 package kv

@@ -135,8 +135,8 @@ type waiter struct {
 	spoke bool
 }
 
-// waits reports to OnWait who is waited for, or returns the error of a wait that took
-// too long.
+// waits reports the owner that is waited for to OnWait, or returns the error of a wait
+// that took too long.
 func (w *waiter) waits() error {
 	waited := time.Since(w.begun)
 	over := w.Bound > 0 && waited >= w.Bound

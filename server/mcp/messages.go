@@ -36,7 +36,7 @@ type messages struct {
 	mu      sync.Mutex
 	part    []byte // of a line that was begun on out
 	big     bool   // ids were replaced
-	version string // the revision that the client asked for
+	version string // the revision that the client requested
 }
 
 // copyMessages passes the messages of in on to the SDK until in ends.

@@ -21,8 +21,8 @@
 //     by it.
 //   - App: the page that a server has for the calls of a tool (MCP Apps). It may call
 //     those tools of its server that are for apps, with what was pinned of them.
-//   - Era: what a server speaks. The modern one has server/discover, the legacy
-//     one initialize. It is probed once and remembered.
+//   - Era: the generation of the protocol that a server supports. The modern one has
+//     server/discover, the legacy one initialize. It is probed once and remembered.
 //
 // # What a server may do to us
 //

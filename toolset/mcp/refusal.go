@@ -90,7 +90,7 @@ type peeked struct {
 	head bytes.Reader
 }
 
-// refusal returns the JSON-RPC error that the body holds; or nil if there is none.
+// refusal returns the JSON-RPC error in the body, or nil if there is none.
 func (p *peeked) refusal() *jsonrpc.Error {
 	head, err := io.ReadAll(io.LimitReader(p.from, maxRefusal))
 	p.head.Reset(head)

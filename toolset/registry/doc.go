@@ -8,10 +8,10 @@
 //   - Revision: the contents of one installed toolset, named by their hash. The
 //     toolset.yaml counts as [manifest.Marshal] writes it, so a bundle and what
 //     is exported of it are one revision.
-//   - Folder: where the files of a revision lie, `toolsets/<id>/<revision>`
-//     below the data directory. It never changes once it is there.
-//   - Plan: a bundle that was looked at and not imported yet, with all that the user
-//     has to see: what it contains and wants, and what differs from the installed
+//   - Folder: where the files of a revision lie, `toolsets/<id>/<revision>` below the
+//     data directory. It never changes once it exists.
+//   - Plan: a bundle that was checked and not imported yet, with all that the user has
+//     to see: what it contains and requires, and what differs from the installed
 //     version.
 //   - Item: one thing that is approved by itself, such as a host, a variable, a
 //     command or the description of a tool. Approval: its pinned hash.
@@ -67,7 +67,7 @@
 //
 // In this order: [Options.Hold], which keeps the data directory from being replaced;
 // `locks/toolsets` for one change at a time, with its files;
-// `locks/toolset-<id>-<revision>` shared by who uses a folder, alone by the one who
+// `locks/toolset-<id>-<revision>` shared by the users of a folder, alone by the one who
 // removes it (only tried, never waited for); `locks/toolsets-mirror` while the records
 // change and the mirror is written; then the store. Nothing here waits for the user or
 // the network while it holds one.

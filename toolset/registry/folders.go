@@ -65,7 +65,7 @@ func (r *Registry) extract(ctx context.Context, p *Plan, progress func(done, tot
 	if _, err := os.Lstat(dir); err == nil {
 		if damage := damaged(dir, p.Files); len(damage) == 0 {
 			// Its files were on the disk before it had its name. Only the process that
-			// made it could tell whether its name is, too, and that process may have been
+			// made it knows whether its name is, too, and that process may have been
 			// killed.
 			return errors.Join(atomicfile.SyncDir(parent), atomicfile.SyncDir(r.folders()))
 		}
