@@ -138,7 +138,7 @@ type present struct {
 }
 
 // has is [Store.hasFile] for a blob that is going to be recorded. It syncs each folder
-// once, and nothing where a blob isn't there.
+// once, and syncs nothing if the blob does not exist.
 func (p *present) has(d Digest, size int64) (bool, error) {
 	if !p.s.hasFile(d, size) {
 		return false, nil

@@ -37,7 +37,7 @@ type capturer struct {
 	used    int64 // bytes that count for the chat already
 	all     int64 // … and for the store
 	found   present
-	foreign bool // the folder's file system has a clock of its own
+	foreign bool // the folder's file system has its own clock
 	moved   func(files int, bytes int64)
 
 	blobs chan blob

@@ -1,6 +1,6 @@
-// Package cas keeps the states of workspaces: what every file, link and folder
-// was at one moment, so that any state can be brought back. It knows nothing of
-// turns and tools; the engine says when a state is taken and what it belongs to.
+// Package cas keeps the states of workspaces: what every file, link and folder was at one
+// moment, so that any state can be restored. It does not depend on turns and tools; the engine
+// decides when a state is taken and what it belongs to.
 //
 // It is not a backup: what it keeps is on the same disk. It is not git: nothing
 // is merged, and no repository is read or written. It takes no lock on a folder
@@ -9,8 +9,8 @@
 // # Vocabulary
 //
 //   - Blob: the bytes of a file. Its name is its SHA-256.
-//   - Tree: the entries of one folder. Its name is the SHA-256 of its encoding,
-//     so equal folders are one tree, and the root's digest stands for all files.
+//   - Tree: the entries of one folder. Its name is the SHA-256 of its encoding, so equal
+//     folders are one tree, and the root's digest identifies all files.
 //   - State: a root tree. Manifest: the record of a state, with the chat and what
 //     made it.
 //   - Snapshot: taking a folder's state. Restore: giving a folder a state, by
@@ -29,9 +29,8 @@
 //	after, err := store.Snapshot(ctx, ws, cas.SnapshotOptions{
 //		About: cas.About{ChatID: chat, Source: cas.ToolRun, SourceRef: call}, Parent: before.Manifest})
 //
-// Where nothing has changed a snapshot records nothing and gives its parent. To
-// undo the call is store.Materialize(ctx, ws, before.Manifest, …) with the
-// chat's current manifest as Active.
+// If nothing has changed, a snapshot records nothing and returns its parent. To undo the call
+// is store.Materialize(ctx, ws, before.Manifest, …) with the chat's current manifest as Active.
 //
 // # What is kept
 //
@@ -44,34 +43,31 @@
 // than [Limits.MaxFile] is a Failed entry with the reason, and its manifest isn't
 // Complete. A restore leaves all those alone.
 //
-// In a bound folder `.git` is never read or written; what .fettleignore names,
-// and what can be made again and says so for certain, is an Omitted entry, which
-// a restore doesn't touch: see ignore.go. In a managed one everything is content.
+// In a bound folder `.git` is never read or written; what .fettleignore names, and what can
+// certainly be made again, is an Omitted entry, which a restore doesn't touch: see ignore.go.
+// In a managed one everything is content.
 //
 // # Change detection
 //
-// A file is read again unless size, times of modification and change, inode and
-// permissions are those that were noted with its digest. A digest is believed
-// only if the file had been quiet for 20 ms when it was read (2 s where
-// timestamps are whole seconds), or was read again, unchanged, that much later;
-// on network file systems, whose clock isn't ours, only the latter. By the same
-// rule a folder isn't listed again whose own times and inode are as they were,
-// on ext4, XFS, Btrfs, F2FS and tmpfs alone; each name in it is looked at all
-// the same, and one that is gone has the folder listed. Systems without a time
-// of change (Windows) don't show an edit of the same size that also restores the
-// time of modification. A program that writes through a mapping which was dirty
-// before shows nothing until the kernel writes it back.
-// [Store.Forget] drops the cache; so does a fault in it, another folder under the
-// same path, and, for what was collected, another epoch.
+// A file is read again unless size, times of modification and change, inode and permissions are
+// those that were noted with its digest. A digest is trusted only if the file had been quiet
+// for 20 ms when it was read (2 s where timestamps are whole seconds), or was read again,
+// unchanged, that much later; on network file systems, whose clock isn't ours, only the latter.
+// By the same rule a folder isn't listed again whose own times and inode are as they were, on
+// ext4, XFS, Btrfs, F2FS and tmpfs alone; each name in it is checked all the same, and if one
+// no longer exists the folder is listed. Systems without a time of change (Windows) don't show
+// an edit of the same size that also restores the time of modification. A program that writes
+// through a mapping which was dirty before shows nothing until the kernel writes it back.
+// [Store.Forget] drops the cache; so does a fault in it, another folder under the same path,
+// and, for what was collected, another epoch.
 //
 // # Formats
 //
-// A tree is "ftree", a version byte 1, the number of entries, and the entries
-// sorted by name: a kind byte (f, x, l, d, s, e, o), the name, and for f and x
-// digest and size, for d the digest, for e reason and size, for l the target,
-// for s and o a text. Numbers are varints in their shortest form, texts have
-// their length before them. There is one encoding of a folder, and reading takes
-// no other.
+// A tree is "ftree", a version byte 1, the number of entries, and the entries sorted by name: a
+// kind byte (f, x, l, d, s, e, o), the name, and for f and x digest and size, for d the digest,
+// for e reason and size, for l the target, for s and o a text. Numbers are varints in their
+// shortest form, each text is preceded by its length. There is one encoding of a folder, and
+// reading takes no other.
 //
 // Blobs up to 1 MB, and trees, are records of the store (tables "blobs" and
 // "trees"; a blob's first byte is its encoding: 0, as it is). Larger ones are
@@ -98,33 +94,30 @@
 // power cut what was written up to some moment, and nothing later. A failed or killed one
 // leaves contents that no state reaches.
 //
-// A restore looks at the folder, writes a journal, puts everything new into a stage,
-// exchanges names, and then the stage goes. The journal goes to the disk while the
-// plan is made, in one step with the manifest that the restore is recorded as where
-// all becomes as another one has it, and is there before the stage: until all is done
-// nobody is shown that manifest. An error takes all back, the manifest too; after a
-// crash the next Snapshot, Materialize or Recover of the folder does, from what is in
-// the stage and the store, and reports it by Options.OnRecover. A Plan and [Store.Look]
-// leave the folder as it is; [Store.ForgetRestores] is for a store that is a copy. Whatever
-// is found then is taken into a state of its own first (source "interrupted"), and
-// a path that someone has changed since stays as it is. Workspace files are not
-// synced: the store has their bytes.
+// A restore reads the folder, writes a journal, puts everything new into a stage, exchanges
+// names, and then the stage goes. The journal goes to the disk while the plan is made, in one
+// step with the manifest that the restore is recorded as where all becomes as another one has
+// it, and exists before the stage: until all is done that manifest is not shown. An error takes
+// all back, the manifest too; after a crash the next Snapshot, Materialize or Recover of the
+// folder does, from what is in the stage and the store, and reports it by Options.OnRecover. A
+// Plan and [Store.Look] leave the folder as it is; [Store.ForgetRestores] is for a store that
+// is a copy. Whatever is found then is stored as a separate state first (source "interrupted"),
+// and a path that has been changed since stays as it is. Workspace files are not synced: the
+// store has their bytes.
 //
 // # Concurrency
 //
-// A Store may be used by many goroutines and processes. Operations on one folder
-// take turns within a Store; between processes the caller sees to it, by a lock of
-// the workspace. Snapshots, restores, exports and imports hold locks/gc.lock
-// shared, from the first look at what the store has to the record that needs it;
-// [Store.GC] takes it alone, so it never meets a content that is needed and not
-// yet recorded.
+// A Store may be used by many goroutines and processes. Operations on one folder take turns
+// within a Store; between processes the caller sees to it, by a lock of the workspace.
+// Snapshots, restores, exports and imports hold locks/gc.lock shared, from the first look at
+// what the store has to the record that needs it; [Store.GC] takes it alone, so it never
+// encounters a content that is needed and not yet recorded.
 //
-// Other programs may write to the folder at any time. No call follows a link:
-// every folder is opened beneath the root, name by name. Before a restore gives
-// up what it replaces or removes it looks at it, after having moved it away;
-// what isn't as planned is put back and the restore with it. Where two names
-// can't be exchanged in one step (anything but Linux) there is a moment in which
-// a replaced file has no name.
+// Other programs may write to the folder at any time. No call follows a link: every folder is
+// opened beneath the root, name by name. Before a restore discards what it replaces or removes,
+// it checks that, after having moved it away; what isn't as planned is put back and the restore
+// with it. Where two names can't be exchanged in one step (anything but Linux) there is a
+// moment in which a replaced file has no name.
 //
 // # Limits
 //

@@ -8,8 +8,8 @@ import (
 )
 
 // A large blob that is found in the store is only relied on once its folder has been
-// synced, since its maker may have been killed before that. What adds no blob syncs
-// nothing.
+// synced, since its maker may have been killed before that. A call that adds no blob
+// syncs nothing.
 func TestABlobThatIsFoundIsMadeDurable(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

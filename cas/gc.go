@@ -15,17 +15,17 @@ import (
 
 // GCOptions say what a collection removes.
 type GCOptions struct {
-	// Live returns a function that reports whether a manifest is still needed. GC
-	// calls it once, when no snapshot, restore, export or import is running any
-	// more, so that it sees everything that these have recorded. An error of it
-	// ends the collection, which has removed nothing then. Nil keeps all manifests.
+	// Live returns a function that reports whether a manifest is still needed. GC calls
+	// it once, when no snapshot, restore, export or import is running any more, so that
+	// it sees everything that these have recorded. If it returns an error, the
+	// collection ends without having removed anything. Nil keeps all manifests.
 	Live func(context.Context) (func(*Manifest) bool, error)
 	// Compact returns the freed space to the file system afterwards, where there
 	// is enough of it: that rewrites files and takes seconds for gigabytes. Without
 	// it the store uses the space for later writes.
 	Compact bool
-	// Compacting is called when that starts, and not where nothing is rewritten.
-	// It may be nil.
+	// Compacting is called when that starts, and not if nothing is rewritten. It may be
+	// nil.
 	Compacting func()
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// KeepFiles stores contents from memory, each as a state of its own that has one
-// file of that name, and returns the states in the order of the contents. They are
-// recorded together: a call that fails leaves nothing that any state reaches. It
-// writes to no folder, and to the disk once, however many contents there are.
+// KeepFiles stores contents from memory, each as a separate state that has one file of
+// that name, and returns the states in the order of the contents. They are recorded
+// together: a call that fails leaves nothing that any state reaches. It does not write
+// to a folder, and writes to the disk once, however many contents there are.
 func (s *Store) KeepFiles(ctx context.Context, about About, name string, contents [][]byte, limits Limits) ([]*Manifest, error) {
 	release, err := s.share(ctx)
 	if err != nil {

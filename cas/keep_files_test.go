@@ -9,8 +9,8 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// Contents become states of their own, which are read, verified and collected as
-// those of folders are.
+// Contents become separate states, which are read, verified and collected as those of
+// folders are.
 func TestKeepFilesMakesAStateOfEachContent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreTopFunction("github.com/dgraph-io/ristretto/v2/z.(*AllocatorPool).freeupAllocators"))
 }
 
-// fixed returns a GCOptions.Live that decides by what the test already knows.
+// fixed returns a GCOptions.Live that decides by the states that the test lists.
 func fixed(live func(*Manifest) bool) func(context.Context) (func(*Manifest) bool, error) {
 	return func(context.Context) (func(*Manifest) bool, error) { return live, nil }
 }

@@ -65,8 +65,8 @@ func (s *Store) takeBack(ctx context.Context, ws *Workspace, f *folderState, j *
 	return s.recovered(ctx, r, err)
 }
 
-// recovered reports what was done about a restore that was cut short, unless err is why
-// it could not be done.
+// recovered reports what was done about a restore that was cut short, unless err is the
+// reason why nothing could be done.
 func (s *Store) recovered(ctx context.Context, r *restore, err error) error {
 	if err == nil {
 		s.onRecover(ctx, Recovery{Cut: r.journal.cut(), Changes: changesOf(r.todo.ops), Left: r.todo.left})
@@ -80,8 +80,8 @@ type Cut struct {
 	ChatID  string
 	Doing   string // RestoreOptions.Doing; empty where an older program began it
 	Started time.Time
-	// Done tells that all files have been brought back, so that it is finished and not
-	// taken back.
+	// Done reports that all files have been restored, so that the restore is finished
+	// and not reverted.
 	Done bool
 	// After is the tree that the folder gets when that is done, but for what others
 	// have changed since.
@@ -101,7 +101,7 @@ func (j *unfinished) cut() Cut {
 	return Cut{Path: j.Path, ChatID: j.ChatID, Doing: j.Doing, Started: j.Started, Done: j.Done, After: j.after()}
 }
 
-// after is the tree that the folder gets when the restore is taken back, or finished.
+// after is the tree that the folder gets when the restore is reverted, or finished.
 func (j *unfinished) after() Digest {
 	if j.Done {
 		return j.Target
@@ -109,8 +109,8 @@ func (j *unfinished) after() Digest {
 	return j.Before
 }
 
-// Cuts returns the restores that have been begun and not ended. One of them may be under
-// way: the caller keeps its chat and its folder locked, or tells so.
+// Cuts returns the restores that were started and have not ended. One of them may be
+// under way: the caller keeps its chat and its folder locked, or reports that.
 func (s *Store) Cuts(ctx context.Context) ([]Cut, error) {
 	js, err := s.journals(ctx)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *Store) Cuts(ctx context.Context) ([]Cut, error) {
 	return cuts, nil
 }
 
-// Recover takes back, or finishes, a restore of the folder that was cut short. It does
-// nothing where there is none.
+// Recover reverts, or finishes, a restore of the folder that was cut short. It does
+// nothing if there is none.
 func (s *Store) Recover(ctx context.Context, ws *Workspace) error {
 	f, release, err := s.folder(ctx, ws.key())
 	if err != nil {

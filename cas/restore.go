@@ -33,11 +33,11 @@ type RestoreOptions struct {
 	Keep []string
 	// Overwrite replaces what someone else has changed. It is kept in the store.
 	Overwrite bool
-	// Plan does nothing but say what would be done. A restore that was cut short is
-	// not taken back for it: the folder counts as it will be then.
+	// Plan changes nothing and only reports what would be done. It does not revert a
+	// restore that was cut short: the plan is for the folder as it will be after that.
 	Plan bool
-	// Found is, for a Plan, the state that the folder counts as, which isn't looked at
-	// then. Nil looks at the folder.
+	// Found is the state that a Plan assumes the folder to have, without reading the
+	// folder. Nil reads the folder.
 	Found *Manifest
 	// Doing names the operation, such as "undo", for the report of one that was cut
 	// short.
@@ -119,9 +119,9 @@ func (s *Store) Materialize(ctx context.Context, ws *Workspace, to *Manifest, o 
 	return out, nil
 }
 
-// foundBy is the state that a folder counts as for a plan: found, where that is known,
-// or the one in which it will be when a restore that was cut short is taken back. It is
-// nil where the folder has to be looked at.
+// foundBy returns the state that a plan assumes a folder to have: found, if that is
+// known, or the one in which it will be when a restore that was cut short is reverted.
+// It is nil if the folder has to be read.
 func (s *Store) foundBy(ctx context.Context, ws *Workspace, found *Manifest) (*Manifest, error) {
 	if found != nil {
 		return found, nil

@@ -107,10 +107,10 @@ func (s *Store) Snapshot(ctx context.Context, ws *Workspace, o SnapshotOptions) 
 	return s.snapshot(ctx, ws, f, o)
 }
 
-// Look is Snapshot of a folder in which a restore was cut short, and takes nothing back:
-// the state is that of the files as they are, without what the restore has there for its
-// own work. It is not recorded and has no id; what it names stays in the store until the
-// next collection.
+// Look is Snapshot of a folder in which a restore was cut short, and reverts nothing:
+// the state is that of the files as they are, without the restore's own working files.
+// It is not recorded and has no id; what it names stays in the store until the next
+// collection.
 func (s *Store) Look(ctx context.Context, ws *Workspace, o SnapshotOptions) (*Manifest, error) {
 	f, release, err := s.folder(ctx, ws.key())
 	if err != nil {
@@ -168,8 +168,8 @@ func (s *Store) snapshot(ctx context.Context, ws *Workspace, f *folderState, o S
 	return out, nil
 }
 
-// read takes a folder's contents and trees into the store, and returns the index of what
-// it has read and the one that was known before.
+// read stores a folder's contents and trees, and returns the index of what it has read
+// and the one that was known before.
 func (s *Store) read(ctx context.Context, ws *Workspace, f *folderState, o *SnapshotOptions) (ix, old *index, out *Snapshot, err error) {
 	o.Limits = o.Limits.complete()
 	t, err := openTree(ws.Root, s.fault)

@@ -48,7 +48,7 @@ type Options struct {
 	KV *kv.Store
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// OnRecover is called when a restore that was cut short has been taken back, or
+	// OnRecover is called when a restore that was cut short has been reverted, or
 	// finished. It may be nil.
 	OnRecover func(context.Context, Recovery)
 	// OnWait is called when an operation has to wait for another process that

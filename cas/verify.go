@@ -52,7 +52,7 @@ func (s *Store) Verify(ctx context.Context, read func(bytes int64)) (*VerifyRepo
 }
 
 // Check is a Verify that does not read the contents of files: it reads every record,
-// and checks that each file that a state needs is there with its size.
+// and checks that each file that a state needs exists with its size.
 func (s *Store) Check(ctx context.Context) (*VerifyReport, error) {
 	return s.verify(ctx, &verifier{shallow: true})
 }

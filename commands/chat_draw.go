@@ -159,8 +159,8 @@ func (p *page) drawQuestion(d *drawing) {
 	d.rows.Row, d.rows.Col = len(d.rows.Lines)-1, min(term.Cells(last)+1, d.width-1)
 }
 
-// questionRows are the rows of what is asked. Rows of the diff that are cut make the
-// question one that leaves something out.
+// questionRows are the rows of the question. If rows of the diff are cut, the question
+// counts as one that leaves something out.
 func (d *drawing) questionRows(a *asking) []string {
 	var body []string
 	for i, line := range a.text {

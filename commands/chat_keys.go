@@ -210,7 +210,7 @@ func (p *page) editOutside(ctx context.Context) {
 
 // inEditor has a text edited in the person's editor.
 func (t *talk) inEditor(ctx context.Context, text string) (string, error) {
-	const most = 1 << 20              // of what comes back
+	const most = 1 << 20              // of the text that the editor returns
 	var unrecorded *atomicfile.Ledger // what the user wrote is never swept: the editor outlives a killed command
 	f, remove, err := unrecorded.TempFile("", "fettle-message-", ".md")
 	if err != nil {

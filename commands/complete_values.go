@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// glanceTime bounds the look into the store, since the user waits for it. It takes a
+	// glanceTime bounds the reading of the store, since the user waits for it. It takes a
 	// few hundredths of a second, also where a server has to release a large store first;
-	// the rest is for a busy machine, where suggestions that are late beat none.
+	// the rest is for a busy machine, where late suggestions are better than none.
 	glanceTime = time.Second
 	// mostRead is how many prompts are read for what they are about.
 	mostRead = 50

@@ -89,7 +89,7 @@ func TestHostileCallsOnATerminal(t *testing.T) {
 	lines := strings.Repeat("echo one\\n", 60)
 	for name, c := range map[string]struct {
 		command string
-		keys    [][2]string // what is waited for, and typed then
+		keys    [][2]string // the text to wait for, and the text to type then
 		shows   []string
 	}{
 		"blanks are counted": {"echo ok" + strings.Repeat(" ", 300) + "; echo two > ran.txt", [][2]string{{"[y] once", "y"}}, []string{"echo ok[300 blanks]; echo two > ran.txt"}},

@@ -80,11 +80,11 @@ type mover struct {
 }
 
 // forward moves every name of the stage to its place. It may be called again at any
-// point, after a crash too. The caller keeps everybody out.
+// point, after a crash too. The caller keeps all other processes out.
 //
-// A rename is durable when both folders are synced. So each folder that lost or got
-// a name is synced before the mark goes: without the mark nothing would move the
-// names that a power cut has put back.
+// A rename is durable when both folders are synced. So each folder that lost or got a
+// name is synced before the mark is removed: without the mark nothing would move the
+// names that a power cut has restored.
 func (m *mover) forward() error {
 	stage, old := filepath.Join(m.dataDir, m.mark.Stage), filepath.Join(m.dataDir, m.mark.Old)
 	if err := os.MkdirAll(old, 0o700); err != nil {
@@ -121,7 +121,8 @@ func (m *mover) forward() error {
 	return m.sync(m.dataDir)
 }
 
-// move moves what is at a place away, and to it what the stage has, if anything.
+// move moves the existing file or folder of a place away, and that of the stage, if
+// any, to the place.
 func (m *mover) move(from, at, away string, fresh bool) error {
 	if fresh && !there(from) {
 		return nil // it is in its place

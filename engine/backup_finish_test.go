@@ -40,7 +40,7 @@ func namesIn(dir string) []string {
 	return out
 }
 
-// exchangeable is a data directory with a stage beside it, as a restore leaves them
+// exchangeable is a data directory with a stage next to it, as a restore leaves them
 // when it has written its mark.
 func exchangeable(t *testing.T) (dir string, mark restoreMark) {
 	t.Helper()
@@ -69,9 +69,9 @@ func fileOf(name string) string {
 	return name
 }
 
-// POSIX lets a power cut take back any change of a folder's names that came after
-// the folder's last sync. When the mark is removed there must be none, wherever a
-// crash before has left the exchange.
+// POSIX lets a power cut revert any change of a folder's names that came after the
+// folder's last sync. When the mark is removed there must be none, regardless of where
+// an earlier crash has interrupted the exchange.
 func TestAnExchangeIsSyncedBeforeItsMarkGoes(t *testing.T) {
 	t.Parallel()
 	crash := errors.New("crash")

@@ -17,7 +17,7 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// takeFolders takes the chats' own folders into the store.
+// takeFolders stores the chats' own folders.
 func (b *backingUp) takeFolders(ctx context.Context) error {
 	entries, err := os.ReadDir(filepath.Join(b.e.o.DataDir, "chats"))
 	if err != nil {
@@ -49,8 +49,8 @@ func (b *backingUp) takeFolders(ctx context.Context) error {
 	return nil
 }
 
-// takeFolder gives the state that has all of a chat's folder; empty where none
-// can have.
+// takeFolder returns the state that has all of a chat's folder, or "" if no state can
+// have it.
 func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
 	e := b.e
 	unlock, ok, err := lockfile.Try(filepath.Join(e.o.DataDir, "locks", "chat-"+id))
@@ -87,7 +87,7 @@ func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
 	}
 	active, err := e.manifest(ctx, chat.ActiveManifest)
 	if err != nil || active != nil && unfilled(chat, active) {
-		return "", err // what is in it belongs to no state of the chat's yet
+		return "", err // its files are not part of a state of the chat yet
 	}
 	m, err := e.takeIn(ctx, &chat, ws, taking{About: cas.About{Source: cas.External}})
 	if err != nil || !m.Complete {
@@ -96,10 +96,10 @@ func (b *backingUp) takeFolder(ctx context.Context, id string) (string, error) {
 	return m.ID, nil
 }
 
-// layOutAll gives the chats' own folders the files of their states: of each chat in
-// the store that has a state and a folder, unless the backup holds the folder itself.
-// The store has the last word, not the list of the backup, for a turn may have run,
-// or a chat may have been removed, between the two.
+// layOutAll writes the files of the chats' states into the chats' own folders, for each
+// chat in the store that has a state and a folder, unless the backup holds the folder
+// itself. The store decides, not the list of the backup, since a turn may have run, or
+// a chat may have been removed, between the two.
 func (s *staged) layOutAll(ctx context.Context, side *Engine) error {
 	states := map[string]string{}
 	err := side.view(ctx, func(tx *kv.Tx) error {
@@ -126,7 +126,7 @@ func (s *staged) layOutAll(ctx context.Context, side *Engine) error {
 		}
 		_, listed := s.folders[chat]
 		if !listed && (m == nil || m.ChatID != chat) {
-			continue // there was no folder, or it hadn't been filled yet
+			continue // the folder did not exist, or had not been filled yet
 		}
 		if m == nil && s.o.Damaged {
 			continue
@@ -142,7 +142,7 @@ func (s *staged) layOutAll(ctx context.Context, side *Engine) error {
 	return nil
 }
 
-// layOut gives a chat's folder the files of a state.
+// layOut writes the files of a state into a chat's folder.
 func (s *staged) layOut(ctx context.Context, side *Engine, chat string, m *cas.Manifest) error {
 	dir := side.managedDir(chat)
 	if !filepath.IsLocal(chat) || filepath.Dir(dir) == s.dir {
@@ -162,7 +162,7 @@ func (s *staged) layOut(ctx context.Context, side *Engine, chat string, m *cas.M
 		}
 		var damage *cas.DamageError
 		if errors.As(err, &damage) && s.o.Damaged {
-			continue // it was gone before the backup
+			continue // it was removed before the backup
 		}
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func layOutOne(ctx context.Context, side *Engine, root *os.Root, f cas.Located) 
 		mode = 0o755
 	case cas.File:
 	default:
-		return nil // it was no content
+		return nil // it was not content
 	}
 	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

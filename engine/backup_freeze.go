@@ -23,7 +23,7 @@ type item struct {
 	sealed bool
 }
 
-// freeze copies what the backup holds of one moment into a folder of its own.
+// freeze copies what the backup holds of one moment into a separate folder.
 func (b *backingUp) freeze(ctx context.Context) error {
 	e := b.e
 	b.frozen = filepath.Join(e.o.DataDir, frozenPrefix+e.newID())
@@ -82,7 +82,7 @@ func (b *backingUp) moment(ctx context.Context) error {
 	for id, revision := range b.pinned {
 		_, unpin, err := registry.Use(e.o.DataDir, id, revision)
 		if errors.Is(err, registry.ErrGone) {
-			continue // the toolset has lost its files, and says so itself
+			continue // the toolset has lost its files, and its listing reports that
 		}
 		if err != nil {
 			return err
@@ -130,8 +130,9 @@ func (b *backingUp) copySmall(ctx context.Context) error {
 	return copyOut(ctx, os.Open, filepath.Join(b.o.State, trustName), filepath.Join(b.frozen, "state", trustName))
 }
 
-// copyTree copies a chat's folder. What vanishes meanwhile is left out, and what
-// cannot be read is left out with a notice: it is no reason to have no backup.
+// copyTree copies a chat's folder. A file that vanishes meanwhile is left out, and one
+// that cannot be read is left out with a notice, so that it does not prevent the
+// backup.
 func (b *backingUp) copyTree(ctx context.Context, from, to string) error {
 	root, err := os.OpenRoot(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,8 +187,8 @@ func copyEntry(ctx context.Context, root *os.Root, rel, to string) error {
 	return nil
 }
 
-// copyOut copies a file, which open opens, with its permissions; of a journal it
-// copies whole lines. A file that is gone is left out.
+// copyOut copies a file, which open opens, with its permissions; of a journal it copies
+// whole lines. A file that no longer exists is left out.
 func copyOut(ctx context.Context, open func(string) (*os.File, error), from, to string) error {
 	in, err := open(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -224,7 +225,7 @@ func copyOut(ctx context.Context, open func(string) (*os.File, error), from, to 
 	return errors.Join(err, out.Chmod(info.Mode().Perm()|0o600), out.Close())
 }
 
-// copyPiece is how much is copied between two looks at the context: some tenths of a
+// copyPiece is how much is copied between two checks of the context: some tenths of a
 // second for a slow disk. The system copies without the bytes passing through here.
 const copyPiece = 16 << 20
 
@@ -300,7 +301,7 @@ func entryOf(at, name string, d fs.DirEntry) (it item, err error) {
 	return it, err
 }
 
-// changedError says that a file did not stay as it was listed.
+// changedError reports that a file has changed since it was listed.
 type changedError struct {
 	name      string
 	was, size int64

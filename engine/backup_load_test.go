@@ -17,9 +17,9 @@ import (
 const backupsEnv = "FETTLE_TEST_BACKUPS"
 
 // Processes run turns, undo, begin chats, fold and collect, and are killed at any
-// moment, while backups are made one after the other, some for a slow reader. Each
-// of them is restored: all that had ended before it is there, nothing is damaged,
-// and the chats' folders are in their states.
+// moment, while backups are made one after the other, some for a slow reader. Each of
+// them is restored: all that had ended before it exists, nothing is damaged, and the
+// chats' folders are in their states.
 func TestBackupsUnderFullLoad(t *testing.T) {
 	t.Parallel()
 	backups := sized(t, backupsEnv, 4)
@@ -66,7 +66,7 @@ func messageCounts(t *testing.T, b *bench) map[string]int {
 	return out
 }
 
-// restoresWhole restores a backup and checks what came back.
+// restoresWhole restores a backup and checks the restored data.
 func restoresWhole(t *testing.T, raw []byte, before map[string]int) bool {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -97,7 +97,7 @@ func restoresWhole(t *testing.T, raw []byte, before map[string]int) bool {
 		if _, err := c.Chat(t.Context(), ChatRef{Number: number}); err != nil {
 			t.Errorf("chat %d: %v", number, err)
 		}
-		// An undo works, whatever was cut off, or says why it can't.
+		// An undo works, regardless of what was cut off, or reports why it can't.
 		if err := churnUndo(t.Context(), c.Engine, number); err != nil {
 			t.Errorf("undo in chat %d: %v", number, err)
 		}
@@ -192,7 +192,7 @@ func (l *load) stop() {
 }
 
 // childBeside does short commands until it is killed: a question, a fold, a list, a
-// merge, each in an engine of its own.
+// merge, each in a separate engine.
 func childBeside(ctx context.Context, dir string) error {
 	for i := 0; ctx.Err() == nil; i++ {
 		e := childEngine(dir, pauses)

@@ -41,13 +41,13 @@ func restored(t *testing.T, raw []byte) *bench {
 	return c
 }
 
-// note is a record that no part of the engine knows.
+// note is a record that no part of the engine uses.
 type note struct {
 	ID string `json:"id"`
 }
 
-// commands does what short commands do with the store, in sessions of their own, and
-// then merges all that they have left.
+// commands does what short commands do with the store, in separate sessions, and then
+// merges all that they have left.
 func commands(t *testing.T, storeDir string, n int) {
 	t.Helper()
 	table := kv.NewTable("notes", func(r *note) kv.Key { return kv.Str(r.ID) })
@@ -87,8 +87,8 @@ func TestABackupBesideShortCommands(t *testing.T) {
 	}
 }
 
-// Whatever is done between the steps of a backup, what comes back is of one moment:
-// a chat's folder has the files that its messages tell of.
+// Regardless of what is done between the steps of a backup, the restored data is of one
+// moment: a chat's folder has the files that its messages describe.
 func TestABackupIsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	change := func(b *bench) { b.did(ChatRef{Number: 1}, `{"put":{"a.txt":"3","late.txt":"l"},"rm":["d/b.txt"]}`) }
@@ -152,7 +152,7 @@ func (b *bench) purgeNow(number int64) error {
 	return err
 }
 
-// agrees checks that the own folder of each chat has what its active state has.
+// agrees checks that the own folder of each chat has the files of its active state.
 func agrees(t *testing.T, b *bench) {
 	t.Helper()
 	page, err := b.Chats(t.Context(), ListChats{})
@@ -241,7 +241,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 			if err != nil || len(mirror.Toolsets) != len(got) {
 				t.Errorf("the mirror is %+v, %v", mirror, err)
 			}
-			if stage == "copying the store" { // it went before the moment
+			if stage == "copying the store" { // it was removed before the moment
 				if len(got) != 0 {
 					t.Errorf("installed are %+v", got)
 				}
@@ -258,7 +258,7 @@ func TestABackupBesideChangesOfToolsets(t *testing.T) {
 }
 
 // The collector waits for a backup that is being written: no content that the store
-// names goes while it is read.
+// names is removed while it is read.
 func TestABackupKeepsTheCollectorAway(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
@@ -289,7 +289,7 @@ func TestABackupKeepsTheCollectorAway(t *testing.T) {
 	}
 }
 
-// A copy that doesn't stay as it was, whatever does that, makes the backup fail.
+// A copy that is changed, by whatever cause, makes the backup fail.
 func TestABackupOfACopyThatChangesFails(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]struct {
@@ -322,7 +322,7 @@ func TestABackupOfACopyThatChangesFails(t *testing.T) {
 	}
 }
 
-// What --verify finds: anything of the restored copy that isn't what was backed up.
+// --verify finds every part of the restored copy that differs from what was backed up.
 func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 	t.Parallel()
 	const check = frozenPrefix + "*/" + stagePrefix + "check/"
@@ -377,7 +377,7 @@ func TestVerifyingABackupFindsEveryDifference(t *testing.T) {
 	}
 }
 
-// A backup that is cancelled, or whose reader goes, leaves nothing.
+// A backup that is cancelled, or whose reader closes the pipe, leaves nothing.
 func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())
@@ -406,7 +406,7 @@ func TestABackupThatIsCancelledLeavesNothing(t *testing.T) {
 	}
 }
 
-// A backup of a store that is damaged says so when it is made: what restoring it
+// A backup of a damaged store reports the damage when it is made: what restoring it
 // would refuse is never taken for a good backup.
 func TestABackupReportsDamage(t *testing.T) {
 	t.Parallel()

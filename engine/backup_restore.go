@@ -188,8 +188,8 @@ func (s *staged) write(name string, b backup.Entry, content io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// verify opens what was unpacked as a data directory of its own, reads all of it,
-// folds the journals, and lays out the chats' folders.
+// verify opens what was unpacked as a separate data directory, reads all of it, folds
+// the journals, and lays out the chats' folders.
 func (s *staged) verify(ctx context.Context) (err error) {
 	side := New(Options{DataDir: s.dir, Now: s.e.o.Now, Notice: s.e.o.Notice, States: s.e.o.States})
 	defer func() { err = errors.Join(err, side.Close()) }()
@@ -228,8 +228,8 @@ func (s *staged) verify(ctx context.Context) (err error) {
 	return side.states.NewEpoch()
 }
 
-// settle brings what was unpacked to the state in which its next command would have
-// to bring it: the journals are in the store, restores that were under way are not
+// settle makes the changes to the unpacked data directory that its next command would
+// have to make: the journals are in the store, restores that were under way are not
 // continued here, and the files that repeat records agree with them.
 func (s *staged) settle(ctx context.Context, side *Engine) error {
 	if _, err := side.Fold(ctx, FoldAll); err != nil {
@@ -249,8 +249,8 @@ func (s *staged) settle(ctx context.Context, side *Engine) error {
 	return err
 }
 
-// damagedBackup tells of a backup that is as it was written, of a store that
-// wasn't whole.
+// damagedBackup is the error of a backup that is as it was written, of a store that was
+// damaged.
 type damagedBackup struct{ problems []cas.Problem }
 
 func (d *damagedBackup) Error() string {
@@ -308,7 +308,7 @@ func (s *staged) exchange(ctx context.Context) error {
 	}
 	defer alone()
 	if err := e.mayReplace(s.o); err != nil {
-		return err // something has come into the empty directory since that was looked at
+		return err // a file was added to the empty directory since that was checked
 	}
 	old, err := truth(e.o.DataDir)
 	if err != nil {

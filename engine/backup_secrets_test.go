@@ -11,7 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/backup"
 )
 
-// A backup has nothing by which its reader could use the server of the machine.
+// A backup does not contain anything by which its reader could use the server of the
+// machine.
 func TestABackupLeavesTheServersFilesOut(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())

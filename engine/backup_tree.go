@@ -40,7 +40,7 @@ func (b *backingUp) tree(ctx context.Context, from, name string) error {
 		}
 		it, err := entryOf(at, to, d)
 		if errors.Is(err, fs.ErrNotExist) || it.Kind == 0 {
-			return nil // it went meanwhile, or is a socket, which has no content
+			return nil // it was removed meanwhile, or is a socket, which has no content
 		}
 		if err != nil {
 			return err
@@ -67,8 +67,8 @@ func (b *backingUp) stays(name string) bool {
 	return parts[0] == "blobs" || len(parts) == 4 && parts[0] == "toolsets"
 }
 
-// item writes one entry. Of what isn't sealed a file that is gone is left out, and
-// one that became shorter is filled up, with a notice.
+// item writes one entry. Among files that are not sealed, one that no longer exists is
+// left out, and one that became shorter is filled up, with a notice.
 func (b *backingUp) item(ctx context.Context, it *item) error {
 	if it.Kind != backup.File {
 		return b.put(it, nil)

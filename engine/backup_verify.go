@@ -16,9 +16,9 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 )
 
-// backupCheck is the verification of a backup: it is restored into a folder of its own
-// from the bytes that are written, while they are written, and then compared with
-// what they were read from. So it works for a pipe as for a file.
+// backupCheck is the verification of a backup: it is restored into a separate folder
+// from the bytes that are written, while they are written, and then compared with the
+// files that they were read from. So it works for a pipe as for a file.
 type backupCheck struct {
 	ctx   context.Context // of the whole backup
 	b     *backingUp
@@ -35,14 +35,14 @@ type writtenItem struct {
 	sum [sha256.Size]byte
 }
 
-// readBack starts to unpack what is written to the pipe. The folder is within that
-// of the copies, so that it goes with them, after a kill too.
+// readBack starts to unpack what is written to the pipe. The folder is within that of
+// the copies, so that it is removed with them, after a kill too.
 func (b *backingUp) readBack(ctx context.Context) *backupCheck {
 	in, out := io.Pipe()
 	v := &backupCheck{ctx: ctx, b: b, pipe: out, done: make(chan error, 1)}
 	var quiet BackupOptions
 	quiet.complete()
-	quiet.Damaged = true // damage of the store is reported, and is no fault of the backup
+	quiet.Damaged = true // damage of the store is reported, and is not an error of the backup
 	v.stage = &staged{e: b.e, o: quiet, scratch: true, dir: filepath.Join(b.frozen, stagePrefix+"check")}
 	go func() {
 		err := v.stage.unpack(ctx, in)

@@ -39,8 +39,8 @@ type BackupOptions struct {
 	// Damaged puts back also a backup of a store that was damaged when it was
 	// made.
 	Damaged bool
-	// Verify restores a backup into a folder of its own while it is written, and
-	// compares the two.
+	// Verify restores a backup into a separate folder while it is written, and compares
+	// the two.
 	Verify bool
 }
 
@@ -85,8 +85,8 @@ const serverPrefix = "serve."
 
 // ofServer reports whether a name in the data directory belongs to the server of this
 // machine. A backup does not contain it, and a restore neither brings one nor removes
-// the one that is there: a reader of a backup must not be able to use the server, and
-// a restored copy must not have the token of the original.
+// the existing one: a reader of a backup must not be able to use the server, and a
+// restored copy must not have the token of the original.
 func ofServer(name string) bool { return strings.HasPrefix(name, serverPrefix) }
 
 // transient reports whether a backup leaves out a name in the data directory: files of
@@ -123,14 +123,14 @@ func transient(name string) bool {
 //
 // The folders of chats become states in the store first. One that cannot, because a
 // turn works in it or something in it cannot be kept, is copied as it is just after
-// that moment: it may have changes that its chat does not know of, and never lacks
-// any that it does.
+// that moment: it may have changes that its chat does not record, and has all that the
+// chat records.
 //
-// The copy of the store is opened and checked before anything is written: every
-// record is read, and the files that they name must be there; these are compared with
-// their digests as they are written. Damage that the store itself has is in the report,
-// and RestoreBackup refuses a backup if and only if it finds such damage. An error
-// means that there is no backup.
+// The copy of the store is opened and checked before anything is written: every record
+// is read, and the files that they name must exist; these are compared with their
+// digests as they are written. Damage that the store itself has is in the report, and
+// RestoreBackup refuses a backup if and only if it finds such damage. An error means
+// that there is no backup.
 func (e *Engine) Backup(ctx context.Context, w io.Writer, o BackupOptions) (_ *BackupReport, err error) {
 	o.complete()
 	if !e.hasStore() {
@@ -208,7 +208,7 @@ func (b *backingUp) all(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// explain makes a fault of why there is no backup.
+// explain returns a fault with the reason why there is no backup.
 func (b *backingUp) explain(ctx context.Context, err error) error {
 	var f *fault.Fault
 	var changed *changedError
@@ -320,8 +320,8 @@ func (b *backingUp) size(ctx context.Context) (int64, error) {
 	return total, err
 }
 
-// countChats returns how many chats can be used: not those that are deleted, nor
-// those whose record is damaged.
+// countChats returns how many chats can be used: without those that are deleted or
+// whose record is damaged.
 func (e *Engine) countChats(ctx context.Context) (n int, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		n = 0
@@ -338,8 +338,8 @@ func (e *Engine) countChats(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// isCorrupt reports whether an error is about one damaged record, which says nothing
-// about the others.
+// isCorrupt reports whether an error is about one damaged record; the others may be
+// undamaged.
 func isCorrupt(err error) bool {
 	var corrupt *kv.CorruptError
 	return errors.As(err, &corrupt)

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// largestRecord bounds a record as it is encoded. A plan of 4 MB and what a call
-	// has beside it fit, and kv takes twice as much.
+	// largestRecord bounds a record as it is encoded. A plan of 4 MB and the other
+	// fields of a call fit, and kv takes twice as much.
 	largestRecord = 8 << 20
-	// largestRemarks bounds what a message has beside its parts, as encoded: notes,
-	// citations, suggestions, an error.
+	// largestRemarks bounds what a message has in addition to its parts, as encoded:
+	// notes, citations, suggestions, an error.
 	largestRemarks = 4 << 20
 
 	// maxCitations and maxCited bound the citations of one turn, in number and in
@@ -35,8 +35,9 @@ const (
 	maxErrorLines = 100
 )
 
-// putBounded stores a record. One that is too long is cut, with a mark, and the user is
-// told what was cut; what names it. A record whose key would change is refused.
+// putBounded stores a record. One that is too long is cut, with a mark, and a notice
+// reports what was cut; what is the record's name in it. A record whose key would
+// change is refused.
 func putBounded[T any](e *Engine, w kv.Writer, table *kv.Table[T], rec *T, what string) error {
 	kept := *rec
 	cut, err := record.Bound(&kept, e.recordLimit)
@@ -52,7 +53,7 @@ func putBounded[T any](e *Engine, w kv.Writer, table *kv.Table[T], rec *T, what 
 	return table.Put(w, &kept)
 }
 
-// cutNotice tells the user which fields of a record were too long to be kept.
+// cutNotice returns the notice of which fields of a record were too long to be kept.
 func cutNotice(what string, cut []string) string {
 	return what + " is too long to be kept whole; what was cut: " + strings.Join(cut, ", ")
 }
@@ -68,8 +69,8 @@ func (c ToolCall) bounded() *ToolCall {
 	return &c
 }
 
-// boundRemarks cuts what a message has beside its parts to largestRemarks, notes
-// that in a footnote of the message, and returns the names of the fields.
+// boundRemarks cuts what a message has in addition to its parts to largestRemarks,
+// notes that in a footnote of the message, and returns the names of the fields.
 func (m *Message) boundRemarks() ([]string, error) {
 	beside := *m
 	beside.Parts = nil
@@ -83,7 +84,7 @@ func (m *Message) boundRemarks() ([]string, error) {
 	return cut, nil
 }
 
-// cited is what a turn has of its provider's remarks.
+// cited counts the remarks of a turn's provider.
 type cited struct {
 	citations, size int
 	notes           int
@@ -113,8 +114,8 @@ func (c *cited) note() bool {
 	return true
 }
 
-// leftOut is the footnote about remarks that were left out since it was last asked
-// for; nil where none were.
+// leftOut is the footnote about remarks that were left out since its last call, or nil
+// if none were.
 func (c *cited) leftOut() []event.Body {
 	if c.left == 0 {
 		return nil

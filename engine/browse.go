@@ -77,7 +77,7 @@ func (e *Engine) States(ctx context.Context, ref ChatRef, limit int) (chat Chat,
 // longer, all states of a chat are read in one scan.
 const fewStates = 100
 
-// stateWay reads states on the way back from one.
+// stateWay reads the ancestors of a state.
 type stateWay struct {
 	e      *Engine
 	atOnce bool // read all states of a chat with the first of them
@@ -173,7 +173,7 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 				continue
 			}
 			c, err := e.tables.calls.Get(tx, kv.Str(states[i].SourceRef))
-			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) { // of a chat that is elsewhere, or gone
+			if errors.Is(err, kv.ErrNotFound) || err != nil && e.leavesOut(err) { // of another chat, or of a removed one
 				states[i].Tool = states[i].Maker
 				continue
 			}
@@ -201,11 +201,11 @@ func (e *Engine) nameTools(ctx context.Context, states []StateInfo) error {
 	return err
 }
 
-// FolderState takes the chat's folder into the store as it is now, and gives
-// that state: the active one, unless somebody else has changed something since.
-// The chat is at it from then on. Where an operation on the folder was cut short and is
-// pending, it is the state of the files as they are, which gets no id and isn't noted. Of
-// req it uses Chat, OnWait, Begin and Progress.
+// FolderState stores the chat's folder as it is now, and returns that state: the active
+// one, unless another program has changed something since. It becomes the chat's active
+// state. Where an operation on the folder was cut short and is pending, it is the state
+// of the files as they are, which gets no id and isn't noted. Of req it uses Chat,
+// OnWait, Begin and Progress.
 func (e *Engine) FolderState(ctx context.Context, req RestoreRequest) (Chat, *cas.Manifest, error) {
 	req.read = new(reading)
 	out, err := e.withFolder(ctx, req, func(chat Chat, ws *toolset.Workspace) (*Restored, error) {

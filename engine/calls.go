@@ -50,7 +50,8 @@ type call struct {
 	id      string // of the tool_calls record
 	index   int
 	refused string // why it doesn't run; empty where it may
-	// judged is the call as the policy decided about it; nil where no policy was asked.
+	// judged is the call as the policy decided about it; nil if no policy was
+	// consulted.
 	judged  *permission.Call
 	started time.Time
 }

@@ -88,7 +88,7 @@ func (e *Engine) DeleteChats(ctx context.Context, chats ...Chat) error {
 	if len(chats) > MaxDelete {
 		return fault.New(fault.Usage, fmt.Sprintf("%d chats are too many to delete at once; %d are allowed", len(chats), MaxDelete))
 	}
-	letData, err := e.shareData(ctx, nil) // also where there are no chats, for what follows
+	letData, err := e.shareData(ctx, nil) // also if there are no chats, for what follows
 	if err != nil {
 		return err
 	}

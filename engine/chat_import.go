@@ -28,7 +28,7 @@ type Imported struct {
 	Skipped bool
 }
 
-// ImportRequest says which chats are brought in.
+// ImportRequest selects the chats that are imported.
 type ImportRequest struct {
 	// Documents yields the chats that a [DocumentReader] has read. It is run
 	// twice, and the second time yields the same: the first one checks all of
@@ -40,12 +40,11 @@ type ImportRequest struct {
 	Each func(Imported) error
 }
 
-// ImportChats brings in chats, each with a number of its own. They keep their
-// ids, so that the same file is known again. Nothing is imported where a
-// document is bad or is refused. The chats come in group by group, each group
-// whole or not at all, so that memory is bounded whatever the file's size;
-// where an import is stopped, another one with SkipExisting does the rest. The
-// usage in the chats is not counted here.
+// ImportChats imports chats, each with a new number. They keep their ids, so that the
+// same file is recognized again. Nothing is imported if a document is bad or is
+// refused. The chats are imported group by group, each group whole or not at all, so
+// that memory is bounded for every size of file; if an import is stopped, another one
+// with SkipExisting imports the rest. The usage in the chats is not counted here.
 func (e *Engine) ImportChats(ctx context.Context, req ImportRequest) error {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
 		return err
@@ -65,8 +64,7 @@ func (e *Engine) ImportChats(ctx context.Context, req ImportRequest) error {
 	return r.write(ctx)
 }
 
-// checkImport reads all documents and refuses those that are there already, or
-// that come twice.
+// checkImport reads all documents and refuses those that exist already or occur twice.
 func (e *Engine) checkImport(ctx context.Context, req ImportRequest) error {
 	taken := map[string]bool{}
 	for d, err := range req.Documents {

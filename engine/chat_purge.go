@@ -143,8 +143,8 @@ func (e *Engine) inJournals() (map[string]bool, error) {
 	return needed, nil
 }
 
-// purge removes one chat, in two steps that each look at the store under their locks.
-// Between them a backup may be restored: what that has of the chat stays.
+// purge removes one chat, in two steps that each read the store under their locks.
+// Between them a backup may be restored: the chat's data in that backup is kept.
 func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) error {
 	begun := false
 	err := e.alone(ctx, d.ChatID, out, func() (err error) {
@@ -171,8 +171,8 @@ func (e *Engine) purge(ctx context.Context, d deletion, p Purge, out *Purged) er
 	})
 }
 
-// alone runs a step of a purge with the chat's lock, which keeps away whatever would
-// bring the chat in again. A chat that is busy is counted and left.
+// alone runs a step of a purge with the chat's lock, which prevents another process
+// from importing the chat again. A chat that is busy is counted and left.
 func (e *Engine) alone(ctx context.Context, chatID string, out *Purged, do func() error) error {
 	release, err := e.shareData(ctx, nil)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // stopped. A link is removed, and what it leads to is left.
 func (e *Engine) removeFolder(ctx context.Context, chatID string) error {
 	if _, err := ulid.ParseStrict(chatID); err != nil {
-		return nil // no folder of ours: what is named so could lie anywhere
+		return nil // not a folder of ours: the name could lead anywhere
 	}
 	root, err := os.OpenRoot(filepath.Join(e.o.DataDir, "chats"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func removeTree(ctx context.Context, root *os.Root, path string) error {
 	}
 	if info.IsDir() {
 		if info.Mode().Perm()&0o700 != 0o700 { // a tool may have locked its own folder
-			_ = root.Chmod(path, 0o700) // else reading it tells why not
+			_ = root.Chmod(path, 0o700) // else reading it returns the reason
 		}
 		if err := removeEntries(ctx, root, path); err != nil {
 			return err
@@ -63,7 +63,7 @@ func removeEntries(ctx context.Context, root *os.Root, path string) error {
 			return err
 		}
 		if len(names) == 0 {
-			return nil // the end, or what removing the folder itself will tell
+			return nil // the end, or an error that removing the folder itself will return
 		}
 		if err != nil {
 			return err

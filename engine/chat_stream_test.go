@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A file is read document by document: the first is there before the second is
+// A file is read document by document: the first is returned before the second is
 // written.
 func TestDocumentsAreReadOneByOne(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestDocumentsAreReadOneByOne(t *testing.T) {
 	}
 }
 
-// An error names the line in the file, whatever came before.
+// An error names the line in the file, regardless of the text before it.
 func TestTheLineOfALaterDocument(t *testing.T) {
 	t.Parallel()
 	first := wholeDocument()

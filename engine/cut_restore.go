@@ -16,7 +16,7 @@ import (
 )
 
 // Pending is a change of a chat's files by fettle itself that a killed process has left
-// half-done. The next operation that changes something in the chat takes it back, or
+// unfinished. The next operation that changes something in the chat reverts it, or
 // finishes it; one that only reads leaves the folder as it is.
 type Pending struct {
 	// Doing is the operation: "undo", "redo", "restore" or "change of branches".
@@ -25,13 +25,13 @@ type Pending struct {
 	Since time.Time
 	// Path is the folder.
 	Path string
-	// Done tells that all files have been brought back, so that it will be finished.
+	// Done reports that all files have been restored, so that it will be finished.
 	Done bool
 
 	found *cas.Manifest // the state that the folder will have then
 }
 
-// String says what is pending, in a sentence for the user.
+// String returns a sentence for the user that describes what is pending.
 func (p *Pending) String() string {
 	then := "takes it back"
 	if p.Done {
@@ -55,8 +55,9 @@ func begunAt(at time.Time) string {
 	return " (it began " + at.Local().Format("2006-01-02 15:04:05") + ")"
 }
 
-// Pending returns what a killed process has left half-done in a chat's folder, or nil.
-// It reads the store alone, and what is still under way is not pending.
+// Pending returns the change that a killed process has left unfinished in a chat's
+// folder, or nil. It only reads the store. A change that is still running is not
+// pending.
 func (e *Engine) Pending(ctx context.Context, chat Chat) (*Pending, error) {
 	p, err := e.pendingIn(ctx, chat)
 	if p == nil || err != nil {
@@ -109,7 +110,7 @@ func (e *Engine) pendingIn(ctx context.Context, chat Chat) (*Pending, error) {
 	return &Pending{Doing: doingBranch, Since: moved.CreatedAt, Path: e.WorkspacePath(chat), found: found}, nil
 }
 
-// cutIn is the restore of a chat, or in its folder, that was begun and not ended.
+// cutIn is the restore of a chat, or in its folder, that was started and has not ended.
 func (e *Engine) cutIn(ctx context.Context, chat Chat) (*cas.Cut, error) {
 	if !e.hasStore() {
 		return nil, nil
@@ -133,8 +134,8 @@ func (e *Engine) cutIn(ctx context.Context, chat Chat) (*cas.Cut, error) {
 	return nil, nil
 }
 
-// readMove reads the record of a folder that was on its way to another branch; nil where
-// there is none. over tells that the chat has arrived there, or has moved on.
+// readMove reads the record of a folder that was on its way to another branch; nil if
+// there is none. over reports that the chat has arrived there, or has moved on.
 func (e *Engine) readMove(ctx context.Context, chat Chat) (m *branchMove, over bool, err error) {
 	arrived := false
 	err = e.view(ctx, func(tx *kv.Tx) (err error) {
@@ -153,9 +154,9 @@ func (e *Engine) readMove(ctx context.Context, chat Chat) (m *branchMove, over b
 	return m, arrived || chat.ActiveManifest != m.Active, nil
 }
 
-// takeBackCut takes back, or finishes, what a killed process has left half-done in the
-// chat's folder. open is only called where there is something. The caller holds the
-// chat's lock.
+// takeBackCut reverts, or finishes, an operation that a killed process has left
+// unfinished in the chat's folder. open is only called if there is one. The caller
+// holds the chat's lock.
 func (e *Engine) takeBackCut(ctx context.Context, chat Chat, open openFolder) error {
 	cut, err := e.cutIn(ctx, chat)
 	if err != nil || cut == nil {
@@ -173,7 +174,7 @@ func (e *Engine) takeBackCut(ctx context.Context, chat Chat, open openFolder) er
 	return nil
 }
 
-// recovered says what was done about a restore that was cut short.
+// recovered emits a notice of what was done about a restore that was cut short.
 func (e *Engine) recovered(ctx context.Context, r cas.Recovery) {
 	e.o.Notice(e.chatName(ctx, r.ChatID) + recoveryText(r))
 }
@@ -186,7 +187,7 @@ func (e *Engine) chatName(ctx context.Context, id string) string {
 		return err
 	})
 	if err != nil {
-		return "" // a notice is no reason to fail
+		return "" // a failed notice must not fail the operation
 	}
 	return fmt.Sprintf("chat %d: ", chat.Number)
 }
@@ -223,11 +224,12 @@ const doingBranch = "change of branches"
 
 // reading is set for an operation that leaves the chat's folder as it is.
 type reading struct {
-	// pending is what the folder has to be spared for; nil where nothing is.
+	// pending is the change because of which the folder must not be touched; nil if
+	// there is none.
 	pending *Pending
 }
 
-// found is the state that the folder counts as; nil where it is looked at.
+// found is the state that the folder is assumed to have; nil if the folder is read.
 func (r *reading) found() *cas.Manifest {
 	if r == nil || r.pending == nil {
 		return nil
@@ -256,9 +258,9 @@ func (e *Engine) lookAt(ctx context.Context, chat Chat, ws *toolset.Workspace, w
 	return m, nil
 }
 
-// settle takes up a state that was brought back for the chat by a process which
-// was killed before it could note that: the folder has it already. Who calls it
-// holds the chat's lock.
+// settle records a state that was restored for the chat by a process which was killed
+// before it could record that: the folder has it already. The caller holds the chat's
+// lock.
 func (e *Engine) settle(ctx context.Context, chat *Chat) error {
 	id, err := e.settled(ctx, *chat)
 	if err != nil || id == chat.ActiveManifest {
@@ -272,8 +274,8 @@ func (e *Engine) settle(ctx context.Context, chat *Chat) error {
 	return nil
 }
 
-// settled is the state that the chat is at, with one that was brought back for it and
-// not noted any more.
+// settled returns the chat's active state, including one that was restored for it but
+// not recorded.
 func (e *Engine) settled(ctx context.Context, chat Chat) (string, error) {
 	was := chat.ActiveManifest
 	last, err := e.states.Latest(ctx, chat.ID)
@@ -284,7 +286,7 @@ func (e *Engine) settled(ctx context.Context, chat Chat) (string, error) {
 		return was, nil
 	}
 	if last.ParentID == "" {
-		return was, nil // it was imported: what is brought back comes after something
+		return was, nil // it was imported: a restored state follows another one
 	}
 	// It follows the active state, or what was found to differ from that.
 	const furthest = 2

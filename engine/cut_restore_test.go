@@ -128,7 +128,7 @@ func (c *cutScene) reads() {
 	if now == nil {
 		return
 	}
-	for f, err := range c.Files(ctx, now) { // it is the folder as it is, without what the operation has there
+	for f, err := range c.Files(ctx, now) { // the folder as it is, without files of the operation
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -138,7 +138,8 @@ func (c *cutScene) reads() {
 	}
 }
 
-// changes are operations that change something, and take back what was cut short.
+// changes are operations that change something, and revert an operation that was cut
+// short.
 var changes = []func(*cutScene) error{
 	func(c *cutScene) error { // a question, for which no tool is called
 		req := ask(`{}`)
@@ -164,9 +165,10 @@ var changes = []func(*cutScene) error{
 	},
 }
 
-// An operation on files that is killed at any of its steps is taken back or finished by
-// the next command that changes something, which says so. What only reads leaves every
-// byte of the folder as it is, and what the user has changed since stays.
+// An operation on files that is killed at any of its steps is reverted or finished by
+// the next command that changes something, which reports that. A command that only
+// reads leaves every byte of the folder as it is, and what the user has changed since
+// is kept.
 func TestAnOperationOnFilesThatWasKilled(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"undo", "redo", "restore", "switch"} {

@@ -56,7 +56,7 @@ func (e *Engine) tellDamage(err error) {
 	}
 }
 
-// leavesOut reports whether an error is about a damaged record, and tells the user
+// leavesOut reports whether an error is about a damaged record, and notifies the user
 // that it is left out.
 func (e *Engine) leavesOut(err error) bool {
 	if !damaged(err) {

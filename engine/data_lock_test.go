@@ -11,7 +11,7 @@ import (
 )
 
 // A collection that waits for an import keeps the states of the chat that the import has
-// made meanwhile, though the file says that they are old.
+// made meanwhile, though they are old by the times in the file.
 func TestACollectionBesideAnImport(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -82,8 +82,7 @@ func TestAPurgeBesideARestore(t *testing.T) {
 	}
 }
 
-// A restore waits for each operation that changes something, and says which process
-// that is.
+// A restore waits for each operation that changes something, and names the process.
 func TestARestoreWaitsForWhatChangesSomething(t *testing.T) {
 	t.Parallel()
 	b := changer(t, t.TempDir())

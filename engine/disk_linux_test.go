@@ -144,8 +144,8 @@ func (d *disk) turn(req TurnRequest) ([]event.Event, error) {
 	return events, nil
 }
 
-// failed checks that followers of a turn were told that it can't be kept, by its
-// last event where that could be written and by an error where not; that what was
+// failed checks that followers of a turn were notified that it can't be kept, by its
+// last event if that could be written and by an error otherwise; and that what was
 // shown is what is kept, byte for byte, as something unfinished.
 func (d *disk) failed(events []event.Event, err error) error {
 	if err == nil {

@@ -1,13 +1,13 @@
-// Package engine runs turns: it takes a person's message, asks a model, runs
-// the tools that the model calls, and leaves one ordered stream of events.
-// Every command, the server and the editor protocols are clients of it; there
-// is no second path to a model.
+// Package engine runs turns: it takes a user's message, asks a model, runs the tools
+// that the model calls, and leaves one ordered stream of events. Every command, the
+// server and the editor protocols are clients of it; there is no second path to a
+// model.
 //
 // # Vocabulary
 //
 //   - Chat: a conversation, a tree of messages, with a number for people.
-//   - Message: one node of that tree: a person's words, or all that one turn
-//     answered (its parts keep the order of text, calls and results).
+//   - Message: one node of that tree: a user's message, or all that one turn answered
+//     (its parts keep the order of text, calls and results).
 //   - Turn: one message and the answer to it, with its stream of events.
 //   - Step: one response of the model within a turn; a turn in which the model
 //     calls tools has several.
@@ -31,10 +31,9 @@
 //     acceptance of the message, before and after each tool call, the end. The
 //     one exception is the error with which a turn ends whose journal can no
 //     longer be written: it is shown though it could not be kept.
-//   - A turn that could not be accepted leaves nothing behind, nor does an
-//     ephemeral one, but for what its tools did in the folder of a chat that
-//     was there before.
-//   - A started tool call is never run again unasked, and each call that
+//   - A turn that could not be accepted leaves nothing behind, nor does an ephemeral
+//     one, except for what its tools did in the folder of a chat that existed before.
+//   - A started tool call is never run again without a request, and each call that
 //     started has a result, also where the turn was cut short.
 //   - One turn at a time in a chat, many chats side by side, in one process
 //     or in many on one data directory.
@@ -44,26 +43,25 @@
 //
 // # Cancel
 //
-// Cancel returns at once; it ends the turn's context, which closes the model's
-// stream, a wait for a lock, for the store, for a person or between retries.
-// Not interrupted is a sync of the journal that is under way. A tool gets 3.5
-// seconds to end, and none after a second cancel. One that doesn't look at its
-// context is then left behind: its goroutine lives until it does, which nothing
-// waits for, and the workspace is closed under it, so that it changes no file
-// while the chat's next turn runs. A tool that ignores its own time limit ends
-// the turn in the same way.
+// Cancel returns at once; it ends the turn's context, which closes the model's stream,
+// a wait for a lock, for the store, for the user or between retries. Not interrupted is
+// a sync of the journal that is under way. A tool gets 3.5 seconds to end, and none
+// after a second cancel. One that doesn't look at its context is then left behind: its
+// goroutine lives until it does, which nothing waits for, and the workspace is closed
+// under it, so that it changes no file while the chat's next turn runs. A tool that
+// ignores its own time limit ends the turn in the same way.
 //
 // # States of the workspace
 //
-// Every call that may change something stands between two snapshots (package
-// cas), and its end names both. What differs from the chat's last state before
-// a call was done by somebody else, and becomes a state of its own; after a call
-// without a known end, it may be that one's work as well, and is a step. Where a
-// state can't be kept before a call, the call doesn't run; where it can't be
-// kept after it, the call counts as failed, and the last state stays the active
-// one. Only Undo, Redo, RestoreState, PutFile and turns that go on elsewhere
-// write into the folder; what a branch changes in the user's own is what steps have
-// changed there. An ephemeral turn keeps no states.
+// Every call that may change something is bracketed by two snapshots (package cas), and
+// its end names both. What differs from the chat's last state before a call was done by
+// another program, and becomes a separate state; after a call without a known end, it
+// may be that one's work as well, and is a step. Where a state can't be kept before a
+// call, the call doesn't run; where it can't be kept after it, the call counts as
+// failed, and the last state stays the active one. Only Undo, Redo, RestoreState,
+// PutFile and turns that go on elsewhere write into the folder; what a branch changes
+// in the user's own is what steps have changed there. An ephemeral turn keeps no
+// states.
 //
 // An operation on a folder that was killed half-way is taken back, or finished, by the
 // next one that changes something in the chat, with a notice. What only reads leaves
@@ -79,16 +77,16 @@
 //
 // # What a running call asks
 //
-// A tool of an MCP server may ask the person something, or a model for an answer. It
-// is a [event.ConfirmRequest] with a form, answered by Confirm like an approval, only
-// in turns whose request says CanAnswer; elsewhere the tool hears that nobody is
-// there. The call's time stands still meanwhile (asks.go, prompted.go). The page that
-// a server has for a call may want calls, too: these are edits beside the turns
-// (apps.go).
+// A tool of an MCP server may ask the person something, or a model for an answer. It is
+// a [event.ConfirmRequest] with a form, answered by Confirm like an approval, only in
+// turns whose request says CanAnswer; elsewhere the tool gets the answer that no user
+// is present. The call's time stands still meanwhile (asks.go, prompted.go). The page
+// that a server has for a call may request calls, too: these are edits outside of the
+// turns (apps.go).
 //
 // # Locks
 //
-// Who holds one of these takes only those below it, so nobody waits in a ring.
+// The holder of one of these takes only those below it, so there is no deadlock.
 //
 //  0. locks/data, shared: whatever changes the store or a file of the data directory
 //     holds it for the whole of the change (hold.go). The restore of a backup takes it
@@ -102,21 +100,19 @@
 //     chat; no other process knows the new one. Deleting, importing and purging only
 //     try it.
 //  2. <turn>.lock, the turn's own: from before its acceptance to its end.
-//  3. locks/ws-<hash>: while tools run in a folder of the user's, and while
-//     its state is taken or brought back; then gc.lock, shared, which a
-//     collection takes alone.
+//  3. locks/ws-<hash>: while tools run in a folder of the user's, and while its state
+//     is taken or restored; then gc.lock, shared, which a collection takes alone.
 //  4. the fold lock: while journals go into the store. Those of other turns
 //     are only tried with it, never waited for; to wait for a live turn, a
 //     start holds nothing.
-//  5. locks/catalog: while catalog.json is written anew.
+//  5. locks/catalog: while catalog.json is rewritten.
 //  6. counter.lock: while numbers are given out.
 //  7. the store (package kv), for one operation at a time. Nothing is waited
 //     for within one.
-//  8. the look lock, for some microseconds: who takes it waits for nothing.
+//  8. the look lock, for some microseconds: its holder waits for nothing.
 //
-// Package toolset/registry has locks of its own, which its documentation lists.
-// They are taken with none of these held but locks/data, and only the store is taken
-// below them.
+// Package toolset/registry has its own locks, which its documentation lists. They are
+// taken with none of these held but locks/data, and only the store is taken below them.
 //
 // What is decided by the state of the store or the folder is read once the lock is
 // held that keeps it from changing: what the collector needs, what a purge removes,

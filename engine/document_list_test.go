@@ -22,7 +22,7 @@ func documentNames(docs []Document) []string {
 }
 
 // Documents are found by their names through the index: a record that can't be read
-// is in nobody's way, as no other record is.
+// does not affect other records.
 func TestDocumentsAreFoundByTheirNames(t *testing.T) {
 	t.Parallel()
 	b, _ := newRogue(t, nil)

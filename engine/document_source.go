@@ -40,7 +40,7 @@ func (s *documentSource) lineAt(offset int64) int {
 	return s.line + sort.Search(len(s.ends), func(i int) bool { return s.ends[i] >= offset })
 }
 
-// forget drops what is known of the lines before an offset.
+// forget drops the records of the lines before an offset.
 func (s *documentSource) forget(offset int64) {
 	n := s.lineAt(offset) - s.line
 	s.ends, s.line = append(s.ends[:0], s.ends[n:]...), s.line+n

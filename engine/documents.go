@@ -181,9 +181,9 @@ func (e *Engine) documentTrouble(err error) error {
 	return e.storeTrouble(err)
 }
 
-// storeContents takes contents into the store of states, each as the one file of a
-// state of its own: so it is checked, counted, collected and backed up as the files
-// of chats are. It returns the ids of the states.
+// storeContents stores contents, each as the one file of a separate state: so they are
+// checked, counted, collected and backed up as the files of chats are. It returns the
+// ids of the states.
 func (e *Engine) storeContents(ctx context.Context, contents [][]byte) ([]string, error) {
 	if len(contents) == 0 {
 		return nil, nil
@@ -206,7 +206,7 @@ func (e *Engine) storeContents(ctx context.Context, contents [][]byte) ([]string
 
 // DocumentFilter chooses documents of a list.
 type DocumentFilter struct {
-	// Removed chooses those that were removed and can be brought back.
+	// Removed chooses those that were removed and can be restored.
 	Removed bool
 	// Prefix chooses those whose names begin with it.
 	Prefix string
@@ -266,7 +266,7 @@ func (e *Engine) namedDocuments(ctx context.Context, all []NewDocument) (map[str
 		clear(out)
 		for i := range all {
 			if all[i].Name == "" || len(all[i].Name) > maxDocumentName {
-				continue // planDocument says what is wrong with it
+				continue // planDocument reports what is wrong with it
 			}
 			d, err := e.tables.documents.Find(tx, "name", kv.Str(all[i].Name))
 			if errors.Is(err, kv.ErrNotFound) {

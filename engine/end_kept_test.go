@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
-// failingWrites has the journal writes of a bench fail that fail says, each after
+// failingWrites makes the journal writes of a bench fail that fail selects, each after
 // a part of its bytes, as on a full disk.
 func (b *bench) failingWrites(fail func(line []byte) bool) {
 	b.journals.HookWrites(func(f *os.File, line []byte, at int64) (int, error) {
@@ -53,9 +53,9 @@ func (b *bench) sameAsKept(id TurnID, shown []event.Event) []event.Event {
 	return kept
 }
 
-// Where the last event can't be written, a shorter one takes its place, and where
-// that can't be either, followers get an error that is no event. What was shown is
-// what is kept in all cases.
+// If the last event can't be written, a shorter one takes its place, and if that can't
+// be either, followers get an error that is not an event. What was shown is what is
+// kept in all cases.
 func TestTheEndThatIsShownIsTheEndThatIsKept(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -168,7 +168,7 @@ func TestAQuestionThatWasStoppedBeforeItsFirstWordStays(t *testing.T) {
 	}
 }
 
-// A question that no model could be asked leaves nothing, where the caller wants so.
+// A question that no model could be asked leaves nothing, if the caller requests that.
 func TestOnlyAQuestionThatCouldNotBeAskedIsDiscarded(t *testing.T) {
 	t.Parallel()
 	for kind, stays := range map[provider.Kind]bool{

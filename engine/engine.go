@@ -59,7 +59,7 @@ type Options struct {
 	// CommandsWriteGit lets commands add and change repositories in the user's folders.
 	CommandsWriteGit bool
 	// SealsRepositories reports whether sandboxes keep tools from changing the
-	// repositories that exist in the user's folders; nil is no.
+	// repositories that exist in the user's folders; nil means that they do not.
 	SealsRepositories func(context.Context) bool
 	// Services are the tools that live on after their calls; nil has none.
 	Services Services

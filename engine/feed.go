@@ -102,8 +102,8 @@ func (f *feed) wake() {
 	f.news = make(chan struct{})
 }
 
-// end tells followers that nothing more comes. lost is why the turn's last event
-// is not among what was shown; nil where it is.
+// end notifies followers that no more events come. lost is why the turn's last event
+// was not shown; nil if it was.
 func (f *feed) end(lost error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,11 +141,11 @@ func (f *feed) after(seq event.Seq) (events []event.Event, behind, done bool, ne
 	return f.window[from:len(f.window):len(f.window)], false, f.done, f.news
 }
 
-// Follow yields the events of a turn that come after a Seq: first those that
-// are there, then, while the turn lives, each as it is written. The sequence
-// ends with the turn's last event. An error ends it too: NotFound for a turn
-// that does not exist, Busy for one that another process owns, Store where the
-// turn's last event could not be kept, ctx's error when ctx ends. Stopping early costs the turn nothing.
+// Follow yields the events of a turn that come after a Seq: first those that exist, then, while
+// the turn is running, each as it is written. The sequence ends with the turn's last event. An
+// error ends it too: NotFound for a turn that does not exist, Busy for one that another process
+// owns, Store if the turn's last event could not be kept, ctx's error when ctx ends. Stopping
+// early costs the turn nothing.
 func (e *Engine) Follow(ctx context.Context, id TurnID, after event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var err error

@@ -51,7 +51,8 @@ func (e *Engine) Fold(ctx context.Context, budget time.Duration) (int, error) {
 		return 0, err
 	}
 	defer release()
-	// What killed tools have left goes before the state of a folder is looked at.
+	// Files that killed tools have left are removed before the state of a folder is
+	// read.
 	if _, err := e.temporaries.Sweep(); err != nil {
 		e.o.Notice("some files of killed commands could not be removed: " + err.Error())
 	}
@@ -161,7 +162,7 @@ func (e *Engine) foldTurns(ctx context.Context, turns []string, more func() bool
 		}
 		f, err := e.claim(ctx, turn)
 		if err != nil && (ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
-			return folded, err // the folder as a whole can't be looked at
+			return folded, err // the folder as a whole can't be read
 		}
 		if err != nil {
 			e.o.Notice("turn " + turn + " is not in the store yet: " + cleanLine(err.Error()))
@@ -221,8 +222,8 @@ func ownTrouble(err error) bool {
 		errors.As(err, &value) || errors.As(err, &marshal) || errors.Is(err, record.ErrFixed)
 }
 
-// wholeStore reports whether the store takes nothing, whatever it is, and not only
-// the journal whose storing gave err.
+// wholeStore reports whether the store accepts no write at all, and not only the
+// journal whose storing returned err.
 func (e *Engine) wholeStore(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || e.store.UpdateSync(ctx, func(*kv.Tx) error { return nil }) != nil)
 }

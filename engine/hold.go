@@ -55,11 +55,11 @@ func (h *holding) leave() {
 	}
 }
 
-// shareData keeps the data directory from being replaced until release is called.
-// Where a crash has cut off such a replacement, shareData finishes that first.
-// Whatever changes the store or a file of the data directory calls it, for the
-// whole of the change; a test fails for what forgets it, see unheldWrite. onWait,
-// which may be nil, is called with who has the lock, where that is another process.
+// shareData keeps the data directory from being replaced until release is called. If a
+// crash has cut off such a replacement, shareData finishes that first. Every function
+// that changes the store or a file of the data directory calls it, for the whole of the
+// change; a test fails if one does not, see unheldWrite. onWait, which may be nil, is
+// called with the owner of the lock if that is another process.
 func (e *Engine) shareData(ctx context.Context, onWait func(string)) (release func(), err error) {
 	h := &e.held
 	if h.join() {
@@ -136,8 +136,8 @@ func (e *Engine) lockShared(ctx context.Context, name string, onWait func(string
 	return release, nil
 }
 
-// lock takes a lock of the data directory. A wait is told to onWait at once; where that
-// is nil, it becomes a notice after a while, since such locks are mostly held for
+// lock takes a lock of the data directory. A wait is reported to onWait at once; if
+// that is nil, it becomes a notice after a while, since such locks are mostly held for
 // milliseconds.
 func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (func(), error) {
 	path, err := e.lockPath(name)
@@ -155,7 +155,7 @@ func (e *Engine) lock(ctx context.Context, name string, onWait func(string)) (fu
 	return release, nil
 }
 
-// noticeWait says which process is waited for.
+// noticeWait emits a notice that names the process that is waited for.
 func (e *Engine) noticeWait(owner string) {
 	e.o.Notice("waiting for " + cmp.Or(owner, "another process"))
 }

@@ -54,7 +54,7 @@ func readIgnoreRules(root *os.Root) *ignoreRules {
 
 // withOldRules restores the exclusion rules from before a call that changed them, so that
 // a call can't take files out of what undo restores. The call's rules get another name:
-// the user confirms them by giving them theirs.
+// the user confirms them by renaming that file.
 func (t *turn) withOldRules(end ended, ws *toolset.Workspace) ended {
 	if t.rules == nil {
 		return end
@@ -70,7 +70,7 @@ func (t *turn) withOldRules(end ended, ws *toolset.Workspace) ended {
 	return end
 }
 
-// restore brings the rules back and says so; it returns nothing where they are the same.
+// restore restores the rules and returns a notice of that, or "" if they are the same.
 func (r *ignoreRules) restore(root *os.Root) (note string, err error) {
 	now := readIgnoreRules(root)
 	if now != nil && now.exists == r.exists && bytes.Equal(now.body, r.body) {
@@ -95,7 +95,7 @@ func (r *ignoreRules) restore(root *os.Root) (note string, err error) {
 	return note, errors.Join(err, f.Sync(), f.Close())
 }
 
-// proposeRules gives the file of the rules the first name that is free.
+// proposeRules renames the file of the rules to the first name that is free.
 func proposeRules(root *os.Root) (string, error) {
 	const most = 1000
 	for n := 1; n < most; n++ {

@@ -235,8 +235,8 @@ func (b *bench) othersWork(t *testing.T) {
 
 func onlyErr(_ int, err error) error { return err }
 
-// A journal that can't be stored, whatever is wrong with it, is set aside with a
-// notice that names its chat and its file; the others of its group are stored.
+// A journal that can't be stored, for whatever reason, is set aside with a notice that
+// names its chat and its file; the others of its group are stored.
 func TestOneJournalThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -396,8 +396,8 @@ func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) {
 	}
 }
 
-// Every record of the engine can be stored whatever is in its fields: what is too long
-// is cut and the user is told, or it is a key, and is refused by name.
+// Every record of the engine can be stored regardless of its fields: what is too long
+// is cut with a notice, or it is a key, and is refused by name.
 func TestEveryRecordIsBoundedAsItIsEncoded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, yes)

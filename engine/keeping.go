@@ -27,14 +27,14 @@ func (e *Engine) ShrinkStates(ctx context.Context, compacting func()) (*cas.GCRe
 	return e.collect(ctx, cas.GCOptions{Compact: true, Compacting: compacting}, always)
 }
 
-// errNotWanted ends a collection that is not wanted any more.
+// errNotWanted ends a collection that is no longer needed.
 var errNotWanted = errors.New("the collection is not wanted any more")
 
 func always(Upkeep) bool { return true }
 
-// collect removes what no chat's state reaches. It calls wanted when it is the only
-// one that collects, since another process may have done it by then. Which states
-// are needed it finds out itself, also only then.
+// collect removes what no chat's state reaches. It calls wanted when it is the only one
+// that collects, since another process may have collected by then. It determines itself
+// which states are needed, also only then.
 func (e *Engine) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkeep) bool) (*cas.GCReport, error) {
 	if !e.hasStore() {
 		return new(cas.GCReport), nil
@@ -67,7 +67,7 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkee
 	if errors.Is(err, errNotWanted) {
 		return new(cas.GCReport), nil
 	}
-	if err != nil && e.leavesOut(err) { // what it names isn't known, so all is kept
+	if err != nil && e.leavesOut(err) { // the states that it names are unknown, so all are kept
 		e.o.Notice("no states were removed: a damaged record may need any of them")
 		report, err = new(cas.GCReport), nil
 	}
@@ -82,7 +82,7 @@ func (e *Engine) collect(ctx context.Context, o cas.GCOptions, wanted func(Upkee
 	})
 }
 
-// allStates among the borrowed states says that a damaged record may have named any
+// allStates among the borrowed states means that a damaged record may have named any
 // other one, so that all are kept.
 const allStates = "all"
 

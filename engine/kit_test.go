@@ -53,8 +53,8 @@ type unheldWrites struct {
 
 const module = "github.com/fettle-cli/fettle/"
 
-// note notes which exported function of the program writes. A test that writes on its
-// own, or by way of what is not exported, has no need of the lock.
+// note records which exported function of the program writes. A test that writes
+// itself, or through functions that are not exported, does not need the lock.
 func (u *unheldWrites) note() {
 	frames := runtime.CallersFrames(callers())
 	first := "" // the innermost function, for a goroutine that no test has started

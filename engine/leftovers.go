@@ -12,7 +12,7 @@ import (
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
-// LeftoverKind says what a killed process was doing.
+// LeftoverKind is the operation that a killed process was doing.
 type LeftoverKind string
 
 const (
@@ -48,13 +48,13 @@ func (e *Engine) RemoveLeftovers(ctx context.Context) ([]Leftover, error) {
 	return s.found, err
 }
 
-// sweepTemporaries removes what costs nothing to find.
+// sweepTemporaries removes the leftovers that are cheap to find.
 func (e *Engine) sweepTemporaries(ctx context.Context) error {
 	_, err := e.temporaries.Sweep()
 	return errors.Join(err, e.journals.Sweep(ctx))
 }
 
-// sweep is one look for leftovers.
+// sweep is one search for leftovers.
 type sweep struct {
 	e      *Engine
 	remove bool
@@ -110,7 +110,7 @@ func (s *sweep) unfinished(context.Context) error {
 func (s *sweep) unfinishedFile(name string) error {
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil // it has its final name by now, or is none of ours
+		return nil // it has its final name by now, or is not ours
 	}
 	stale, err := atomicfile.Stale(name)
 	if s.remove && stale {

@@ -12,8 +12,8 @@ import (
 	"github.com/fettle-cli/fettle/internal/lockfile"
 )
 
-// leave makes in a data directory what killed commands leave, and returns the
-// paths, those of folders without what is in them.
+// leave creates in a data directory the leftovers of killed commands, and returns their
+// paths, those of folders without their contents.
 func leave(t *testing.T, data, away string) []string {
 	t.Helper()
 	token := strings.Repeat("K", 26)
@@ -67,7 +67,7 @@ func TestLeftoversAreListedAndRemoved(t *testing.T) {
 	}
 	e := New(Options{DataDir: data})
 	defer e.Close()
-	for range 2 { // a look changes nothing
+	for range 2 { // reading changes nothing
 		left, err := e.Leftovers(t.Context())
 		if got := leftPaths(left); !slices.Equal(got, want) || err != nil {
 			t.Fatalf("listed %q, %v; want %q", got, err, want)

@@ -88,7 +88,7 @@ func (t *messageTree) measure() {
 	}
 }
 
-// leaves are the messages that nothing follows, the oldest first.
+// leaves are the messages without a following one, the oldest first.
 func (t *messageTree) leaves() []*messageNode {
 	var out []*messageNode
 	for _, m := range t.byID {

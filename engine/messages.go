@@ -95,12 +95,12 @@ func (e *Engine) pathTo(tx *kv.Tx, chatID, id string) ([]Message, error) {
 	return path, err
 }
 
-// reach says how much of the way to a message is read. The zero value is what
-// a request sends: all after the last message that has a summary.
+// reach limits how much of the path to a message is read. The zero value reads what a
+// request sends: all after the last message that has a summary.
 type reach struct {
-	// least messages, the last ones, are read whatever has a summary.
+	// least messages, the last ones, are read whether or not one has a summary.
 	least int
-	// most is how many are read at most; 0 is no bound.
+	// most is how many are read at most; 0 means no bound.
 	most int
 }
 

@@ -109,7 +109,8 @@ func (k *killedMove) kill(what, step string) {
 func (k *killedMove) check(what, step string) {
 	t := k.t
 	t.Helper()
-	// What follows changes something, so it takes the move back; there is nothing to redo.
+	// The next command changes something, so it reverts the move; there is nothing to
+	// redo.
 	if _, err := k.Redo(t.Context(), RestoreRequest{Chat: ChatRef{Number: 1}}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("redo: %v", err)
 	}

@@ -48,7 +48,7 @@ func (t *turn) chooseTools() error {
 // with a new release.
 func (t *turn) offered() *toolset.Set {
 	all := t.box.tools.Offered()
-	if len(t.req.Calls) > 0 || t.req.workflow != nil { // a person's own call is its own wish
+	if len(t.req.Calls) > 0 || t.req.workflow != nil { // a user's own call is the user's own wish
 		return all
 	}
 	kept := slices.Collect(all.All())
@@ -70,7 +70,7 @@ func (t *turn) offered() *toolset.Set {
 	return set
 }
 
-// withoutQuestions leaves out the tools that only a person could allow.
+// withoutQuestions leaves out the tools that only a user could allow.
 func (t *turn) withoutQuestions(all []toolset.Entry) (kept []toolset.Entry) {
 	rules := slices.Concat(t.policy.Allow, t.eng.granted("").Allow)
 	for _, e := range all {

@@ -133,7 +133,7 @@ func (p twoOps) waits() (waits bool, at string, err error) {
 	return waits, at, m.check()
 }
 
-// together plays a pair on the engine, as the model says that it goes.
+// together plays a pair on the engine, in the order that the model allows.
 func (st *stage) together(p twoOps) {
 	st.t.Helper()
 	waits, at, err := p.waits()

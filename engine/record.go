@@ -281,7 +281,7 @@ func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
 		return n, err
 	}
 	if recent != nil {
-		n.Turn = max(n.Turn, recent.LastTurn+hidden) // one that was brought in has no turn
+		n.Turn = max(n.Turn, recent.LastTurn+hidden) // one that was imported has no turn
 	}
 	chat, hidden, err := lastLegible(tx, e.tables.chats, "number")
 	if err != nil {
@@ -294,7 +294,7 @@ func (e *Engine) highestStored(tx *kv.Tx) (n journal.Numbers, err error) {
 	return n, nil
 }
 
-// lastLegible returns the last record of an index that can be read, nil where there is
+// lastLegible returns the last record of an index that can be read, or nil if there is
 // none, and how many damaged ones come after it.
 func lastLegible[T any](tx *kv.Tx, table *kv.Table[T], index string) (last *T, hidden int64, err error) {
 	for rec, err := range table.ByIndex(tx, index, nil, kv.Range{Reverse: true}) {

@@ -112,8 +112,8 @@ type Summary struct {
 	Messages  int       `json:"messages"`
 	Model     string    `json:"model"` // who wrote it
 	CreatedAt time.Time `json:"created_at"`
-	// Outside names what the messages have from beyond this machine; empty where they
-	// have nothing.
+	// Outside names the sources beyond this machine whose content the messages contain;
+	// empty if there are none.
 	Outside string `json:"outside,omitempty"`
 }
 

@@ -196,7 +196,7 @@ func busyFault(msg string, busy *lockfile.BusyError, err error) error {
 	return fault.Wrap(fault.Store, msg, err, whenBusy(busy.Owner))
 }
 
-// whenBusy says what to do about a process that holds a lock for too long.
+// whenBusy returns the hint for a lock that a process holds for too long.
 func whenBusy(owner string) string {
 	if strings.HasSuffix(owner, "stopped") {
 		return "continue the stopped process, or end it, and try again"

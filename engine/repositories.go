@@ -58,7 +58,7 @@ func (e *Engine) sealsRepositories(ctx context.Context) bool {
 	return e.o.SealsRepositories != nil && e.o.SealsRepositories(ctx)
 }
 
-// asideNote says what was moved: the first few of it.
+// asideNote returns a note that names the first few of the moved repositories.
 func asideNote(moved []gitguard.Moved) string {
 	const shown = 5
 	var added, restored []string

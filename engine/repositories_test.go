@@ -14,7 +14,7 @@ import (
 	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
 
-// footnoteTexts are the texts that a turn's events show beside its answer.
+// footnoteTexts are the texts that a turn's events show in addition to its answer.
 func footnoteTexts(events []event.Event) string {
 	var out []string
 	for _, e := range events {
@@ -25,7 +25,7 @@ func footnoteTexts(events []event.Event) string {
 	return strings.Join(out, "\n")
 }
 
-// A call that adds a repository to the user's folder, wherever and under whatever name,
+// A call that adds a repository to the user's folder, at any place and under any name,
 // leaves none that git would use; undo removes what it added.
 func TestACallPlantsNoRepository(t *testing.T) {
 	t.Parallel()
@@ -77,8 +77,8 @@ func TestACallPlantsNoRepository(t *testing.T) {
 	}
 }
 
-// Repositories that exist are known to a call wherever they are, and a call that
-// changes what git runs of one is taken back where no sandbox sealed it.
+// Existing repositories are found before a call at any place, and changes by a call to
+// files from which git runs commands are reverted if no sandbox sealed them.
 func TestACallChangesNoRepositoryThatNothingSealed(t *testing.T) {
 	t.Parallel()
 	for _, sealed := range []bool{false, true} {

@@ -114,10 +114,10 @@ type TurnRequest struct {
 	// Ephemeral leaves nothing behind: the journal is removed at the end
 	// instead of being folded, and the chat gets no number.
 	Ephemeral bool
-	// DiscardUnanswered leaves nothing behind either where the model could not
-	// be asked at all (unknown, out of reach, wrong key). A question that was
-	// cancelled or interrupted stays, also before the first word of an answer.
-	// Pages leave it off, to offer a retry.
+	// DiscardUnanswered also discards a turn whose model could not be asked at all
+	// (unknown, out of reach, wrong key). A question that was cancelled or interrupted
+	// stays, also before the first word of an answer. Pages do not set it, so that they
+	// can offer a retry.
 	DiscardUnanswered bool
 	// Think asks for reasoning; nil leaves it to the model.
 	Think       *bool

@@ -22,7 +22,7 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// entry is what the ledger has of a chat: the simple model of it.
+// entry is the ledger's record of a chat: the simple model of it.
 type entry struct {
 	said   []string          // the questions that were answered, in order
 	files  map[string]string // its folder; nil where that is unknown
@@ -37,7 +37,7 @@ func (c *entry) clone() *entry {
 	return &other
 }
 
-// ledger is what was acknowledged, by the ids of chats.
+// ledger records what was acknowledged, by the ids of chats.
 type ledger map[string]*entry
 
 func (l ledger) clone() ledger {
@@ -62,7 +62,7 @@ type scene struct {
 	touched  []string // chats of this schedule
 	bad      []string // chats with damage
 	backups  []*madeBackup
-	restored ledger // what was put back, where that has happened
+	restored ledger // the restored chats, if a backup was restored
 
 	first, then, last []func() // see begin
 }
@@ -167,8 +167,8 @@ func (w *scene) dismiss(a *actor, apart bool) {
 	a.e.wg.Wait()
 }
 
-// begin ends the preparation of a schedule: first what a restore puts back, then what
-// has to happen since, then the journals that wait, which any of these would fold.
+// begin ends the preparation of a schedule: first the data that a restore brings, then
+// the changes since, then the journals that wait, which any of these would fold.
 func (w *scene) begin() {
 	w.restored, w.backups = nil, nil
 	for _, do := range slices.Concat(w.first, w.then, w.last) {
@@ -443,7 +443,7 @@ func (w *scene) restoreDeed() deed {
 }
 
 // spoil damages one chat, of which a turn waits that can't be folded: the record of its
-// leaf is gone.
+// leaf is missing.
 func (w *scene) spoil() {
 	ctx := context.Background()
 	w.spent = true
@@ -491,8 +491,8 @@ func (w *scene) check(s *schedule) error {
 		}
 	}
 	if w.restored != nil {
-		// What ended before the backup was put back is gone with it; what ended after
-		// is there.
+		// What ended before the backup was restored is lost with the restore; what
+		// ended after exists.
 		for id, c := range want {
 			if was := w.restored[id]; was != nil {
 				c.said, c.files, c.gone, c.doubt = was.said, nil, false, was.doubt
@@ -604,8 +604,8 @@ func (b *bench) wholeStates(ctx context.Context, chat Chat) (int, error) {
 	return len(list), nil
 }
 
-// checkBackup puts a backup back elsewhere: all that had been acknowledged when it began
-// is in it, and nothing that was acknowledged later in part.
+// checkBackup restores a backup to another folder: all that had been acknowledged when
+// it began is in it, and nothing that was acknowledged later in part.
 func (w *scene) checkBackup(made *madeBackup) error {
 	if w.restored != nil {
 		return nil // which of the two the backup has isn't known

@@ -28,8 +28,8 @@ type operation struct {
 	// mortal operations may be killed at their pauses: they pause in their own
 	// goroutine, and every lock that they hold is released as it ends.
 	mortal bool
-	// prepare makes what the operation needs, alone, and returns what it does and what
-	// has to be true of the ledger once it has succeeded.
+	// prepare makes the data that the operation needs, alone, and returns the operation
+	// and the condition that the ledger must meet once it has succeeded.
 	prepare func(w *scene) deed
 }
 
@@ -40,8 +40,8 @@ type deed struct {
 	lost func() // enters that the operation may or may not have happened
 }
 
-// actor is a running operation, as a process of its own: it has its own Engine, and
-// stops at each of that one's pauses until the schedule lets it continue.
+// actor is a running operation, as a separate process: it has its own Engine, and stops
+// at each of that one's pauses until the schedule lets it continue.
 type actor struct {
 	name    string
 	e       *Engine
@@ -64,7 +64,7 @@ const (
 	actorEnded
 )
 
-// stepNews is news of an actor: it has reached a pause, or its end.
+// stepNews reports that an actor has reached a pause, or its end.
 type stepNews struct {
 	a    *actor
 	step string
@@ -203,8 +203,8 @@ func (s *schedule) run() error {
 }
 
 // TestSchedules runs operations of several processes on one data directory, one step at
-// a time in random orders, and compares what is there afterwards with a ledger of what
-// each operation acknowledged. FETTLE_TEST_SCHEDULES is how many orders are tried, and
+// a time in random orders, and compares the resulting data with a ledger of what each
+// operation acknowledged. FETTLE_TEST_SCHEDULES is how many orders are tried, and
 // FETTLE_TEST_SEED begins with another one.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
@@ -274,7 +274,7 @@ func (st *stage) play(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	w := st.scene(rng)
 	s := &schedule{rng: rng, news: make(chan stepNews, 16), kills: rng.IntN(3) == 0}
-	apart := rng.IntN(10) == 0 // with sessions of the store of their own
+	apart := rng.IntN(10) == 0 // with their own sessions of the store
 	all := operations()
 	var names []string
 	for range 2 + rng.IntN(3) {
@@ -332,8 +332,8 @@ func (st *stage) leave() {
 // stepSchedules is how many orders of the model's steps are tried.
 const stepSchedules = 100_000
 
-// TestStepSchedules runs the model's steps in random orders: what was acknowledged is
-// there afterwards.
+// TestStepSchedules runs the model's steps in random orders: what was acknowledged
+// exists afterwards.
 func TestStepSchedules(t *testing.T) {
 	t.Parallel()
 	count, seed := stepSchedules, seedOf(t)

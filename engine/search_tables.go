@@ -37,8 +37,8 @@ type searchState struct {
 	Chats int    `json:"chats,omitempty"`
 }
 
-// Names of states. They have the number of the index's form, so that a store
-// with an index of an older form is indexed once more.
+// Names of states. They have the number of the index's form, so that a store with an
+// index of an older form is indexed again.
 const (
 	searchWhole  = "whole_2"
 	searchCursor = "cursor_2"

@@ -218,7 +218,7 @@ func TestADisabledServerIsEndedAndNotOffered(t *testing.T) {
 	}
 }
 
-// forgetting notes which servers are ended, and reaches none.
+// forgetting records which servers are ended, and connects to none.
 type forgetting struct {
 	MCP
 	mu  sync.Mutex
@@ -267,8 +267,8 @@ func TestTheServersOfADisabledToolsetEnd(t *testing.T) {
 	}
 }
 
-// A change that a server reports once the store is closed is no error, and is found by the
-// next engine.
+// A change that a server reports once the store is closed is not an error, and is found by
+// the next engine.
 func TestAChangeAfterTheStoreIsClosedWaits(t *testing.T) {
 	t.Parallel()
 	b := serving(t, findsOnce)

@@ -235,8 +235,8 @@ func (e *Engine) stopMinding() bool {
 	return !e.minding
 }
 
-// endOrphans ends services whose chat or toolset is gone, and MCP servers that may not be
-// used any more.
+// endOrphans ends services whose chat or toolset no longer exists, and MCP servers that
+// may not be used any more.
 func (e *Engine) endOrphans(ctx context.Context) {
 	e.endMCPServers(ctx)
 	gone := map[string]string{} // why, by the service's id

@@ -22,7 +22,7 @@ type defects struct {
 	linksTables     bool // a backup reads tables that a merge empties
 	stopsAtBad      bool // a record that can't be stored ends the fold of all
 	unlinksFirst    bool // a fold removes journals before it records
-	foldsTwice      bool // a fold doesn't look for what an earlier one has recorded
+	foldsTwice      bool // a fold doesn't check for what an earlier one has recorded
 }
 
 // mJournal is a journal: the turn that it has, and whether that has ended.
@@ -37,13 +37,13 @@ type mChat struct {
 	state   int
 	from    int // the chat that it was forked from, or 0
 	deleted bool
-	purging bool // there is no way back: gc finishes it
+	purging bool // it can't be reverted: gc finishes it
 }
 
 // mTable is a table of the store's files. A merge empties it.
 type mTable struct{ emptied bool }
 
-// mData is what a store has.
+// mData is the content of a store.
 type mData struct {
 	chats  map[int]*mChat
 	states map[int]int // the chat of each
@@ -77,9 +77,9 @@ type machine struct {
 	whole  map[int]bool  // chats that came in whole
 	gone   map[int]bool
 	backed []mBackup
-	putIn  *mData // what was put back
+	putIn  *mData // the restored data
 
-	old  mData    // what a restore puts back
+	old  mData    // the data that a restore brings
 	then []func() // what comes before the schedule, and after the backup that it has
 }
 
@@ -429,7 +429,7 @@ func (m *machine) insert(p *mProc, chat int, c *mChat) {
 	m.commit()
 }
 
-// fork makes a chat that borrows another one's state.
+// fork makes a chat that borrows a state of another chat.
 func (m *machine) fork(p *mProc, from int) {
 	defer p.share("data")()
 	m.fold(p)
@@ -556,7 +556,7 @@ func (m *machine) merge(p *mProc) {
 	m.tables = []*mTable{new(mTable)}
 }
 
-// restore puts what was there at the schedule's begin back.
+// restore restores the data from the begin of the schedule.
 func (m *machine) restore(p *mProc, was mData) {
 	p.pause("restore:read")
 	p.pause("restore:verified")
@@ -574,8 +574,8 @@ func (m *machine) restore(p *mProc, was mData) {
 	m.commit()
 }
 
-// check compares what is there, when all processes have ended and another one has
-// folded, with what was acknowledged.
+// check compares the data, after all processes have ended and another one has folded,
+// with what was acknowledged.
 func (m *machine) check() error {
 	p := m.process("last", m.fold)
 	for !p.ended {
@@ -618,7 +618,7 @@ func (m *machine) check() error {
 	return nil
 }
 
-// holds reports how what is there differs from what was acknowledged.
+// holds reports how the data differs from what was acknowledged.
 func (d mData) holds(acked map[int][]int, gone map[int]bool, journals []*mJournal) error {
 	for id, turns := range acked {
 		c := d.chats[id]

@@ -9,10 +9,10 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// Content from outside can ask a model to send away what it knows: in an address, a
-// search, a form. So once a conversation has such content, remembered approvals no longer
-// count for calls that reach out: each asks, unless this command allowed it or the user did
-// within this turn. Calls that reach nothing are decided as before.
+// Content from outside can ask a model to send away data of the conversation: in an
+// address, a search, a form. So once a conversation has such content, remembered approvals
+// no longer count for calls that reach out: each asks, unless this command allowed it or
+// the user did within this turn. Calls that reach nothing are decided as before.
 //
 // What a conversation has is derived from what the model is sent: results of calls that
 // reach out, attached files and images, documents and resources, results of a client's

@@ -127,7 +127,8 @@ func TestAnImportedChatHasResultsFromOutside(t *testing.T) {
 	}
 }
 
-// Where the user's own folders count as outside, what a tool reads there does, too.
+// If the user's own folders count as outside, content that a tool reads there does,
+// too.
 func TestContentOfBoundFolders(t *testing.T) {
 	t.Parallel()
 	for _, outside := range []bool{false, true} {

@@ -12,18 +12,18 @@ import (
 	"github.com/fettle-cli/fettle/toolset/registry"
 )
 
-// maxOffered bounds how many tools of toolsets and MCP servers a model is offered
-// where the request doesn't choose any: models choose worse the more there are, and
+// maxOffered bounds how many tools of toolsets and MCP servers a model is offered if
+// the request doesn't choose any: models choose worse the more tools they have, and
 // providers accept about as many. Toolsets are offered whole. One that has more tools
-// itself is offered and does not count: the user who installed it wants to use it.
+// itself is offered and does not count: the user who installed it expects to use it.
 const maxOffered = 100
 
 // toolNeed is which of the installed toolsets a turn has to read.
 type toolNeed struct {
 	// all is for turns whose tools aren't known beforehand, such as those of agents.
 	all bool
-	// patterns choose tools. Where there are none, and named is false, the turn
-	// needs as many as maxOffered allows.
+	// patterns choose tools. If there are none, and named is false, the turn needs as
+	// many as maxOffered allows.
 	patterns []string
 	named    bool
 }
@@ -58,8 +58,8 @@ func (n toolNeed) names(ids []string) bool {
 	})
 }
 
-// wanted returns the parts of the mirror that are needed, and a list which is
-// filled, while they are read, with what is left out for maxOffered.
+// wanted returns which parts of the mirror are needed, and a list which is filled,
+// while they are read, with what is left out for maxOffered.
 func (n toolNeed) wanted() (registry.Wanted, *[]leftOut) {
 	left, taken := new([]leftOut), 0
 	if n.all {
@@ -105,9 +105,9 @@ type leftOut struct {
 	server bool
 }
 
-// withinLimit returns the entries that a model is offered where the request
-// chooses none: those that are always offered, and whole toolsets in their order as
-// long as they fit in maxOffered, see there. It also returns what is left out.
+// withinLimit returns the entries that a model is offered if the request chooses none:
+// those that are always offered, and whole toolsets in their order as long as they fit
+// in maxOffered, see there. It also returns what is left out.
 func withinLimit(entries []toolset.Entry, always func(toolset.Tool) bool) (kept []toolset.Entry, left []leftOut) {
 	sizes, room, out := map[string]int{}, maxOffered, map[string]bool{}
 	for _, e := range entries {
@@ -156,7 +156,7 @@ func (t *turn) noteLimit() error {
 		offered, offered+tools, maxOffered, which)})
 }
 
-// widen gives the turn all tools and agents, where it has only read those of some
+// widen loads all tools and agents into the turn, if it has only read those of some
 // toolsets. It reports whether that changed anything.
 func (t *turn) widen(ctx context.Context) (bool, error) {
 	if !t.box.partial {

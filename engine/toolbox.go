@@ -74,8 +74,8 @@ func (e *Engine) toolboxFor(ctx context.Context, need toolNeed) (*toolbox, error
 	return box, nil
 }
 
-// keptBox returns a toolbox that was made before and is still right; nil where
-// there is none.
+// keptBox returns a toolbox that was made before and is still valid, or nil if there is
+// none.
 func (e *Engine) keptBox(generation int64, need toolNeed) *toolbox {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -39,8 +39,8 @@ func (e *Engine) ToolsetMirror(ctx context.Context) (*registry.Mirror, error) {
 	return e.mirrorOf(ctx, registry.Wanted{})
 }
 
-// mirrorOf is ToolsetMirror for the toolsets and servers that are wanted. Where
-// the mirror had to be written from the store it has all of them.
+// mirrorOf is ToolsetMirror for the selected toolsets and servers. If the mirror had to
+// be written from the store, it has all of them.
 func (e *Engine) mirrorOf(ctx context.Context, want registry.Wanted) (*registry.Mirror, error) {
 	m, err := registry.ReadParts(e.o.DataDir, want)
 	if err == nil {
@@ -62,13 +62,13 @@ func (e *Engine) toolsetIndex(ctx context.Context) (*registry.Index, error) {
 	return x, e.toolsetFault("read the installed toolsets", err)
 }
 
-// toolsetOfTool returns the toolset that brings a tool; nil where none does.
+// toolsetOfTool returns the toolset that brings a tool, or nil if none does.
 func (e *Engine) toolsetOfTool(ctx context.Context, toolID string) (*registry.MirrorToolset, error) {
 	id, _, _ := strings.Cut(toolID, ":")
 	return e.oneToolset(ctx, id)
 }
 
-// oneToolset returns a toolset; nil where there is none.
+// oneToolset returns a toolset, or nil if it is not installed.
 func (e *Engine) oneToolset(ctx context.Context, id string) (*registry.MirrorToolset, error) {
 	m, err := e.mirrorOf(ctx, registry.OneToolset(id))
 	if err != nil {

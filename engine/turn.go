@@ -102,7 +102,7 @@ type turn struct {
 	cited cited     // remarks of its providers
 	older older     // what is before path
 	notes []string  // footnotes on what was left out before the turn began
-	since time.Time // it was asked for
+	since time.Time // the turn was requested
 	span  Span
 	made  string   // a workspace to remove at the end
 	put   []string // the uploads that are in the workspace
@@ -292,9 +292,9 @@ func (t *turn) awaitSync() error {
 // client that sees the end can continue the chat. Calls that have no result get
 // one first.
 //
-// An end that can't be written, or not synced, is never shown: a later fold may
-// give the turn another one under the same number. Followers get an error in its
-// place, which is no event.
+// An end that can't be written, or not synced, is never shown: a later fold may end the
+// turn with another one under the same number. Followers get an error in its place,
+// which is not an event.
 func (t *turn) end(err error) {
 	if syncErr := t.awaitSync(); syncErr != nil && t.broken == nil {
 		t.broken = syncErr
@@ -318,8 +318,8 @@ func (t *turn) end(err error) {
 	t.forget()
 }
 
-// discards reports whether nothing of the turn is kept. A question that was
-// stopped, or that a model was asked, stays with the end that it came to.
+// discards reports whether nothing of the turn is kept. A question that was stopped, or
+// that was sent to a model, is kept with its end.
 func (t *turn) discards(err error) bool {
 	var refused *notAccepted
 	if t.req.Ephemeral || errors.As(err, &refused) {
@@ -328,9 +328,8 @@ func (t *turn) discards(err error) bool {
 	return t.req.DiscardUnanswered && !t.begun && t.broken == nil && context.Cause(t.ctx) == nil && neverAsked(err)
 }
 
-// neverAsked reports whether an error means that no model could be asked: it is
-// unknown or out of reach, there is no key for it that is accepted, or the question is too
-// long for it.
+// neverAsked reports whether an error means that no model could be asked: it is unknown or
+// unreachable, no key for it is accepted, or the question is too long for it.
 func neverAsked(err error) bool {
 	if pe := (*provider.Error)(nil); errors.As(err, &pe) {
 		return pe.Kind == provider.Unreachable || pe.Kind == provider.Unauthorised || pe.Kind == provider.UnknownModel ||

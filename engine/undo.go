@@ -41,7 +41,7 @@ type RestoreRequest struct {
 	Begin    func(cas.Estimate) error
 	Progress func(files int, bytes int64)
 
-	doing string   // what is done, for the report of one that is cut short
+	doing string   // the operation, for the report of one that is cut short
 	read  *reading // set where the folder stays as it is
 }
 

@@ -30,8 +30,8 @@ type WorkflowInstance struct {
 	Chat int64 `json:"chat,omitempty"`
 	// TurnID is the last turn that ran steps.
 	TurnID TurnID `json:"turn_id"`
-	// Outside names what the results of steps have from beyond this machine; empty where
-	// they have nothing.
+	// Outside names the sources beyond this machine whose content the results of steps
+	// contain; empty if there are none.
 	Outside   string    `json:"outside,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -211,8 +211,8 @@ func (e *Engine) settleWorkflow(ctx context.Context, i *WorkflowInstance) (there
 	return true, e.saveWorkflow(ctx, i)
 }
 
-// readWorkflow reads the record of an instance once more, and reports whether there
-// still is one.
+// readWorkflow reads the record of an instance again, and reports whether it still
+// exists.
 func (e *Engine) readWorkflow(ctx context.Context, i *WorkflowInstance) (there bool, err error) {
 	err = e.view(ctx, func(tx *kv.Tx) error {
 		now, err := e.tables.workflows.Get(tx, kv.Str(i.ChatID).Str(i.ID))

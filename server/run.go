@@ -56,11 +56,11 @@ func (o RunOptions) secure(l net.Listener) net.Listener {
 	})
 }
 
-// Run serves until ctx ends, then lets turns end, and closes the engine: a turn
-// that is not done by then ends as interrupted, which its followers still see. It
-// returns at the latest EndTime after Drain: work that does not end when it is told
-// to, such as a tool that ignores its context, is left to the end of the process, and
-// the error reports it.
+// Run serves until ctx ends, then lets turns end, and closes the engine: a turn that is
+// not done by then ends as interrupted, which its followers still see. It returns at
+// the latest EndTime after Drain: work that does not end when it is cancelled, such as
+// a tool that ignores its context, is left to the end of the process, and the error
+// reports it.
 func (s *Server) Run(ctx context.Context, l *Listening, o RunOptions) (err error) {
 	defer func() { err = errors.Join(err, l.Close()) }()
 	err = s.store.Open(ctx)

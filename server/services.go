@@ -193,7 +193,7 @@ func (s *forwards) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, http.StatusMethodNotAllowed, "this is no request to a service")
 		return
 	case r.Header.Get("Service-Worker") != "" || r.Header.Get("Sec-Fetch-Dest") == "serviceworker":
-		// It would answer for the service, with pages that have no policy.
+		// It would answer in place of the service, with pages that have no policy.
 		f.refuse(w, http.StatusForbidden, "a service can't install a service worker")
 		return
 	case !ownRequest(r):

@@ -146,7 +146,7 @@ func importToolset(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// receive keeps an uploaded bundle as a file of its own, until remove is called.
+// receive stores an uploaded bundle in a file, until remove is called.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request) (name string, remove func() error, err error) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // the gate has looked at it
 	suffix := ".zip"

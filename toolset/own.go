@@ -19,8 +19,8 @@ type ownPlace struct {
 	names  []string      // what above[i] is called
 }
 
-// places looks at the disk. Links and letter case are the system's to judge: folders are
-// compared as files.
+// places reads the file system. Links and letter case are the system's to judge: folders
+// are compared as files.
 func (o OwnState) places() []ownPlace {
 	var out []ownPlace
 	for _, given := range o {
@@ -58,7 +58,7 @@ func (o OwnState) places() []ownPlace {
 func (o OwnState) Check(grant string) error {
 	real, err := filepath.EvalSymlinks(grant)
 	if err != nil {
-		return nil // it doesn't exist, so that it grants nothing; a start says so
+		return nil // it doesn't exist, so that it grants nothing; a start reports that
 	}
 	for _, own := range o.places() {
 		if !own.exists {

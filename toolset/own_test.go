@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A folder that is, contains or is inside of fettle's own configuration or sockets is
-// no workspace, whatever links lead there.
+// A folder that is, contains or is inside of fettle's own configuration or sockets
+// cannot be a workspace, regardless of the links that lead there.
 func TestOwnStateIsNoWorkspace(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// TestSamePin has what a listing may differ in without a change that matters, and
-// what matters.
+// TestSamePin covers the differences between listings that do not matter, and those
+// that matter.
 func TestSamePin(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","properties":{"n":{"type":["integer","null"],"description":"how many"},"mode":{"enum":["a","b"]}},"required":["n","mode"]}`

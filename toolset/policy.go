@@ -23,13 +23,13 @@ type Policy struct {
 	// version, an interpreter's prefix, what a manifest asked for and the user
 	// approved. One inside a writable folder adds nothing.
 	Readable []string `json:"readable,omitempty"`
-	// Links are symbolic links on the way to what is granted, which is otherwise there by
-	// its real name alone. Where a level hides files, the links are shown as links. They
+	// Links are symbolic links on the paths to grants, which can otherwise be reached by
+	// their real names alone. If a level hides files, the links are shown as links. They
 	// grant nothing.
 	Links []string `json:"links,omitempty"`
 	// Writable are further folders that may be written to, such as a cache.
 	Writable []string `json:"writable,omitempty"`
-	// Lent are those of Readable and Writable that fettle itself gives from its own
+	// Lent are those of Readable and Writable that fettle itself grants from its own
 	// state, such as a toolset's version. Every other grant there is refused.
 	Lent []string `json:"lent,omitempty"`
 	// Sealed are files and folders inside of writable ones that stay as they
@@ -304,9 +304,9 @@ func CheckEnvName(name string) error {
 // ownEnv is the prefix of the variables that configure fettle.
 const ownEnv = "FETTLE_"
 
-// CheckOwnEnv refuses the variables that configure fettle, whoever asks for them: they
-// name the data directory, the configuration and keys, and a fettle that a tool starts
-// would use them.
+// CheckOwnEnv refuses the variables that configure fettle, regardless of what requests
+// them: they name the data directory, the configuration and keys, and a fettle that a
+// tool starts would use them.
 func CheckOwnEnv(name string) error {
 	if strings.HasPrefix(strings.ToUpper(name), ownEnv) {
 		return fmt.Errorf("variable %s: names that begin with %s configure fettle and are never passed to a tool; choose another name", name, ownEnv)

@@ -210,7 +210,8 @@ func TestExitInWords(t *testing.T) {
 	}
 }
 
-// What configures fettle is refused in any letter case, also for servers of the user's own.
+// A variable that configures fettle is refused in any letter case, also for servers of the
+// user's own.
 func TestCheckOwnEnv(t *testing.T) {
 	t.Parallel()
 	for name, ok := range map[string]bool{"FETTLE_DATA": false, "fettle_config": false, "FETTLE_": false, "FETTLE": true, "MY_FETTLE_DATA": true} {

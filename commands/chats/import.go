@@ -159,7 +159,7 @@ func (in *importer) imported(i engine.Imported) error {
 		in.rt.Streams.Out.Printf("%d\n", i.Chat.Number)
 	}
 	in.rt.Streams.Status().Set(fmt.Sprintf("importing chat %d of %d", in.kept+in.skipped, in.total))
-	return nil // Main looks at what went wrong with writing
+	return nil // Main handles errors of writing
 }
 
 // importFile is a file that can be read twice.

@@ -1,7 +1,7 @@
-// Package config reads the configuration: the user's file, the project's
-// file, profiles of these, the environment and the flags, into one plain
-// struct; and it changes the user's file. It is the only package that uses
-// viper, and nothing of viper leaves it. It asks nobody and runs nothing.
+// Package config reads the configuration: the user's file, the project's file, profiles of
+// these, the environment and the flags, into one plain struct; and it changes the user's file.
+// It is the only package that uses viper, and nothing of viper leaves it. It does not prompt
+// the user, and runs nothing.
 //
 // # Sources, weakest first
 //
@@ -9,8 +9,8 @@
 //  2. the user's file, $XDG_CONFIG_HOME/fettle/config.yaml;
 //  3. the project's file, .fettle/config.yaml in the working directory or a
 //     folder above it, up to the repository's root or to below the home;
-//  4. the profile in force, `profiles.NAME` of the user's file, then of the
-//     project's: who chooses one wants it to hold, whatever a project says;
+//  4. the profile in force, `profiles.NAME` of the user's file, then of the project's: a user
+//     who chooses one expects it to apply, whatever a project sets;
 //  5. the environment: other programs' variables that mean the same
 //     (OLLAMA_HOST), then FETTLE_*, which each scalar has;
 //  6. the flags that were given.
@@ -22,21 +22,20 @@
 // ones alone. A variable that is empty is not set, and neither is a key without
 // a value.
 //
-// A profile holds what a file may hold, but no profiles. It is chosen by
-// `profile`, FETTLE_PROFILE or --profile, the last of these that is there; an
-// empty --profile chooses none. All profiles are checked, chosen or not.
+// A profile holds what a file may hold, but no profiles. It is chosen by `profile`,
+// FETTLE_PROFILE or --profile, the last of these that is set; an empty --profile chooses none.
+// All profiles are checked, chosen or not.
 //
-// # What a project may not say
+// # What a project may not set
 //
-// A project's file comes with the project, from whoever wrote it. It is data
-// only: what could run something or send something elsewhere (providers,
-// ollama.host, allow, profile, a script/ model) and what instructs a model (system,
-// agents) is checked and held back, with one warning, until the user trusts the file ([Options].Trusted; package trust
-// remembers it by digest). [Project].Grants is what it wants, as it was read.
-// What isn't a project's business (color, prices) is an error there, trusted or
-// not. A project may narrow the tools, never widen them. Above the working
-// directory a file counts only inside a repository or the home, and not in a
-// folder that strangers may write to, so that a file planted in /tmp does
+// A project's file comes with the project, from its author. It is data only: what could run
+// something or send something elsewhere (providers, ollama.host, allow, profile, a script/
+// model) and what instructs a model (system, agents) is checked and held back, with one
+// warning, until the user trusts the file ([Options].Trusted; package trust remembers it by
+// digest). [Project].Grants is what it requests, as it was read. What isn't a project's
+// business (color, prices) is an error there, trusted or not. A project may narrow the tools,
+// never widen them. Above the working directory a file counts only inside a repository or the
+// home, and not in a folder that strangers may write to, so that a file planted in /tmp does
 // nothing.
 //
 // # Changing the user's file
@@ -48,10 +47,10 @@
 //
 // # Errors
 //
-// A file is read strictly: unknown and doubled keys, wrong types, tags, merge
-// keys and alias bombs are problems, each with line, column, an excerpt, what
-// was expected and the nearest known key. All problems of all sources come at
-// once, as an [Error] inside a fault. A missing file is none.
+// A file is read strictly: unknown and doubled keys, wrong types, tags, merge keys and alias
+// bombs are problems, each with line, column, an excerpt, what was expected and the nearest
+// known key. All problems of all sources come at once, as an [Error] inside a fault. A missing
+// file is not a problem.
 //
 // # Secrets
 //

@@ -90,7 +90,7 @@ const (
 	ruleLines = 4
 )
 
-// newCallQuestion makes the question: the call, and why it is asked about.
+// newCallQuestion makes the question: the call, and why it needs approval.
 func newCallQuestion(ask event.ConfirmRequest, width int) *callQuestion {
 	var b strings.Builder
 	short := consent.Read(ask.Input).Summary(askedBytes)

@@ -41,8 +41,8 @@ type file struct {
 	exposed bool // others can read or change it
 }
 
-// read reads the file; a missing one has no entries. What a killed change has
-// left has keys in it and is removed.
+// read reads the file; a missing one has no entries. A file that a killed change has
+// left contains keys and is removed.
 func (k *Keys) read() (file, error) {
 	_ = wholefile.RemoveLeftover(k.Path()) // a folder that can't be changed doesn't keep the keys from being read
 	data, info, err := wholefile.Read(k.Path(), maxFile)

@@ -31,9 +31,9 @@ func MustBeNew(path, replace string) error {
 	return fault.Wrap(fault.Failed, "look at "+path, err)
 }
 
-// WriteWhole writes a file as a whole: it appears, or is replaced, when all of it
-// is there. What it holds may be private, so it is its owner's alone. Its folder must
-// be there: one that isn't was most likely mistyped. l records the file until it is
+// WriteWhole writes a file as a whole: it appears, or is replaced, when all of it has
+// been written. What it holds may be private, so only its owner can read it. Its folder
+// must exist: a missing one was most likely mistyped. l records the file until it is
 // whole.
 func WriteWhole(l *atomicfile.Ledger, path string, write func(io.Writer) error) error {
 	dir := filepath.Dir(path)

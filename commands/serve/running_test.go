@@ -151,9 +151,9 @@ func TestCommandsBesideServe(t *testing.T) {
 		t.Errorf("a restore under the server: %d %s", said.status, said.err)
 	}
 	log := s.ends()
-	// Those that name a model of their own run here: the server plays no other scripts
-	// than its own configuration names. Four others fail before anything is begun, and
-	// are begun and refused there all the same.
+	// Those that name their own model run here: the server plays no other scripts than
+	// its own configuration names. Four others fail before anything is started, and are
+	// started and refused there all the same.
 	through := len(askedThrough()) + 4
 	for _, c := range askedThrough() {
 		if slices.Contains(c, "-m") {

@@ -79,8 +79,8 @@ func TestNoClientReadsAFileAsAModel(t *testing.T) {
 	}
 }
 
-// A script that the user has named says to clients that it is wrong, and not what is
-// in it.
+// For a script that the user has named, clients get an error that it is wrong, without
+// its content.
 func TestErrorsOfAScriptDoNotQuoteItOverHTTP(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -135,7 +135,8 @@ def run(workspace):
     return {"port": server.getsockname()[1]}
 `
 
-// stubbornServer is an MCP server that answers what begins a session, and then nothing.
+// stubbornServer is an MCP server that answers the requests that begin a session, and
+// then none.
 const stubbornServer = `
 trap "" INT TERM HUP
 while read -r line; do
@@ -151,7 +152,7 @@ done
 while :; do sleep 1; done
 `
 
-// serve ends within its drain time and ten seconds, whatever its turns do.
+// serve ends within its drain time and ten seconds, regardless of what its turns do.
 func TestASignalEndsServe(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

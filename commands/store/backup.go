@@ -186,7 +186,7 @@ func backupFile(name string, now time.Time) (string, error) {
 	return name, newfile.MustBeNew(name, "rm "+cmdline.ShellWord(name))
 }
 
-// tellBackup prints what a backup holds.
+// tellBackup prints what a backup contains.
 func tellBackup(rt *workbench.Runtime, r *engine.BackupReport, o backupOptions, file string) error {
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil {

@@ -7,11 +7,11 @@ import (
 )
 
 // Until returns a writer to o whose writes end with ctx, also while the reader of a
-// pipe takes nothing: for a long result, whose command has something to clean up when
-// it is cancelled. o must not be a terminal.
+// pipe reads nothing: for a long result, whose command has to clean up when it is
+// cancelled. o must not be a terminal.
 //
-// A write that ctx has ended continues in its goroutine until the reader goes or the
-// program ends: the system has no way to take it back.
+// A write that ctx has ended continues in its goroutine until the reader closes the
+// pipe or the program ends: the system cannot cancel it.
 func (o *Output) Until(ctx context.Context) io.Writer { return &until{ctx: ctx, o: o} }
 
 type until struct {

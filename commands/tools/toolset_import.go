@@ -184,7 +184,7 @@ func (x *importing) approve(ctx context.Context, p *registry.Plan) (bool, error)
 // Detailed is a question with details.
 type Detailed struct {
 	Question string
-	Cut      bool   // what was printed left something out, so that details come before a yes
+	Cut      bool   // the print left something out: details come before approval
 	Details  func() // prints all that the question is about
 }
 

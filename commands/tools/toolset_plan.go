@@ -19,8 +19,8 @@ type planView struct {
 	sandbox string
 }
 
-// print shows all that the user has to see before a yes, the most dangerous first. It
-// reports whether it left nothing out.
+// print shows all that the user has to see before approving, the most dangerous first.
+// It reports whether it left nothing out.
 func (v planView) print(p *registry.Plan) (whole bool) {
 	whole = true
 	style := v.Out.Style()

@@ -46,16 +46,16 @@ type Runtime struct {
 	Profile       *string // of --profile; nil where the flag wasn't given
 	Client        *http.Client
 	engine        *engine.Engine
-	spans         *otlp.Exporter // nil where nobody asked for any
+	spans         *otlp.Exporter // nil if none were requested
 	toolbox       *toolbox       // of the engine
 	OneCall       bool           // of a tool; no second one follows
-	SignIn        *mcp.SignIn    // at MCP servers; nil where nobody can
+	SignIn        *mcp.SignIn    // at MCP servers; nil where no user can
 	Answering     bool           // its clients may show forms
-	RemoveScratch func() error   // removes a folder at the end; nil where there is none
+	RemoveScratch func() error   // removes a folder at the end; nil if there is none
 	Hold          bool           // the store, for the engine's whole life
 	Log           *slog.Logger   // of a server; nil in other commands
 	sharing       *client.Sharing
-	Turns         client.Turns   // who was asked last
+	Turns         client.Turns   // the one asked last
 	Closers       []func()       // of what answers elsewhere
 	Lent          *engine.Engine // that of the chat which a command runs in; nil makes one
 	// Approve asks in a chat's own way about a call; nil, or false, leaves it to
@@ -66,8 +66,8 @@ type Runtime struct {
 	// scripts are the models that are files and that the user has named, see
 	// NameModel. Runtimes are copied, and share it.
 	scripts *sync.Map
-	// FinishBy is when Finish returns at the latest, for a program that was told to
-	// end; zero waits for everything.
+	// FinishBy is when Finish returns at the latest, for a program that has been asked
+	// to end; zero waits for everything.
 	FinishBy time.Time
 	Dirs     func() (paths.Dirs, error)
 }
@@ -280,8 +280,8 @@ func (rt *Runtime) removeScratch() error {
 	return rt.RemoveScratch()
 }
 
-// Temporaries records temporary files of this process, so that others can remove
-// what it leaves when it is killed; nil where no data directory can be named.
+// Temporaries records temporary files of this process, so that others can remove what
+// it leaves when it is killed; nil if no data directory is known.
 func (rt *Runtime) Temporaries() *atomicfile.Ledger {
 	dirs, err := rt.Dirs()
 	if err != nil {

@@ -48,8 +48,8 @@ func NewToolbox(rt *Runtime, cfg *config.Config, dirs paths.Dirs) *toolbox {
 	return b
 }
 
-// OwnState are the files and folders of fettle's own state, which no tool reaches. Of a
-// configuration that is a file by itself the folder is the user's.
+// OwnState are the files and folders of fettle's own state, which no tool reaches. If
+// the configuration is a single file, its folder is the user's.
 func OwnState(dirs paths.Dirs) toolset.OwnState {
 	config := dirs.Config
 	if dirs.ConfigNamed {

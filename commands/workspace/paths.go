@@ -21,8 +21,9 @@ func noneEmpty(paths []string, what string) error {
 	return nil
 }
 
-// spellings returns the two names that a typed path may mean: what it stands for as
-// [cas.EscapePath] prints names, and its raw bytes. Mostly they are the same.
+// spellings returns the two names that a typed path may mean: the name that it is an
+// escaped form of, as [cas.EscapePath] prints names, and its raw bytes. Mostly they are
+// the same.
 func spellings(typed string) (printed, raw string) {
 	raw = filepath.ToSlash(typed)
 	printed, err := cas.UnescapePath(typed)
@@ -32,8 +33,8 @@ func spellings(typed string) (printed, raw string) {
 	return printed, raw
 }
 
-// chosenName returns the name that a typed path means: the printed reading, unless
-// only the raw one is there. has is not called where both are the same.
+// chosenName returns the name that a typed path means: the printed reading, unless only
+// the raw one exists. has is not called where both are the same.
 func chosenName(typed string, has func(name string) (bool, error)) (string, error) {
 	printed, raw := spellings(typed)
 	if printed == raw {

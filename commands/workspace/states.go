@@ -20,12 +20,13 @@ type logJSON struct {
 	SchemaVersion int         `json:"schema_version"`
 	Chat          int64       `json:"chat"`
 	States        []stateJSON `json:"states"`
-	// Pending says what a killed command has left half-done in the folder.
+	// Pending describes the operation that a killed command has left unfinished in the
+	// folder.
 	Pending string `json:"pending,omitempty"`
 }
 
-// tellPending says what a killed command has left half-done in a chat's folder. It
-// returns that, or "" where there is nothing.
+// tellPending prints which operation a killed command has left unfinished in a chat's
+// folder. It returns that description, or "" if there is none.
 func tellPending(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, chat engine.Chat) (string, error) {
 	pending, err := eng.Pending(ctx, chat)
 	if pending == nil || err != nil {

@@ -147,8 +147,8 @@ type ToolComplete struct {
 	PostManifestID   string          `json:"post_manifest_id,omitempty"`
 	Changes          []Change        `json:"changes,omitempty"`
 	DurationMS       int64           `json:"duration_ms"`
-	// Outside names what the result has from beyond this machine; empty where it has
-	// nothing.
+	// Outside names the sources beyond this machine whose content the result contains;
+	// empty if there are none.
 	Outside string `json:"outside,omitempty"`
 }
 
@@ -182,8 +182,8 @@ type Workflow struct {
 	State    string          `json:"state"`
 	Progress *float64        `json:"progress,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
-	// Outside names what the instance's results have from beyond this machine; empty where
-	// they have nothing.
+	// Outside names the sources beyond this machine whose content the instance's results
+	// contain; empty if there are none.
 	Outside string `json:"outside,omitempty"`
 }
 
@@ -251,8 +251,8 @@ type Summary struct {
 	// Model wrote it, and Usage is what that took.
 	Model string `json:"model"`
 	Usage *Usage `json:"usage,omitempty"`
-	// Outside names what the messages have from beyond this machine; empty where they
-	// have nothing.
+	// Outside names the sources beyond this machine whose content the messages contain;
+	// empty if there are none.
 	Outside string `json:"outside,omitempty"`
 }
 

@@ -165,10 +165,10 @@ func (d *Dir) wait(ctx context.Context, path string, bound time.Duration) (relea
 	return lockfile.Wait(ctx, path, lockfile.Patience{Bound: bound, Quiet: lockfile.Soon, OnWait: d.OnWait})
 }
 
-// AcquireFold lets the caller be the only one who folds. With it, a journal
-// that can't be claimed is a live one: what was finished before the call has
-// been folded by another process or can be claimed now. The folder has to be there. A
-// [lockfile.BusyError] says that another fold took longer than folds wait.
+// AcquireFold makes the caller the only process that folds. With it, a journal that
+// can't be claimed is a live one: what was finished before the call has been folded by
+// another process or can be claimed now. The folder must exist. A [lockfile.BusyError]
+// means that another fold took longer than folds wait.
 func (d *Dir) AcquireFold(ctx context.Context) (release func(), err error) {
 	return d.wait(ctx, filepath.Join(d.path, foldName), foldTime)
 }
@@ -179,9 +179,9 @@ func (d *Dir) TryFold() (release func(), ok bool, err error) {
 	return lockfile.Try(filepath.Join(d.path, foldName))
 }
 
-// Sweep removes what owners that died before Publish left behind, and locks
-// without a journal. It never touches what a live owner holds, and it costs one
-// look at the folder where nothing was left.
+// Sweep removes what owners that died before Publish left behind, and locks without a
+// journal. It never touches the files of a live owner, and only reads the folder if
+// nothing was left.
 func (d *Dir) Sweep(ctx context.Context) error {
 	turns, err := d.unpublished()
 	if err != nil {
@@ -221,12 +221,12 @@ func (d *Dir) unpublished() ([]string, error) {
 // and of a turn whose owner died for good.
 type Unpublished struct {
 	Files []string
-	// Owner is the pid that the lock file names, or 0. Such a process may be
-	// gone, and nothing is to be decided by it.
+	// Owner is the pid that the lock file names, or 0. That process may have ended, so
+	// nothing must be decided by it.
 	Owner int
 }
 
-// Unpublished lists what Sweep would look at. It takes no lock and changes
+// Unpublished lists the files that Sweep would check. It takes no lock and changes
 // nothing.
 func (d *Dir) Unpublished() ([]Unpublished, error) {
 	turns, err := d.unpublished()

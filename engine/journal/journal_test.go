@@ -151,7 +151,7 @@ func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 	}
 }
 
-// State and Unpublished are for those who only look.
+// State and Unpublished are for callers that only read.
 func TestUnpublishedListsWhatSweepRemovesAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	d := Open(t.TempDir())
@@ -318,8 +318,8 @@ func TestNumbersKeepNoFileOpenBeforeTheirSync(t *testing.T) {
 	}
 }
 
-// openIn lists the files below a folder that this process has open, where the
-// system tells.
+// openIn lists the files below a folder that this process has open, if the system lists
+// them.
 func openIn(t *testing.T, dir string) []string {
 	t.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")

@@ -308,7 +308,7 @@ func TestOneFoldsAtATime(t *testing.T) {
 	})
 }
 
-// A write that fails after any part of a batch is taken back whole, also where it
+// A write that fails after any part of a batch is reverted as a whole, also if it
 // returns 0 for the count, as Go does after a first part was written.
 func TestAPartialWriteIsTakenBack(t *testing.T) {
 	t.Parallel()

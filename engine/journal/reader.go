@@ -66,8 +66,8 @@ func (c *Claimed) Remove() error {
 	return nil
 }
 
-// SetAside renames a journal that can't be read or stored, so that it is kept for a
-// person and is not met again; it gives the new name.
+// SetAside renames a journal that can't be read or stored, so that it is kept for the
+// user and is not read again. It returns the new name.
 func (c *Claimed) SetAside() (string, error) {
 	defer c.release()
 	name := c.dir.turnSetAside(c.Turn)
@@ -77,8 +77,8 @@ func (c *Claimed) SetAside() (string, error) {
 	return name, nil
 }
 
-// turnSetAside is a free name for a journal that is set aside: one that was before is
-// kept.
+// turnSetAside returns a free name for a journal that is set aside, so that an earlier
+// one is kept.
 func (d *Dir) turnSetAside(turn string) string {
 	first := filepath.Join(d.path, turn+damagedSuffix)
 	name := first

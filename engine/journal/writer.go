@@ -156,7 +156,7 @@ func (w *Writer) write(line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, err := w.dir.writeAt(w.f, line, w.size); err != nil {
-		// The count says nothing: it is 0 where the first part was written and the
+		// The count cannot be used: it is 0 if the first part was written and the
 		// second failed.
 		err = errors.Join(err, w.takeBack())
 		return fmt.Errorf("write journal of turn %s: %w", w.turn, err)

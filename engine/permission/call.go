@@ -34,7 +34,7 @@ type argument struct {
 }
 
 // Resolve prepares a call for decisions. ws is the folder in which the tool works, nil
-// where the call has none; then paths are compared by their spelling alone.
+// if the call has none; then paths are compared by their spelling alone.
 func Resolve(t toolset.Tool, args json.RawMessage, ws *toolset.Workspace) *Call {
 	c := &Call{tool: t, ws: ws, args: argumentsOf(t, args), shell: shellArg(t), means: map[string]wspath.Meaning{}}
 	if name := mainArg(t); c.args[name].single && c.args[name].strings[0] != "" {
@@ -105,7 +105,7 @@ func (p *property) UnmarshalJSON(raw []byte) error {
 
 func schemaOf(t toolset.Tool) inputSchema {
 	var s inputSchema
-	_ = json.Unmarshal(t.InputSchema, &s) // a schema that cannot be read names nothing
+	_ = json.Unmarshal(t.InputSchema, &s) // a schema that cannot be read declares nothing
 	return s
 }
 

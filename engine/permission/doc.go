@@ -3,8 +3,8 @@
 // boundary: the sandbox is (package toolset). Rules decide which calls need no approval,
 // and which never run.
 //
-// [Resolve] looks at the file system to find out which files the arguments mean, and
-// [Policy.Decide] decides about the result; nothing here decides about a path as it is
-// spelled. The package asks no user and stores nothing. Package engine asks, and stores
-// the answers as rules.
+// [Resolve] reads the file system to determine which files the arguments mean, and
+// [Policy.Decide] decides about the result; no decision depends on the spelling of a path
+// alone. The package asks no user and stores nothing. Package engine asks, and stores the
+// answers as rules.
 package permission

@@ -11,8 +11,8 @@ import (
 	"github.com/fettle-cli/fettle/toolset"
 )
 
-// Policy decides whether a tool call may run. Deny rules are looked at first,
-// then allow rules, then ask rules, then the tool's own wish.
+// Policy decides whether a tool call may run. Deny rules are checked first, then allow
+// rules, then ask rules, then the tool's own default.
 //
 // A rule is a glob over the tool's id, by toolset's rules, and may be followed
 // by globs over arguments: `write_file(path=notes/**)`. A glob without a name

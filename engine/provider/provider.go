@@ -229,8 +229,8 @@ type ToolResult struct {
 	Name  string `json:"name"`
 	Text  string `json:"text"`
 	Error bool   `json:"error,omitempty"`
-	// Outside names what the result has from beyond this machine; empty where it has
-	// nothing. No provider is sent it.
+	// Outside names the sources beyond this machine whose content the result contains;
+	// empty if there are none. No provider is sent it.
 	Outside string `json:"outside,omitempty"`
 }
 

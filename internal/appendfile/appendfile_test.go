@@ -45,8 +45,8 @@ func TestALineIsAppended(t *testing.T) {
 	}
 }
 
-// A write that fails after any part of its text leaves nothing, whatever count
-// it returns.
+// A write that fails after any part of its text leaves nothing, regardless of the count
+// that it returns.
 func TestAPartialWriteIsTakenBack(t *testing.T) {
 	t.Parallel()
 	const text = "a long line\n"

@@ -24,7 +24,7 @@ const (
 // than a writer waits.
 var ErrBusy = errors.New("another process is writing this file")
 
-// Durability says what a file has to survive.
+// Durability is what a written file survives.
 type Durability int
 
 const (
@@ -67,8 +67,8 @@ func Create(target string) (*File, error) {
 	return &File{File: f, target: target, record: func() {}}, nil
 }
 
-// Commit gives the file its target's name and closes it. Where that fails, the
-// target is as it was and the temporary file is removed.
+// Commit renames the file to its target and closes it. If that fails, the target is
+// unchanged and the temporary file is removed.
 func (f *File) Commit(d Durability) error {
 	if f.done {
 		return fmt.Errorf("write %s: %w", f.target, fs.ErrClosed)
@@ -155,14 +155,14 @@ func create(name string) (*os.File, error) {
 	}
 }
 
-// RemoveLeftover removes the target's temporary file if its owner is dead, and
-// reports whether it did. It costs one look where there is no such file.
+// RemoveLeftover removes the target's temporary file if its owner is dead, and reports
+// whether it did. It costs one system call if there is no such file.
 func RemoveLeftover(target string) (removed bool, err error) {
 	return RemoveStale(TempName(target))
 }
 
-// RemoveStale removes a temporary file whose owner is dead, and reports whether it
-// did. A missing file is no error, and anything but a regular file is.
+// RemoveStale removes a temporary file whose owner is dead, and reports whether it did.
+// A missing file is not an error, but anything other than a regular file is.
 func RemoveStale(name string) (removed bool, err error) {
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -191,7 +191,7 @@ func Stale(name string) (bool, error) {
 	return ifStale(name, func() error { return nil })
 }
 
-// Rename gives a file or folder another name, and replaces a file of that name.
+// Rename renames a file or folder, and replaces a file of the new name.
 func Rename(from, to string) error {
 	return retry(func() error {
 		err := rename(from, to)
@@ -215,8 +215,8 @@ func Remove(name string) error {
 	})
 }
 
-// RemoveAll removes a path and all below it, also from folders of the user's own
-// that were made read-only. A missing path is no error.
+// RemoveAll removes a path and all below it, also from the user's own folders that were
+// made read-only. A missing path is not an error.
 func RemoveAll(path string) error {
 	return retry(func() error {
 		err := os.RemoveAll(path)
@@ -233,11 +233,11 @@ func RemoveAll(path string) error {
 	})
 }
 
-// Retry calls f as often as the other functions do, for work in an [os.Root].
-// Where Windows returned an error that goes by, f is called again.
+// Retry calls f as often as the other functions do, for work in an [os.Root]. If
+// Windows returned a transient error, f is called again.
 func Retry(f func() error) error { return retry(f) }
 
-// Open opens a file for reading. Others may replace and remove it meanwhile;
+// Open opens a file for reading. Other processes may replace and remove it meanwhile;
 // the reader keeps what it has opened.
 func Open(name string) (f *os.File, err error) {
 	err = retry(func() error {
@@ -275,8 +275,8 @@ func SyncFile(name string) error {
 // final is an error that isn't worth another try.
 type final struct{ error }
 
-// retry calls f again while Windows gives one of the errors that go by, for
-// about two seconds.
+// retry calls f again while Windows returns one of the transient errors, for about two
+// seconds.
 func retry(f func() error) error {
 	for p := newPause(); ; {
 		err := f()

@@ -18,7 +18,8 @@ import (
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
-// childEnv makes the test binary a child process: what it holds, and the paths.
+// childEnv makes the test binary a child process: the lock that it holds, and the
+// paths.
 const childEnv = "ATOMICFILE_TEST_CHILD"
 
 func TestMain(m *testing.M) {

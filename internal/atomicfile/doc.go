@@ -1,7 +1,7 @@
 // Package atomicfile replaces, removes and reads files in the way that all three
-// systems allow while other processes use the same files. It is not for files
-// that several processes append to, and it takes no lock on the target: callers
-// that read a file, change it and write it back hold a lock of their own.
+// systems allow while other processes use the same files. It is not for files that
+// several processes append to, and it takes no lock on the target: callers that read a
+// file, change it and write it back hold their own lock.
 //
 // # Vocabulary
 //
@@ -9,9 +9,9 @@
 //   - Temporary file: the new content until it has the target's name. It is in
 //     the target's folder and is called .NAME.fettle-new, so that the next
 //     writer of the same target finds what a killed one left.
-//   - Owner: the process that writes a temporary file. The kernel knows whether
-//     it is alive: on Unix the owner holds a lock on the file (flock), and on
-//     Windows an open file that isn't shared for deletion can't be removed.
+//   - Owner: the process that writes a temporary file. The kernel determines whether it
+//     is alive: on Unix the owner holds a lock on the file (flock), and on Windows an
+//     open file that isn't shared for deletion can't be removed.
 //   - Ledger: a folder of records, one for each temporary file or folder whose
 //     name is random and whose place is chosen by the user. A sweep removes what
 //     a record names if the record's owner is dead and the name has the record's

@@ -16,10 +16,10 @@ import (
 // anywhere, so that those of killed processes can be found. Its folder is made
 // with the first record, in a data directory that exists. The nil Ledger records nothing.
 //
-// A record is a file that is named after the random part of the temporary name.
-// It is written and claimed before the temporary file is made, and removed after
-// that one is gone or has its final name. Records aren't synced: they are about
-// processes that were killed, and a power cut may lose them.
+// A record is a file that is named after the random part of the temporary name. It is
+// written and claimed before the temporary file is made, and removed after the temporary
+// file was removed or has its final name. Records aren't synced: they are about processes
+// that were killed, and a power cut may lose them.
 type Ledger struct{ dir string }
 
 // LedgerName is the folder of records in a data directory.
@@ -33,8 +33,8 @@ func OpenLedger(dataDir string) *Ledger {
 	return &Ledger{filepath.Join(dataDir, LedgerName)}
 }
 
-// unmountedKept is how long the record of a folder that isn't there is kept: it
-// may be on a drive that comes back. Nothing else is decided by age.
+// unmountedKept is how long the record of a missing folder is kept: the folder may be
+// on a drive that is mounted again. Nothing else is decided by age.
 const unmountedKept = 30 * 24 * time.Hour
 
 // record is the content of a record.
@@ -42,10 +42,10 @@ type record struct {
 	Path string `json:"path"`
 }
 
-// Reserve records a temporary name in a folder, or in the system's folder of
-// temporary files for "": prefix, a random part and suffix. The caller makes the file or folder itself and calls done when it is
-// gone or has another name. A Ledger that can't be written to doesn't keep the
-// caller from working.
+// Reserve records a temporary name in a folder, or in the system's folder of temporary files
+// for "": prefix, a random part and suffix. The caller makes the file or folder itself and
+// calls done when it was removed or renamed. A Ledger that can't be written to doesn't prevent
+// the caller from working.
 func (l *Ledger) Reserve(dir, prefix, suffix string) (path string, done func()) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -68,7 +68,7 @@ func (l *Ledger) Reserve(dir, prefix, suffix string) (path string, done func()) 
 // note writes a record and leaves it open, which shows that its owner is alive.
 func (l *Ledger) note(token, path string) (*os.File, error) {
 	if err := os.Mkdir(l.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err // there is no data directory, and a record is no reason to make one
+		return nil, err // there is no data directory, and a record must not create one
 	}
 	f, err := create(filepath.Join(l.dir, token))
 	if err != nil {
@@ -149,9 +149,9 @@ func (l *Ledger) Leftovers() ([]Leftover, error) {
 	return l.visit(nil)
 }
 
-// Sweep removes the temporary files and folders of dead processes, with their
-// records. It returns those that it removed, and goes on where one can't be
-// removed. It costs one look where the Ledger has no record.
+// Sweep removes the temporary files and folders of dead processes, with their records.
+// It returns those that it removed, and continues if one can't be removed. It only
+// reads the Ledger's folder if there is no record.
 func (l *Ledger) Sweep() ([]Leftover, error) {
 	return l.visit(RemoveAll)
 }
@@ -185,8 +185,8 @@ func (l *Ledger) visit(use func(path string) error) ([]Leftover, error) {
 	return out, errors.Join(errs...)
 }
 
-// visitOne gives use the leftover of one record, if its owner is dead. Without use
-// nothing is changed.
+// visitOne calls use with the leftover of one record, if its owner is dead. If use is
+// nil, nothing is changed.
 func (l *Ledger) visitOne(token string, use func(path string) error) (left *Leftover, err error) {
 	name := filepath.Join(l.dir, token)
 	over := false // the record is of no use any more
@@ -215,8 +215,8 @@ func (l *Ledger) visitOne(token string, use func(path string) error) (left *Left
 	return left, err
 }
 
-// awaited reports whether a record is kept since the folder of its path isn't
-// there just now.
+// awaited reports whether a record is kept because the folder of its path is missing at
+// the moment.
 func awaited(name, path string) bool {
 	if path == "" || !gone(filepath.Dir(path)) {
 		return false

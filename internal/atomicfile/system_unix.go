@@ -13,9 +13,9 @@ func openNew(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// claimed makes this process the owner of a file that it has just made, and
-// reports whether the name still is that file. On a file system without locks
-// there is no owner, and no sweep either.
+// claimed makes this process the owner of a file that it has just made, and reports
+// whether the name still is that file. On a file system without locks a file has no
+// owner, and is not swept.
 func claimed(f *os.File, name string) bool {
 	switch err := lock(f); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
@@ -26,7 +26,7 @@ func claimed(f *os.File, name string) bool {
 	return names(f, name)
 }
 
-// ifStale calls use if the file has no living owner, and keeps other sweeps away
+// ifStale calls use if the file has no living owner, and locks out other sweeps
 // meanwhile.
 func ifStale(name string, use func() error) (bool, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -81,11 +81,11 @@ func readFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
 func openForSync(name string) (*os.File, error) { return os.Open(name) }
 
-// ephemeral reports whether an error goes by. None of them does here.
+// ephemeral reports whether an error is transient. On Unix none is.
 func ephemeral(error) bool { return false }
 
-// SyncDir makes the names in a folder durable. Some file systems can't sync a
-// folder; that is no error.
+// SyncDir makes the names in a folder durable. Some file systems can't sync a folder;
+// that is not an error.
 func SyncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -20,7 +20,7 @@ func openNew(name string) (*os.File, error) {
 		windows.FILE_SHARE_READ, windows.CREATE_NEW)
 }
 
-// claimed has nothing to do: an open file has an owner.
+// claimed does nothing: an open file has an owner.
 func claimed(*os.File, string) bool { return true }
 
 // ifStale calls use if no process has the file open in a way that forbids
@@ -68,8 +68,8 @@ type renameInfo struct {
 	name   [1]uint16
 }
 
-// move renames an open file. A target that others have open is replaced, if they
-// share it for deletion and the system knows POSIX semantics (Windows 10 1709).
+// move renames an open file. A target that others have open is replaced, if they share
+// it for deletion and the system supports POSIX semantics (Windows 10 1709).
 func move(f *os.File, to string) error {
 	abs, err := filepath.Abs(to)
 	if err != nil {
@@ -125,9 +125,9 @@ func rename(from, to string) error {
 	return errors.Join(move(f, to), f.Close())
 }
 
-// remove removes a file or an empty folder. The name is free at once, also where
-// others read the file and share it for deletion: systems that don't know POSIX
-// semantics keep the file, under another name, until the last reader closes it.
+// remove removes a file or an empty folder. The name is free at once, also where others
+// read the file and share it for deletion: systems without POSIX semantics keep the
+// file, under another name, until the last reader closes it.
 func remove(name string) error {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return os.Remove(name)
@@ -152,7 +152,7 @@ func remove(name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// unlinkOpen has nothing to do: a file is removed after it was closed.
+// unlinkOpen does nothing: a file is removed after it was closed.
 func unlinkOpen(*os.File) error { return nil }
 
 func removeClosed(name string) error { return ignoreMissing(Remove(name)) }
@@ -179,11 +179,11 @@ func openForSync(name string) (f *os.File, err error) {
 	return f, err
 }
 
-// ephemeral reports whether an error goes by: another process has the file open,
+// ephemeral reports whether an error is transient: another process has the file open,
 // removes it or replaces it at this moment.
 func ephemeral(err error) bool {
 	return busy(err) || errors.Is(err, windows.ERROR_FILE_NOT_FOUND) || errors.Is(err, windows.ERROR_DELETE_PENDING)
 }
 
-// SyncDir has nothing to do: NTFS keeps a journal of names by itself.
+// SyncDir does nothing: NTFS keeps a journal of names by itself.
 func SyncDir(string) error { return nil }

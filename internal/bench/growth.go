@@ -83,8 +83,8 @@ func growthRows() []growthRow {
 	}
 }
 
-// growthStores fills the stores and checks what the import costs, in time and
-// on the disk. Last comes a long chat.
+// growthStores fills the stores and checks what the import costs, in time and on the
+// disk. The last store has a long chat.
 func growthStores(l *lab, chats int) error {
 	var took [2]figure
 	for i, name := range []string{"small", "large"} {

@@ -20,8 +20,8 @@ const (
 	shortName = 64
 )
 
-// mainNames are the arguments that say by themselves what a call does, the strongest
-// first.
+// mainNames are the arguments that by themselves describe what a call does, the most
+// important first.
 func mainNames() []string {
 	return []string{"command", "query", "pattern", "path", "url", "filename", "video"}
 }
@@ -37,11 +37,11 @@ type Argument struct {
 }
 
 // Call is the arguments of a call in the order in which they were sent. A name that was
-// sent twice is there twice.
+// sent twice occurs twice.
 type Call struct {
 	Arguments []Argument
 	// Doubtful is set where tools may read other arguments than those that a user
-	// notices: the input is not an object, or a name is there twice but for its case.
+	// notices: the input is not an object, or a name occurs twice if case is ignored.
 	Doubtful bool
 }
 
@@ -66,7 +66,7 @@ func Read(input json.RawMessage) Call {
 	return c
 }
 
-// fields reads the top level of an object, with the names that are there twice.
+// fields reads the top level of an object, with the names that occur twice.
 func fields(input []byte) ([]Argument, bool) {
 	if !json.Valid(input) || input[0] != '{' {
 		return nil, false

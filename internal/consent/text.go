@@ -168,7 +168,7 @@ func shapes(r, before rune) bool {
 	return !Blank(before) || !selector && (before == 0xfe0e || before == 0xfe0f)
 }
 
-// Blank reports whether a rune shows nothing, or nothing but room.
+// Blank reports whether a rune shows nothing, or only space.
 func Blank(r rune) bool {
 	switch {
 	case r == ' ' || r == '\t':

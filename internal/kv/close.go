@@ -25,13 +25,13 @@ func (l *lost) take() error {
 	return l.err
 }
 
-// finish closes the session. The caller has s.mu, which finish gives back. It returns
+// finish closes the session. The caller holds s.mu, which finish unlocks. It returns
 // after closeLimit at the latest: then no operation gets the database before the close
 // has ended.
 func (s *Store) finish(sess *session) {
 	s.moving, s.changing = true, time.Now()
 	s.mu.Unlock()
-	_ = sess.tidy() // loses nothing: what it could not merge is there for the next session
+	_ = sess.tidy() // loses nothing: the next session merges what it could not merge
 	full := sess.full
 	done := sess.close()
 	limit := time.NewTimer(closeLimit)
@@ -70,10 +70,10 @@ func (s *Store) finished(err error) {
 	s.signal()
 }
 
-// Sync returns when everything that was written before is safe from a power
-// cut. Where the database has been let go it is so already. An error of a close that
-// has lost this safety for earlier writes is returned once, by Sync, LetGo or Close;
-// the next Sync mends it or fails.
+// Sync returns when everything that was written before is safe from a power cut. If the
+// database has been released, this already holds. An error of a close that has lost
+// this safety for earlier writes is returned once, by Sync, LetGo or Close; the next
+// Sync mends it or fails.
 func (s *Store) Sync(ctx context.Context) error {
 	s.mu.Lock()
 	sess := s.sess
@@ -88,8 +88,8 @@ func (s *Store) Sync(ctx context.Context) error {
 }
 
 // syncOpen syncs an open session, which the caller has entered. What an earlier close
-// has not brought to the disk is there then, since the session has read and synced it
-// as it opened for writing.
+// has not written to the disk is on the disk afterwards, since the session has read and
+// synced it as it opened for writing.
 func (s *Store) syncOpen(ctx context.Context, sess *session) error {
 	if err := sess.sync(ctx); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (s *Store) syncOpen(ctx context.Context, sess *session) error {
 
 // syncClosed waits for a session that is closing, which syncs it. If that fails the
 // caller gets the error; if another caller has got it, the database is opened and
-// synced. sess is nil where none is open.
+// synced. sess is nil if none is open.
 func (s *Store) syncClosed(ctx context.Context, sess *session) error {
 	for {
 		s.mu.Lock()
@@ -161,9 +161,9 @@ func (s *Store) letGo() error {
 	return s.lost.take()
 }
 
-// Close waits for the operations that run, closes the database and stops what
-// the Store has started. Operations that begin later give ErrClosed. It returns
-// what could not be brought to the disk, if Sync or LetGo has not returned it before.
+// Close waits for the operations that run, closes the database and stops what the Store
+// has started. Operations that begin later return ErrClosed. It returns the error of
+// what could not be written to the disk, if Sync or LetGo has not returned it before.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -185,8 +185,8 @@ func (s *Store) Close() error {
 	return s.lost.take()
 }
 
-// close starts to close the database and to give the lock back. It sends what could
-// not be brought to the disk.
+// close starts to close the database and to release the lock. It sends the error if
+// something could not be written to the disk.
 func (sess *session) close() <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -196,7 +196,7 @@ func (sess *session) close() <-chan error {
 	return done
 }
 
-// closeDB closes the database and gives the lock back.
+// closeDB closes the database and releases the lock.
 func (sess *session) closeDB() error {
 	err := sess.store.beforeClose()
 	if serr := sess.syncValues(); err == nil {
@@ -240,8 +240,8 @@ func (s *Store) beforeClose() error {
 	return closing()
 }
 
-// closeNow is close for a session that no operation has used. Where it does not end
-// within closeLimit the store stays locked, and this process can't open it any more.
+// closeNow is close for a session that no operation has used. If it does not end within
+// closeLimit, the store stays locked, and this process can't open it any more.
 func (sess *session) closeNow() error {
 	limit := time.NewTimer(closeLimit)
 	defer limit.Stop()
@@ -259,7 +259,7 @@ func (sess *session) notClosed() error {
 }
 
 // breaks notes that this process can't open the database any more, since Badger may
-// still be at work on it. The store's lock is kept until the process ends.
+// still be writing to it. The store's lock is kept until the process ends.
 func (s *Store) breaks(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,7 +267,7 @@ func (s *Store) breaks(err error) error {
 	return err
 }
 
-// giveBack gives the store's lock back, unless the store is broken.
+// giveBack releases the store's lock, unless the store is broken.
 func (s *Store) giveBack(release func()) {
 	s.mu.Lock()
 	broken := s.broken != nil

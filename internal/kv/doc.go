@@ -1,6 +1,6 @@
-// Package kv keeps fettle's records: typed tables with indexes in one Badger
-// directory that several processes share. It is the only package that knows
-// Badger; no type of Badger's appears in what it exports.
+// Package kv keeps fettle's records: typed tables with indexes in one Badger directory that
+// several processes share. It is the only package that uses Badger; no type of Badger's appears
+// in what it exports.
 //
 // It is not a general database: there are no queries beyond ranges and
 // indexes, no joins, and one writer at a time. It is not for large bytes
@@ -8,7 +8,7 @@
 //
 // # Vocabulary
 //
-//   - Store: a database by its folder. [Open] does nothing but name it.
+//   - Store: a database by its folder. [Open] only names it and opens nothing.
 //   - Operation: one View, Update, Batch flush, Sync, Verify, Compact or Reclaim.
 //   - Session: the time in which a Store has the database open. Operations
 //     that follow each other closely share one.
@@ -19,7 +19,7 @@
 //
 // # Use
 //
-// Declare the tables once, beside the types:
+// Declare the tables once, next to the types:
 //
 //	chats := kv.NewTable("chats", func(c *Chat) kv.Key { return kv.Str(c.ID) },
 //		kv.UniqueOn("number", func(c *Chat) kv.Key { return kv.Int(c.Number) }),
@@ -43,22 +43,20 @@
 //
 // # Sharing between processes
 //
-// Badger locks its folder, so processes take turns. A Store holds the database
-// for one operation; when it ends and another process waits, it lets go at
-// once, else after 100 ms without a further one. Who waits stands in a queue
-// (see queue.go) and is served in the order of coming. If its turn comes no
-// nearer for [Options.Wait] the operation fails with a [BusyError]. So a function
-// that is passed to an operation must be quick, two seconds at the very most:
-// no network, no model, no person. With [Options.Hold] the database stays
-// open until Close, and other processes get BusyErrors, but for the time in
-// which [Store.Share] has it take turns like any other.
+// Badger locks its folder, so processes take turns. A Store holds the database for one
+// operation; when it ends and another process waits, it releases the database at once, else
+// after 100 ms without a further one. Waiting processes are in a queue (see queue.go) and are
+// served in the order in which they came. If its turn comes no nearer for [Options.Wait] the
+// operation fails with a [BusyError]. So a function that is passed to an operation must be
+// quick, two seconds at the very most: no network, no model, no waiting for the user. With
+// [Options.Hold] the database stays open until Close, and other processes get BusyErrors, but
+// for the time in which [Store.Share] has it take turns like any other.
 //
-// An operation must not be started within another one of the same Store: the
-// inner one might wait for the outer one's session to close, and would end in
-// a BusyError with this process's own pid. A [Batch] holds nothing while its
-// function runs, so there View is allowed. While this process itself opens or
-// closes the database, other operations of the Store wait for that, and not for
-// [Options.Wait]; a close that does not end is an error of its own.
+// An operation must not be started within another one of the same Store: the inner one might
+// wait for the outer one's session to close, and would end in a BusyError with this process's
+// own pid. A [Batch] holds nothing while its function runs, so there View is allowed. While
+// this process itself opens or closes the database, other operations of the Store wait for
+// that, and not for [Options.Wait]; a close that does not end is a separate error.
 //
 // The database of a store that closed in order is opened for reading alone if
 // an operation only reads, which takes a millisecond instead of ten.
@@ -73,29 +71,28 @@
 //
 // # Durability
 //
-// An Update that has returned survives kill -9 of this process. It survives a
-// power cut once [Store.Sync] has returned, or any close of the session, or the
-// Update itself if it was an UpdateSync. A sync brings the memtable's log to the
-// disk, and the value log beside it if anything went there since; what filled up
-// before is waited for. On Linux the logs have blocks in front of their ends, so that
-// a small sync needs no commit of the file system's journal, see ahead_linux.go.
+// An Update that has returned survives kill -9 of this process. It survives a power cut once
+// [Store.Sync] has returned, or any close of the session, or the Update itself if it was an
+// UpdateSync. A sync writes the memtable's log to the disk, and the value log, too, if anything
+// went there since; what filled up before is waited for. On Linux the logs have blocks in front
+// of their ends, so that a small sync needs no commit of the file system's journal, see
+// ahead_linux.go.
 //
-// After a power cut the store has a prefix of its Updates, in the order in which they
-// returned, of all processes: each of them whole or not at all, and at least those that
-// a sync has covered. So a record that names others needs no sync between them and
-// itself: they are put by an earlier Update, or the same, and one UpdateSync at the end
-// is enough. That it is so takes three things. When a store wasn't closed in order and
-// the system was started anew since, its logs are cut before the first Update of which
-// a value is missing, see mend.go. Before a memtable becomes a table, or another one is
-// begun behind it, both logs are synced, see fill.go. And what a killed process has left
-// is synced before more is written. It holds for what the system and the disk bring to
-// the disk when they are asked to, and not where a disk is pulled out of a system that
-// goes on: that is seen as a process that was killed.
+// After a power cut the store has a prefix of its Updates, in the order in which they returned,
+// of all processes: each of them whole or not at all, and at least those that a sync has
+// covered. So a record that names others needs no sync between them and itself: they are put by
+// an earlier Update, or the same, and one UpdateSync at the end is enough. That it is so takes
+// three things. When a store wasn't closed in order and the system was restarted since, its
+// logs are cut before the first Update of which a value is missing, see mend.go. Before a
+// memtable becomes a table, or another one is begun after it, both logs are synced, see
+// fill.go. And what a killed process has left is synced before more is written. It holds for
+// what the system and the disk bring to the disk when they are asked to, and not where a disk
+// is pulled out of a system that keeps running: that looks like a process that was killed.
 //
-// An error of a close after which earlier writes may not be safe from a power cut is
-// returned once, by Sync, LetGo or Close. The writes are in logs that the next session
-// reads and syncs, so later Syncs have them on the disk or fail. What a session could not
-// merge or remove is no such error: a later session does it.
+// An error of a close after which earlier writes may not be safe from a power cut is returned
+// once, by Sync, LetGo or Close. The writes are in logs that the next session reads and syncs,
+// so later Syncs have them on the disk or fail. What a session could not merge or remove is not
+// such an error: a later session does it.
 //
 // "Write, Sync, then unlink" is UpdateSync or BatchSync, then unlink. An Update is
 // atomic with its index entries. A Batch is not atomic as a whole, each of its writes
@@ -111,25 +108,24 @@
 //
 // # Versions
 //
-// A newer program's store ([Options.Schema]) or table ([Table.Versioned]) is
-// refused with a [VersionError] instead of being misread. A program may read a
-// table of an older version, and marks it as newer with its first write to it.
-// An index that is added, or whose function changes and which therefore has a
-// new name, must be built by [Table.Reindex]; until then it gives an
-// [IndexError] rather than half a list.
+// A newer program's store ([Options.Schema]) or table ([Table.Versioned]) is refused with a
+// [VersionError] instead of being misread. A program may read a table of an older version, and
+// marks it as newer with its first write to it. An index that is added, or whose function
+// changes and which therefore has a new name, must be built by [Table.Reindex]; until then it
+// returns an [IndexError] rather than half a list.
 //
 // # Damage
 //
-// Every value carries a checksum and is checked when it is read, and so are the
-// manifest, each table's index and its last block when the database is opened,
-// and every block before it is merged: a [CorruptError] names the file or the
-// record. A store that was closed in order has a seal, which describes the tables that
-// were checked then: of those an opening reads the last block and the footer, and leaves
-// the index to Badger, which verifies it as it opens the table (see seal.go). A block of a table that was damaged afterwards can hide keys from
-// reads, since Badger counts what it can't read as absent; [Store.Verify] reads
-// everything and finds it. A crash is no damage: what it leaves is mended. After a
-// power cut nobody can tell a value that didn't come to the disk from one that was
-// damaged there since, so among the last writes before it the one counts as the other.
+// Every value carries a checksum and is checked when it is read, and so are the manifest, each
+// table's index and its last block when the database is opened, and every block before it is
+// merged: a [CorruptError] names the file or the record. A store that was closed in order has a
+// seal, which describes the tables that were checked then: of those an opening reads the last
+// block and the footer, and leaves the index to Badger, which verifies it as it opens the table
+// (see seal.go). A block of a table that was damaged afterwards can hide keys from reads, since
+// Badger counts what it can't read as absent; [Store.Verify] reads everything and finds it. A
+// crash is not damage: what it leaves is mended. After a power cut a value that didn't get to
+// the disk can't be distinguished from one that was damaged there since, so among the last
+// writes before it the one counts as the other.
 //
 // # Why so
 //
@@ -142,9 +138,9 @@
 // 600 value logs and a close of 57 ms. So each session does a small share when
 // it closes, see tidy.go.
 //
-// Full disks: Badger writes through mapped sparse files, and a page that the disk has no
-// room for ends the process with SIGBUS. So the logs get their blocks before each write,
-// and before each opening, merge and close the disk is asked for room for their tables; a
-// fault in a goroutine of the caller is an error. What remains is a disk that another
-// program fills within the milliseconds between such a look and the table.
+// Full disks: Badger writes through mapped sparse files, and a page that the disk has no room
+// for ends the process with SIGBUS. So the logs get their blocks before each write, and before
+// each opening, merge and close the disk is checked for room for their tables; a fault in a
+// goroutine of the caller is an error. What remains is a disk that another program fills within
+// the milliseconds between such a look and the table.
 package kv

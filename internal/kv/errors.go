@@ -194,8 +194,8 @@ func (s *Store) fileFault(err error) error {
 	return &DirError{Dir: s.dir, Err: err}
 }
 
-// isFull tells "no space left" and a quota that is used up of any system, also where it
-// is only text.
+// isFull reports whether an error is "no space left" or a quota that is used up, of any
+// system, also if it is only text.
 func isFull(err error) bool {
 	const windowsDiskFull = syscall.Errno(112)
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, windowsDiskFull) && windows ||

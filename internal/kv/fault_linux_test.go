@@ -87,8 +87,8 @@ func childCut(ctx context.Context, dir string) error {
 	return nil
 }
 
-// childBroken meets a fault while Badger opens the database, behind which it may go on
-// writing: this process does not open it again, and no other one can.
+// childBroken has a fault while Badger opens the database, after which Badger may
+// continue to write: this process does not open it again, and no other one can.
 func childBroken(ctx context.Context, dir string) error {
 	dir = filepath.Join(dir, "store")
 	s := Open(dir, Options{Wait: patience})
@@ -111,7 +111,8 @@ func childBroken(ctx context.Context, dir string) error {
 	return other.Close()
 }
 
-// What can't be recovered from within Badger ends neither the process nor its other work.
+// A fault that can't be recovered from within Badger ends neither the process nor its
+// other work.
 func TestProcessSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	for _, task := range []string{"cut", "broken"} {
@@ -122,8 +123,8 @@ func TestProcessSurvivesFaults(t *testing.T) {
 	}
 }
 
-// Where the system has no room for a log the Update fails before anything is written, and
-// the next one finds the store as it was.
+// If the system has no room for a log, the Update fails before anything is written, and
+// the next one finds the store unchanged.
 func TestNoRoomForALog(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
@@ -169,7 +170,7 @@ func TestNoRoomForALog(t *testing.T) {
 	}
 }
 
-// However the Updates fall, what Badger writes of them is within what was reserved.
+// For every order of Updates, what Badger writes of them is within what was reserved.
 func TestLogsStayWithinTheirBlocks(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{Hold: true})
@@ -203,7 +204,7 @@ func TestLogsStayWithinTheirBlocks(t *testing.T) {
 	}
 }
 
-// writtenUpTo is where a log ends. One that has gone is no longer written to.
+// writtenUpTo is where a log ends. A removed log is no longer written to.
 func writtenUpTo(t *testing.T, path string) int64 {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -37,11 +37,12 @@ const updateRoom = 64
 // updateSize bounds what an Update takes of the logs.
 type updateSize struct {
 	memtable int64 // of the memtable and its log
-	values   int64 // of the value log; 0 tells that nothing goes there
+	values   int64 // of the value log; 0 means that nothing goes there
 }
 
-// logRoom bounds what an entry of a log takes besides its key and its value: a head of
-// 22 bytes, the version of 8 and a sum of 4, and zeros of the next head behind it.
+// logRoom bounds what an entry of a log takes in addition to its key and its value: a
+// head of 22 bytes, the version of 8 and a sum of 4, and zeros of the next head after
+// it.
 const logRoom = 22 + 8 + 4 + 22
 
 // add counts an entry.
@@ -66,7 +67,7 @@ func (sess *session) commit(txn *badger.Txn, size updateSize) error {
 	if err := txn.Commit(); err != nil {
 		return err
 	}
-	if size.values > 0 { // behind the write: a sync has all that it finds counted
+	if size.values > 0 { // after the write: a sync has counted all that it finds
 		sess.bigWrites.Add(1)
 	}
 	sess.writes.Add(1)

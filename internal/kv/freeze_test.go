@@ -86,7 +86,8 @@ func TestAFrozenCopyStaysAsItWas(t *testing.T) {
 	}
 }
 
-// What was copied ahead is not copied again, and not kept if it was merged since.
+// A file that was copied ahead is not copied again, and not kept if it was merged
+// since.
 func TestFreezeCompletesACopyAhead(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
@@ -132,7 +133,7 @@ func TestFreezeCompletesACopyAhead(t *testing.T) {
 	}
 }
 
-// A table that has the name of an older one, and its size, is told from it.
+// A table that has the name of an older one, and its size, is distinguished from it.
 func TestFreezeCopiesATableThatWasReplaced(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})

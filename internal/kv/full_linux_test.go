@@ -91,8 +91,8 @@ func fillDisk(path string) (free func() error, err error) {
 }
 
 // childFilled has another program take all the room of a small disk at the worst moments:
-// after the room was looked for. Each is a FullError, also in the process that goes on,
-// and everything that was written is there when there is room again.
+// after the room was checked. Each is a FullError, also in the process that continues,
+// and everything that was written can be read when there is room again.
 func childFilled(ctx context.Context, dir string) error {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=160m"); err != nil {
 		return fmt.Errorf("mount: %w", err)
@@ -120,8 +120,8 @@ func childFilled(ctx context.Context, dir string) error {
 	return nil
 }
 
-// filledAt writes to a store of which the disk gets full, and once more when there is room
-// again. It returns how many of the records are to be there.
+// filledAt writes to a store of which the disk gets full, and again when there is room
+// again. It returns how many of the records must exist.
 func filledAt(ctx context.Context, s *Store, at string, from int) (written int, err error) {
 	raw := NewRawTable("raw")
 	put := func(size int) error {
@@ -170,7 +170,7 @@ func filledAt(ctx context.Context, s *Store, at string, from int) (written int, 
 	return written, errors.Join(put(size), s.Sync(ctx))
 }
 
-// A disk that another program fills between a look for room and the write is an error,
+// A disk that another program fills between a check for room and the write is an error,
 // of one operation.
 func TestDiskThatFillsMeanwhile(t *testing.T) {
 	t.Parallel()
@@ -190,8 +190,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// onItsOwnDisk runs a child in a mount namespace of its own, where it can mount a small
-// file system, and returns what it says.
+// onItsOwnDisk runs a child in a separate mount namespace, where it can mount a small
+// file system, and returns its output.
 func onItsOwnDisk(t *testing.T, task string) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

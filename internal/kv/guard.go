@@ -11,19 +11,19 @@ import (
 // Badger reads and writes its files through mappings. An access that the system can't
 // serve, since the disk is full or faulty or the file was cut short, is a fault of the
 // memory, which ends the program unless the goroutine has asked for a panic in its place.
-// Nobody can ask for that in Badger's own goroutines, and nobody else can recover from
-// it: for those the room on the disk is made beforehand, see reserve.go.
+// No caller can ask for that in Badger's own goroutines, or recover from a panic there:
+// for those the room on the disk is reserved beforehand, see reserve.go.
 
 // errMapped is such a fault.
 var errMapped = errors.New("a mapped file can't be read or written: the disk is full or faulty, or the file was cut short")
 
-// errBlock is what a damaged block of a table shows itself by.
+// errBlock is the error by which a damaged block of a table is detected.
 var errBlock = errors.New("checksum of a block")
 
 // guardMapped runs what reads or writes mapped files, and returns a fault as errMapped.
 func guardMapped(do func() error) error { return guardFaults(do, func() {}) }
 
-// guardFaults is guardMapped that calls faulted where the fault was met.
+// guardFaults is guardMapped, but calls faulted where the fault occurred.
 func guardFaults(do func() error, faulted func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -56,11 +56,11 @@ func guard(read func() error) (err error) {
 	return guardMapped(read)
 }
 
-// guardOpen opens a database with open. ended reports that nothing of a database that
-// could not be opened for a fault is at work any more.
+// guardOpen opens a database with open. ended reports that no goroutine of a database
+// that could not be opened because of a fault is still running.
 //
-// Badger ends what it has begun only where it returns an error. Until it has the logs of
-// memtables and the counts of discarded values it does nothing by itself; behind that its
+// Badger ends what it has begun only if it returns an error. Until it has the logs of
+// memtables and the counts of discarded values it does nothing by itself; after that its
 // goroutines may write.
 func guardOpen(open func() error) (ended bool, err error) {
 	ended = true

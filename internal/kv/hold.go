@@ -196,7 +196,7 @@ func (s *Store) watch(sess *session) {
 		}
 		wanted := s.awaited()
 		s.mu.Lock()
-		if s.sess != sess { // it has gone, and draining is about another one
+		if s.sess != sess { // it has closed, and draining is about another one
 			s.mu.Unlock()
 			return
 		}

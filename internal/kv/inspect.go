@@ -19,7 +19,7 @@ type plan struct {
 	tables    []tableSum // all of them
 	unflushed int64      // the length of the memtables' logs, at most
 	trusted   bool       // the index of at least one table was not read, see sealName
-	level0    int        // tables that sessions left and nobody has merged
+	level0    int        // tables that sessions left and no session has merged
 	middle    int64      // bytes in the levels between those and the last one
 	logs      []valueLog // smallest first
 	merge     bool       // merge the tables of level 0 at the close

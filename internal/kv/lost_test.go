@@ -22,8 +22,9 @@ func losing(s *Store) {
 	}
 }
 
-// What a close could not bring to the disk is returned once, by whichever of Sync, LetGo
-// and Close comes first; later syncs have it on the disk, and say so.
+// The error of what a close could not write to the disk is returned once, by whichever
+// of Sync, LetGo and Close comes first; later syncs write it to the disk and return no
+// error.
 func TestErrorOfACloseIsReturnedOnce(t *testing.T) {
 	t.Parallel()
 	table := chatTable()
@@ -84,7 +85,7 @@ func idle(t *testing.T, s *Store) {
 	})
 }
 
-// A sync that nobody can do again after the error was returned fails again.
+// A sync that can't be repeated after the error was returned fails again.
 func TestErrorOfACloseStaysWhileNothingCanBeSynced(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{Wait: 50 * time.Millisecond})
@@ -104,7 +105,7 @@ func TestErrorOfACloseStaysWhileNothingCanBeSynced(t *testing.T) {
 	}
 }
 
-// What merging and removing can't do loses nothing: it is no error of anybody's writes.
+// A failure to merge or remove loses nothing: it is not an error of a write.
 func TestTidyingLosesNothing(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -125,8 +126,8 @@ func TestTidyingLosesNothing(t *testing.T) {
 	}
 }
 
-// An operation that meets a close of its own process waits for it, for longer than it
-// would for another process, and is not told that this process holds the store.
+// An operation that encounters a close of its own process waits for it, for longer than
+// it would for another process, and does not fail because this process holds the store.
 func TestWaitingForACloseOfTheOwnProcess(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{Wait: 10 * time.Millisecond})
@@ -148,7 +149,7 @@ func TestWaitingForACloseOfTheOwnProcess(t *testing.T) {
 	mustBe[*BusyError](t, func() error { _, err := s.mayWait(longAgo); return err }())
 }
 
-// A close that does not end in time is an error of its own to whoever waits, until it has
+// A close that does not end in time is a separate error to every waiter until it has
 // ended, and loses nothing then.
 func TestCloseThatIsLate(t *testing.T) {
 	t.Parallel()
@@ -179,12 +180,12 @@ func TestCloseThatIsLate(t *testing.T) {
 	})
 }
 
-// A watcher of a session that has gone does not end the next one.
+// A watcher of a closed session does not end the next one.
 func TestWatcherEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{Hold: true})
 	put(t, s, chatTable(), chat{ID: "a"})
-	gone := &session{store: s, gone: make(chan struct{})} // nobody closes it: the ticks decide
+	gone := &session{store: s, gone: make(chan struct{})} // no call closes it: the ticks decide
 	release, free, err := s.try(s.placePath(0))           // another process waits
 	if !free || err != nil {
 		t.Fatal(free, err)

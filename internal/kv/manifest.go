@@ -25,8 +25,8 @@ const (
 	manifestGrowth = 4
 )
 
-// readManifest replays the manifest, which must be whole, and as long as the seal says,
-// where the store was sealed.
+// readManifest replays the manifest, which must be whole, and of the length in the
+// seal, if the store was sealed.
 func (s *Store) readManifest(sealed bool, size int64) (badger.Manifest, error) {
 	f, err := os.Open(s.file(badger.ManifestFilename))
 	if err != nil {
@@ -97,8 +97,8 @@ func encodeManifest(header []byte, m badger.Manifest) ([]byte, error) {
 }
 
 // replaceManifest writes a new manifest, which is on the disk before it replaces the old
-// one. So is the removal of the seal, which says how long the old one was. Badger's name
-// for such a file is used: it overwrites what a crash leaves.
+// one. So is the removal of the seal, which contains the length of the old one. Badger's
+// name for such a file is used: it overwrites what a crash leaves.
 func (s *Store) replaceManifest(text []byte) error {
 	path := s.file("MANIFEST-REWRITE")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -141,7 +141,7 @@ func (s *Store) logs(kinds ...string) ([][]string, error) {
 	return paths, nil
 }
 
-// isEmpty reports whether a file has no length.
+// isEmpty reports whether a file has length zero.
 func isEmpty(e fs.DirEntry) bool {
 	info, err := e.Info()
 	return err == nil && info.Size() == 0

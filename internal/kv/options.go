@@ -116,16 +116,16 @@ func (j *dbLog) Warningf(format string, args ...any) {
 // Infof drops the line.
 func (*dbLog) Infof(string, ...any) {}
 
-// Debugf drops the line. Badger calls it in the goroutine that goes on to do what the
-// line says, so a merge can be held up here.
+// Debugf drops the line. Badger calls it in the goroutine that then does what the line
+// announces, so a merge can be delayed here.
 func (j *dbLog) Debugf(format string, _ ...any) {
 	if j.merging != nil && strings.HasPrefix(format, mergingLine) {
 		j.merging()
 	}
 }
 
-// mergingLine begins the line with which Badger says that it has collected what the next
-// table of a merge holds. It makes the table's file right behind it.
+// mergingLine begins the line with which Badger logs that it has collected the contents
+// of the next table of a merge. It makes the table's file right after it.
 const mergingLine = "[%d] LOG Compact. Added"
 
 // damaged gives the first line that told of damage.

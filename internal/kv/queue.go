@@ -40,9 +40,10 @@ const (
 	// there. Owners unlink, so the file's presence says enough, and a look
 	// costs a hundredth of a try; but an owner that was killed leaves it.
 	surely = 16
-	// noticeAfter is how long an operation waits before it says that a stopped process
-	// has the store, and slowAfter how long its turn may come no nearer before it says
-	// which process has it: turns are mostly shorter, and a notice helps nobody then.
+	// noticeAfter is how long an operation waits before it reports that a stopped
+	// process has the store, and slowAfter how long its turn may come no nearer before
+	// it reports which process has it: turns are mostly shorter, and a notice is of no
+	// use then.
 	noticeAfter = time.Second
 	slowAfter   = 3 * time.Second
 	// askAgain is how often who waits asks the holder to let go.
@@ -200,8 +201,8 @@ func (s *Store) try(path string) (release func(), free bool, err error) {
 // holder is the pid of who has the store, or 0.
 func (s *Store) holder() int { return lockfile.OwnerPID(s.lockPath()) }
 
-// tell calls onWait, once: at once where the holder is stopped, and else where the turn
-// has come no nearer for slowAfter.
+// tell calls onWait once: immediately if the holder is stopped, and otherwise if the
+// turn has come no nearer for slowAfter.
 func (w *waiting) tell(pid int) {
 	if !lockfile.Stopped(pid) && time.Since(w.since) < slowAfter {
 		return
@@ -222,7 +223,7 @@ func (w *waiting) pause(ctx context.Context, d time.Duration, holder func() int)
 		if pid := holder(); waited >= lockfile.StoppedBound || !lockfile.Stopped(pid) {
 			return &BusyError{Dir: s.dir, PID: pid, Waited: waited}
 		}
-		w.since = time.Now() // the user has been told to continue it
+		w.since = time.Now() // the user has been asked to continue it
 	}
 	t := time.NewTimer(d/2 + rand.N(d))
 	defer t.Stop()

@@ -58,7 +58,7 @@ func (s *Store) Reclaim(ctx context.Context, starting func()) error {
 	return s.rewrite(ctx, need, func(l valueLog) bool { return slices.Contains(w.logs, l.path) })
 }
 
-// waste estimates what is dead.
+// waste estimates how much of the store is dead.
 func (s *Store) waste(ctx context.Context) (*waste, error) {
 	sess, err := s.enter(ctx, reading)
 	if err != nil {

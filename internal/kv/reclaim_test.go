@@ -74,13 +74,14 @@ func reclaim(t *testing.T, s *Store) (rewritten bool) {
 	}
 	letGo(t, s)
 	after := fileSizes(t, s.dir)
-	if !rewritten && !s.opts.Hold && !maps.Equal(before, after) { // a held store is open, with logs of its own
+	if !rewritten && !s.opts.Hold && !maps.Equal(before, after) { // a held store is open and has logs
 		t.Errorf("nothing was to be rewritten, but the files are %v and were %v", after, before)
 	}
 	return rewritten
 }
 
-// A store of any size with nothing to free keeps its files, however often it is asked.
+// A store of any size with nothing to free keeps its files, however often it is
+// reclaimed.
 func TestReclaimRewritesNothingWhereNothingIsDead(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 2_000, 20_000} {

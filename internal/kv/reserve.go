@@ -8,25 +8,25 @@ import (
 )
 
 // Badger makes its logs as files with one hole, which it writes to through a mapping, in
-// goroutines of its own, where a disk without room for a page ends the program. So a log
+// its own goroutines, where a disk without room for a page ends the program. So a log
 // gets its blocks before Badger writes to it: here a full disk, or a quota that is used
 // up, is an error.
 //
 // The tables that memtables become, and that merges write, can't be given blocks: Badger
-// makes their files and fills them in one step. For those the room is looked for right
+// makes their files and fills them in one step. For those the room is checked right
 // before, see space.go.
 
 const (
 	// firstAhead is how much of a log is made real on the disk before anything is
-	// written there, and mostAhead how much it is in a session that goes on: a
-	// command writes little, and what lies ahead is written once more than needed.
+	// written there, and mostAhead how much it is in a session that continues: a
+	// command writes little, and the blocks ahead are written once more than needed.
 	firstAhead = 64 << 10
 	mostAhead  = 512 << 10
-	// holdAhead is how much it is in a session that stays, which makes more beside its
-	// operations when half of it is used: a state of a hundred changed folders is
-	// 600 KB of trees.
+	// holdAhead is how much it is in a session that stays, which makes more
+	// concurrently with its operations when half of it is used: a state of a hundred
+	// changed folders is 600 KB of trees.
 	holdAhead = 2 << 20
-	// pageSize is what is looked at to see whether a part of a log is in use.
+	// pageSize is the unit that is checked to see whether a part of a log is in use.
 	pageSize = 4 << 10
 )
 
@@ -47,8 +47,8 @@ func (b *blocks) begin(path string, used int64) {
 // wholePages rounds a number of bytes up to pages.
 func wholePages(n int64) int64 { return (n + pageSize - 1) &^ (pageSize - 1) }
 
-// reserve gives the logs that are written to the blocks that an Update needs. before is
-// the memtable's log if Badger may begin another one for the Update.
+// reserve allocates the blocks that an Update needs to the logs that are written to.
+// before is the memtable's log if Badger may begin another one for the Update.
 func (sess *session) reserve(size updateSize, before string) error {
 	if sess.memory.path == "" {
 		if err := sess.findLogs(); err != nil {
@@ -96,8 +96,8 @@ func (sess *session) findValues() error {
 	return nil
 }
 
-// extend makes sure that a log has blocks for so many bytes more. What lies beyond them
-// was never written to. Where a sync has been given blocks (see makeAhead) these count.
+// extend makes sure that a log has blocks for so many bytes more. The part beyond them
+// was never written to. Blocks that a sync has been given (see makeAhead) count.
 func (sess *session) extend(b *blocks, more int64) error {
 	sess.aheadMu.Lock()
 	defer sess.aheadMu.Unlock()
@@ -123,7 +123,7 @@ func (sess *session) extend(b *blocks, more int64) error {
 	return nil
 }
 
-// aheadOf is how many blocks a log is given that has used up what it was given.
+// aheadOf returns how many blocks a log gets that has used up its blocks.
 func (sess *session) aheadOf(a ahead) int64 {
 	if sess.store.opts.Hold {
 		return holdAhead
@@ -131,12 +131,12 @@ func (sess *session) aheadOf(a ahead) int64 {
 	return min(max(2*a.made, firstAhead), mostAhead)
 }
 
-// reserveNext gives the log of the memtable that may follow its blocks. The file has no
-// length: Badger takes it for one that it has just made.
+// reserveNext allocates blocks to the log of the memtable that may follow. The file has
+// length zero: Badger takes it for one that it has just made.
 func (sess *session) reserveNext(before string, need int64) error {
 	var number int
 	if _, err := fmt.Sscanf(filepath.Base(before), "%d.mem", &number); err != nil {
-		return nil // no name that Badger gives
+		return nil // not a name of Badger's
 	}
 	path := sess.store.file(fmt.Sprintf("%05d.mem", number+1))
 	err := sess.store.allocateNew(path, logHeader+2*logRoom+need+pageSize)
@@ -147,7 +147,7 @@ func (sess *session) reserveNext(before string, need int64) error {
 	return nil
 }
 
-// allocate gives a part of a file that was never written to blocks on the disk.
+// allocate allocates blocks on the disk to a part of a file that was never written to.
 func (s *Store) allocate(path string, at, n int64) error {
 	if s.allocating != nil {
 		if err := s.allocating(path, at, n); err != nil {
@@ -158,7 +158,7 @@ func (s *Store) allocate(path string, at, n int64) error {
 	if err != nil {
 		return err
 	}
-	if err = populate(int(f.Fd()), at, n); err != nil { // which says no more than that
+	if err = populate(int(f.Fd()), at, n); err != nil { // without the reason of a failure
 		err = allocate(f, at, n)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -167,8 +167,9 @@ func (s *Store) allocate(path string, at, n int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// allocateNew gives a file, which is made where it isn't there, blocks but no length,
-// where the system can. Badger takes a file without a length for one that it has made.
+// allocateNew allocates blocks to a file without changing its length, if the system
+// supports that. It creates a missing file. Badger takes a file without a length for
+// one that it has made.
 func (s *Store) allocateNew(path string, n int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -197,14 +198,14 @@ func removeEmpty(path string) {
 	}
 }
 
-// reserveDiscards gives the file in which Badger counts what can be removed of each value
-// log room for all of them and those to come. Merges write to it.
+// reserveDiscards reserves room, for all value logs and those to come, in the file in
+// which Badger counts what can be removed of each. Merges write to it.
 func (s *Store) reserveDiscards(logs int) error {
 	const each, more = 16, 512
 	return s.fileFault(s.allocateNew(s.file("DISCARD"), int64(logs+more)*each))
 }
 
-// writeZeros gives a file blocks by writing them, up to its end.
+// writeZeros allocates blocks to a file by writing zeros, up to its end.
 func writeZeros(f *os.File, at, n int64) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate gives a part of a file blocks on the disk, and leaves what the file holds and
-// its length alone. Where the file system can't it is errors.ErrUnsupported.
+// allocate allocates blocks on the disk to a part of a file, and does not change the
+// file's content or length. It returns errors.ErrUnsupported if the file system can't do
+// that.
 func allocate(f *os.File, at, n int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, at, n)

@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// allocate is for the systems that give a hole of a file blocks. Windows makes no holes.
+// allocate is for the systems that can allocate blocks to a hole of a file. Windows
+// makes no holes.
 func allocate(*os.File, int64, int64) error {
 	if windows {
 		return nil

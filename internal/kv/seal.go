@@ -13,8 +13,8 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// sealName is a file that says that the last session closed in order, and what the
-// manifest and the tables were then.
+// sealName is a file that records that the last session closed in order, and the state
+// of the manifest and the tables at that time.
 //
 // Badger reads a manifest up to the first entry that it can't, and deletes the tables
 // that it doesn't find in it: right after a crash, which can tear the last entry, and
@@ -26,25 +26,25 @@ import (
 // program's, or is older than the store, describes nothing, and all is checked.
 const sealName = "SEAL"
 
-// sealed is what a seal says.
+// sealed is the content of a seal.
 type sealed struct {
 	size   int64  // of the manifest
 	sum    uint32 // of the manifest
 	tables []tableSum
 }
 
-// sealMagic begins a seal. A program that knows only the length of the manifest, in
-// digits, takes it for a seal that says nothing.
+// sealMagic begins a seal. A program that expects only the length of the manifest, in
+// digits, takes it for a seal without content.
 const sealMagic = "fettle seal 2\n"
 
-// closed tells whether the last session closed in order. A power cut may bring a seal
-// back that was removed before the store changed, but a close leaves no memtable's log.
+// closed reports whether the last session closed in order. A power cut may restore a
+// seal that was removed before the store changed, but a close leaves no memtable's log.
 func closed(entries []fs.DirEntry) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == sealName }) &&
 		!slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == ".mem" })
 }
 
-// encode gives the seal's bytes, which end with their own sum.
+// encode returns the seal's bytes, which end with their own sum.
 func (c *sealed) encode() []byte {
 	out := []byte(sealMagic)
 	u64 := binary.BigEndian.AppendUint64

@@ -120,7 +120,8 @@ func TestClosingChecksNewTablesAlone(t *testing.T) {
 	}
 }
 
-// A seal is believed only as a whole, and only as long as it describes what is there.
+// A seal is trusted only as a whole, and only as long as it describes the files that
+// exist.
 func TestSealThatDoesNotFitIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	source := wellKept(t)
@@ -204,7 +205,7 @@ func TestFlippedBitsOfASealedTable(t *testing.T) {
 }
 
 // The manifest of a store stays as long as its tables need it, however many sessions
-// there were, and what it says stays the same.
+// there were, and its content stays the same.
 func TestManifestStaysShort(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")

@@ -49,8 +49,8 @@ type session struct {
 	ahead     map[string]ahead // by log, see makeAhead
 	preparing sync.WaitGroup   // who makes blocks for a later sync
 
-	// faulty says that reading a value has met a fault of its file, over which Badger keeps
-	// that file locked: it can't close the database any more.
+	// faulty is set after reading a value has encountered a fault of its file, over which
+	// Badger keeps that file locked: it can't close the database any more.
 	faulty atomic.Bool
 
 	// Touched by the Update that runs, and by the close: see reserve.go.
@@ -158,8 +158,8 @@ func (sess *session) openDB() (err error) {
 	return nil
 }
 
-// openBadger opens the database. After a fault in the midst of which Badger may go on
-// writing, this process can't open it any more.
+// openBadger opens the database. After a fault during which Badger may continue to
+// write, this process can't open it any more.
 func (sess *session) openBadger(o badger.Options) error {
 	s := sess.store
 	ended, err := guardOpen(func() (err error) {

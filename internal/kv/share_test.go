@@ -53,8 +53,8 @@ func TestHolderSharesItsStore(t *testing.T) {
 	}
 }
 
-// An idle database is on its way to whoever asks when Share returns, and not at the next
-// look for processes that wait.
+// An idle database is being released to the waiting process when Share returns, and not
+// only at the next check for processes that wait.
 func TestSharingClosesAnIdleDatabase(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{Hold: true})

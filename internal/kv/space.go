@@ -12,14 +12,14 @@ const (
 	roomMerge = 24 << 20
 	// roomFlush is what the close needs for the table of a memtable, besides its entries.
 	roomFlush = 1 << 20
-	// roomAgain is how often a wait for room looks for it.
+	// roomAgain is the interval at which a wait for room checks for it.
 	roomAgain = 50 * time.Millisecond
 	// fullAfter is how long a close waits for room before the disk counts as full.
 	fullAfter = time.Second
 )
 
 // Badger writes tables through mapped sparse files, and a write to a page that the disk
-// has no room for ends the program with SIGBUS; so the room is looked for right before.
+// has no room for ends the program with SIGBUS; so the room is checked right before.
 // Another program can still use it up in between. The logs get theirs in reserve.go.
 
 // roomToOpen refuses to open on a full disk. unflushed is the length of the logs that
@@ -61,7 +61,7 @@ func (sess *session) roomToClose() error {
 	return sess.store.room(sess.room + roomFlush)
 }
 
-// waitToClose returns when there is room to close the session. While there is none its
+// waitToClose returns when there is room to close the session. While there is not, its
 // writes are on the disk, in the logs that the next session reads.
 func (sess *session) waitToClose() {
 	tick := time.NewTicker(roomAgain)

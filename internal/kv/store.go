@@ -38,9 +38,9 @@ type Options struct {
 	// second where that one is stopped, and else after three without progress. A
 	// stopped one is waited for beyond Wait. It may be called from several goroutines.
 	OnWait func(owner string)
-	// Writing is called before each operation that writes, with its context, and takes
-	// what has to be held for that; release is called when the operation is over. An
-	// error of it is the operation's. It may be nil, and is called from several
+	// Writing is called before each operation that writes, with its context, and
+	// acquires the locks for that; release is called when the operation is over. Its
+	// error is returned by the operation. It may be nil, and is called from several
 	// goroutines.
 	Writing func(context.Context) (release func(), err error)
 	// Taken is called when an operation finds the database with another
@@ -64,7 +64,7 @@ type Store struct {
 	memtable int64
 	boot     func() string
 	mended   func(path string)
-	reads    func(tableFile) tableFile // stands for each table's file that is checked
+	reads    func(tableFile) tableFile // replaces each table's file that is checked
 	// allocating is called before blocks are reserved, opening before Badger opens the
 	// database, merging before it makes the file of a merged table, and closing, which
 	// s.mu guards, before it closes the database. The errors count.
@@ -72,7 +72,7 @@ type Store struct {
 	opening, merging func()
 	closing          func() error
 
-	wary bool // check each table's index, whatever the seal says; of who opens the database
+	wary bool // check each index, even of sealed tables; used by the goroutine that opens
 
 	work workCount
 
@@ -159,7 +159,7 @@ func (s *Store) update(ctx context.Context, fn func(*Tx) error, durable bool) er
 	return nil
 }
 
-// beforeWrite takes what Options.Writing says has to be held.
+// beforeWrite acquires what Options.Writing requires for a write.
 func (s *Store) beforeWrite(ctx context.Context) (release func(), err error) {
 	if s.opts.Writing == nil {
 		return func() {}, nil

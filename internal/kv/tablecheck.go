@@ -25,7 +25,7 @@ type tableSum struct {
 	size   int64
 	block  int64  // where the last block begins, which Badger reads as it opens the table
 	length int64  // of the last block
-	footer int64  // where the fields behind the index begin
+	footer int64  // where the fields after the index begin
 	sum    uint32 // of the last block and the footer
 }
 
@@ -151,8 +151,8 @@ func readIndex(f io.ReaderAt, size int64) (index []byte, end int64, err error) {
 	return index, begin + int64(len(index)), verify(index, sum)
 }
 
-// readTail reads the field that ends at end: its bytes, then their number in
-// four bytes. It gives the field and where it begins.
+// readTail reads the field that ends at end: its bytes, then their number in four
+// bytes. It returns the field and where it begins.
 func readTail(f io.ReaderAt, end int64) (field []byte, begin int64, err error) {
 	var length [4]byte
 	if end < 4 {

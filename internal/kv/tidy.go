@@ -106,9 +106,9 @@ func (sess *session) putSome(entries []logEntry) error {
 	return sess.store.fault("merge value logs of", sess.commit(txn, size))
 }
 
-// removeDead removes the logs that nothing points to any more. The database is
-// closed and the store's lock still held. A log that can't be removed is merged again,
-// and removed, by a later session.
+// removeDead removes the logs that are no longer referenced. The database is closed and
+// the store's lock still held. A log that can't be removed is merged again, and
+// removed, by a later session.
 func (sess *session) removeDead() {
 	for _, path := range sess.dead {
 		_ = os.Remove(path)

@@ -311,7 +311,8 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// A merge looks for room right before it makes a file, by a line that Badger says then.
+// A merge checks for room right before it makes a file, at a line that Badger logs
+// then.
 func TestMergeLooksForRoom(t *testing.T) {
 	t.Parallel()
 	table := chatTable()

@@ -45,10 +45,10 @@ func TryShared(path string) (release func(), ok bool, err error) {
 	return try(path, shared)
 }
 
-// Acquire takes the exclusive lock, waiting until it is free or ctx ends.
-// onWait, which may be nil, is called as soon as it has to wait, with the owner as
-// [Owner] describes it, or "" where that isn't known; and once more if the owner turns
-// out to be a stopped process.
+// Acquire takes the exclusive lock, waiting until it is free or ctx ends. onWait, which
+// may be nil, is called as soon as it has to wait, with the owner as [Owner] describes
+// it, or "" where that isn't known; and again if the owner turns out to be a stopped
+// process.
 func Acquire(ctx context.Context, path string, onWait func(owner string)) (release func(), err error) {
 	return acquire(ctx, path, exclusive, Patience{OnWait: onWait})
 }
@@ -58,14 +58,14 @@ func AcquireShared(ctx context.Context, path string, onWait func(owner string)) 
 	return acquire(ctx, path, shared, Patience{OnWait: onWait})
 }
 
-// Patience says how a lock is waited for.
+// Patience configures how to wait for a lock.
 type Patience struct {
-	// Bound is how long; 0 is until the context ends. The end of it is a [BusyError].
-	// A holder that is stopped is waited for up to [StoppedBound], since it is up to the
-	// user to continue it, and OnWait has said so.
+	// Bound is how long; 0 is until the context ends. The end of it is a [BusyError]. A
+	// holder that is stopped is waited for up to [StoppedBound], since it is up to the
+	// user to continue it, and OnWait was called with that.
 	Bound time.Duration
-	// Quiet is how long nothing is said; 0 says it at once. Most locks are held for
-	// milliseconds.
+	// Quiet is how long a wait lasts before OnWait is called; 0 calls it at once. Most
+	// locks are held for milliseconds.
 	Quiet time.Duration
 	// OnWait is called with the owner, as by [Acquire]. It may be nil.
 	OnWait func(owner string)
@@ -76,7 +76,8 @@ const (
 	Soon = time.Second
 	// StoppedBound is how long a stopped holder is waited for.
 	StoppedBound = 10 * time.Minute
-	// lookAgain is how often the holder is looked at, which may have been stopped.
+	// lookAgain is the interval at which the holder is checked: it may have been
+	// stopped.
 	lookAgain = time.Second
 )
 
@@ -85,7 +86,8 @@ func Wait(ctx context.Context, path string, p Patience) (release func(), err err
 	return acquire(ctx, path, exclusive, p)
 }
 
-// BusyError says that a lock was not free in the time that one waits for it.
+// BusyError is the error of a lock that did not become free within the bound of the
+// wait.
 type BusyError struct {
 	Path   string
 	Owner  string // as [Owner] describes it; "another process" where that isn't known
@@ -128,12 +130,13 @@ type waiter struct {
 	Patience
 	path  string
 	begun time.Time
-	look  time.Duration // when to look at the holder next, since begun
+	look  time.Duration // when to check the holder next, since begun
 	told  string        // the owner that OnWait was called with
 	spoke bool
 }
 
-// waits tells who is waited for, or returns the error of a wait that took too long.
+// waits reports the owner that is waited for to OnWait, or returns the error of a wait
+// that took too long.
 func (w *waiter) waits() error {
 	waited := time.Since(w.begun)
 	over := w.Bound > 0 && waited >= w.Bound

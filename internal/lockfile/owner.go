@@ -16,8 +16,8 @@ const (
 	maxOwner = 32
 )
 
-// Owner describes the process that holds the lock, as [Process] does, or is "" where
-// that isn't known. It is for messages: the process may be gone by now.
+// Owner describes the process that holds the lock, as [Process] does, or is "" if that
+// isn't known. It is for messages: the process may have ended by now.
 func Owner(path string) string { return Process(Holder(path)) }
 
 // OwnerPID is the process id that the holder of the lock wrote, or 0.

@@ -4,8 +4,8 @@ import "strconv"
 
 // Process describes a process for messages: "pid 123 (fettle undo), which is stopped".
 // The words in parentheses are the first ones of its command line, where the system
-// shows them; the end is there only if the process is stopped, by Ctrl-Z for example.
-// It returns "" for a pid of 0.
+// shows them; the end is included only if the process is stopped, by Ctrl-Z for
+// example. It returns "" for a pid of 0.
 func Process(pid int) string {
 	if pid <= 0 {
 		return ""

@@ -9,5 +9,5 @@ func commandOf(int) string { return "" }
 // Stopped returns false, since the state isn't known here.
 func Stopped(int) bool { return false }
 
-// holders returns nothing: a lock's file says who holds it.
+// holders returns nothing: a lock's file names its holder.
 func holders(string) []int { return nil }

@@ -84,8 +84,8 @@ func TestTheErrorOfAWaitNamesTheHolder(t *testing.T) {
 	}
 }
 
-// Of several shared holders the one that has the lock is named, and not the one that
-// came last and has gone.
+// Of several shared holders the one that still has the lock is named, and not the one
+// that came last and has released it.
 func TestASharedHolderThatIsLeftIsNamed(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/a.lock"

@@ -169,7 +169,7 @@ func (b *bounder) list(v reflect.Value, room int, name string) {
 		e := v.Index(i)
 		if most := room / 2; sizeOf(e) > most {
 			if most < smallest || isRaw(e.Type()) {
-				continue // a mark would stand for a value of another form
+				continue // a mark would replace a value of another form
 			}
 			b.shrink(e, most, name)
 		}
@@ -245,8 +245,7 @@ func shares(sizes []int, room int) []int {
 	return out
 }
 
-// rawMark stands for a JSON value that was cut. It is an object, as most such
-// values are.
+// rawMark replaces a JSON value that was cut. It is an object, as most such values are.
 func rawMark(size, room int) json.RawMessage {
 	mark := fmt.Sprintf(`{"cut":"%d bytes"}`, size)
 	if len(mark) > room {

@@ -46,8 +46,8 @@ func TestMarshalEscapesNothingForHTML(t *testing.T) {
 	}
 }
 
-// Whatever a long field holds, the record fits, can be read, names the field,
-// and keeps its short fields as they were.
+// Regardless of what a long field contains, the record fits, can be read, names the
+// field, and keeps its short fields as they were.
 func TestBoundCutsWhatIsLongAndNothingElse(t *testing.T) {
 	t.Parallel()
 	const limit = 4000

@@ -11,13 +11,13 @@
 //     that is made of a variable.
 //   - Part: one command of a line, its words with one space between them.
 //   - Seen: every command that a line contains at any depth, without the quotes of its
-//     words, and every command that a program such as env, xargs or sh -c can be told to
+//     words, and every command that a program such as env, xargs or sh -c can be made to
 //     run by its arguments.
 //   - Unclear: a line that can run more than is seen.
 //
-// [Simple] errs on the side of no, [Seen] on the side of more; a permission
-// needs the one, a prohibition the other. Neither is containment: what a
-// command then does is up to it.
+// [Simple] errs on the side of false, [Seen] on the side of more; a permission needs the
+// one, a prohibition the other. Neither is containment: what a command then does is up
+// to it.
 //
 // The functions are pure, and safe for concurrent use.
 package shellparts

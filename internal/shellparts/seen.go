@@ -15,10 +15,10 @@ const (
 )
 
 // Seen returns the commands that a line holds, at any depth, for rules that deny or ask:
-// each as it would be without quotes, and once more by its bare name where it was called
-// by a path. Programs that run another command (env, timeout, xargs, sudo, sh -c and the
-// like) are returned with each command that their arguments can name, so more is returned
-// than runs, never less.
+// each as it would be without quotes, and again by its bare name if it was called by a
+// path. Programs that run another command (env, timeout, xargs, sudo, sh -c and the like)
+// are returned with each command that their arguments can name, so more is returned than
+// runs, never less.
 //
 // unclear reports that the line can run commands that are not returned: it cannot be
 // parsed, the name of a command is computed, or a shell reads its commands from a file, a
@@ -154,7 +154,8 @@ func (s *seer) script(name string, args []word, depth int) {
 type kind int
 
 const (
-	// plain runs nothing of its arguments, as far as is known here.
+	// plain is the entry of programs that, as far as is known, run none of their
+	// arguments.
 	plain kind = iota
 	// shell takes a command line by its option -c, and reads one from standard input or a
 	// file otherwise.

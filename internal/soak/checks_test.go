@@ -22,10 +22,10 @@ import (
 )
 
 // leftovers bounds what killed commands may leave in the data directory after a
-// collection, beside what each of them leaves until its next run.
+// collection, in addition to what each of them leaves until its next run.
 const leftovers = 64
 
-// check reads back what is there after a round. Nothing else runs meanwhile.
+// check reads back the data after a round. No other process runs meanwhile.
 func (w *world) check(m *model) {
 	w.survivors()
 	w.must("store", "verify")
@@ -58,8 +58,8 @@ func (w *world) survivors() {
 	}
 }
 
-// marked are the processes whose command line has the mark. Where there is no /proc
-// there are none to find.
+// marked are the processes whose command line has the mark. Without /proc it finds
+// none.
 func marked(mark string) []string {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
 	var out []string
@@ -104,7 +104,7 @@ func (s *server) compare(turn string, events map[int64]string) (string, error) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(res.Body) // the status says enough
+		text, _ := io.ReadAll(res.Body) // the status is enough
 		return "", fmt.Errorf("it can't be read back: status %d: %s", res.StatusCode, text)
 	}
 	var text strings.Builder
@@ -214,7 +214,7 @@ func (w *world) list(flags ...string) []chat {
 	return out.Chats
 }
 
-// listed checks that chats whose turns ended are listed, with numbers of their own.
+// listed checks that chats whose turns ended are listed, with unique numbers.
 func (w *world) listed() {
 	all := append(w.list(), w.list("--deleted")...)
 	numbers, ids := map[int64]string{}, map[string]bool{}
@@ -242,7 +242,7 @@ func (w *world) listed() {
 	}
 }
 
-// undoing lets calls change the folders of some chats, and takes them back.
+// undoing lets calls change the folders of some chats, and undoes them.
 func (w *world) undoing() {
 	all := w.list()
 	w.mu.Lock()
@@ -254,7 +254,7 @@ func (w *world) undoing() {
 			w.saw(w.must("ask", "-o", "events", "--yes", "--no-stdin", "--server", "off", "--chat", number,
 				fmt.Sprintf("settle\ncall write_file {\"path\":\"settled.txt\",\"content\":%q}", text)))
 		}
-		call("one " + number) // what a killed command has left is settled with it
+		call("one " + number) // the leftovers of a killed command are settled with it
 		before := w.folder(number)
 		call(fmt.Sprintf("two %d", w.number()))
 		after := w.folder(number)
@@ -269,7 +269,7 @@ func (w *world) undoing() {
 	}
 }
 
-// folder returns what is in a chat's folder, which has to be what its state says.
+// folder returns the content of a chat's folder, which must be that of its state.
 func (w *world) folder(number string) map[string]string {
 	dir := strings.TrimSpace(w.must("workspace", "path", number))
 	have := map[string]string{}
@@ -293,8 +293,8 @@ func (w *world) folder(number string) map[string]string {
 	return have
 }
 
-// restoring puts back each backup that was reported as made, in a data directory of its
-// own.
+// restoring restores each backup that was reported as made, each to a separate data
+// directory.
 func (w *world) restoring() {
 	w.mu.Lock()
 	backups := w.backups
@@ -313,7 +313,7 @@ func (w *world) restoring() {
 			w.fault("backup %s, which was reported as made: %s", file, strings.Join(other.wrong, "\n"))
 			continue // it is evidence
 		}
-		_ = os.RemoveAll(dir) // the whole world goes with the test
+		_ = os.RemoveAll(dir) // the whole world is removed after the test
 		_ = os.Remove(file)
 	}
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // TestSoakOnASmallDisk runs rounds on a file system that is filled and made read-only
-// meanwhile. It is mounted in namespaces of a child's own.
+// meanwhile. It is mounted in the separate namespaces of a child process.
 func TestSoakOnASmallDisk(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(diskEnv) != "" {
@@ -51,7 +51,7 @@ func TestSoakOnASmallDisk(t *testing.T) {
 // onDisk is the child's part.
 func onDisk(t *testing.T) {
 	s := newSoak(t)
-	s.time /= 4 // beside the other test
+	s.time /= 4 // concurrently with the other test
 	for round := 0; ; round++ {
 		s.diskRound(round)
 		if t.Failed() || time.Since(s.begun) > s.time {
@@ -61,7 +61,7 @@ func onDisk(t *testing.T) {
 	}
 }
 
-// diskRound runs a load on a disk of its own, which is nearly full most of the time.
+// diskRound runs a load on a separate disk, which is nearly full most of the time.
 func (s *soak) diskRound(round int) {
 	dir := folder(s.t)
 	disk := filepath.Join(dir, "disk")
@@ -87,7 +87,7 @@ func (s *soak) diskRound(round int) {
 	w.report(name)
 	s.t.Logf("%s: %d commands, %d ended by a signal, %d turns seen", name, len(w.log), w.killed, len(w.events))
 	if !s.t.Failed() || os.Getenv(keepEnv) == "" {
-		_ = syscall.Unmount(disk, syscall.MNT_DETACH) // it goes with the child anyway
+		_ = syscall.Unmount(disk, syscall.MNT_DETACH) // it ends with the child anyway
 	}
 }
 

@@ -5,7 +5,7 @@
 //
 // # What is run
 //
-// The test builds the program and starts it as processes of its own. The model is an HTTP
+// The test builds the program and starts it as separate processes. The model is an HTTP
 // server on the loopback address that streams slowly and checks the history of every
 // request. A round has a mode:
 //
@@ -22,7 +22,7 @@
 //
 // # What is checked
 //
-// After a round all processes have ended, and the test reads back what is there:
+// After a round all processes have ended, and the test reads back the data:
 //
 //   - each event that a client saw is in its turn, with the same bytes, in order, once;
 //     the events of a turn have no gap and exactly one end
@@ -30,8 +30,8 @@
 //   - the text of a message is the sum of its deltas, and each call has a result
 //   - `store verify` finds nothing, before and after a collection
 //   - each backup that was reported as made can be restored, and is whole
-//   - a chat's folder is what its state says; undo gives back what was there before a
-//     call, and redo what the call made
+//   - a chat's folder has the files of its state; undo restores the files from before a
+//     call, and redo those that the call made
 //   - no process of a tool survives, and what is left in the data directory is bounded
 //   - no command has ended with the status of wrong usage, or with a stack of Go
 //
@@ -39,6 +39,6 @@
 //
 // FETTLE_TEST_SOAK is how long it runs, such as 1h; the default is the better part of a
 // minute. FETTLE_TEST_SEED repeats the choices of a run: which commands and signals there
-// are and in which order, though not at which instant they meet. FETTLE_TEST_KEEP names a
-// folder in which the worlds of failed rounds stay.
+// are and in which order, though not at which instant they occur. FETTLE_TEST_KEEP names
+// a folder in which the data of failed rounds is kept.
 package soak

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// workers run commands at once: enough to meet each other on two processors.
+	// workers run commands at once: enough to interfere with each other on two
+	// processors.
 	workers = 4
 	// roundCommands bounds the commands of a round, whose checks read all that they made.
 	roundCommands = 90

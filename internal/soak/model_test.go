@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// model is a loopback server that speaks chat completions. It answers slowly, a word at
-// a time, and calls the tools that the question asks for.
+// model is a loopback server that implements chat completions. It answers slowly, a
+// word at a time, and calls the tools that the question names.
 type model struct {
 	*httptest.Server
 
 	mu   sync.Mutex
-	bad  []string // what was wrong with requests
+	bad  []string // the errors of requests
 	seen int
 }
 
@@ -44,14 +44,14 @@ type message struct {
 	ToolCallID string `json:"tool_call_id"`
 }
 
-// text is what a message says, whose content is a string or a list of parts.
+// text returns the text of a message, whose content is a string or a list of parts.
 func (m message) text() string {
 	var s string
 	if json.Unmarshal(m.Content, &s) == nil {
 		return s
 	}
 	var parts []struct{ Text string }
-	_ = json.Unmarshal(m.Content, &parts) // a message without content says nothing
+	_ = json.Unmarshal(m.Content, &parts) // a message without content has no text
 	for _, p := range parts {
 		s += p.Text
 	}
@@ -166,7 +166,7 @@ func asks(m message) (tool, args string) {
 	return tool, args
 }
 
-// faults are what was wrong with the requests so far.
+// faults returns the errors of the requests so far.
 func (m *model) faults() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

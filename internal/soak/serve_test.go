@@ -25,7 +25,7 @@ type server struct {
 	cancel     context.CancelFunc
 }
 
-// serve starts a server and waits until it says where it is.
+// serve starts a server and waits until it prints its address.
 func (w *world) serve() (*server, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &server{w: w, cancel: cancel}
@@ -179,7 +179,7 @@ func (s *server) follow(ctx context.Context, path, last string, most int) (lastI
 	return last, ended && err == nil
 }
 
-// frames reads the frames of a stream until one isn't wanted any more. A frame that isn't
+// frames reads the frames of a stream until one is no longer wanted. A frame that isn't
 // whole was cut off with the connection.
 func frames(r io.Reader, each func(id, data string) bool) error {
 	in := bufio.NewReader(r)

@@ -23,8 +23,8 @@ const (
 	keepEnv = "FETTLE_TEST_KEEP" // a folder for the worlds of failed rounds
 	// diskEnv is the program to run, and makes the test on a small disk the one that has it.
 	diskEnv = "FETTLE_TEST_SOAK_ON_DISK"
-	// soakTime is how long it runs where nothing else is said; the last round's checks
-	// come on top.
+	// soakTime is how long it runs unless the environment sets it; the last round's
+	// checks come on top.
 	soakTime = 40 * time.Second
 	// loadTime is the part of a round in which commands run next to each other.
 	loadTime = 4 * time.Second
@@ -103,7 +103,7 @@ func build(t *testing.T) string {
 	return bin
 }
 
-// folder is where a world is: it stays where keepEnv says so and a check has failed.
+// folder is the folder of a world: it is kept if keepEnv is set and a check has failed.
 func folder(t *testing.T) string {
 	keep := os.Getenv(keepEnv)
 	if keep == "" {

@@ -151,7 +151,7 @@ func (p *process) begin(ctx context.Context) error {
 
 func (p *process) wait(ctx context.Context) {
 	defer close(p.ended)
-	_ = p.cmd.Wait() // the status says what came of it
+	_ = p.cmd.Wait() // the status is the result
 	p.status = p.cmd.ProcessState.ExitCode()
 	w := p.w
 	w.mu.Lock()
@@ -203,7 +203,7 @@ func (w *world) must(args ...string) string {
 	return p.out.String()
 }
 
-// event is what the checks need of an event.
+// event holds the fields of an event that the checks need.
 type event struct {
 	Type    string `json:"type"`
 	TurnID  string `json:"turn_id"`

@@ -81,9 +81,9 @@ func callTitle(tool string, input json.RawMessage) string {
 // in bytes. A call that is larger can be allowed once and not for ever.
 const maxAsked = 256 << 10
 
-// asked is what an editor shows of a call that waits for a yes: why it is asked about,
-// all of its arguments, and the changes that it would make. whole reports that nothing
-// was cut.
+// asked returns what an editor shows of a call that waits for approval: why it needs
+// approval, all of its arguments, and the changes that it would make. whole reports
+// that nothing was cut.
 func (s *session) asked(c event.ConfirmRequest) (out []toolContent, whole bool) {
 	if reason := consent.Line(c.Reason); reason != "" {
 		out = append(out, shown("Needs your approval: "+reason))

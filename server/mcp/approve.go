@@ -32,7 +32,7 @@ func (c *call) canAsk() bool {
 
 const (
 	// maxAsked bounds what a client is sent of the arguments in a question, in bytes. A
-	// call that is larger can be allowed once and not for ever.
+	// call that is larger can be allowed once, but not always.
 	maxAsked = 64 << 10
 	// maxRule is the longest rule, in bytes, that a choice shows whole.
 	maxRule = 1000

@@ -8,8 +8,8 @@ import (
 	"github.com/fettle-cli/fettle/engine/event"
 )
 
-// What a client is sent to decide on holds all of the call, with blanks counted; a call
-// that is cut can be allowed once and no more.
+// The question that a client gets contains all of the call, with blanks counted; a call
+// that is cut can be allowed only once.
 func TestQuestionsShowHostileArguments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -181,7 +181,8 @@ func (m *minting) NewChatID() string { m.made.Add(1); return m.Engine.NewChatID(
 
 func (m *minting) DropChatID(id string) { m.dropped.Add(1); m.Engine.DropChatID(id) }
 
-// A message without a session that begins none leaves no chat, and one that is not JSON never makes one.
+// A message without a session that does not begin one leaves no chat, and one that is not JSON
+// never makes one.
 func TestWhatBeginsNoSessionKeepsNothing(t *testing.T) {
 	t.Parallel()
 	var m *minting

@@ -184,7 +184,7 @@ var markedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 func reject(w http.ResponseWriter, status int, r *rejection) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = (&messages{out: w}).answer(r) // a client that is gone hears nothing
+	_ = (&messages{out: w}).answer(r) // a client that has disconnected receives nothing
 }
 
 // serveLegacy answers a client of the legacy era. What began no session leaves none

@@ -36,7 +36,7 @@ type messages struct {
 	mu      sync.Mutex
 	part    []byte // of a line that was begun on out
 	big     bool   // ids were replaced
-	version string // the revision that the client asked for
+	version string // the revision that the client requested
 }
 
 // copyMessages passes the messages of in on to the SDK until in ends.
@@ -265,7 +265,7 @@ func (l *messages) exact(line []byte, m map[string]json.RawMessage, method strin
 	return out
 }
 
-// markBig returns the string that stands for a number that a float64 would round.
+// markBig returns the string that replaces a number that a float64 would round.
 func markBig(id json.RawMessage) (json.RawMessage, bool) {
 	digits, whole := wholeNumber(id)
 	if !whole {
@@ -295,8 +295,8 @@ func (l *messages) answer(r *rejection) error {
 	return err
 }
 
-// Write writes what the SDK sends, a line at a time, so that no answer of ours comes
-// between, with the ids as the client sent them.
+// Write writes what the SDK sends, a line at a time, so that no answer of ours is
+// written in between, with the ids as the client sent them.
 func (l *messages) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

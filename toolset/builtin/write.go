@@ -36,10 +36,10 @@ func findWritable(ws *toolset.Workspace, given string) (place, error) {
 	return at, nil
 }
 
-// writeAtomic gives the place its new content at once: written beside it,
-// synced, renamed. An existing file's mode stays, and so does its owner where
-// the system lets us. at.Info is what the caller saw; another writer since
-// then is an error, and nothing is written.
+// writeAtomic replaces the content of the place at once: it writes a file next to it,
+// syncs that and renames it. An existing file's mode stays, and so does its owner if
+// the system allows it. at.Info is what the caller saw; if the file has changed since
+// then, writeAtomic returns an error and writes nothing.
 func writeAtomic(ctx context.Context, ws *toolset.Workspace, at place, content []byte) (err error) {
 	dir := path.Dir(at.Name)
 	if err := ws.Root.MkdirAll(dir, 0o777); err != nil {

@@ -156,7 +156,7 @@ func (r *reader) texts(v *value, at string) ([]string, error) {
 }
 
 // table adds scalars by name to a table, each as it is written. Null is left out, and
-// so is what has no text, with a note.
+// so is a value without a text form, with a note.
 func (r *reader) table(to *map[string]string, v *value, at string) {
 	pairs := map[string]*value{}
 	switch v.kind {

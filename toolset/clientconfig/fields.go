@@ -64,7 +64,7 @@ func (r *reader) oauth() error {
 const maxTimeout = 24 * time.Hour
 
 // timeout reads the time limit of a call. Programs count it in seconds or in
-// milliseconds, and the note says what it was read as.
+// milliseconds, and the note states as which it was read.
 func (r *reader) timeout() {
 	for _, key := range []string{"timeout", "tool_timeout_sec"} {
 		v := r.in.take(key)
@@ -148,7 +148,7 @@ func (r *reader) rules(v *value) string {
 	return strings.Join(words, ", ")
 }
 
-// meanings says of known fields what it means that they are left out.
+// meanings explains for known fields what leaving them out means.
 func meanings() map[string]string {
 	return map[string]string{
 		"envFile":             "the file is not read, so the variables in it are missing",
@@ -182,14 +182,14 @@ func meanings() map[string]string {
 	}
 }
 
-// unknown notes the fields that nothing took, below a field of the server.
+// unknown notes the unused fields below a field of the server.
 func (r *reader) unknown(under string, o *object) {
 	for _, name := range o.rest() {
 		r.note("%s%s: not known, and left out (%s)", under, name, o.fields[name].kind)
 	}
 }
 
-// rest notes the server's fields that nothing took.
+// rest notes the server's unused fields.
 func (r *reader) rest() {
 	if v := r.in.take("customUserVars"); v != nil {
 		for _, name := range newObject(v).rest() {

@@ -16,7 +16,7 @@ import (
 // maxServers bounds how many servers of one file are taken.
 const maxServers = 200
 
-// Options are what Read knows of a file besides its content.
+// Options are what Read is given about a file in addition to its content.
 type Options struct {
 	// Name is the file's name: its ending selects YAML or TOML over JSON.
 	Name string
@@ -210,7 +210,7 @@ func (f *file) allow(v *value) {
 	}
 }
 
-// take reads one server and gives it a name of its own.
+// take reads one server and gives it a unique name.
 func (f *file) take(e entry) {
 	label := e.name
 	if e.project != "" {

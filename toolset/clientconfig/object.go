@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// object gives out the fields of a value and keeps account of them, so that rest can
+// object returns the fields of a value and records which were taken, so that rest can
 // list those that nothing took.
 type object struct {
 	fields map[string]*value
 	left   map[string]bool
 }
 
-// newObject wraps a value; one that is not an object has no fields.
+// newObject wraps a value; a value that is not an object has no fields.
 func newObject(v *value) *object {
 	o := &object{fields: v.fields, left: map[string]bool{}}
 	for name, field := range v.fields {
@@ -32,7 +32,7 @@ func (o *object) take(name string) *value {
 	return o.fields[name]
 }
 
-// text takes a scalar field as it is written; empty where there is none. A field of
+// text takes a scalar field as it is written; empty if there is none. A field of
 // another kind is not taken.
 func (o *object) text(name string) string {
 	if v := o.fields[name]; v == nil || !v.scalar() {
@@ -44,5 +44,5 @@ func (o *object) text(name string) string {
 	return ""
 }
 
-// rest returns the names of the fields that nothing took, sorted.
+// rest returns the names of the unused fields, sorted.
 func (o *object) rest() []string { return slices.Sorted(maps.Keys(o.left)) }

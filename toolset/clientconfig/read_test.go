@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// extensionDir is the folder in which the files of the table are said to be.
+// extensionDir is the folder that the table uses as the folder of its files.
 const extensionDir = "/opt/ext"
 
 // shown writes a result as the golden files have it.
@@ -165,7 +165,7 @@ func eachObject(v any, at string, do func(at string, o map[string]any)) {
 	}
 }
 
-// TestRefusedFiles names what is wrong with a file, and where.
+// TestRefusedFiles checks that errors name the problem of a file, and its place.
 func TestRefusedFiles(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ file, text, err string }{
@@ -203,7 +203,7 @@ func TestServersWithoutAListAroundThem(t *testing.T) {
 	}
 }
 
-// TestKeysThatOccurTwice keeps the last one and says so.
+// TestKeysThatOccurTwice checks that the last one is kept, with a note.
 func TestKeysThatOccurTwice(t *testing.T) {
 	t.Parallel()
 	r, err := Read([]byte(`{"mcpServers": {"a": {"command": "x", "command": "y"}}}`), Options{})

@@ -48,7 +48,7 @@ func (v *value) scalar() bool {
 	return v.kind == textKind || v.kind == numberKind || v.kind == boolKind
 }
 
-// empty reports whether the value has nothing in it that could be left out.
+// empty reports whether the value has no content that could be left out.
 func (v *value) empty() bool {
 	switch v.kind {
 	case nullKind:

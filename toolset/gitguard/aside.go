@@ -20,16 +20,17 @@ type Moved struct {
 	Restored bool
 }
 
-// Options are what a check does beyond new repositories.
+// Options select what a check does in addition to moving new repositories.
 type Options struct {
-	// Restore takes back changes of what git runs of the repositories that existed. It
-	// is for processes that nothing kept from these.
+	// Restore reverts changes of the files from which git runs commands, in the
+	// repositories that existed. It is for processes that nothing prevented from such
+	// changes.
 	Restore bool
 }
 
-// SetAside gives other names to the repositories that were added to the folder since f,
-// so that git doesn't use them. It returns what it moved, also with an error, which
-// names a repository that could not be moved.
+// SetAside renames the repositories that were added to the folder since f, so that git
+// doesn't use them. It returns what it moved, also with an error, which names a
+// repository that could not be moved.
 func (f *Found) SetAside(ctx context.Context, root *os.Root, o Options) ([]Moved, error) {
 	var moved []Moved
 	// A .git with its new name is a bare repository, which the next round finds.
@@ -52,7 +53,7 @@ func (f *Found) setAside(ctx context.Context, root *os.Root, o Options) ([]Moved
 	}
 	var moved []Moved
 	var errs []error
-	for _, now := range slices.Backward(found.repos) { // what is inside of another one before that
+	for _, now := range slices.Backward(found.repos) { // those inside of another one before that
 		var m []Moved
 		var err error
 		switch was := f.known(now); {
@@ -71,8 +72,8 @@ func (f *Found) setAside(ctx context.Context, root *os.Root, o Options) ([]Moved
 	return moved, errors.Join(errs...)
 }
 
-// missing writes the .git files again that are gone: without one git goes on to look for
-// a repository above.
+// missing rewrites the .git files that were removed: without one git looks for a
+// repository above.
 func (f *Found) missing(root *os.Root) (moved []Moved, err error) {
 	var errs []error
 	for _, was := range f.repos {
@@ -81,7 +82,7 @@ func (f *Found) missing(root *os.Root) (moved []Moved, err error) {
 			continue
 		}
 		if _, err := root.Lstat(native(path.Dir(was.path))); err != nil {
-			continue // its folder is gone, too
+			continue // its folder was removed, too
 		}
 		if err := rewrite(root, was.path, p); err != nil {
 			errs = append(errs, err)
@@ -92,8 +93,9 @@ func (f *Found) missing(root *os.Root) (moved []Moved, err error) {
 	return moved, errors.Join(errs...)
 }
 
-// known returns the repository from before that a found one is. A folder is it wherever it
-// is now. A file is it at the same path, if it is the same file or says the same.
+// known returns the repository from before that a found one is. A folder is recognized
+// wherever it is now. A file is recognized at the same path, if it is the same file or has
+// the same content.
 func (f *Found) known(now repo) *repo {
 	for i := range f.repos {
 		was := &f.repos[i]
@@ -108,7 +110,7 @@ func (f *Found) known(now repo) *repo {
 	return nil
 }
 
-// setAside gives a .git another name, and the HEAD of a bare repository.
+// setAside renames a .git, or the HEAD of a bare repository.
 func setAside(root *os.Root, r repo) ([]Moved, error) {
 	if !r.bare {
 		return rename(root, r.path, "git-set-aside")
@@ -135,7 +137,7 @@ func setAside(root *os.Root, r repo) ([]Moved, error) {
 	return moved, nil
 }
 
-// rename moves a file to the first free name beside it.
+// rename moves a file to the first free name next to it.
 func rename(root *os.Root, from, base string) ([]Moved, error) {
 	const most = 10_000
 	for n := 1; n < most; n++ {
@@ -148,7 +150,7 @@ func rename(root *os.Root, from, base string) ([]Moved, error) {
 		}
 		switch err := root.Rename(native(from), native(to)); {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil // it is gone
+			return nil, nil // it no longer exists
 		case err != nil:
 			return nil, fmt.Errorf("set %s aside: %w", from, err)
 		}
@@ -157,7 +159,7 @@ func rename(root *os.Root, from, base string) ([]Moved, error) {
 	return nil, fmt.Errorf("set %s aside: there is no free name", from)
 }
 
-// restore takes back what changed in a repository that existed.
+// restore reverts the changes in a repository that existed.
 func restore(root *os.Root, was, now repo) (moved []Moved, err error) {
 	var errs []error
 	for name, p := range now.runs {

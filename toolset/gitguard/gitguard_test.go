@@ -109,7 +109,7 @@ func TestNewRepositoriesAreSetAside(t *testing.T) {
 	}
 }
 
-// A link named .git is a repository as soon as what it leads to is one.
+// A link named .git is a repository as soon as its target is one.
 func TestALinkIsSetAside(t *testing.T) {
 	t.Parallel()
 	dir, root := folder(t)
@@ -157,8 +157,8 @@ func TestFoldersThatCanNotBeListed(t *testing.T) {
 	}
 }
 
-// What git runs of a repository that existed is restored where nothing sealed it; the
-// changed file is kept.
+// The files of an existing repository from which git runs commands are restored if
+// nothing sealed them; the changed file is kept.
 func TestChangesOfARepositoryAreRestored(t *testing.T) {
 	t.Parallel()
 	dir, root := folder(t, ".git/HEAD", ".git/config", ".git/hooks/pre-commit", ".git/objects/", ".git/modules/m/HEAD", ".git/modules/m/objects/", ".git/modules/m/refs/", ".git/modules/m/config", "sub/.git")
@@ -188,7 +188,7 @@ func TestChangesOfARepositoryAreRestored(t *testing.T) {
 	}
 }
 
-// Git itself uses none of what was set aside.
+// Git itself does not use a repository that was set aside.
 func TestGitUsesNothingThatWasSetAside(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")

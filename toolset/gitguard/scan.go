@@ -84,10 +84,10 @@ type scan struct {
 	ctx    context.Context
 	found  *Found
 	before *Found
-	again  []func() // gives folders that were made readable their permissions again
+	again  []func() // restores the permissions of folders that were made readable
 }
 
-// folder searches one folder. What vanishes meanwhile is not there.
+// folder searches one folder. An entry that vanishes meanwhile is ignored.
 func (s *scan) folder(dir *os.Root, at string, depth int) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *scan) folder(dir *os.Root, at string, depth int) error {
 			sub, err = dir.OpenRoot(e.Name())
 		}
 		if err != nil {
-			continue // it is gone, became a link, or can't be entered by git either
+			continue // it was removed, became a link, or can't be entered by git either
 		}
 		err = s.folder(sub, path.Join(at, e.Name()), depth+1)
 		sub.Close()
@@ -192,8 +192,8 @@ func looksBare(entries []fs.DirEntry) bool {
 }
 
 // isGit reports whether a name is .git to git on some system: Windows ignores dots and
-// blanks at the end and what follows a colon, and gives it the short name GIT~1; macOS
-// ignores some invisible characters.
+// blanks at the end and what follows a colon, and has the short name GIT~1 for it;
+// macOS ignores some invisible characters.
 func isGit(name string) bool {
 	if len(name) < len(".git") {
 		return false

@@ -49,7 +49,7 @@ type mcpbSetting struct {
 	Default     any    `json:"default"`
 }
 
-// mcpbText is a text, or a number or a boolean that stands for its text as it is
+// mcpbText is a text, or a number or a boolean, which becomes its text as it is
 // written. Null is absent.
 type mcpbText struct {
 	text   string
@@ -267,9 +267,9 @@ func (c *converter) leftOut(raw []byte, in *mcpb) {
 	}
 }
 
-// keys are the fields of an object that the conversion reads, or that say nothing which
-// a toolset would need. The fields of an object in it are listed below their name; *
-// means any name; nil means that all below is known.
+// keys are the fields of an object that the conversion reads, or that contain nothing
+// which a toolset would need. The fields of an object in it are listed below their
+// name; * means any name; nil means that all fields below are covered.
 type keys map[string]keys
 
 // mcpbKnown returns the known fields of an MCP bundle's manifest.json.

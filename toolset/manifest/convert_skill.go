@@ -110,8 +110,8 @@ func (c *converter) frontMatter(raw []byte) (head map[string]string, body string
 	return head, body, nil
 }
 
-// skillMeanings says of the fields of a skill's head what it means that they are left
-// out; empty for those that the conversion reads.
+// skillMeanings explains for the fields of a skill's head what leaving them out means;
+// it is empty for those that the conversion reads.
 func skillMeanings() map[string]string {
 	return map[string]string{
 		"name": "", "description": "", "license": "", "compatibility": "", "allowed-tools": "", "metadata": "",

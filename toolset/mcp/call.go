@@ -202,7 +202,8 @@ func (c *conn) hear(p *sdk.ProgressNotificationParams) {
 	}
 }
 
-// result makes ours of a server's result. Structured content is its text where it has none.
+// result converts a server's result to ours. If it has no text, the structured content is
+// its text.
 func (c *conn) result(t toolset.Tool, res *sdk.CallToolResult) (toolset.Result, error) {
 	if res.NeedsInput() {
 		return toolset.Result{}, toolset.Errorf("the MCP server %s: it wants to know something of a person, who can't be asked", c.server.ID)

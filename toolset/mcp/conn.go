@@ -47,7 +47,7 @@ type conn struct {
 	greeted  atomic.Bool     // the handshake is done
 	refused  atomic.Int32    // the HTTP status by which a server without a session refused a POST
 	relist   bool            // a listing is under way
-	again    bool            // and another one is wanted
+	again    bool            // and another one is needed
 }
 
 // errEnded is why a connection's context ends when it is no longer needed.
@@ -65,7 +65,7 @@ func (l *link) connect(life context.Context) (*conn, error) {
 	}
 	var refused *refusedError
 	if errors.As(err, &refused) && life.Err() == nil {
-		s.SSE = true // what the server spoke before there was streamable HTTP
+		s.SSE = true // the transport of servers from before streamable HTTP
 		if c, err = l.connectAs(life, s, legacy); err != nil {
 			err = fmt.Errorf("%w, and the older HTTP+SSE transport failed: %w", refused, err)
 		}

@@ -50,7 +50,7 @@ type filtered struct {
 	err  error
 }
 
-// Read reads from the piece that is there, or from the next one.
+// Read reads from the current piece, or from the next one.
 func (f *filtered) Read(p []byte) (int, error) {
 	for len(f.rest) == 0 {
 		if f.err != nil {

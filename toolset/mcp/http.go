@@ -29,9 +29,9 @@ const (
 	maxHeaders = 256 << 10
 )
 
-// newHTTP is a client for one server: its headers, its bounds, and nothing of
-// the user's own network for a server that isn't there.
-// c notes what the answers mean for a connection; nil is for requests outside of one.
+// newHTTP returns a client for one server: with its headers and its bounds, and without
+// access to the user's own network for a server that isn't in it. c notes what the
+// answers mean for a connection; nil is for requests outside of one.
 func newHTTP(s Server, g *guard, c *conn) (*http.Client, func()) {
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,

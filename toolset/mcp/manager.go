@@ -58,7 +58,8 @@ type Options struct {
 	// change holds back are refused.
 	Changed func(ctx context.Context, serverID string, now []toolset.Tool)
 	// Unusable returns which of some servers may not be used any more, such as those of a
-	// toolset that another process has disabled. Their connections end. Nil is none.
+	// toolset that another process has disabled. Their connections end. Nil means that
+	// all may be used.
 	Unusable func(ids []string) []string
 	// Ask asks a person for a server where no call runs that could, by the Asker
 	// that it brings; nil means that nobody can be asked.

@@ -44,7 +44,7 @@ func TestServerEverything(t *testing.T) {
 }
 
 // TestAHundredCallsOfPeers makes 100 calls of servers of the project's own, with their
-// tools pinned as they were added: none of them is taken for changed.
+// tools pinned as they were added: none of them counts as changed.
 func TestAHundredCallsOfPeers(t *testing.T) {
 	t.Parallel()
 	modules, node := nodetest.Find(t, nodetest.Peers())

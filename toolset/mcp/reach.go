@@ -67,8 +67,8 @@ type Report struct {
 	Took  time.Duration `json:"took_ns"`
 }
 
-// on runs fn on the connection of a server. Where the server has lost the HTTP session, and
-// so accepted nothing, fn runs once more in a new one. The error does not name the server.
+// on runs fn on the connection of a server. If the server has lost the HTTP session, and so
+// accepted nothing, fn runs again, once, in a new one. The error does not name the server.
 func (m *Manager) on(ctx context.Context, s Server, ws *toolset.Workspace, fn func(context.Context, *conn) error) error {
 	for repeated := false; ; repeated = true {
 		c, done, err := m.use(ctx, s, ws)

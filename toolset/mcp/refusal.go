@@ -19,11 +19,11 @@ import (
 // sessionHeader names the session of a request over HTTP.
 const sessionHeader = "Mcp-Session-Id"
 
-// maxRefusal bounds what is read of a refusal to find out why.
+// maxRefusal bounds what is read of a refusal to determine the reason.
 const maxRefusal = 64 << 10
 
 // attempt is one use of a connection. lost is set when the server refused a request of it
-// because the HTTP session is gone.
+// because the HTTP session no longer exists.
 type attempt struct{ lost atomic.Bool }
 
 // attemptKey is the key of the attempt in the context of a request.
@@ -41,8 +41,8 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("it refused streamable HTTP (%d %s)", e.status, http.StatusText(e.status))
 }
 
-// noteRefusal looks at an answer for a session that is lost, and for a server that does not
-// speak streamable HTTP.
+// noteRefusal checks an answer for a lost session, and for a server that does not support
+// streamable HTTP.
 func (b *bounded) noteRefusal(r *http.Request, resp *http.Response) {
 	inSession := r.Header.Get(sessionHeader) != ""
 	switch resp.StatusCode {
@@ -71,9 +71,9 @@ func (b *bounded) noteRefusal(r *http.Request, resp *http.Response) {
 // the same client for others.
 func isEndpoint(r *http.Request, endpoint string) bool { return r.URL.String() == endpoint }
 
-// sessionLost reports whether a refusal means that the session is gone: 404, as the
-// protocol has it, or 400 with a text about the session, as servers of the SDK for
-// TypeScript answer after a restart.
+// sessionLost reports whether a refusal means that the session no longer exists: 404,
+// as the protocol specifies, or 400 with a text about the session, as servers of the
+// SDK for TypeScript answer after a restart.
 func sessionLost(status int, refusal *jsonrpc.Error) bool {
 	switch status {
 	case http.StatusNotFound:
@@ -90,7 +90,7 @@ type peeked struct {
 	head bytes.Reader
 }
 
-// refusal returns the JSON-RPC error that the body holds; nil where it holds none.
+// refusal returns the JSON-RPC error in the body, or nil if there is none.
 func (p *peeked) refusal() *jsonrpc.Error {
 	head, err := io.ReadAll(io.LimitReader(p.from, maxRefusal))
 	p.head.Reset(head)
@@ -108,8 +108,8 @@ func (p *peeked) refusal() *jsonrpc.Error {
 	return wire
 }
 
-// looseRefusal reads an error with the id null, which servers answer where they do not look
-// at the message.
+// looseRefusal reads an error with the id null, which servers return if they do not read
+// the message.
 func looseRefusal(head []byte) *jsonrpc.Error {
 	var m struct {
 		Error *struct {
@@ -134,7 +134,7 @@ func (p *peeked) Read(b []byte) (int, error) {
 // Close closes the body.
 func (p *peeked) Close() error { return p.from.Close() }
 
-// VersionError means that a server and fettle have no revision of MCP in common.
+// VersionError reports that a server and fettle have no revision of MCP in common.
 type VersionError struct{ Theirs string }
 
 // Error names the revisions of both sides and the next step.
@@ -147,12 +147,12 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("it speaks MCP %s, and fettle speaks the revisions %s: use a version of the server that speaks one of these, or update fettle", theirs, strings.Join(ours, ", "))
 }
 
-// unsupported matches the SDK's error for a version that it does not speak, which has no
-// type that other packages can see.
+// unsupported matches the SDK's error for a version that it does not support, which has
+// no type that other packages can see.
 var unsupported = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`unsupported protocol version: "([^"]*)"`) })
 
-// versionProblem returns the [VersionError] that an error of the SDK or the server stands
-// for; nil where it is another error.
+// versionProblem returns the [VersionError] that an error of the SDK or the server
+// corresponds to, or nil if it is another error.
 func versionProblem(err error) error {
 	if err == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 func unshim(path string) string {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	root := filepath.Dir(dir)
-	home, _ := os.UserHomeDir() // without one there are no settings in it
+	home, _ := os.UserHomeDir() // without one it has no settings
 	switch {
 	case filepath.Base(dir) == "shims" && isDir(filepath.Join(root, "versions")): // pyenv, rbenv, nodenv
 		wanted := strings.Fields(textOf(filepath.Join(root, "version")))
@@ -77,7 +77,8 @@ func wantedTools(home string, trees []string) []string {
 }
 
 // installed returns the program of a name in trees with a folder for each version: of the
-// first wanted version that has it, else of the newest. Without one it returns otherwise.
+// first of the wanted versions that has it, else of the newest. Without one it returns
+// otherwise.
 func installed(trees []string, name string, wanted []string, otherwise string) string {
 	var found []string
 	for _, tree := range trees {
@@ -132,9 +133,9 @@ func numberAt(parts []string, i int) int {
 	return n
 }
 
-// linksTo returns the symbolic links on the way to a file, each by the real name of its
-// folder: a sandbox shows what is granted by its real name, and a program may need the
-// name that it is called by, as a Python of a virtual environment does.
+// linksTo returns the symbolic links on the path to a file, each by the real name of
+// its folder: a sandbox shows what is granted by its real name, and a program may need
+// the name that it is called by, as a Python of a virtual environment does.
 func linksTo(path string) []string {
 	var out []string
 	rest := strings.Split(filepath.Clean(path), string(filepath.Separator))

@@ -57,7 +57,7 @@ func starts(t *testing.T, python string) string {
 	return report.Name
 }
 
-// TestAPythonOfPyenvStarts starts the python3 of the machine's own pyenv by its shim.
+// TestAPythonOfPyenvStarts starts the python3 of the machine's pyenv by its shim.
 func TestAPythonOfPyenvStarts(t *testing.T) {
 	t.Parallel()
 	home, err := os.UserHomeDir()

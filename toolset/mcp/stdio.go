@@ -95,7 +95,7 @@ func (m *Manager) commandOf(s Server, ws *toolset.Workspace) (toolset.Policy, to
 	policy.Links = append(slices.Clone(policy.Links), linksTo(program)...)
 	for name, value := range s.Env {
 		check := toolset.CheckEnvName
-		if s.Own { // the user's own server gets what the user gives it, except for what configures fettle
+		if s.Own { // the user's own server gets the user's variables, without fettle's settings
 			check = toolset.CheckOwnEnv
 		}
 		if err := check(name); err != nil {

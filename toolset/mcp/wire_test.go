@@ -132,8 +132,8 @@ func (s *httpServer) stream(w http.ResponseWriter, r *http.Request) {
 
 func (s *httpServer) as() mcp.Server { return mcp.Server{ID: "far", URL: s.URL + "/mcp", Own: true} }
 
-// TestALostSessionBeginsAgain has a server lose its sessions, in the ways that servers
-// say so: the call is made once, in a new session, without a pause.
+// TestALostSessionBeginsAgain makes a server lose its sessions and report that in the
+// usual ways: the call is made once, in a new session, without a pause.
 func TestALostSessionBeginsAgain(t *testing.T) {
 	t.Parallel()
 	text := func(status int, body string) func(http.ResponseWriter, json.RawMessage) {
@@ -194,7 +194,8 @@ func TestASessionThatIsAlwaysLostIsRepeatedOnce(t *testing.T) {
 	}
 }
 
-// TestAServerOfTheOlderTransport reaches a server that knows no streamable HTTP.
+// TestAServerOfTheOlderTransport reaches a server that does not support streamable
+// HTTP.
 func TestAServerOfTheOlderTransport(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusMethodNotAllowed, http.StatusNotFound, http.StatusBadRequest} {
@@ -319,7 +320,7 @@ func TestAHundredCallsOfServersInPython(t *testing.T) {
 }
 
 // hundred pins the tools of a server as it is added, and calls it as a chat does: with a
-// folder and with somebody to ask.
+// folder and with a user who can be asked.
 func hundred(t *testing.T, s mcp.Server, call func(int) (tool, args, want string)) {
 	t.Helper()
 	added := newWorld(t, mcp.Options{})

@@ -153,7 +153,7 @@ func (r *Runtime) examine(ctx context.Context, cache, path string) (Interpreter,
 	if err != nil {
 		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
 	}
-	defer func() { _ = remove() }() // nothing is there once it was renamed
+	defer func() { _ = remove() }() // the path does not exist once it was renamed
 	if err := os.Chmod(into, 0o755); err != nil {
 		return Interpreter{}, fmt.Errorf("prepare Python: %w", err)
 	}
@@ -171,7 +171,7 @@ func (r *Runtime) examine(ctx context.Context, cache, path string) (Interpreter,
 	in.stamps = stamps(in.files())
 	m.Interpreter, m.Stamps = in, in.stamps
 	if data, err := json.Marshal(m); err == nil {
-		_ = atomicfile.Write(file, data, atomicfile.Cached) // it is asked again then
+		_ = atomicfile.Write(file, data, atomicfile.Cached) // the interpreter is queried again then
 	}
 	return in, nil
 }

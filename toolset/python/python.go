@@ -132,7 +132,7 @@ type Runtime struct {
 	told     map[string]bool      // notices that were given once
 	failed   map[string]failure   // environments that couldn't be made, by key
 	code     map[string]*bytecode // by a toolset folder
-	temp     string               // the cache, where none was given
+	temp     string               // the cache, if none was given
 	dropTemp func() error         // removes it
 	work     sync.WaitGroup       // calls, spares, services and what starts them
 

@@ -8,11 +8,11 @@
 //   - Revision: the contents of one installed toolset, named by their hash. The
 //     toolset.yaml counts as [manifest.Marshal] writes it, so a bundle and what
 //     is exported of it are one revision.
-//   - Folder: where the files of a revision lie, `toolsets/<id>/<revision>`
-//     below the data directory. It never changes once it is there.
-//   - Plan: a bundle that was looked at and not imported yet, with all that a
-//     person has to see: what it contains and wants, and what differs from the
-//     installed version.
+//   - Folder: where the files of a revision lie, `toolsets/<id>/<revision>` below the
+//     data directory. It never changes once it exists.
+//   - Plan: a bundle that was checked and not imported yet, with all that the user has
+//     to see: what it contains and requires, and what differs from the installed
+//     version.
 //   - Item: one thing that is approved by itself, such as a host, a variable, a
 //     command or the description of a tool. Approval: its pinned hash.
 //   - Mirror: what turns need of the records, for reading without the store's lock.
@@ -22,13 +22,13 @@
 //
 // # Records
 //
-// They are document 004's tables and columns, with further columns beside them:
+// They are document 004's tables and columns, with additional tables and columns:
 // toolsets, toolset_files, tools, tool_render_configs, toolset_mcp_servers and
 // mcp_servers; then agents, pages, payload_types and toolset_approvals. Rows of
-// toolset_files carry their revision in the key, too, so that those of a version
-// that is still in use, or that a killed import left, are never taken for the
-// current one's. stored_path is made of the data directory when rows are read,
-// so that the directory can be moved.
+// toolset_files carry their revision in the key, too, so that those of a version that
+// is still in use, or that a killed import left, are never taken for the current one's.
+// stored_path is made of the data directory when rows are read, so that the directory
+// can be moved.
 //
 // A builtin tool has a row in tools only where the user switched it off.
 //
@@ -39,20 +39,20 @@
 //
 // # What asks again
 //
-// [Plan.Asks] compares item by item with the approvals: what is new or has
-// another hash has to be approved, what is gone has not. A server whose
-// arguments name a file of the bundle has the hash of the bundle's files in its
-// own, since its command says nothing of what it runs. Code of Python tools is
-// no item: it can do what was approved, and no more.
+// [Plan.Asks] compares item by item with the approvals: what is new or has another hash
+// has to be approved, what was removed has not. A server whose arguments name a file of
+// the bundle has the hash of the bundle's files in its own, since its command does not
+// show what it runs. Code of Python tools is not an item: it can do what was approved,
+// and no more.
 //
 // # Promises
 //
-//   - [Registry.Apply] is all or nothing, also for kill -9 at any point: the
-//     files are extracted beside, rows of files are written under their
-//     revision, and one transaction makes them the toolset. What a killed one
-//     leaves is removed by the next change.
-//   - A call that runs goes on with the files that it began with: it holds
-//     [Use], and a folder that is used isn't removed until later.
+//   - [Registry.Apply] is all or nothing, also for kill -9 at any point: the files are
+//     extracted to a new folder, rows of files are written under their revision, and
+//     one transaction makes them the toolset. What a killed one leaves is removed by
+//     the next change.
+//   - A running call continues with the files that it began with: it holds [Use], and a
+//     folder that is used isn't removed until later.
 //   - The same contents twice change nothing but the source and the approvals.
 //   - An export depends on nothing but the records: the same bytes for the same
 //     state. Switches and renderers of the user's are not part of it.
@@ -67,10 +67,10 @@
 //
 // In this order: [Options.Hold], which keeps the data directory from being replaced;
 // `locks/toolsets` for one change at a time, with its files;
-// `locks/toolset-<id>-<revision>` shared by who uses a folder, alone by who
-// removes it (only tried, never waited for); `locks/toolsets-mirror` while the
-// records change and the mirror is written; then the store. Nothing here waits
-// for a person or the network while it holds one.
+// `locks/toolset-<id>-<revision>` shared by the users of a folder, alone by the one who
+// removes it (only tried, never waited for); `locks/toolsets-mirror` while the records
+// change and the mirror is written; then the store. Nothing here waits for the user or
+// the network while it holds one.
 //
 // A Registry may be used by many goroutines. A Plan belongs to one.
 package registry

@@ -64,8 +64,9 @@ func (r *Registry) extract(ctx context.Context, p *Plan, progress func(done, tot
 	}
 	if _, err := os.Lstat(dir); err == nil {
 		if damage := damaged(dir, p.Files); len(damage) == 0 {
-			// Its files were on the disk before it had its name. Whether that is so of the
-			// name too only the process knows that made it, which may have been killed.
+			// Its files were on the disk before it had its name. Only the process that
+			// made it knows whether its name is, too, and that process may have been
+			// killed.
 			return errors.Join(atomicfile.SyncDir(parent), atomicfile.SyncDir(r.folders()))
 		}
 		release, ok, err := r.tryFolder(p.Manifest.ID, p.revision())

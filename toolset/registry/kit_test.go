@@ -117,8 +117,8 @@ func (w *world) sound() {
 	w.asRebuilt()
 }
 
-// asRebuilt checks that the mirror, which changes bring up piece by piece, is the
-// one that the records as a whole give.
+// asRebuilt checks that the mirror, which changes update piece by piece, is the one
+// that is built from all records.
 func (w *world) asRebuilt() {
 	w.t.Helper()
 	before, err := os.ReadFile(mirrorFile(w.dir))

@@ -13,9 +13,9 @@ import (
 type Mirror struct {
 	// Generation counts the changes of the records.
 	Generation int64
-	// Toolsets are the installed toolsets, by id, or those that were asked for.
+	// Toolsets are the installed toolsets, by id, or those that were requested.
 	Toolsets []MirrorToolset
-	// Servers are the MCP servers, by id, or those that were asked for.
+	// Servers are the MCP servers, by id, or those that were requested.
 	Servers []MirrorServer
 	// Builtins are the builtin tools that the user changed something about, by
 	// id.

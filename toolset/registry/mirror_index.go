@@ -19,10 +19,10 @@ import (
 // version 2 the file contained what the parts do now.
 const indexVersion = 3
 
-// Index is toolsets.json: the installed toolsets and MCP servers by name, with
-// what is needed to choose among them. What one of them consists of is in a file
-// of its own, its part, so that a turn reads those parts alone that it uses, and
-// a change writes those alone that it changed.
+// Index is toolsets.json: the installed toolsets and MCP servers by name, with what is
+// needed to choose among them. The contents of each of them are in a separate file, its
+// part, so that a turn reads those parts alone that it uses, and a change writes those
+// alone that it changed.
 type Index struct {
 	Version    int   `json:"mirror"`
 	Generation int64 `json:"generation"`
@@ -132,15 +132,15 @@ func ReadIndex(dataDir string) (*Index, error) {
 	return x, nil
 }
 
-// mirrorMark is there from the first change on, so that a data directory
-// without a mirror is known to be new or to lack it.
+// mirrorMark exists from the first change on, so that a data directory without a mirror
+// is known to be new or to lack it.
 const mirrorMark = "toolsets"
 
 // ReadMirror reads the index and all parts, without the store; the error is as
 // [ReadIndex] has it.
 func ReadMirror(dataDir string) (*Mirror, error) { return ReadParts(dataDir, Wanted{}) }
 
-// ReadParts reads the index and the parts that are wanted.
+// ReadParts reads the index and the wanted parts.
 func ReadParts(dataDir string, want Wanted) (*Mirror, error) {
 	// A change may remove a part between the reading of the index and of the part.
 	const attempts = 5
@@ -160,9 +160,8 @@ func ReadParts(dataDir string, want Wanted) (*Mirror, error) {
 	return nil, ErrNoMirror
 }
 
-// Read reads the parts of an index that are wanted. The error is [ErrNoMirror]
-// where one is missing or damaged: then the index is an old one, or the parts have
-// to be written again.
+// Read reads the wanted parts of an index. The error is [ErrNoMirror] if one is missing
+// or damaged: then the index is an old one, or the parts have to be written again.
 func (x *Index) Read(dataDir string, want Wanted) (*Mirror, error) {
 	m := &Mirror{Generation: x.Generation, Builtins: x.Builtins}
 	for i := range x.Toolsets {
@@ -190,7 +189,7 @@ func (x *Index) Read(dataDir string, want Wanted) (*Mirror, error) {
 	return m, nil
 }
 
-// readPart reads a part, which must be what its name says.
+// readPart reads a part, whose content must match the hash in its name.
 func readPart(dataDir, sum string, into any) error {
 	data, err := atomicfile.ReadFile(partFile(dataDir, sum))
 	if err != nil || sumOfPart(data) != sum || json.Unmarshal(data, into) != nil {

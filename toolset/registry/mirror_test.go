@@ -38,7 +38,7 @@ func TestChangeWritesItsOwnPartsAlone(t *testing.T) {
 	changes := []struct {
 		name         string
 		change       func(w *world) error
-		fresh, stale int // parts that are new, and that are gone
+		fresh, stale int // parts that are new, and that were removed
 	}{
 		{"import", func(w *world) error { w.numbered(900, 901); return nil }, 2, 0},
 		{"switch a toolset", func(w *world) error { _, err := w.SetEnabled(t.Context(), "set001", false); return err }, 2, 2},
@@ -157,8 +157,8 @@ func TestMirrorOfAnotherVersionIsReplaced(t *testing.T) {
 	}
 }
 
-// Readers beside changes get one state or the note that it has to be read again,
-// and never parts of two.
+// Readers that run during changes get one state or the note that it has to be read
+// again, and never parts of two.
 func TestReadersBesideChangesGetOneState(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

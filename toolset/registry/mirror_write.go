@@ -84,8 +84,8 @@ func toolsetOf(toolID string) touched {
 	return touched{}
 }
 
-// bringUp writes the mirror after a change of the records or a failed attempt,
-// also when ctx has ended meanwhile: the records are what they are.
+// bringUp writes the mirror after a change of the records or a failed attempt, also
+// when ctx has ended meanwhile: the records may have changed already.
 func (r *Registry) bringUp(ctx context.Context, before *Index, t touched) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), kv.DefaultWait)
 	defer cancel()
@@ -109,9 +109,9 @@ func dropMirror(dataDir string) error {
 	return atomicfile.SyncDir(dataDir)
 }
 
-// writeMirror writes the mirror. Where before is the index of one change ago, only
-// what was touched since is read and written; else everything is. The caller holds
-// the mirror's lock.
+// writeMirror writes the mirror. If before is the index of one change ago, only what
+// was touched since is read and written, otherwise everything. The caller holds the
+// mirror's lock.
 func (r *Registry) writeMirror(ctx context.Context, before *Index, t touched) (*Index, error) {
 	b := &mirrorBuild{registry: r, parts: map[string][]byte{}}
 	if err := r.view(ctx, func(tx *kv.Tx) error { return b.run(tx, before, t) }); err != nil {
@@ -322,7 +322,7 @@ func dropParts(dataDir string, before, now *Index) {
 	}
 	entries, err := os.ReadDir(partsDir(dataDir))
 	if err != nil {
-		return // there are none
+		return // there are no parts
 	}
 	for _, e := range entries {
 		if sum, _, _ := strings.Cut(e.Name(), "."); !used[sum] {
@@ -409,7 +409,7 @@ func (r *Registry) mirrorToolset(tx *kv.Tx, id string) (MirrorToolset, error) {
 	return t, nil
 }
 
-// problem says why a whole toolset can't be used.
+// problem returns why a whole toolset can't be used.
 func (r *Registry) problem(set *rows) string {
 	if set.set.Revoked != nil {
 		return "its approval was taken back; fettle toolset trust " + set.set.ID + " gives it again"

@@ -125,8 +125,8 @@ func (e *BusyError) Error() string {
 	return e.Owner + " changes the toolsets"
 }
 
-// lock takes one of the locks in the data directory, after having taken hold of that
-// as a whole: nothing is changed without one of them.
+// lock takes one of the locks in the data directory, after it has taken the lock of the
+// whole directory: nothing is changed without one of them.
 func (r *Registry) lock(ctx context.Context, name string) (func(), error) {
 	letGo, err := r.o.Hold(ctx)
 	if err != nil {
@@ -165,9 +165,9 @@ func lockPath(dataDir, name string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// change runs fn as one transaction that is safe from a power cut, with the
-// mirror out of the way, and writes the mirror after it. fn changes the records of
-// nothing but t. The caller holds the lock of changes.
+// change runs fn as one transaction that is safe from a power cut, with the mirror
+// removed, and writes the mirror after it. fn changes the records of nothing but t. The
+// caller holds the lock of changes.
 func (r *Registry) change(ctx context.Context, t touched, fn func(*kv.Tx) error) error {
 	release, err := r.lock(ctx, mirrorLock)
 	if err != nil {
@@ -194,7 +194,7 @@ func (r *Registry) change(ctx context.Context, t touched, fn func(*kv.Tx) error)
 	if err != nil {
 		return errors.Join(err, r.bringUp(ctx, before, t))
 	}
-	// The change is made. Where the mirror can't be written, the next reader finds none
+	// The change is made. If the mirror can't be written, the next reader finds none
 	// and reads the records.
 	_ = r.bringUp(ctx, before, t)
 	return nil

@@ -1,27 +1,26 @@
-// Package sandbox starts processes that can reach what their policy grants and
-// nothing else, and that are all gone when they should be: with the call, with
-// the turn, and with fettle itself, however it ends. It is a [toolset.Launcher].
+// Package sandbox starts processes that can reach what their policy grants and nothing
+// else, and that have all ended when they should: with the call, with the turn, and with
+// fettle itself, however it ends. It is a [toolset.Launcher].
 //
-// It is containment, not safety: a fault in the kernel beats all of it. It
-// knows nothing of Python, MCP or tools, decides no policy, and asks nobody.
+// It is containment, not safety: a fault in the kernel defeats all of it. It does not
+// depend on Python, MCP or tools, decides no policy, and does not prompt the user.
 //
 // # How a process is started
 //
-// fettle starts its own program again as the keeper; whatever program links
-// this package can be one, tests included (see package keeper). The keeper gets
-// the policy over a socket, builds the sandbox around itself, starts the
-// process in it, and stays: it is the parent of all that the process leaves
-// behind, forwards signals, watches limits, and ends everything when the
-// process ends, when it is told to, or when the socket closes, as it does when
-// fettle is killed.
+// fettle starts its own program again as the keeper; whatever program links this package
+// can be one, tests included (see package keeper). The keeper gets the policy over a
+// socket, builds the sandbox around itself, starts the process in it, and stays: it is the
+// parent of all that the process leaves behind, forwards signals, watches limits, and ends
+// everything when the process ends, when fettle requests it, or when the socket closes, as
+// it does when fettle is killed.
 //
 // # The levels
 //
-// Full, on Linux: user, pid, network, ipc and mount namespaces; a root of its
-// own that holds what the policy grants, the system's programs read-only, a
-// few devices, fresh /proc, /tmp and /dev/shm; seccomp; Landlock where there
-// is one, as a second wall; no capabilities, no new privileges. The keeper is
-// process 1 of its pid namespace, so that the kernel ends all with it.
+// Full, on Linux: user, pid, network, ipc and mount namespaces; a separate root that
+// contains what the policy grants, the system's programs read-only, a few devices, fresh
+// /proc, /tmp and /dev/shm; seccomp; Landlock where there is one, as a second wall; no
+// capabilities, no new privileges. The keeper is process 1 of its pid namespace, so that
+// the kernel ends all with it.
 //
 // Reduced, on Linux without user namespaces: Landlock from version 3 on, and
 // seccomp. A tool can see that files exist elsewhere, and change their
@@ -40,10 +39,10 @@
 //
 // # Ports
 //
-// A process whose policy says Serves has the loopback of its network, where it may
-// listen. At full nobody else is in that network; [toolset.Reacher] connects to it from
-// outside: the keeper makes the connection and hands the socket over. The same has all
-// processes of a sandbox stand still for a while.
+// A process whose policy sets Serves has the loopback of its network, where it may listen.
+// At full no other process is in that network; [toolset.Reacher] connects to it from
+// outside: the keeper makes the connection and hands the socket over. The keeper can also
+// pause all processes of a sandbox for a while.
 //
 // # Limits
 //
@@ -61,7 +60,7 @@
 //
 // # Concurrency
 //
-// A [Launcher] and its processes are safe for concurrent use. Each process has
-// goroutines of its own, which its Wait outlasts; [Launcher.Close] ends every
-// process and waits. Every wait on a keeper is bounded.
+// A [Launcher] and its processes are safe for concurrent use. Each process has its own
+// goroutines, which end before its Wait returns; [Launcher.Close] ends every process and
+// waits. Every wait on a keeper is bounded.
 package sandbox

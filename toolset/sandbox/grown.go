@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// lookEvery is how often free space is asked for, which is two system calls: a disk
-	// takes some hundred megabytes in that time.
+	// lookEvery is the interval at which free space is checked, which is two system
+	// calls: a disk takes some hundred megabytes in that time.
 	lookEvery = 100 * time.Millisecond
 	// walkShare bounds what walking the workspace takes of a processor: after a
 	// walk the next waits for so many times as long as it took.
@@ -78,7 +78,7 @@ func forced() context.Context {
 	return ctx
 }
 
-// lookOut returns with a cause, or with none when the process is over. The workspace is
+// lookOut returns a cause, or an empty one when the process has ended. The workspace is
 // walked as soon as its disk has lost as much as the process may still write, so that it
 // can't write much more between two walks, and now and then in any case.
 func (p *process) lookOut(base size) (toolset.Cause, string) {
@@ -120,8 +120,8 @@ func (p *process) lookOut(base size) (toolset.Cause, string) {
 	}
 }
 
-// overTemp returns a cause where the folder for temporary files, which only level full
-// has in memory with a bound of its own, holds too much.
+// overTemp returns a cause if the folder for temporary files, which only level full has
+// in memory with its own bound, holds too much.
 func (p *process) overTemp() (toolset.Cause, string) {
 	if p.temp == "" || p.limits.Temp < 0 && p.limits.TempFiles < 0 {
 		return "", ""
@@ -146,7 +146,8 @@ func (p *process) walk(limit time.Duration) (s size, whole bool) {
 	return s, whole
 }
 
-// sizeOf counts what a folder holds, and stops where that takes longer than limit.
+// sizeOf returns the size of a folder's content, and stops if that takes longer than
+// limit.
 func (p *process) sizeOf(dir string, limit time.Duration) (s size) {
 	begun := time.Now()
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

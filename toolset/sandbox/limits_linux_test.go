@@ -192,8 +192,8 @@ func TestNoLimits(t *testing.T) {
 	})
 }
 
-// Memory counts whatever it is called: what a process can hold without having it mapped,
-// and without a process.
+// Memory counts regardless of its kind: also what a process can hold without having it
+// mapped, and without a process.
 func TestMemoryOutsideOfProcesses(t *testing.T) {
 	t.Parallel()
 	needLevel(t, toolset.LevelFull)

@@ -10,7 +10,7 @@ import (
 	"github.com/fettle-cli/fettle/toolset/sandbox"
 )
 
-// ownWorld is a home with fettle's own state in it, and what tools are given.
+// ownWorld is a home with fettle's own state in it, and the grants of tools.
 func ownWorld(t *testing.T) (home string, own toolset.OwnState) {
 	t.Helper()
 	home = tempDir(t)
@@ -32,7 +32,7 @@ func ownWorld(t *testing.T) (home string, own toolset.OwnState) {
 }
 
 // A grant that is fettle's own state, or is inside of it, is refused at each level,
-// whatever way it is written.
+// however it is written.
 func TestGrantsOfOwnStateAreRefused(t *testing.T) {
 	t.Parallel()
 	levels(t, func(t *testing.T, level toolset.Level) {
@@ -62,7 +62,7 @@ func TestGrantsOfOwnStateAreRefused(t *testing.T) {
 }
 
 // A grant that contains fettle's own state doesn't reach it, for reading and writing
-// alike; what fettle lends inside of it is there.
+// alike; what fettle lends inside of it can be reached.
 func TestOwnStateInsideOfAGrantIsHidden(t *testing.T) {
 	t.Parallel()
 	needLevel(t, toolset.LevelFull)

@@ -20,7 +20,8 @@ type plan struct {
 	policy  toolset.Policy
 	command toolset.Command
 	limits  toolset.Limits
-	// hides is a grant that contains fettle's own state, which level full hides; "" is none.
+	// hides is a grant that contains fettle's own state, which level full hides; "" means
+	// none.
 	hides string
 }
 
@@ -139,7 +140,7 @@ func (pl *plan) grantsOf(p toolset.Policy, own toolset.OwnState) ([]keeper.Grant
 }
 
 // hidden are the parts of grants that are fettle's own state. The folders on the way to
-// one are mounts of their own where a process may write: it could rename them otherwise
+// one are separate mounts if a process may write there: it could rename them otherwise
 // and put others in their place.
 func (pl *plan) hidden(own toolset.OwnState, granted []keeper.Grant) ([]keeper.Grant, error) {
 	var out []keeper.Grant
@@ -170,16 +171,16 @@ func (pl *plan) hidden(own toolset.OwnState, granted []keeper.Grant) ([]keeper.G
 }
 
 // apart reports whether something hidden is between two grants, so that the upper one
-// doesn't give the lower one.
+// doesn't include the lower one.
 func apart(g, upper keeper.Grant, hidden []keeper.Grant) bool {
 	return slices.ContainsFunc(hidden, func(h keeper.Grant) bool {
 		return h.Hidden && strings.HasPrefix(g.Path, h.Path+"/") && strings.HasPrefix(h.Path, upper.Path+"/")
 	})
 }
 
-// sealed are grants that take writing away again: each is mounted over what it is inside
-// of. A placeholder takes the name of one that doesn't exist. What isn't inside of
-// something writable is safe as it is.
+// sealed returns the grants that make a part of another grant read-only again: each is
+// mounted over the one that contains it. A placeholder takes the name of one that
+// doesn't exist. Paths that are not inside of a writable grant need no seal.
 func sealed(paths []string, granted []keeper.Grant) []keeper.Grant {
 	writable := func(path string) bool {
 		return slices.ContainsFunc(granted, func(g keeper.Grant) bool { return g.Write && strings.HasPrefix(path, g.Path+"/") })

@@ -36,7 +36,7 @@ type process struct {
 
 	cmd      *exec.Cmd
 	control  control
-	temp     string       // the folder for temporary files where there is no private one
+	temp     string       // the folder for temporary files if there is no private one
 	dropTemp func() error // removes it
 	stdin    *os.File
 	stdout   *os.File
@@ -274,7 +274,7 @@ func (p *process) removeTemp() {
 }
 
 // removePlaceholders removes the empty folders that took the names of what a policy seals.
-// One that is in use in another sandbox is made again by the next start.
+// If one is in use in another sandbox, the next start makes it again.
 func (p *process) removePlaceholders() {
 	if p.level != toolset.LevelFull {
 		return

@@ -18,8 +18,8 @@ func freeSpace(dir string) int64 {
 	return int64(st.Bavail) * int64(st.Bsize)
 }
 
-// freeFiles is how many files can still be made on a folder's disk; -1 is unknown, as on
-// file systems that have no such number.
+// freeFiles is how many files can still be made on a folder's disk; -1 means unknown, as
+// on file systems without such a number.
 func freeFiles(dir string) int64 {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil || st.Files == 0 {

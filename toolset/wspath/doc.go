@@ -1,7 +1,7 @@
 // Package wspath resolves paths that models write: which file of a workspace a spelling
-// means, whatever links, dots, quotes or letter case the spelling has. The builtin tools
-// open what it returns, and package permission compares rules with what it returns, so
-// that a rule and an action never disagree about the file.
+// means, regardless of links, dots, quotes or letter case in the spelling. The builtin
+// tools open what it returns, and package permission compares rules with what it
+// returns, so that a rule and an action never disagree about the file.
 //
 // [Name] and [Find] are for the tools: they return errors that a model can act on. [Of]
 // is for rules: it accepts every string, reports paths outside the workspace, too, and

@@ -113,7 +113,7 @@ func components(name string) []string {
 	return parts
 }
 
-// step goes on to a component that exists, by its true name.
+// step continues to a component that exists, by its true name.
 func (at *Place) step(ws *toolset.Workspace, part string, info fs.FileInfo) {
 	if ignoresCase(ws, at.Name, part, info) {
 		at.Fold = true
@@ -265,7 +265,7 @@ func linkTarget(ws *toolset.Workspace, link string) ([]string, error) {
 		if !ok {
 			return nil, leadsOut(link)
 		}
-		// From the root down, whatever folder the link lies in.
+		// From the root down, regardless of the folder that contains the link.
 		up := make([]string, strings.Count(link, "/"))
 		for i := range up {
 			up[i] = ".."
@@ -295,7 +295,7 @@ func RefuseGit(ws *toolset.Workspace, dir, part string) error {
 	return nil
 }
 
-// KindName returns what a file is, where it is not a regular one.
+// KindName returns the kind of a file that is not a regular one.
 func KindName(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

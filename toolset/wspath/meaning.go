@@ -25,7 +25,7 @@ type Meaning struct {
 
 // Of returns what a value means as a path. It accepts every string: a value that cannot be
 // a path means itself. Without a workspace (nil, or one without a root) only the spelling
-// is looked at.
+// is used.
 func Of(ws *toolset.Workspace, value string) Meaning {
 	var m Meaning
 	if value == "" || len(value) > maxPath || strings.ContainsRune(value, 0) {

@@ -15,8 +15,8 @@ import (
 const maxPath = 4096
 
 // Name returns the name below the workspace that a path means by its spelling: relative,
-// clean, with slashes. It looks at the file system only for an absolute path, which may
-// lie inside the workspace, and for a quoted one, which may be a name as [Show] writes it.
+// clean, with slashes. It reads the file system only for an absolute path, which may lie
+// inside the workspace, and for a quoted one, which may be a name as [Show] writes it.
 // Errors are [*toolset.ToolError]s.
 func Name(ws *toolset.Workspace, given string) (string, error) {
 	switch {

@@ -11,8 +11,9 @@ import (
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 )
 
-// RemoveLeftover removes what a killed Replace has left next to the file: for a
-// private file that is a secret. It costs one look where there is nothing.
+// RemoveLeftover removes the temporary file that a killed Replace has left next to the
+// file: for a private file it contains a secret. It costs one system call if there is
+// none.
 func RemoveLeftover(path string) error {
 	file, err := real(path)
 	if err != nil {
@@ -22,8 +23,7 @@ func RemoveLeftover(path string) error {
 	return err
 }
 
-// real returns the file that a path leads to, or the path itself where it leads
-// to none.
+// real returns the file that a path leads to, or the path itself if it leads to none.
 func real(path string) (string, error) {
 	file, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {

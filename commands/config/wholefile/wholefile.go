@@ -68,7 +68,7 @@ func resolve(path string) (string, error) {
 		path = filepath.Join(real, base)
 		to, err := os.Readlink(path)
 		if err != nil {
-			return path, nil // it is no link, or not there
+			return path, nil // it is not a link, or does not exist
 		}
 		if !filepath.IsAbs(to) {
 			to = real + string(filepath.Separator) + to // not cleaned: a folder of it may be a link

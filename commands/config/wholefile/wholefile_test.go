@@ -146,8 +146,8 @@ func TestLockEnds(t *testing.T) {
 	}
 }
 
-// All names of a file have one lock: links, links to links, links to a file that
-// isn't there yet, folders that are links, and relative names.
+// All names of a file have one lock: links, links to links, links to a file that does
+// not exist yet, folders that are links, and relative names.
 func TestAllNamesOfAFileHaveOneLock(t *testing.T) {
 	t.Parallel()
 	needLinks(t)
@@ -206,7 +206,8 @@ func locksBelow(t *testing.T, dir string) []string {
 	return out
 }
 
-// needLinks skips a test where links can't be made, or can't be told from files.
+// needLinks skips a test where links can't be made, or can't be distinguished from
+// files.
 func needLinks(t *testing.T) {
 	t.Helper()
 	link := filepath.Join(t.TempDir(), "link")
@@ -256,7 +257,7 @@ func TestSecretOfAKilledReplaceIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{real, link} {
-		left := filepath.Join(dir, ".real.yaml.fettle-new") // by its name a dead one's: nobody has it open
+		left := filepath.Join(dir, ".real.yaml.fettle-new") // named as a dead owner; no process has it open
 		if err := os.WriteFile(left, []byte("a: sk-secret\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,12 @@
-// Package script is a provider whose models are files: `script/FILE` plays a
-// written or recorded model through the same path as a real one. The demo, CI
-// and the engine's tests run on it, and [Record] writes such a file from any
-// other provider. It is no mock: it answers what its file says, refuses what
-// the file can't answer, and fails in the ways in which real models fail.
+// Package script is a provider whose models are files: `script/FILE` plays a written or
+// recorded model through the same path as a real one. The demo, CI and the engine's tests run
+// on it, and [Record] writes such a file from any other provider. It is not a mock: it answers
+// what its file contains, refuses what the file can't answer, and fails in the ways in which
+// real models fail.
 //
 // # Vocabulary
 //
-//   - Script: one file; what it says of itself and its responses.
+//   - Script: one file; its description of the model and its responses.
 //   - Response: what the model answers to one request.
 //   - Question: the text of the last user message of a request.
 //   - Step: how many assistant messages follow the question in a request; 0 is
@@ -15,13 +15,12 @@
 //
 // # Names
 //
-// The name behind `script/` is a path as it was typed, against [Options.Dir]
-// where it is relative: `script/tape.jsonl`, `script//tmp/tape.jsonl`,
-// `script/C:\tape.jsonl`. A name that begins with a colon is looked up in
-// [Options.FS] and nowhere else: `script/:demo` is its file demo or, failing
-// that, demo.yaml, demo.yml or demo.jsonl. A file whose own name begins with a
-// colon is reached by `script/./:x`. A file is read when it is first asked
-// for, and again once its size or time has changed.
+// The name behind `script/` is a path as it was typed, against [Options.Dir] where it is
+// relative: `script/tape.jsonl`, `script//tmp/tape.jsonl`, `script/C:\tape.jsonl`. A name that
+// begins with a colon is looked up in [Options.FS] and nowhere else: `script/:demo` is its file
+// demo or, failing that, demo.yaml, demo.yml or demo.jsonl. A file whose own name begins with a
+// colon is reached by `script/./:x`. A file is read when it is first requested, and again once
+// its size or time has changed.
 //
 // [Options.Named] limits the files to those that the user has named. The names of
 // models also come from clients, from bundles and from stored chats, and a script
@@ -29,8 +28,8 @@
 //
 // # The written form
 //
-// YAML, for people. Keys that nobody knows, wrong types, doubled keys and what
-// can't stand together are errors with their line and column.
+// YAML, for people. Unknown keys, wrong types, doubled keys and keys that exclude each other
+// are errors with their line and column.
 //
 //	model: a patient bookkeeper       # shown to people; optional
 //	pace: 15ms                        # a wait before each delta; default none
@@ -44,7 +43,7 @@
 //	responses:
 //	  - when: (?i)orders              # RE2, anywhere in the question
 //	    system: ^You are the Scribe   # RE2, anywhere in the system prompt
-//	    seen: wrote a draft           # RE2, anywhere in what the messages say
+//	    seen: wrote a draft           # RE2, anywhere in the texts of the messages
 //	    step: 0                       # see Step above
 //	    expect:                       # else the request is rejected
 //	      system: [be brief]          #   parts of the system prompt,
@@ -68,67 +67,61 @@
 //	  - {text: It stops without its e, cut: true}
 //	  - {hang: true}                  # waits until the caller gives up
 //
-// A response that ends in error, cut or hang gives what it has before, and no
-// call and no meta delta. A call without an id gets one that depends on its
-// place alone. The kinds of error are those of provider.Kind: broken,
-// rate_limited, overloaded, slow_start, unreachable, unauthorised,
-// unknown_model, context_full, unsupported (with feature: tools, images,
-// thinking or schema), rejected and undecodable. In a list of deltas the key
-// is the kind: reasoning, reasoning-details, content, tool-call ({id, name,
-// args}), annotations, meta or footnote; an item is a batch of its own unless
-// it is a batch. A list without meta gets one.
+// A response that ends in error, cut or hang returns the deltas before that, and no call and no
+// meta delta. A call without an id gets one that depends on its place alone. The kinds of error
+// are those of provider.Kind: broken, rate_limited, overloaded, slow_start, unreachable,
+// unauthorised, unknown_model, context_full, unsupported (with feature: tools, images, thinking
+// or schema), rejected and undecodable. In a list of deltas the key is the kind: reasoning,
+// reasoning-details, content, tool-call ({id, name, args}), annotations, meta or footnote; an
+// item becomes a separate batch unless it is a batch. A list without meta gets one.
 //
-// A capability that is `refuses` is unknown to who asks about the model, and a
-// request that uses it is refused as unsupported, as real models do; `no` is
-// refused too, except for schema, since a provider without structured output
-// asks for it in words.
+// A capability that is `refuses` is reported as unknown when the model is described, and a
+// request that uses it is refused as unsupported, as real models do; `no` is refused too,
+// except for schema, since a provider without structured output asks for it in words.
 //
 // # Which response answers
 //
-// The choice is a pure function of the request, so the provider keeps no place
-// in a conversation and chats beside each other don't meet. Each response has
-// a condition:
+// The choice is a pure function of the request, so the provider keeps no place in a
+// conversation, and concurrent chats don't affect each other. Each response has a condition:
 //
 //   - with some of `when`, `system`, `seen` and `step`, that all that it has
 //     hold;
 //   - with none of them, that it is the n-th of those with none (from 0) and
 //     the request has n answers so far.
 //
-// Agents that answer one question together are told apart by `system`, since
-// each has its prompt, and the first request of one from a later one by `seen`.
+// Agents that answer one question together are distinguished by `system`, since each has its
+// prompt, and the first request of one from a later one by `seen`.
 //
-// The first response of the file whose condition holds answers. `when: ""`
-// holds always, which makes a last response for everything else. Where nothing
-// holds, the request is rejected and the error says which step was asked for.
+// The first response of the file whose condition holds answers. `when: ""` holds always, which
+// makes a last response for everything else. Where nothing holds, the request is rejected and
+// the error names the requested step.
 //
 // # The recorded form
 //
-// JSON lines, for programs. The first line is a header, `{"fettle_script":1}`,
-// which may have the other keys that stand at the top of a written script; a
-// header further down, as appending makes them, is checked and changes
-// nothing. Every other line is a response, with the same keys and the same
-// strictness, and with what the recorder adds:
+// JSON lines, for programs. The first line is a header, `{"fettle_script":1}`, which may have
+// the other keys at the top of a written script; a header further down, as appending makes
+// them, is checked and changes nothing. Every other line is a response, with the same keys and
+// the same strictness, and with what the recorder adds:
 //
 //	{"at":0,"asked":"5d41402a","told":"e3b0c442","given":"2cf24dba","from":"ollama/qwen3:8b","deltas":[…]}
 //
-// `at` is the answers so far when it was asked, `asked` a short hash of the
-// question, `told` one of the system prompt, `given` one of all that the
-// messages said, and `from` says for people who answered. The lowest `at` of a
-// file counts as 0, so that a recording may begin in the middle of a chat. Of
-// the lines with the `at` of the request, the one answers that has the same
-// said to the same prompt, else the same prompt, else the same question, and of
-// several such ones the last: a retry replaces the try before it, questions
-// that were recorded one after the other are told apart, and so are agents that
-// answer one question together. Lines without `at` answer
-// as written responses do, if no recorded one does.
+// `at` is the answers so far when it was asked, `asked` a short hash of the question, `told`
+// one of the system prompt, `given` one of all texts of the messages, and `from` names for
+// people the model that answered. The lowest `at` of a file counts as 0, so that a recording
+// may begin in the middle of a chat. Of the lines with the `at` of the request, the one answers
+// that has the same messages with the same prompt, else the same prompt, else the same
+// question, and of several such ones the last: a retry replaces the try before it, questions
+// that were recorded one after the other are distinguished, and so are agents that answer one
+// question together. Lines without `at` answer as written responses do, if no recorded one
+// does.
 //
-// A replay gives the batches as they came, with the wait before each. Text is
-// kept exactly if it is valid UTF-8; JSON (arguments, details, annotations) is
-// kept but for the white space between its tokens. Of a response that broke
-// off, calls that had come already are kept in the file and not played.
+// A replay returns the batches as they came, with the wait before each. Text is kept exactly if
+// it is valid UTF-8; JSON (arguments, details, annotations) is kept but for the white space
+// between its tokens. Of a response that broke off, calls that had come already are kept in the
+// file and not played.
 //
-// The form is told from the content: a first line that begins with the key
-// fettle_script, or a name that ends in .jsonl or .ndjson, is the recorded one.
+// The form is determined by the content: a first line that begins with the key fettle_script,
+// or a name that ends in .jsonl or .ndjson, is the recorded one.
 //
 // # Limits and promises
 //

@@ -28,8 +28,8 @@ type Options struct {
 	// names (clients, bundles, stored chats) must not choose it. nil plays every
 	// file. Names in FS are always played. It must be safe for concurrent use.
 	Named func(name string) bool
-	// Terse leaves the content of scripts out of errors. It is for programs that
-	// show errors to others than the user who wrote the script.
+	// Terse leaves the content of scripts out of errors. It is for programs that show
+	// errors to users other than the author of the script.
 	Terse bool
 }
 

@@ -118,7 +118,7 @@ func (k *keeper) landlock(version int) error {
 	}
 	for _, g := range k.Grants {
 		switch {
-		case g.Link, g.Hidden, g.Placeholder, g.Made: // a link grants nothing; for the others the grant above counts, or mounts of their own, which are read-only
+		case g.Link, g.Hidden, g.Placeholder, g.Made: // a link grants nothing; for the others the grant above counts, or separate mounts, which are read-only
 		case g.Write:
 			errs = append(errs, allow(g.Path, writer))
 		case k.Level != Full:

@@ -110,7 +110,7 @@ func hide(g Grant) error {
 	info, err := os.Lstat(oldRoot + g.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		if !g.Write {
-			return nil // nothing is there, and no process can change that
+			return nil // it does not exist, and no process can change that
 		}
 		if err := os.MkdirAll(g.Path, 0o700); err != nil {
 			return err
@@ -150,7 +150,7 @@ func placehold(g Grant) error {
 	}
 	info, err := os.Lstat(g.Path)
 	if err != nil || !info.IsDir() {
-		return err // it was made just now, and is no folder: the check after the call sees it
+		return err // it was made just now, and is not a folder: the check after the call detects it
 	}
 	return unix.Mount("tmpfs", g.Path, "tmpfs", unix.MS_RDONLY|plain|unix.MS_NOEXEC, "size=4k,nr_inodes=1,mode=0555")
 }

@@ -140,8 +140,8 @@ func (k *keeper) keepsUnixSockets() bool {
 	return true
 }
 
-// modeCall is a call that gives a file its permissions: the numbers of the arguments
-// with the permissions and, where these count with some flags alone, with the flags.
+// modeCall is a call that sets a file's permissions: the numbers of the arguments with
+// the permissions and, where these count with some flags alone, with the flags.
 type modeCall struct {
 	number      uintptr
 	mode, flags uint32
@@ -234,8 +234,8 @@ var deniedCalls = []uintptr{
 	unix.SYS_NFSSERVCTL,
 }
 
-// sharedCalls reach what all programs of the user share, where a process has no
-// namespace of its own: System V memory, semaphores and messages, and POSIX messages.
+// sharedCalls reach what all programs of the user share, if a process has no separate
+// namespace: System V memory, semaphores and messages, and POSIX messages.
 var sharedCalls = []uintptr{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
 	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,

@@ -15,7 +15,7 @@ var deniedHere = []uintptr{
 	unix.SYS_MODIFY_LDT, unix.SYS__SYSCTL,
 }
 
-// modeCallsHere are the calls of this processor that give a file its permissions.
+// modeCallsHere are the calls of this processor that set a file's permissions.
 var modeCallsHere = []modeCall{
 	{number: unix.SYS_CHMOD, mode: 1}, {number: unix.SYS_CREAT, mode: 1}, {number: unix.SYS_MKNOD, mode: 1}, {number: unix.SYS_MKDIR, mode: 1},
 	{number: unix.SYS_OPEN, mode: 2, flags: 1},

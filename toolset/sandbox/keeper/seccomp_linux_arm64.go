@@ -12,5 +12,6 @@ const (
 // deniedHere is empty: this processor has no calls of its own to refuse.
 var deniedHere = []uintptr{}
 
-// modeCallsHere is empty, as this processor has none beyond those of all.
+// modeCallsHere is empty, since this processor has no calls beyond those of all
+// processors.
 var modeCallsHere = []modeCall{}

@@ -11,5 +11,5 @@ const (
 // deniedHere is empty, as there is no filter.
 var deniedHere = []uintptr{}
 
-// modeCallsHere is empty, as there is no filter.
+// modeCallsHere is empty, since this processor has no filter.
 var modeCallsHere = []modeCall{}

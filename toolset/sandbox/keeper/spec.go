@@ -78,8 +78,9 @@ type Grant struct {
 	System bool `json:"system,omitempty"`
 	// Link is a symbolic link, which is shown as one and grants nothing.
 	Link bool `json:"link,omitempty"`
-	// Hidden shows an empty folder, or a file that can't be opened, in the place of what
-	// the machine has at Path. Where a grant above writes, one that is missing is made.
+	// Hidden shows an empty folder, or a file that can't be opened, in place of the
+	// machine's file or folder at Path. If a grant above it can be written to, a missing
+	// one is created.
 	Hidden bool `json:"hidden,omitempty"`
 	// Made is a folder that is made where it doesn't exist.
 	Made bool `json:"made,omitempty"`

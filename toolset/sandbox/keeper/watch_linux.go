@@ -126,7 +126,7 @@ func (k *keeper) inFiles() int64 {
 }
 
 // inSegments is what System V shared memory and messages hold, whether or not a process
-// has them attached. Only level full has a namespace of its own for them, and elsewhere
+// has them attached. Only level full has a separate namespace for them, and elsewhere
 // no process can make any.
 func (k *keeper) inSegments() int64 {
 	if k.Level != Full {
