@@ -73,6 +73,7 @@ type statesAPI interface {
 	StateChanges(ctx context.Context, m *engine.Manifest, most int) ([]event.Change, int, error)
 	Undo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
 	Redo(context.Context, engine.RestoreRequest) (*engine.Restored, error)
+	Pending(context.Context, engine.Chat) (*engine.Pending, error)
 	RestoreState(ctx context.Context, manifest string, req engine.RestoreRequest) (*engine.Restored, error)
 }
 

@@ -2462,6 +2462,7 @@ export interface components {
         };
         chat: {
             chat: components["schemas"]["Chat"];
+            pending?: string;
             turn_id?: string;
         };
         chats: {
@@ -3203,6 +3204,7 @@ export interface components {
         states: {
             chat_id: string;
             more?: boolean;
+            pending?: string;
             states: components["schemas"]["workspaceState"][];
         };
         switch: {
