@@ -140,7 +140,17 @@
 //
 // Full disks: Badger writes through mapped sparse files, and a page that the disk has no room
 // for ends the process with SIGBUS. So the logs get their blocks before each write, and before
-// each opening, merge and close the disk is checked for room for their tables; a fault in a
-// goroutine of the caller is an error. What remains is a disk that another program fills within
-// the milliseconds between such a look and the table.
+// each opening, merge and close the disk is checked for room for their tables. A fault in a
+// goroutine of the caller is a [FullError] or a [DirError].
+//
+// A fault in a goroutine of Badger's own ends the process with Go's exit status 2 and a stack
+// trace: debug.SetPanicOnFault holds for one goroutine, and Badger has no hook in its own.
+// Three cases remain. Another program fills the disk within the milliseconds between a check
+// and the writing of a table, in a merge or at a close. The disk can't read (EIO) the index of
+// a table of a sealed store, which Badger reads through a map as it opens the store; without a
+// seal the index is read by a read call first, and is a [CorruptError]. The disk can't read a
+// block that a merge reads, although the check before the merge has read it, since the system
+// has dropped the page in between. Nothing that was acknowledged is lost in any of them: it is
+// in tables or in logs that the next opening reads. [Store.Verify] uses read calls for tables
+// and names the file.
 package kv
