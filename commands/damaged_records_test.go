@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,26 +68,30 @@ func TestCommandsWorkWithDamagedRecords(t *testing.T) {
 		w.Run(0, "toolset", "import", "--yes", commandtest.Toolset(t, name))
 	}
 	for _, name := range []string{"one", "two"} {
-		w.Run(0, "mcp", "add", "--no-test", name, "--", "no-such-program")
+		w.Run(0, "mcp", "add", "--no-test", "server-"+name, "--", "no-such-program")
 		commandtest.Put(t, filepath.Join(w.Dir, name+".txt"), "text of "+name)
 	}
 	w.Run(0, "docs", "add", "one.txt", "two.txt")
+	w.Run(0, "chats", "list") // which stores the turns
 	w.damage("messages", "first question")
 	w.damage("toolsets", "board")
-	w.damage("mcp_servers", "one")
+	w.damage("mcp_servers", "server-one")
 	w.damage("documents", "one.txt", "name")
+	if err := os.Remove(filepath.Join(w.Dir, "data", "toolsets.json")); err != nil { // which is written again from the records
+		t.Fatal(err)
+	}
 	for command, wants := range map[string]struct{ has, names string }{
 		"chats list":                      {"second question", ""},
 		"chats search question":           {"second question", ""},
-		"chats export --all -o markdown":  {"second question", "damaged"},
+		"chats export --all -o json":      {"second question", "damaged"},
 		"chats export 2":                  {"second question", ""},
 		"toolset list":                    {"reviews", "damaged"},
 		"tool list":                       {"reviews", ""},
-		"mcp list":                        {"two", "damaged"},
+		"mcp list":                        {"server-two", "server-one"},
 		"docs list":                       {"two.txt", "damaged"},
 		"doctor":                          {"", ""},
 		"usage":                           {"", ""},
-		"__complete bash -- = chats show": {"second", ""},
+		"__complete bash -- = chats show": {"2", ""},
 		"ask --no-stdin again":            {"Hi.", ""},
 	} {
 		args := strings.Fields(command)
@@ -106,7 +111,7 @@ func TestCommandsWorkWithDamagedRecords(t *testing.T) {
 	w.servesDespiteDamage()
 	// importing and adding again repairs
 	w.Run(0, "toolset", "import", "--yes", commandtest.Toolset(t, "board"))
-	w.Run(0, "mcp", "add", "--replace", "--no-test", "one", "--", "no-such-program")
+	w.Run(0, "mcp", "add", "--replace", "--no-test", "server-one", "--", "no-such-program")
 	for _, list := range []string{"toolset", "mcp"} {
 		if out, _ := w.Run(0, list, "list"); strings.Contains(out, "damaged") {
 			t.Errorf("%s list after the repair: %s", list, out)

@@ -53,7 +53,7 @@ func TestAStoppedProcessThatHoldsALockIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `{responses: [{when: slow, deltas: [{content: Begun}], hang: true}, {when: "", text: Hi.}]}`)
 	w.Run(0, "ask", "--no-stdin", "hi")
-	holder := w.Command("ask", "-c", "--no-stdin", "slow")
+	holder := w.Command("ask", "-c", "-o", "events", "--no-stdin", "slow")
 	out := new(watched)
 	holder.Stdout, holder.Stderr = out, out
 	if err := holder.Start(); err != nil {
