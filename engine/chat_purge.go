@@ -57,6 +57,7 @@ func (e *Engine) PurgeChats(ctx context.Context, p Purge) (Purged, error) {
 		return out, err
 	}
 	defer release()
+	defer e.store.KeepOpen()()
 	for _, d := range due {
 		if err := ctx.Err(); err != nil {
 			return out, err
