@@ -73,7 +73,7 @@ func (e *Engine) Branches(ctx context.Context, ref ChatRef) (Chat, []Branch, err
 
 // listBranches describes all branches of a set, without their changes.
 func (e *Engine) listBranches(tx *kv.Tx, s *branchSet) (out []Branch, err error) {
-	w, err := e.activeWay(tx, s)
+	w, err := e.wayIn(tx, s, s.chat.ActiveLeaf)
 	if err != nil {
 		return nil, err
 	}

@@ -11,21 +11,23 @@ import (
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// activeWay is the way to a chat's active message: by the number of each branch that
-// owns a part of it, the place of the last message in that branch.
-type activeWay struct {
+// chatWay is the way to a message of a chat, for the most the active one: by the number
+// of each branch that owns a part of it, the place of the last message in that branch.
+type chatWay struct {
 	set *branchSet
 	end map[int]int
-	// leaf is the branch that owns the active message; nil if there is none.
-	leaf *branchRecord
+	// leaf is the branch that owns the message; nil if the chat does not have it.
+	leaf   *branchRecord
+	length int // the place of the message
 }
 
-func (e *Engine) activeWay(tx *kv.Tx, s *branchSet) (*activeWay, error) {
-	w := &activeWay{set: s, end: map[int]int{}}
-	b, at, err := e.locate(tx, s, s.chat.ActiveLeaf)
+func (e *Engine) wayIn(tx *kv.Tx, s *branchSet, to string) (*chatWay, error) {
+	w := &chatWay{set: s, end: map[int]int{}}
+	b, at, err := e.locate(tx, s, to)
 	if b == nil || err != nil {
 		return w, err
 	}
+	w.length = at
 	for w.leaf = b; ; b = s.record(b.From) {
 		w.end[b.Number] = at
 		if at = b.At - 1; b.From == 0 {
@@ -34,13 +36,13 @@ func (e *Engine) activeWay(tx *kv.Tx, s *branchSet) (*activeWay, error) {
 	}
 }
 
-// has reports whether the active way has the message at a place of a branch.
-func (w *activeWay) has(branch, at int) bool { return w.end[branch] >= at }
+// has reports whether the way has the message at a place of a branch.
+func (w *chatWay) has(branch, at int) bool { return w.end[branch] >= at }
 
-// divergence returns the first message of a branch that the active way does not have. Of
-// the branch that the active way leads to the end of, it is the first message after the
+// divergence returns the first message of a branch that the way does not have. Of
+// the branch that the way leads to the end of, it is the first message after the
 // last place where the chat branches.
-func (w *activeWay) divergence(b *branchRecord) (on *branchRecord, at int) {
+func (w *chatWay) divergence(b *branchRecord) (on *branchRecord, at int) {
 	if w.has(b.Number, b.Length) {
 		return w.lastDivergence()
 	}
@@ -57,9 +59,9 @@ func (w *activeWay) divergence(b *branchRecord) (on *branchRecord, at int) {
 	}
 }
 
-// lastDivergence returns the message of the active way after the last place where another
+// lastDivergence returns the message of the way after the last place where another
 // branch leaves it.
-func (w *activeWay) lastDivergence() (on *branchRecord, at int) {
+func (w *chatWay) lastDivergence() (on *branchRecord, at int) {
 	for i := range w.set.list {
 		b := &w.set.list[i]
 		switch {

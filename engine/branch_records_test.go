@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
@@ -134,6 +135,7 @@ func (b *bench) sameBranches(ref ChatRef, wantStored bool) *plainTree {
 	if err != nil || !reflect.DeepEqual(siblings, t.siblings()) {
 		b.t.Errorf("siblings: %v, not %v (%v)", siblings, t.siblings(), err)
 	}
+	b.samePages(ref, t)
 	for _, m := range doc.Messages {
 		to, err := b.branchBelow(b.t.Context(), doc.Chat, m.ID)
 		if err != nil || to.Leaf != t.newestBelow(m.ID) {
@@ -141,6 +143,35 @@ func (b *bench) sameBranches(ref ChatRef, wantStored bool) *plainTree {
 		}
 	}
 	return t
+}
+
+// samePages compares the pages of a chat's messages with the way to its active message.
+func (b *bench) samePages(ref ChatRef, t *plainTree) {
+	b.t.Helper()
+	var want, got []string
+	for m := t.byID[t.chat.ActiveLeaf]; m != nil; m = t.byID[m.ParentID] {
+		want = append(want, m.ID)
+	}
+	for before := ""; len(got) < len(want); {
+		page, err := b.ChatMessages(b.t.Context(), ref, before, 7)
+		if err != nil || page.Total != len(want) || len(page.Messages) == 0 {
+			b.t.Fatalf("before %s: %d messages of %d, not of %d (%v)", before, len(page.Messages), page.Total, len(want), err)
+		}
+		for _, m := range slices.Backward(page.Messages) {
+			before, got = m.ID, append(got, m.ID)
+		}
+	}
+	if !slices.Equal(got, want) {
+		b.t.Errorf("the pages have %v, not %v", got, want)
+	}
+	if page, err := b.ChatMessages(b.t.Context(), ref, want[len(want)-1], 7); err != nil || len(page.Messages) > 0 || page.Total != len(want) {
+		b.t.Errorf("before the first message there are %d of %d (%v)", len(page.Messages), page.Total, err)
+	}
+	for id := range t.byID {
+		if _, err := b.ChatMessages(b.t.Context(), ref, id, 1); (err == nil) != t.active[id] || err != nil && fault.CodeOf(err) != fault.NotFound {
+			b.t.Errorf("before %s, which is on the way: %v: %v", id, t.active[id], err)
+		}
+	}
 }
 
 func (b *bench) inStore(do func(*kv.Tx) error) {
@@ -272,6 +303,21 @@ func TestBranchesOfALongChat(t *testing.T) {
 	}
 	sameReads(t, small, large, map[string]func(*bench) error{
 		"branches": func(b *bench) error { end(b); return nil },
+		"the last page": func(b *bench) error {
+			page, err := b.ChatMessages(t.Context(), lastChat, "", 10)
+			if err == nil && len(page.Messages) != 10 {
+				t.Errorf("%d messages", len(page.Messages))
+			}
+			return err
+		},
+		"the page before": func(b *bench) error {
+			page, err := b.ChatMessages(t.Context(), lastChat, "", 10)
+			if err != nil {
+				return err
+			}
+			_, err = b.ChatMessages(t.Context(), lastChat, page.Messages[0].ID, 10)
+			return err
+		},
 		"siblings": func(b *bench) error { _, err := b.Siblings(t.Context(), b.lastUsed()); return err },
 		"retry": func(b *bench) error {
 			b.run(TurnRequest{Chat: ChatRef{Last: true, Instead: b.lastUsed().ActiveLeaf}})
