@@ -79,6 +79,7 @@ func (o *oldIndex) all(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	defer o.e.store.KeepOpen()()
 	for _, table := range o.e.tables.search.old {
 		if err := o.e.clearKeys(ctx, table, kv.Range{Limit: wordsUpdate}); err != nil {
 			return err

@@ -45,9 +45,9 @@
 //
 // Badger locks its folder, so processes take turns. A Store holds the database for one
 // operation; when it ends and another process waits, it releases the database at once, else
-// after 100 ms without a further one. Waiting processes are in a queue (see queue.go) and are
-// served in the order in which they came. If its turn comes no nearer for [Options.Wait] the
-// operation fails with a [BusyError]. So a function that is passed to an operation must be
+// after 100 ms without a further one, unless [Store.KeepOpen] is in force. Waiting processes
+// are in a queue (see queue.go) and are served in the order in which they came. If its turn
+// comes no nearer for [Options.Wait] the operation fails with a [BusyError]. So a function that is passed to an operation must be
 // quick, two seconds at the very most: no network, no model, no waiting for the user. With
 // [Options.Hold] the database stays open until Close, and other processes get BusyErrors, but
 // for the time in which [Store.Share] has it take turns like any other.
