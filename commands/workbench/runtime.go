@@ -255,6 +255,7 @@ func (rt *Runtime) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
 	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.Close(), rt.removeScratch())
+	rt.engine.CheckFolders()
 	rt.Client.CloseIdleConnections()
 	rt.flushSpans()
 	if err != nil && rt.Verbose {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
@@ -227,6 +228,47 @@ func TestAScanEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// An index finds what was added at any place, whether or not its listings are reused.
+func TestAnIndexFindsWhatWasAdded(t *testing.T) {
+	t.Parallel()
+	for _, settled := range []bool{false, true} {
+		dir, root := folder(t, "mine/.git/config", "a/b/c/f", "a/d/f", "node_modules/p/f")
+		ix := new(gitguard.Index)
+		if settled {
+			gitguard.SetTime(ix, time.Now().Add(time.Hour))
+		}
+		for i, c := range []struct{ adds, moved string }{
+			{"a/b/c/.git/config", "a/b/c/.git>a/b/c/git-set-aside>false"},
+			{"new/deep/.GIT/config", "new/deep/.GIT>new/deep/git-set-aside>false"},
+			{"node_modules/p/.git", "node_modules/p/.git>node_modules/p/git-set-aside>false"},
+			{"a/b/c/.git", "a/b/c/.git>a/b/c/git-set-aside-2>false"},
+		} {
+			before, err := ix.Scan(t.Context(), root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if settled && i > 0 && gitguard.Reused(ix) == 0 {
+				t.Error("no listing is kept")
+			}
+			write(t, dir, c.adds)
+			got := setAside(t, before, root, gitguard.Options{Index: ix})
+			if !slices.Equal(got, []string{c.moved}) {
+				t.Errorf("settled %v: %s: %q", settled, c.adds, got)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(t.TempDir(), filepath.Join(dir, "a")); err != nil {
+			t.Skip(err)
+		}
+		if found, err := ix.Scan(t.Context(), root); err != nil || !slices.Equal(found.Repositories(), []string{"mine/.git"}) {
+			t.Errorf("%v %v", found, err)
+		}
+	}
+}
+
+// BenchmarkScan compares a search of 5,100 folders with one whose listings are known.
 func BenchmarkScan(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 100 {
@@ -247,9 +289,20 @@ func BenchmarkScan(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer root.Close()
-	for b.Loop() {
-		if _, err := gitguard.Scan(b.Context(), root); err != nil {
-			b.Fatal(err)
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := gitguard.Scan(b.Context(), root); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
+	b.Run("indexed", func(b *testing.B) {
+		ix := new(gitguard.Index)
+		gitguard.SetTime(ix, time.Now().Add(time.Hour))
+		for b.Loop() {
+			if _, err := ix.Scan(b.Context(), root); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
