@@ -15,10 +15,12 @@ const commandTool = "run_command"
 // asideNote returns a note that names the first few of the moved repositories.
 func asideNote(moved []gitguard.Moved) string {
 	const shown = 5
-	var added, restored []string
+	var added, restored, lost []string
 	for _, m := range moved {
 		path := cas.EscapePath(m.Path)
 		switch {
+		case m.Lost:
+			lost = append(lost, path)
 		case m.Restored && m.To == "":
 			restored = append(restored, path)
 		case m.Restored:
@@ -39,6 +41,9 @@ func asideNote(moved []gitguard.Moved) string {
 	}
 	if len(restored) > 0 {
 		out = append(out, "git runs programs that these files name, so they were restored after the call: "+some(restored))
+	}
+	if len(lost) > 0 {
+		out = append(out, "the call removed these repositories, which undo does not restore, since the sandbox protects them at level full alone: "+some(lost))
 	}
 	return strings.Join(out, "; ")
 }

@@ -57,6 +57,7 @@ type Runtime struct {
 	sharing       *client.Sharing
 	Turns         client.Turns   // the one asked last
 	Closers       []func()       // of what answers elsewhere
+	noticed       sync.Map       // the texts of notices that were printed, for Warning
 	Lent          *engine.Engine // that of the chat which a command runs in; nil makes one
 	// Approve asks in a chat's own way about a call; nil, or false, leaves it to
 	// the terminal.

@@ -18,6 +18,9 @@ type Moved struct {
 	Path, To string
 	// Restored reports that the file from before the call was written at Path.
 	Restored bool
+	// Lost reports that the repository that was at Path was removed. Nothing has a copy
+	// of it, and To is empty.
+	Lost bool
 }
 
 // Options select what a check does in addition to moving new repositories.
@@ -41,7 +44,7 @@ func (f *Found) SetAside(ctx context.Context, root *os.Root, o Options) ([]Moved
 		m, err := f.setAside(ctx, root, o)
 		moved = append(moved, m...)
 		if err != nil || len(m) == 0 {
-			return moved, err
+			return append(moved, f.lost(root)...), err
 		}
 	}
 	return moved, errors.New("set repositories aside: something adds more of them all the time")
@@ -103,6 +106,24 @@ func (f *Found) bringBack(root *os.Root, found *Found) (moved []Moved, err error
 		}
 	}
 	return moved, errors.Join(errs...)
+}
+
+// lost returns the repositories that no longer exist although their folders do. A folder
+// that was moved is found by what contains it.
+func (f *Found) lost(root *os.Root) (out []Moved) {
+	for _, was := range f.repos {
+		if !was.dir || was.empty || was.bare {
+			continue
+		}
+		above, err := root.Lstat(native(path.Dir(was.path)))
+		if err != nil || !fileOf(above, path.Dir(was.path)).same(was.above) {
+			continue
+		}
+		if _, err := root.Lstat(native(was.path)); errors.Is(err, fs.ErrNotExist) {
+			out = append(out, Moved{Path: was.path, Lost: true})
+		}
+	}
+	return out
 }
 
 // missing rewrites the .git files that were removed: without one git looks for a

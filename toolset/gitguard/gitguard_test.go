@@ -2,6 +2,8 @@ package gitguard_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -305,4 +307,46 @@ func BenchmarkScan(b *testing.B) {
 			}
 		}
 	})
+}
+
+// A .git that a call moved out of its folder is moved back, one that moved with its folder
+// stays, and one that was removed is reported.
+func TestMovedAndRemovedRepositories(t *testing.T) {
+	t.Parallel()
+	whole := []string{"HEAD", "config", "objects/", "refs/"}
+	var files []string
+	for _, at := range []string{"a", "b", "c", "d"} {
+		for _, f := range whole {
+			files = append(files, at+"/.git/"+f)
+		}
+	}
+	for name, encoded := range map[string]bool{"in this process": false, "in another process": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, root := folder(t, files...)
+			before := scan(t, root)
+			if encoded {
+				data, err := json.Marshal(before)
+				if err != nil {
+					t.Fatal(err)
+				}
+				before = new(gitguard.Found)
+				if err := json.Unmarshal(data, before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+			if err := errors.Join(os.Rename(at("a/.git"), at("a/away")), os.Rename(at("b/.git"), at("c/b.git")),
+				os.Rename(at("c"), at("moved")), os.RemoveAll(at("d/.git"))); err != nil {
+				t.Fatal(err)
+			}
+			got := setAside(t, before, root, gitguard.Options{Restore: true})
+			if want := []string{"a/.git>>true", "b/.git>>true", "d/.git>>false"}; !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+			if got := scan(t, root).Repositories(); !slices.Equal(got, []string{"a/.git", "b/.git", "moved/.git"}) {
+				t.Errorf("there are %q", got)
+			}
+		})
+	}
 }

@@ -2638,6 +2638,7 @@ export interface components {
              * @enum {string}
              */
             type: "footnote";
+            warning?: boolean;
         };
         event_handoff: {
             from: string;
