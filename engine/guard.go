@@ -32,6 +32,8 @@ type guard struct {
 	rules            *ignoreRules    // of the calls that run; nil if none may change them
 	end              func()          // removes the record
 	record           string          // its name
+	// found are the warnings since the last call, which the next one shows.
+	found []string
 }
 
 // guardOf returns the guard of a folder, by its real path.
@@ -170,21 +172,31 @@ func (g *guard) checkAlone() {
 func (g *guard) checkAloneNow() {
 	ctx, cancel := context.WithTimeout(context.Background(), guardTime)
 	defer cancel()
+	var warnings []string
 	root, err := os.OpenRoot(g.path)
-	if err != nil {
-		if !errors.Is(err, os.ErrNotExist) {
-			g.e.o.Notice(unchecked(g.path, err))
-		}
-		return
+	if err == nil {
+		defer root.Close()
+		warnings, err = g.checkNow(ctx, root)
 	}
-	defer root.Close()
-	warnings, err := g.checkNow(ctx, root)
+	for i := range warnings {
+		warnings[i] = g.path + ": " + warnings[i]
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		warnings = append(warnings, unchecked(g.path, err))
+	}
 	for _, w := range warnings {
-		g.e.o.Notice(g.path + ": " + w)
+		g.e.o.Notice(w)
 	}
-	if err != nil {
-		g.e.o.Notice(unchecked(g.path, err))
-	}
+	g.found = append(g.found, warnings...)
+}
+
+// take returns the warnings since the last call. Each was a notice already.
+func (g *guard) take() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	found := g.found
+	g.found = nil
+	return found
 }
 
 // outlive is [toolset.Workspace.Outlive] of a folder: it adds a process as a user and
@@ -255,6 +267,7 @@ func (t *turn) guardRepositories(calls []*call, ws *toolset.Workspace) error {
 		return nil
 	}
 	g := t.eng.guardOf(ws.Path)
+	t.showWarnings(g.take())
 	warnings, err := g.enter(t.ctx, ws)
 	t.warn(warnings)
 	if err == nil {
@@ -277,6 +290,7 @@ func (t *turn) checked(end ended, ws *toolset.Workspace) ended {
 		}
 	}
 	warnings, err := t.guard.check(ctx, ws.Root)
+	t.showWarnings(t.guard.take()) // of a process that ended during the call
 	for _, w := range warnings {
 		end.result.Text = addNote(end.result.Text, w)
 	}
@@ -301,6 +315,7 @@ func (t *turn) checkLeft(run *running, left int, ws *toolset.Workspace) {
 	if err != nil {
 		warnings = append(warnings, unchecked(ws.Path, err))
 	}
+	t.showWarnings(g.take())
 	t.warn(warnings)
 	go func() { // ends with the calls, as their own goroutines do
 		for range left {

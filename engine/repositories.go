@@ -56,6 +56,13 @@ func addNote(text, note string) string { return strings.TrimRight(text, "\n") + 
 func (t *turn) warn(texts []string) {
 	for _, text := range texts {
 		t.eng.o.Notice(text)
+	}
+	t.showWarnings(texts)
+}
+
+// showWarnings is warn without notices.
+func (t *turn) showWarnings(texts []string) {
+	for _, text := range texts {
 		t.report(event.Footnote{Text: text, Warning: true})
 	}
 }

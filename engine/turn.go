@@ -175,11 +175,7 @@ func (t *turn) loop() error {
 			return err
 		}
 	}
-	for _, w := range t.warnings {
-		if err := t.emit(event.Footnote{Text: w, Warning: true}); err != nil {
-			return err
-		}
-	}
+	t.showWarnings(t.warnings)
 	if len(t.req.Calls) > 0 {
 		return t.runDirect()
 	}
