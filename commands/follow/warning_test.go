@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fettle-cli/fettle/commands/follow"
 	"github.com/fettle-cli/fettle/commands/term"
@@ -20,6 +21,8 @@ type warned struct{ client.Turns }
 func (warned) Cancel(context.Context, engine.TurnID) error { return nil }
 
 func (warned) TurnChat(engine.TurnID) (engine.Chat, bool) { return engine.Chat{}, false }
+
+func (warned) SyncTime(engine.TurnID) time.Duration { return 0 }
 
 func (warned) Follow(context.Context, engine.TurnID, event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
@@ -42,7 +45,7 @@ func TestWarningsArePrintedInEveryForm(t *testing.T) {
 		for _, quiet := range []bool{false, true} {
 			s := term.Test(term.TestOptions{})
 			rt := workbench.New(s.Streams)
-			rt.Quiet = quiet
+			rt.Quiet, rt.Turns = quiet, warned{}
 			v := follow.New(rt, follow.Options{Output: output, Quiet: quiet}, nil)
 			if err := follow.Turn(t.Context(), rt, warned{}, "turn", v); err != nil {
 				t.Fatalf("%s: %v", output, err)
