@@ -115,13 +115,7 @@ func use(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := found.BareParts()
-	for _, name := range found.Repositories() {
-		// Git ignores an empty one, such as the placeholder of a process that lives on.
-		if inside, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(name))); err != nil || len(inside) > 0 {
-			out = append(out, name)
-		}
-	}
+	out := slices.Concat(found.Repositories(), found.BareParts())
 	for _, name := range []string{"mine/.git/config", "tree/.git", ".fettleignore"} {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		out = append(out, fmt.Sprintf("%s: %q %v", name, text, err))
@@ -279,7 +273,24 @@ func TestNoToolPlantsARepository(t *testing.T) {
 func (p *planting) cutOff(t *testing.T, dir, tool string) {
 	t.Helper()
 	id := p.begin(t, dir, tool, `mkdir -p cut/.git; echo evil > cut/.git/config; touch cut/ready; sleep 1000`)
-	waitForFile(t, filepath.Join(dir, "cut", "ready"))
+	ended := make(chan string, 1)
+	go func() {
+		for e := range p.Follow(t.Context(), id, 0) {
+			if b, ok := e.Body.(event.ToolComplete); ok {
+				ended <- b.Error
+				return
+			}
+		}
+	}()
+	for ready := false; !ready; time.Sleep(10 * time.Millisecond) {
+		select {
+		case why := <-ended:
+			t.Fatalf("%s: the call ended before it was cancelled: %s", tool, why)
+		default:
+			_, err := os.Lstat(filepath.Join(dir, "cut", "ready"))
+			ready = err == nil
+		}
+	}
 	if err := p.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
