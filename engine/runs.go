@@ -250,9 +250,9 @@ func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 
 // leaveBehind passes on the ends that are there and leaves the other calls to
 // the turn's end, which gives them a result. What they ask is withdrawn. Their
-// goroutines go on until the
-// tool looks at its context; nothing waits for them, and the workspace is
-// closed under them, so that they can change no file any more.
+// goroutines continue until the tool looks at its context. Nothing waits for them, and the
+// workspace is closed, so that they can change no file through it. checkLeft checks the
+// user's folder now and when they have ended.
 func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error {
 	for _, q := range run.callers {
 		t.withdraw(q)

@@ -95,7 +95,11 @@ func (p Policy) On(w *Workspace) Policy {
 	if w.Bound {
 		p.Sealed = append(slices.Clone(p.Sealed), filepath.Join(w.Path, gitFolder))
 		for _, git := range slices.Concat(w.Repositories, w.BareParts) {
-			p.Sealed = append(p.Sealed, filepath.Join(w.Path, filepath.FromSlash(git)))
+			// The first may be the placeholder of a running process: the policy is the
+			// same with it and without it, so that a service continues.
+			if path := filepath.Join(w.Path, filepath.FromSlash(git)); !slices.Contains(p.Sealed, path) {
+				p.Sealed = append(p.Sealed, path)
+			}
 		}
 	}
 	return p

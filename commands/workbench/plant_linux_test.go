@@ -115,7 +115,13 @@ func use(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := slices.Concat(found.Repositories(), found.BareParts())
+	out := found.BareParts()
+	for _, name := range found.Repositories() {
+		// Git ignores an empty one, such as the placeholder of a process that lives on.
+		if inside, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(name))); err != nil || len(inside) > 0 {
+			out = append(out, name)
+		}
+	}
 	for _, name := range []string{"mine/.git/config", "tree/.git", ".fettleignore"} {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		out = append(out, fmt.Sprintf("%s: %q %v", name, text, err))

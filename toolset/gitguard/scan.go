@@ -86,12 +86,11 @@ func search(ctx context.Context, root *os.Root, before *Found, ix *Index) (found
 	return s.found, lock, nil
 }
 
-// Repositories returns the paths of the .git of the folder, with slashes, without empty
-// folders: git ignores them, and the placeholder of a running process is one.
+// Repositories returns the paths of the .git of the folder, with slashes.
 func (f *Found) Repositories() []string {
 	var out []string
 	for _, r := range f.repos {
-		if !r.bare && !r.empty {
+		if !r.bare {
 			out = append(out, r.path)
 		}
 	}
