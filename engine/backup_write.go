@@ -96,7 +96,7 @@ func transient(name string) bool {
 		return true
 	}
 	switch name {
-	case "locks", "cache", "run", markName, atomicfile.LedgerName:
+	case "locks", "cache", "run", guardsName, markName, atomicfile.LedgerName:
 		return true
 	}
 	if atomicfile.IsTempName(name) {

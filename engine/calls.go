@@ -193,6 +193,7 @@ func (t *turn) runGroup(calls []*call) error {
 	if err := t.guardRepositories(runs, ws); err != nil {
 		return t.refuseUnkept(runs, err)
 	}
+	defer t.unguard()
 	for _, c := range runs {
 		t.taint(c)
 	}

@@ -48,8 +48,10 @@ func (e *Engine) RemoveLeftovers(ctx context.Context) ([]Leftover, error) {
 	return s.found, err
 }
 
-// sweepTemporaries removes the leftovers that are cheap to find.
+// sweepTemporaries removes the leftovers that are cheap to find, and checks the folders
+// in which tools were cut off.
 func (e *Engine) sweepTemporaries(ctx context.Context) error {
+	e.noticeCutOff(ctx)
 	_, err := e.temporaries.Sweep()
 	return errors.Join(err, e.journals.Sweep(ctx))
 }

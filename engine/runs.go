@@ -55,19 +55,19 @@ func (t *turn) await(calls []*call, run *running, ws *toolset.Workspace) error {
 			left--
 			t.drain(run) // what it reported comes before its end
 			t.withdraw(e.by)
-			t.reportEnd(t.endWithState(t.withOldRules(t.withoutRepositories(e, ws), ws), ws))
+			t.reportEnd(t.endWithState(t.checked(e, ws), ws))
 		case <-cancelled:
 			cancelled, grace = nil, time.After(t.eng.grace)
 		case <-grace:
-			return t.leaveBehind(run, ws)
+			return t.leaveBehind(run, left, ws)
 		case <-t.abandon:
-			return t.leaveBehind(run, ws)
+			return t.leaveBehind(run, left, ws)
 		case <-late: // a tool that doesn't look at its context would hold the turn for ever
 			if more := time.Until(began.Add(limit + t.eng.grace + run.stood())); more > 0 {
 				late = time.After(more) // a person was asked
 				continue
 			}
-			return errors.Join(t.leaveBehind(run, ws),
+			return errors.Join(t.leaveBehind(run, left, ws),
 				fault.New(fault.Failed, "a tool did not stop at its time limit of "+limit.String()))
 		}
 	}
@@ -250,20 +250,22 @@ func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
 
 // leaveBehind passes on the ends that are there and leaves the other calls to
 // the turn's end, which gives them a result. What they ask is withdrawn. Their
-// goroutines go on until the
-// tool looks at its context; nothing waits for them, and the workspace is
-// closed under them, so that they can change no file any more.
-func (t *turn) leaveBehind(run *running, ws *toolset.Workspace) error {
+// goroutines continue until the tool looks at its context. Nothing waits for them, and the
+// workspace is closed, so that they can change no file through it. checkLeft checks the
+// user's folder now and when they have ended.
+func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error {
 	for _, q := range run.callers {
 		t.withdraw(q)
 	}
 	for {
 		select {
 		case e := <-run.ends:
+			left--
 			t.drain(run)
-			t.reportEnd(t.endWithState(t.withOldRules(t.withoutRepositories(e, ws), ws), ws))
+			t.reportEnd(t.endWithState(t.checked(e, ws), ws))
 		default:
 			t.states.suspect = true
+			t.checkLeft(run, left, ws)
 			return errors.Join(t.emit(t.red.openCalls(t.unfinished(), "error: "+t.unfinished())...), context.Cause(t.ctx))
 		}
 	}

@@ -77,6 +77,10 @@ func (e *Engine) prepare(ctx context.Context, req TurnRequest) (*turn, *conversa
 		eng: e, req: req, useIDs: map[string]bool{}, asking: map[string]*waiting{},
 		abandon: make(chan struct{}), since: e.o.Now(),
 	}
+	t.warnings = e.checkCutOff(ctx) // before anything runs in a folder again
+	for _, w := range t.warnings {
+		e.o.Notice(w) // also if the turn does not begin
+	}
 	var err error
 	if t.box, err = e.toolboxFor(ctx, needOf(&t.req)); err != nil {
 		return nil, nil, err

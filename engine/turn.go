@@ -19,7 +19,6 @@ import (
 	"github.com/fettle-cli/fettle/internal/record"
 	"github.com/fettle-cli/fettle/internal/schema"
 	"github.com/fettle-cli/fettle/toolset"
-	"github.com/fettle-cli/fettle/toolset/gitguard"
 )
 
 // eventLog is where a turn's events are made durable: a journal, or nothing
@@ -96,19 +95,19 @@ type turn struct {
 	useIDs    map[string]bool
 	ws        *toolset.Workspace
 	states    states
-	// repositories are those of the user's folder before the calls that run; nil where
-	// no call can add one.
-	repositories *gitguard.Found
-	// rules are the exclusion rules of the user's folder before these calls.
-	rules *ignoreRules
+	// guard checks the user's folder after the calls that run; nil where none can write to
+	// it.
+	guard *guard
 	cards *cards
-	cited cited     // remarks of its providers
-	older older     // what is before path
-	notes []string  // footnotes on what was left out before the turn began
-	since time.Time // the turn was requested
-	span  Span
-	made  string   // a workspace to remove at the end
-	put   []string // the uploads that are in the workspace
+	cited cited    // remarks of its providers
+	older older    // what is before path
+	notes []string // footnotes on what was left out before the turn began
+	// warnings are about folders in which an earlier call was cut off.
+	warnings []string
+	since    time.Time // the turn was requested
+	span     Span
+	made     string   // a workspace to remove at the end
+	put      []string // the uploads that are in the workspace
 
 	gone    atomic.Bool // the turn has let go of its journal
 	mu      sync.Mutex
@@ -179,6 +178,7 @@ func (t *turn) loop() error {
 			return err
 		}
 	}
+	t.showWarnings(t.warnings)
 	if len(t.req.Calls) > 0 {
 		return t.runDirect()
 	}

@@ -249,6 +249,7 @@ func (e *Engine) editedSince(ctx context.Context, now, to *cas.Manifest) ([]cas.
 func (e *Engine) withFolder(
 	ctx context.Context, req RestoreRequest, do func(Chat, *toolset.Workspace) (*Restored, error),
 ) (out *Restored, err error) {
+	e.noticeCutOff(ctx)
 	conv, unlock, err := e.heldChat(ctx, &req)
 	if err != nil {
 		return nil, err
@@ -342,7 +343,7 @@ func (e *Engine) openWorkspace(chat Chat) (*toolset.Workspace, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Failed, "open the chat's workspace", err)
 	}
-	ws.Temporaries = e.temporaries
+	e.equip(ws)
 	return ws, nil
 }
 

@@ -71,6 +71,10 @@ func Turn(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engin
 			v.Clear()
 			return err
 		}
+		if note, ok := e.Body.(event.Footnote); ok && note.Warning {
+			v.Clear()
+			rt.Warning(note.Text)
+		}
 		v.Show(e)
 		last = e.Body
 		if ask, ok := e.Body.(event.ConfirmRequest); ok {

@@ -112,7 +112,9 @@ func (v *Text) Show(e event.Event) {
 			v.happens("step " + b.Step)
 		}
 	case event.Footnote:
-		v.notes = append(v.notes, b.Text)
+		if !b.Warning { // which is shown already
+			v.notes = append(v.notes, b.Text)
+		}
 	case event.Meta:
 		v.stop = b.StopReason
 		v.Used = v.Used.Add(b.Usage)

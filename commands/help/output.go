@@ -68,7 +68,7 @@ func askShapes() []shape {
 			{"tool_progress", "it goes on: tool, tool_use_id, stage, message, progress (0 to 1), data"},
 			{"tool_complete", "it ended: as tool_start, and status (success or error), result, error, data, duration_ms, changes (path, kind), pre_manifest_id, post_manifest_id, payload, workspace_payload, render_plan, outside (what the result has from beyond this machine)"},
 			{"meta", "a response of the model ended: model, usage, stop_reason, context_length"},
-			{"footnote", "a remark: text"},
+			{"footnote", "a remark: text; warning marks one that is also printed at once"},
 			{"summary", "older messages were summed up: text, message_id (the last of them; left out where it is of the answer's own first steps), messages (how many), model, usage, outside (what they have from beyond this machine)"},
 			{"annotations", "citations: annotations"},
 			{"agent_start, handoff", "who speaks: agent; from, to, reason"},

@@ -58,6 +58,7 @@ type Runtime struct {
 	sharing       *client.Sharing
 	Turns         client.Turns   // the one asked last
 	Closers       []func()       // of what answers elsewhere
+	noticed       sync.Map       // the texts of notices that were printed, for Warning
 	Lent          *engine.Engine // that of the chat which a command runs in; nil makes one
 	// Approve asks in a chat's own way about a call; nil, or false, leaves it to
 	// the terminal.
@@ -260,6 +261,7 @@ func (rt *Runtime) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*tidyTime)
 	defer cancel()
 	err := errors.Join(rt.engine.Tidy(ctx, tidyTime), rt.engine.Close(), rt.toolbox.Close(), rt.removeScratch())
+	rt.engine.CheckFolders()
 	rt.Client.CloseIdleConnections()
 	rt.flushSpans()
 	if err != nil && rt.Verbose {

@@ -235,6 +235,9 @@ func (u *Usage) Add(v *Usage) *Usage {
 // the model takes none".
 type Footnote struct {
 	Text string `json:"text"`
+	// Warning marks a remark that the user has to see at once, such as that a tool added
+	// a git repository: front ends show it also where they show no other footnotes.
+	Warning bool `json:"warning,omitempty"`
 }
 
 // Summary stands for messages that a request to the model no longer has room

@@ -192,7 +192,7 @@ func copyWorkspace(ws *toolset.Workspace) *toolset.Workspace {
 	if ws == nil {
 		return nil
 	}
-	return &toolset.Workspace{Path: ws.Path, Bound: ws.Bound}
+	return &toolset.Workspace{Path: ws.Path, Bound: ws.Bound, Outlive: ws.Outlive}
 }
 
 // makeRoom ends the connections that have been idle the longest where there are

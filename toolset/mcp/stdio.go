@@ -44,17 +44,24 @@ type child struct {
 
 // spawn starts the process of a server whose variables are filled in.
 func (m *Manager) spawn(ctx context.Context, s Server, ws *toolset.Workspace) (*child, error) {
-	c := &child{release: func() {}, ended: make(chan struct{})}
+	c := &child{ended: make(chan struct{})}
+	ws, gone, err := ws.ForOutliving(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.release = gone
 	policy, command, err := m.commandOf(s, ws)
 	if err != nil {
+		gone()
 		return nil, err
 	}
 	if s.Hold != nil {
 		dir, release, err := s.Hold()
 		if err != nil {
+			gone()
 			return nil, err
 		}
-		command.Dir, c.release = dir, release
+		command.Dir, c.release = dir, func() { release(); gone() }
 		policy.Readable, policy.Lent = append(policy.Readable, dir), append(policy.Lent, dir)
 	}
 	if c.proc, err = m.o.Launcher.Start(ctx, policy, command); err != nil {

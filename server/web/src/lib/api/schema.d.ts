@@ -2639,6 +2639,7 @@ export interface components {
              * @enum {string}
              */
             type: "footnote";
+            warning?: boolean;
         };
         event_handoff: {
             from: string;
