@@ -21,6 +21,9 @@ const (
 	// largestArgs bounds what a tool_calls record keeps of arguments and of a
 	// result. The message and the events have the whole.
 	largestArgs = 1 << 20
+	// largestPayloads bounds the two payloads of a result of which nothing else is
+	// kept: each has up to 1 MB.
+	largestPayloads = 2<<20 + 4<<10
 )
 
 // putMessage stores a message, with long parts in pieces of their own. Pieces

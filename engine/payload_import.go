@@ -56,10 +56,12 @@ func (d *ChatDocument) checkPayloads() error {
 		switch {
 		case !shown[p.PayloadID]:
 			err = fmt.Errorf("its payload %q isn't there", short(p.PayloadID))
-		case p.Decision != Accepted && p.Decision != Rejected:
+		case p.Decision != Accepted && p.Decision != Rejected && (p.Decision != "" || len(p.Edits) == 0):
 			err = fmt.Errorf("its decision %q is none", short(string(p.Decision)))
 		case len(p.Remark) > 4*maxRemark:
 			err = errors.New("its remark is too long")
+		case p.tooMuchEdited():
+			err = fmt.Errorf("its edits are more than %d, or one is longer than %d KB", maxEdits, maxEdit>>10)
 		default:
 			err = oneOf(errors.Join(checkID("message_id", orDash(p.MessageID)), checkID("turn_id", orDash(p.TurnID)),
 				checkName("its type", p.Type), checkName("its toolset", p.Toolset)))
@@ -83,6 +85,7 @@ func (d *ChatDocument) settlePayloads() {
 	for i := range d.Payloads {
 		p := &d.Payloads[i]
 		p.Remark, p.Type, p.Toolset = cleanLine(strings.TrimSpace(p.Remark)), cleanLine(p.Type), cleanLine(p.Toolset)
+		p.Title = cutRunes(cleanLine(p.Title), maxName)
 		p.Reaction = nil // what was done with it was done elsewhere
 	}
 }

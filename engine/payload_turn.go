@@ -168,21 +168,24 @@ func (t *turn) itemBodies(items []payloads.Item) []event.Body {
 	return bodies
 }
 
-// reportEnd emits the end of a call and, behind it, what it gave to be shown.
+// reportEnd emits the end of a call and, after it, the payload that the call gave. The
+// end has the workspace_payload as it is shown: one that was left out is in a note alone.
 func (t *turn) reportEnd(end event.ToolComplete) {
-	bodies := []event.Body{end}
+	bodies := []event.Body{nil}
 	if end.Status == event.CallSuccess {
 		set := toolsetOf(end.ToolID)
-		p, notes := t.cards.collected.Tool(payloads.ToolOutput{
+		took := t.cards.collected.Tool(payloads.ToolOutput{
 			Tool: end.Tool, Set: set, Data: end.Data, WorkspacePayload: end.WorkspacePayload, Payload: end.Payload,
 		})
-		for _, note := range notes {
+		end.WorkspacePayload = took.Workspace
+		for _, note := range took.Notes {
 			bodies = append(bodies, event.Footnote{Text: note})
 		}
-		if p != nil {
-			bodies = append(bodies, t.shownPayload(*p, set))
+		if took.Shown != nil {
+			bodies = append(bodies, t.shownPayload(*took.Shown, set))
 		}
 	}
+	bodies[0] = end
 	if err := t.emit(bodies...); err != nil {
 		t.cancel(err)
 	}

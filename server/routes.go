@@ -84,6 +84,7 @@ func chatRoutes() []route {
 			query: []param{
 				{"limit", "how many; 100 unless it is given, 1000 at most", number}, {"before", "only those before this message", ""},
 				{"leaf", "the branch that ends with this message", ""},
+				{"tool_history", "`false` leaves the tool history out, which the parts have too", "boolean"},
 			},
 		},
 		{
@@ -194,6 +195,7 @@ func payloadRoutes() []route {
 	return []route{
 		{op: "list_payloads", method: http.MethodGet, path: path, tag: tag, do: inChat(listPayloads), gives: payloadsJSON{}, summary: "The payloads that were shown in a chat, and what became of them"},
 		{op: "get_payload", method: http.MethodGet, path: path + "/{payload}", tag: tag, do: getPayload, gives: payloadJSON{}, summary: "A payload, and how it is shown"},
+		{op: "edit_payload", method: http.MethodPut, path: path + "/{payload}/text", tag: tag, do: editPayload, body: editBody{}, takes: jsonBody(), gives: editedJSON{}, summary: "Store the text that the user made of a payload's; the next question tells the model"},
 		{op: "open_payload_artifact", method: http.MethodPost, path: path + "/{payload}/artifact", tag: tag, do: openPayloadArtifact, gives: artifactJSON{}, summary: "The page of a payload at an address of its own, as open_artifact has it"},
 		{op: "accept_payload", method: http.MethodPost, path: path + "/{payload}/accept", tag: tag, do: acceptPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Accept a payload, once; a tool that its type names runs then"},
 		{op: "reject_payload", method: http.MethodPost, path: path + "/{payload}/reject", tag: tag, do: rejectPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Reject a payload, once"},

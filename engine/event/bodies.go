@@ -301,7 +301,10 @@ type ResponsePayload struct {
 	Denied int `json:"denied,omitempty"`
 }
 
-// CustomPayload is document 000's; Type is a payload's, else "tool_history".
+// CustomHistory is the type of a CustomPayload whose data are a []ToolHistory.
+const CustomHistory = "tool_history"
+
+// CustomPayload is document 000's; Type is a payload's, else CustomHistory.
 type CustomPayload struct {
 	Type string          `json:"type"`
 	Data json.RawMessage `json:"data"`

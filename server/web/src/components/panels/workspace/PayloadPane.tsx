@@ -34,8 +34,8 @@ export function PayloadPane({ payload, payloadId }: { payload: WorkspacePayload;
     <div className="flex h-full min-h-0 flex-col">
       <div className="scroll-y min-h-0 flex-1">
         <div className="mx-auto h-full" style={{ maxWidth: width }}>
-          <Guard what="This view can't show it" instead={<StandardPayloadView payload={payload} />}>
-            <Suspense fallback={<Skeleton lines={8} />}>{handler ? handler.render(data, callbacks) : createElement(getPayloadView(payload.type), { payload })}</Suspense>
+          <Guard what="This view can't show it" instead={<StandardPayloadView payload={payload} payloadId={payloadId} />}>
+            <Suspense fallback={<Skeleton lines={8} />}>{handler ? handler.render(data, callbacks) : createElement(getPayloadView(payload.type), { payload, payloadId })}</Suspense>
           </Guard>
         </div>
       </div>
