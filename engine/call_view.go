@@ -47,7 +47,7 @@ type CallView struct {
 	PayloadID        string          `json:"payload_id,omitempty"`
 }
 
-// ViewCall gives a call that has ended, whole.
+// ViewCall returns a call whole: one that has ended, or that runs in this process.
 func (e *Engine) ViewCall(ctx context.Context, id string) (*CallView, error) {
 	call, err := e.toolCall(ctx, id)
 	if err != nil {

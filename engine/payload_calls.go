@@ -98,6 +98,14 @@ func (c *ToolCall) givenWorkspace() json.RawMessage {
 // workspacePayload returns what a call gave for the workspace panel, in the form of
 // document 001, and whether it gave anything.
 func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
+	p, ok := workspaceOf(c.givenWorkspace())
+	p.ID, p.Toolset, p.RenderPlan = callPayloadID(c.MessageID, c.ToolUseID), toolsetOf(c.ToolID), c.WorkspacePlan
+	return p, ok
+}
+
+// workspaceOf returns a workspace_payload in the form of document 001, and whether it can
+// be shown.
+func workspaceOf(raw json.RawMessage) (provider.Payload, bool) {
 	var g struct {
 		Type     string          `json:"type"`
 		Title    string          `json:"title"`
@@ -107,13 +115,10 @@ func (c *ToolCall) workspacePayload() (provider.Payload, bool) {
 		Table    json.RawMessage `json:"table_data"`
 		Research json.RawMessage `json:"research_data"`
 	}
-	if raw := c.givenWorkspace(); raw == nil || json.Unmarshal(raw, &g) != nil || !payloads.IsType(g.Type) {
+	if len(raw) == 0 || json.Unmarshal(raw, &g) != nil || !payloads.IsType(g.Type) {
 		return provider.Payload{}, false
 	}
-	p := provider.Payload{
-		ID: callPayloadID(c.MessageID, c.ToolUseID), Type: g.Type, Source: payloads.FromTool, Toolset: toolsetOf(c.ToolID),
-		Title: cutRunes(cleanLine(strings.TrimSpace(g.Title)), maxName),
-	}
+	p := provider.Payload{Type: g.Type, Source: payloads.FromTool, Title: cutRunes(cleanLine(strings.TrimSpace(g.Title)), maxName)}
 	for _, raw := range []json.RawMessage{g.Data, g.Agent, g.Table, g.Research} { // the type's own field counts as data
 		if p.Data = notNull(raw); len(p.Data) > 0 {
 			return p, true

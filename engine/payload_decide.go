@@ -352,12 +352,19 @@ func (e *Engine) Payload(ctx context.Context, d Deciding) (Chat, ShownPayload, e
 	return chat, p, err
 }
 
-// PayloadPlan is how a payload of a chat is shown now; nil for a type without a
-// renderer, or one that is gone.
+// PayloadPlan returns how a payload of a chat is shown: as it was when it came, or, where
+// its type had no renderer then, by the renderer that the type has now; nil for none.
 func (e *Engine) PayloadPlan(ctx context.Context, chat Chat, p provider.Payload) json.RawMessage {
+	if len(p.RenderPlan) > 0 {
+		return p.RenderPlan
+	}
 	box, err := e.toolbox(ctx)
 	if err != nil {
 		return nil
 	}
-	return box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, chat.ID, &toolset.Workspace{Path: e.WorkspacePath(chat)})
+	plan := box.shows.plan(event.Payload{Kind: p.Type, Data: p.Data, Toolset: p.Toolset}, chat.ID, &toolset.Workspace{Path: e.WorkspacePath(chat)})
+	if plan == nil {
+		return nil
+	}
+	return encodePlan(*plan)
 }

@@ -34,6 +34,8 @@ func checkPayload(p *provider.Payload, role provider.Role) error {
 		return fmt.Errorf("a payload's source %q is none", short(p.Source))
 	case !payloads.IsType(p.Type):
 		return fmt.Errorf("a payload's type %q is none", short(p.Type))
+	case len(p.RenderPlan) > largestPlan:
+		return fmt.Errorf("the plan of a payload has %d bytes; %d are allowed", len(p.RenderPlan), largestPlan)
 	case len(p.Data) == 0 || len(p.Data) > maxData:
 		return fmt.Errorf("a payload has %d bytes of data; 1 to %d are allowed", len(p.Data), maxData)
 	}

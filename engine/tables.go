@@ -22,14 +22,17 @@ type tables struct {
 	calls    *kv.Table[ToolCall]
 	apps     *kv.Table[appLink]
 	payloads *kv.Table[PayloadDecision]
-	grants   *kv.Table[Grant]
-	deleted  *kv.Table[deletion]
-	upkeep   *kv.Table[Upkeep]
-	moves    *kv.Table[branchMove]
-	events   *kv.RawTable // turn id, segment → lines of JSON
-	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
-	usage    *usageTables
-	search   *searchTables
+
+	artifacts *kv.Table[keptArtifact]
+
+	grants  *kv.Table[Grant]
+	deleted *kv.Table[deletion]
+	upkeep  *kv.Table[Upkeep]
+	moves   *kv.Table[branchMove]
+	events  *kv.RawTable // turn id, segment → lines of JSON
+	parts   *kv.RawTable // chat id, message id, piece → JSON of long parts
+	usage   *usageTables
+	search  *searchTables
 
 	documents *kv.Table[Document]
 	workflows *kv.Table[WorkflowInstance]
@@ -55,6 +58,7 @@ func newTables() *tables {
 		usage:    newUsageTables(),
 		search:   newSearchTables(),
 
+		artifacts: artifactsTable(),
 		documents: documentsTable(),
 		workflows: workflowsTable(),
 		threads:   threadsTable(),

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,9 +51,12 @@ type turn struct {
 	allowed []string
 	tainted string
 	red     *reducer
-	feed    *feed
-	box     *toolbox
-	offer   *toolset.Set
+	// callsNow are the records of the turn's calls so far, by their ids.
+	callsMu  sync.Mutex
+	callsNow map[string]ToolCall
+	feed     *feed
+	box      *toolbox
+	offer    *toolset.Set
 	// leftOut are the tools that maxOffered leaves out, which doesn't bind where
 	// unlimited is set.
 	leftOut   []leftOut
@@ -252,8 +257,47 @@ func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
 		t.red.add(e)
+		t.noteCall(e.Body)
 	}
 	return events, nil
+}
+
+// noteCall keeps the record of a call that has begun or ended for those who look at it
+// while the turn runs.
+func (t *turn) noteCall(body event.Body) {
+	id := ""
+	switch b := body.(type) {
+	case event.ToolStart:
+		id = b.ToolUseID
+	case event.ToolComplete:
+		id = b.ToolUseID
+	}
+	i, ok := t.red.byUse[id]
+	if id == "" || !ok {
+		return
+	}
+	t.callsMu.Lock()
+	defer t.callsMu.Unlock()
+	if t.callsNow == nil {
+		t.callsNow = map[string]ToolCall{}
+	}
+	t.callsNow[t.red.calls[i].ID] = t.red.calls[i]
+}
+
+// liveCall returns the record of a call of a turn that runs in this process.
+func (e *Engine) liveCall(id string) *ToolCall {
+	e.mu.Lock()
+	turns := slices.Collect(maps.Values(e.turns))
+	e.mu.Unlock()
+	for _, t := range turns {
+		t.callsMu.Lock()
+		call, ok := t.callsNow[id]
+		t.callsMu.Unlock()
+		if ok {
+			return &call
+		}
+	}
+	return nil
 }
 
 // number makes the next events of bodies.
@@ -312,6 +356,9 @@ func (t *turn) end(err error) {
 	t.endSpan(events)
 	t.feed.show(append(t.unshown, events...))
 	t.feed.end(lost)
+	t.callsMu.Lock()
+	t.callsNow = nil // the store has them from here on
+	t.callsMu.Unlock()
 	if !t.req.Ephemeral {
 		t.eng.keepLearnt(append(t.learning, t.model))
 	}

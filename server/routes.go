@@ -28,7 +28,7 @@ func turnRoutes() []route {
 		},
 		{
 			op: "stream", method: http.MethodPost, path: "/api/stream", tag: tag, do: streamTurn,
-			summary: "Ask something, and follow the answer; the turn goes on if the client goes away",
+			summary: "Ask something, and follow the answer; the turn is cancelled when the client goes away, unless `detach` is set",
 			body:    turnBody{}, takes: jsonBody(), max: maxTurn, gives: eventJSON{}, media: mediaSSE,
 		},
 		{
@@ -151,14 +151,14 @@ func workspaceRoutes() []route {
 
 func toolsetRoutes() []route {
 	const tag = "toolsets"
-	bundles := []string{"application/zip", "application/gzip", "application/x-gzip", "application/x-tar"}
+	bundles := []string{"application/zip", "application/gzip", "application/x-gzip", "application/x-tar", mediaForm}
 	return []route{
 		{op: "list_toolsets", method: http.MethodGet, path: "/api/toolsets", tag: tag, do: listToolsets, gives: toolsetsJSON{}, summary: "The installed toolsets"},
 		{op: "get_toolset", method: http.MethodGet, path: "/api/toolsets/{toolset}", tag: tag, do: getToolset, gives: toolsetDetailJSON{}, summary: "A toolset with its tools"},
 		{
 			op: "import_toolset", method: http.MethodPost, path: "/api/toolsets", tag: tag, do: importToolset, slow: true,
 			summary: "Look at a bundle; with `approve` install it", takes: bundles, max: maxBundle, gives: importJSON{},
-			maybe: []int{http.StatusCreated}, query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the bundle wants", ""}},
+			maybe: []int{http.StatusCreated}, query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the bundle wants", ""}, {"name", "the name of the bundle's file, which is kept as its source; a form names it itself", ""}},
 		},
 		{op: "export_toolset", method: http.MethodGet, path: "/api/toolsets/{toolset}/export", tag: tag, do: exportToolset, media: "application/zip", slow: true, summary: "A toolset as a ZIP"},
 		{op: "enable_toolset", method: http.MethodPost, path: "/api/toolsets/{toolset}/enable", tag: tag, do: enableToolset, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a toolset on or off"},

@@ -141,12 +141,14 @@ type ToolComplete struct {
 	Error string          `json:"error,omitempty"`
 	// WorkspacePayload and Payload are document 000's and 001's.
 	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
-	Payload          json.RawMessage `json:"payload,omitempty"`
-	RenderPlan       json.RawMessage `json:"render_plan,omitempty"`
-	PreManifestID    string          `json:"pre_manifest_id,omitempty"`
-	PostManifestID   string          `json:"post_manifest_id,omitempty"`
-	Changes          []Change        `json:"changes,omitempty"`
-	DurationMS       int64           `json:"duration_ms"`
+	// WorkspacePlan is how WorkspacePayload is shown, where its type has a renderer.
+	WorkspacePlan  json.RawMessage `json:"workspace_plan,omitempty"`
+	Payload        json.RawMessage `json:"payload,omitempty"`
+	RenderPlan     json.RawMessage `json:"render_plan,omitempty"`
+	PreManifestID  string          `json:"pre_manifest_id,omitempty"`
+	PostManifestID string          `json:"post_manifest_id,omitempty"`
+	Changes        []Change        `json:"changes,omitempty"`
+	DurationMS     int64           `json:"duration_ms"`
 	// Outside names the sources beyond this machine whose content the result contains;
 	// empty if there are none.
 	Outside string `json:"outside,omitempty"`
