@@ -45,7 +45,7 @@ func (t *turn) deal() error {
 		return fault.Wrap(fault.Usage, "the context of page "+t.req.Page, err)
 	}
 	if err := shows.reg.CheckPage(t.req.Page); err != nil {
-		return fault.Wrap(fault.Usage, "use the context", err)
+		return fault.New(fault.NotFound, err.Error())
 	}
 	if rest := offer.Rest(t.req.Context); rest != "" {
 		c.context = strings.TrimSpace(c.context + "\n\n" + rest)
