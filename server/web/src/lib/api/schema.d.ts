@@ -953,7 +953,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask something, and follow the answer; the turn goes on if the client goes away */
+        /** Ask something, and follow the answer; the turn is cancelled when the client goes away, unless `detach` is set */
         post: operations["stream"];
         delete?: never;
         options?: never;
@@ -1818,6 +1818,7 @@ export interface components {
             tool_use_id: string;
             turn_id: string;
             workspace_payload?: unknown;
+            workspace_plan?: unknown;
         };
         Change: {
             kind: string;
@@ -2053,6 +2054,7 @@ export interface components {
         Payload: {
             data: unknown;
             id: string;
+            render_plan?: unknown;
             source: string;
             title?: string;
             toolset_id?: string;
@@ -2173,6 +2175,7 @@ export interface components {
             id: string;
             message_id: string;
             number: number;
+            render_plan?: unknown;
             /** Format: date-time */
             shown_at: string;
             source: string;
@@ -2824,6 +2827,7 @@ export interface components {
              */
             type: "tool_complete";
             workspace_payload?: unknown;
+            workspace_plan?: unknown;
         };
         event_tool_progress: {
             data?: unknown;
@@ -3323,6 +3327,7 @@ export interface components {
             confirm?: boolean;
             context?: components["schemas"]["turnContext"];
             conversation_id?: number;
+            detach?: boolean;
             docs?: string[];
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
@@ -5930,6 +5935,8 @@ export interface operations {
             query?: {
                 /** @description the `approve` of the answer without it, once a person has seen what the bundle wants */
                 approve?: string;
+                /** @description the name of the bundle's file, which is kept as its source; a form names it itself */
+                name?: string;
             };
             header?: never;
             path?: never;
@@ -5941,6 +5948,7 @@ export interface operations {
                 "application/x-gzip": unknown;
                 "application/x-tar": unknown;
                 "application/zip": unknown;
+                "multipart/form-data": unknown;
             };
         };
         responses: {
