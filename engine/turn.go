@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -260,44 +258,6 @@ func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 		t.noteCall(e.Body)
 	}
 	return events, nil
-}
-
-// noteCall keeps the record of a call that has begun or ended for those who look at it
-// while the turn runs.
-func (t *turn) noteCall(body event.Body) {
-	id := ""
-	switch b := body.(type) {
-	case event.ToolStart:
-		id = b.ToolUseID
-	case event.ToolComplete:
-		id = b.ToolUseID
-	}
-	i, ok := t.red.byUse[id]
-	if id == "" || !ok {
-		return
-	}
-	t.callsMu.Lock()
-	defer t.callsMu.Unlock()
-	if t.callsNow == nil {
-		t.callsNow = map[string]ToolCall{}
-	}
-	t.callsNow[t.red.calls[i].ID] = t.red.calls[i]
-}
-
-// liveCall returns the record of a call of a turn that runs in this process.
-func (e *Engine) liveCall(id string) *ToolCall {
-	e.mu.Lock()
-	turns := slices.Collect(maps.Values(e.turns))
-	e.mu.Unlock()
-	for _, t := range turns {
-		t.callsMu.Lock()
-		call, ok := t.callsNow[id]
-		t.callsMu.Unlock()
-		if ok {
-			return &call
-		}
-	}
-	return nil
 }
 
 // number makes the next events of bodies.
