@@ -43,20 +43,6 @@ type Toolset struct {
 }
 
 // BringsBack is the command that installs it again from where it came.
-// uploadPrefix begins the source_ref of a toolset that came by the API: the rest is the
-// name that the client gave its file, which may be on another machine.
-const uploadPrefix = "upload:"
-
-// uploadedAs returns the name of the file that a toolset was uploaded as, and whether it
-// was. Earlier versions kept the path of the server's own copy.
-func (t *Toolset) uploadedAs() (name string, ok bool) {
-	if name, ok := strings.CutPrefix(t.SourceRef, uploadPrefix); ok {
-		return name, true
-	}
-	path := strings.ReplaceAll(t.SourceRef, `\`, "/")
-	return "a bundle", strings.Contains(path, "/cache/uploads/upload-")
-}
-
 func (t *Toolset) BringsBack() string {
 	if t.SourceType == bundle.FromProgram {
 		return t.SourceRef
@@ -220,4 +206,18 @@ func newTables() *tables {
 		}),
 		counter: kv.NewTable("toolset_generation", func(*generation) kv.Key { return kv.Str("toolsets") }),
 	}
+}
+
+// uploadPrefix begins the source_ref of a toolset that came by the API: the rest is the
+// name that the client gave its file, which may be on another machine.
+const uploadPrefix = "upload:"
+
+// uploadedAs returns the name of the file that a toolset was uploaded as, and whether it
+// was. Earlier versions kept the path of the server's own copy.
+func (t *Toolset) uploadedAs() (name string, ok bool) {
+	if name, ok := strings.CutPrefix(t.SourceRef, uploadPrefix); ok {
+		return name, true
+	}
+	path := strings.ReplaceAll(t.SourceRef, `\`, "/")
+	return "a bundle", strings.Contains(path, "/cache/uploads/upload-")
 }
