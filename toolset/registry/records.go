@@ -47,6 +47,9 @@ func (t *Toolset) BringsBack() string {
 	if t.SourceType == bundle.FromProgram {
 		return t.SourceRef
 	}
+	if _, ok := t.uploadedAs(); ok {
+		return "fettle toolset import FILE"
+	}
 	return "fettle toolset import " + t.SourceRef
 }
 
