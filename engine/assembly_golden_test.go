@@ -70,7 +70,7 @@ func assemblyCases() map[string]assemblyCase {
 	structured := offering(ask("a bird"))
 	structured.Schema = json.RawMessage(birdSchema)
 	page := offering(ask("what do I see?"))
-	page.Page, page.Tab = "reviews", "summary"
+	page.Tab, page.Context = "summary", json.RawMessage(`{"selected_business":"Blue Door"}`)
 	agents := []Agent{
 		{ID: "interface", Purpose: "answers", Prompt: "You answer.", Handoffs: []string{"finder"}},
 		{ID: "finder", Purpose: "finds", Prompt: "You find.", Tools: []string{"echo"}, Handoffs: []string{"interface"}, History: HistoryTurn},

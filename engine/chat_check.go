@@ -43,7 +43,7 @@ func (d *ChatDocument) check() error {
 			return fmt.Errorf("message %d: %w", i+1, err)
 		}
 	}
-	return errors.Join(d.checkCalls(), d.checkPayloads())
+	return errors.Join(d.checkCalls(), d.checkPayloads(), d.checkArtifacts())
 }
 
 // checkTree refuses messages that are no tree: ids that are none or not their
@@ -255,7 +255,7 @@ func (d *ChatDocument) checkCalls() error {
 		case c.Status == event.CallPending && isClientTool(c.ToolID):
 		case c.Status != event.CallSuccess && c.Status != event.CallError:
 			err = fmt.Errorf("its status %q is none of a call that has ended", short(string(c.Status)))
-		case len(c.RenderPlan) > largestArgs || len(c.Error) > largestArgs || c.Index < 0:
+		case len(c.RenderPlan) > largestPlan || len(c.WorkspacePlan) > largestPlan || len(c.Error) > largestArgs || c.Index < 0:
 			err = errors.New("it has more than can be kept")
 		}
 		if err != nil {

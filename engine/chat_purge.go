@@ -278,7 +278,7 @@ func (e *Engine) clearChat(ctx context.Context, chatID string) (messages int, er
 		e.pause("purge:messages")
 	}
 	prefix := kv.Range{Prefix: kv.Str(chatID), Limit: purgeGroup}
-	for _, table := range []keyed{e.tables.parts, e.tables.grants, e.tables.payloads, e.tables.workflows, e.tables.apps, e.tables.branches, e.tables.marks} {
+	for _, table := range []keyed{e.tables.parts, e.tables.grants, e.tables.payloads, e.tables.workflows, e.tables.apps, e.tables.branches, e.tables.marks, e.tables.artifacts} {
 		if err := e.clearKeys(ctx, table, prefix); err != nil {
 			return messages, err
 		}

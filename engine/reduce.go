@@ -130,7 +130,7 @@ func (r *reducer) mark(p provider.Part) {
 // the response that it wrote.
 func (r *reducer) shown(b event.Payload) {
 	r.mark(provider.Part{Kind: provider.PayloadPart, Payload: &provider.Payload{
-		ID: b.PayloadID, Type: b.Kind, Data: b.Data, Source: b.Source, Toolset: b.Toolset, Title: b.Title,
+		ID: b.PayloadID, Type: b.Kind, Data: b.Data, Source: b.Source, Toolset: b.Toolset, Title: b.Title, RenderPlan: b.RenderPlan,
 	}})
 	if b.Source == payloads.FromTool {
 		r.parts[len(r.parts)-1].Step = r.callStep()
@@ -190,6 +190,7 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 	if b.PostManifestID != "" {
 		r.answer.ManifestID = b.PostManifestID
 	}
+	c.WorkspacePlan = b.WorkspacePlan
 	c.RenderPlan, c.PreManifestID, c.PostManifestID = b.RenderPlan, b.PreManifestID, b.PostManifestID
 	c.Result, _ = record.Marshal(map[string]any{ // plain strings and valid JSON can't fail
 		"text": b.Result, "data": orNull(b.Data), "workspace_payload": orNull(b.WorkspacePayload),

@@ -51,9 +51,12 @@ type turn struct {
 	allowed []string
 	tainted string
 	red     *reducer
-	feed    *feed
-	box     *toolbox
-	offer   *toolset.Set
+	// callsNow are the records of the turn's calls so far, by their ids.
+	callsMu  sync.Mutex
+	callsNow map[string]ToolCall
+	feed     *feed
+	box      *toolbox
+	offer    *toolset.Set
 	// leftOut are the tools that maxOffered leaves out, which doesn't bind where
 	// unlimited is set.
 	leftOut   []leftOut
@@ -255,6 +258,7 @@ func (t *turn) append(bodies ...event.Body) ([]event.Event, error) {
 	t.seq += event.Seq(len(bodies))
 	for _, e := range events {
 		t.red.add(e)
+		t.noteCall(e.Body)
 	}
 	return events, nil
 }
@@ -315,6 +319,9 @@ func (t *turn) end(err error) {
 	t.endSpan(events)
 	t.feed.show(append(t.unshown, events...))
 	t.feed.end(lost)
+	t.callsMu.Lock()
+	t.callsNow = nil // the store has them from here on
+	t.callsMu.Unlock()
 	if !t.req.Ephemeral {
 		t.eng.keepLearnt(append(t.learning, t.model))
 	}

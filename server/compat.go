@@ -94,7 +94,7 @@ func (s *Server) answerTurn(w http.ResponseWriter, r *http.Request, in *dialect.
 		return unknownModel(err)
 	}
 	s.log.Info("turn begun", "turn", string(id), "dialect", string(in.Dialect), "request_id", requestID(r))
-	defer s.cancelUnread(r, id)
+	defer s.cancelUnread(r.Context(), id)
 	if !in.Stream {
 		return s.answerWhole(w, r, id, in)
 	}
@@ -118,12 +118,12 @@ func unknownModel(err error) error {
 	return &out
 }
 
-// cancelUnread ends a turn that nobody reads any more.
-func (s *Server) cancelUnread(r *http.Request, id engine.TurnID) {
+// cancelUnread cancels a turn whose client has gone away; ctx may have ended with it.
+func (s *Server) cancelUnread(ctx context.Context, id engine.TurnID) {
 	if !s.turns.Live(id) {
 		return
 	}
-	if err := s.turns.Cancel(context.WithoutCancel(r.Context()), id); err != nil && fault.CodeOf(err) != fault.NotFound {
+	if err := s.turns.Cancel(context.WithoutCancel(ctx), id); err != nil && fault.CodeOf(err) != fault.NotFound {
 		s.log.Warn("a turn without a client can't be cancelled", "turn", string(id), "error", clean(err.Error()))
 	}
 }

@@ -18,6 +18,8 @@ type Call struct {
 	// Page and Tab are where the person is, as document 000's context says;
 	// empty where no page asks.
 	Page, Tab string
+	// Context is the client's context as a JSON object; nil for none.
+	Context json.RawMessage
 	// Progress takes updates; it may be nil. A Runner calls it from the
 	// goroutine of Run only, and never after Run has returned.
 	Progress func(Progress)

@@ -66,7 +66,7 @@ func askShapes() []shape {
 			{"confirm_result", "and got it or not: tool_use_id, decision (allow, allow_chat, allow_always, deny), reason, content (what a form was filled in with)"},
 			{"prompted", "a model answered it while it ran: tool_use_id, server (which asked), model, usage"},
 			{"tool_progress", "it goes on: tool, tool_use_id, stage, message, progress (0 to 1), data"},
-			{"tool_complete", "it ended: as tool_start, and status (success or error), result, error, data, duration_ms, changes (path, kind), pre_manifest_id, post_manifest_id, payload, workspace_payload, render_plan, outside (what the result has from beyond this machine)"},
+			{"tool_complete", "it ended: as tool_start, and status (success or error), result, error, data, duration_ms, changes (path, kind), pre_manifest_id, post_manifest_id, payload, workspace_payload, workspace_plan (how that is shown), render_plan, outside (what the result has from beyond this machine)"},
 			{"meta", "a response of the model ended: model, usage, stop_reason, context_length"},
 			{"footnote", "a remark: text; warning marks one that is also printed at once"},
 			{"summary", "older messages were summed up: text, message_id (the last of them; left out where it is of the answer's own first steps), messages (how many), model, usage, outside (what they have from beyond this machine)"},
@@ -128,7 +128,7 @@ func storeShapes() []shape {
 			{"chat", "a chat as above"},
 			{"messages", "on the way to the last one, each a message as below"},
 			{"app_calls", "the last calls that pages of MCP servers made, of the calls in these messages: tool calls as in an export"},
-			{"payload_decisions", "what was accepted or rejected of them: payload_id, message_id, payload_type, decision, remark, decided_at, reaction, turn_id"},
+			{"payload_decisions", "what was accepted, rejected or edited of them: payload_id, message_id, payload_type, title, decision, remark, decided_at, edits (text, edited_at), reaction, turn_id"},
 		}},
 		{"a message", []field{
 			{"id, chat_id, turn_id", "its ids"},
@@ -210,7 +210,7 @@ func exportShapes() []shape {
 			{"started_at, finished_at", "when it ran"},
 			{"index", "its place among the calls of its turn"},
 			{"app_of", "of a call that the page of an MCP server made: the call that the page is of"},
-			{"render_plan", "how a page shows it"},
+			{"render_plan", "how a page shows it; workspace_plan: how a page shows its workspace_payload"},
 			{"pre_manifest_id", "and post_manifest_id: the workspace before and after it"},
 		}},
 		{"fettle version -o json", []field{

@@ -90,8 +90,12 @@ func (x *exchange) verdict(p *provider.Payload) string {
 		return ""
 	}
 	text := "Accepted " + stamp(d.At)
-	if d.Decision == engine.Rejected {
+	switch d.Decision {
+	case engine.Rejected:
 		text = "Rejected " + stamp(d.At)
+	case "":
+		last := d.Edits[len(d.Edits)-1]
+		return "Edited " + stamp(last.At) + ": " + term.Clean(last.Text)
 	}
 	if d.Remark != "" {
 		text += ": " + term.Clean(d.Remark)

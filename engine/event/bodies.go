@@ -141,12 +141,14 @@ type ToolComplete struct {
 	Error string          `json:"error,omitempty"`
 	// WorkspacePayload and Payload are document 000's and 001's.
 	WorkspacePayload json.RawMessage `json:"workspace_payload,omitempty"`
-	Payload          json.RawMessage `json:"payload,omitempty"`
-	RenderPlan       json.RawMessage `json:"render_plan,omitempty"`
-	PreManifestID    string          `json:"pre_manifest_id,omitempty"`
-	PostManifestID   string          `json:"post_manifest_id,omitempty"`
-	Changes          []Change        `json:"changes,omitempty"`
-	DurationMS       int64           `json:"duration_ms"`
+	// WorkspacePlan is how WorkspacePayload is shown, where its type has a renderer.
+	WorkspacePlan  json.RawMessage `json:"workspace_plan,omitempty"`
+	Payload        json.RawMessage `json:"payload,omitempty"`
+	RenderPlan     json.RawMessage `json:"render_plan,omitempty"`
+	PreManifestID  string          `json:"pre_manifest_id,omitempty"`
+	PostManifestID string          `json:"post_manifest_id,omitempty"`
+	Changes        []Change        `json:"changes,omitempty"`
+	DurationMS     int64           `json:"duration_ms"`
 	// Outside names the sources beyond this machine whose content the result contains;
 	// empty if there are none.
 	Outside string `json:"outside,omitempty"`
@@ -304,7 +306,10 @@ type ResponsePayload struct {
 	Denied int `json:"denied,omitempty"`
 }
 
-// CustomPayload is document 000's; Type is a payload's, else "tool_history".
+// CustomHistory is the type of a CustomPayload whose data are a []ToolHistory.
+const CustomHistory = "tool_history"
+
+// CustomPayload is document 000's; Type is a payload's, else CustomHistory.
 type CustomPayload struct {
 	Type string          `json:"type"`
 	Data json.RawMessage `json:"data"`

@@ -212,6 +212,8 @@ type Payload struct {
 	Source  string `json:"source"`
 	Toolset string `json:"toolset_id,omitempty"`
 	Title   string `json:"title,omitempty"` // what stands above it
+	// RenderPlan is how a toolset's renderer shows it; nil where its type has none.
+	RenderPlan json.RawMessage `json:"render_plan,omitempty"`
 }
 
 // ToolCall is a call that a model asked for.

@@ -30,6 +30,9 @@ type PlanOptions struct {
 	Client *http.Client
 	// WorkDir is what a relative path is meant from.
 	WorkDir string
+	// Uploaded is the name that the sender gave a bundle of which the path names a copy;
+	// empty for a bundle at its own place. The source is that name.
+	Uploaded string
 }
 
 // Plan is a bundle that can be imported. It must be closed.
@@ -48,6 +51,9 @@ type Plan struct {
 	Variables []Variable
 	// Notes and Warnings are for people, each one printable line.
 	Notes, Warnings []string
+	// Lacking are the tools whose module is not in the bundle, and Breaks those of them
+	// that the installed version has.
+	Lacking, Breaks []Lacking
 	// Installed is the version that is there; nil where there is none.
 	Installed *Toolset
 	// Changes and FileChanges are what differs from it.
@@ -59,6 +65,23 @@ type Plan struct {
 	bundle  *bundle.Bundle
 	yaml    []byte
 	pending bool // something of it isn't approved
+}
+
+// Lacking is a tool whose module is not in its bundle.
+type Lacking struct{ Tool, File string }
+
+// lackingTools returns the tools of a manifest whose modules are not among some files.
+func lackingTools(m *manifest.Manifest, files []File) (out []Lacking) {
+	for _, t := range m.Tools {
+		e, err := manifest.ParseEntrypoint(t.Entrypoint)
+		if err != nil {
+			continue // a tool without a module of its own
+		}
+		if _, ok := findFile(files, e.Files()); !ok {
+			out = append(out, Lacking{Tool: t.ID, File: e.Files()[0]})
+		}
+	}
+	return out
 }
 
 // Variable is an environment variable that a toolset gets.
@@ -96,6 +119,9 @@ func (r *Registry) Plan(ctx context.Context, ref string, o PlanOptions) (*Plan, 
 		return nil, err
 	}
 	p := &Plan{bundle: b, Kind: b.Kind, Source: b.Source, BundleHash: b.Hash}
+	if o.Uploaded != "" {
+		p.Source.Ref = uploadPrefix + bundle.Printable(o.Uploaded)
+	}
 	if err := errors.Join(p.read(ref), ctx.Err()); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -123,6 +149,12 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 		return nil, &StateError{
 			ID: id, Msg: "it came with fettle itself, and has no file to be updated from",
 			Hint: set.set.BringsBack() + "   installs what this fettle holds",
+		}
+	}
+	if name, ok := set.set.uploadedAs(); ok {
+		return nil, &StateError{
+			ID: id, Msg: "it was uploaded as " + name + ", and where that file is isn't known here",
+			Hint: "fettle toolset import FILE   installs a later version of it",
 		}
 	}
 	p, err := r.Plan(ctx, set.set.SourceRef, o)
@@ -271,6 +303,7 @@ func (p *Plan) look(o PlanOptions) {
 		}
 		p.Variables = append(p.Variables, v)
 	}
+	p.Lacking = lackingTools(p.Manifest, p.Files)
 	for _, ref := range p.Manifest.Files() {
 		if _, ok := p.find(ref.Paths); !ok {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("%s is not in the bundle (%s needs it)", bundle.Printable(ref.Paths[0]), bundle.Printable(ref.Pointer)))
@@ -331,6 +364,11 @@ func (p *Plan) compareWith(old *rows, was *manifest.Manifest, files []File) {
 	p.Changes = compare(itemsOf(was, files), p.Items, pins(old.approvals))
 	p.FileChanges = fileChanges(files, p.Files)
 	p.Same = set.Hash == p.Hash
+	if had := lackingTools(was, files); len(p.Lacking) > 0 {
+		p.Breaks = slices.DeleteFunc(slices.Clone(p.Lacking), func(l Lacking) bool {
+			return slices.ContainsFunc(had, func(h Lacking) bool { return h.Tool == l.Tool })
+		})
+	}
 	// what nothing contains is looked at each time
 	p.pending = set.Revoked != nil || set.Uncontained && !p.Same || slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Asks })
 	if manifest.CompareVersions(p.Manifest.Version, set.Version) < 0 {

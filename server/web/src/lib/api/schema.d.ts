@@ -345,6 +345,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/chats/{chat}/payloads/{payload}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Store the text that the user made of a payload's; the next question tells the model */
+        put: operations["edit_payload"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/chats/{chat}/restore": {
         parameters: {
             query?: never;
@@ -936,7 +953,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask something, and follow the answer; the turn goes on if the client goes away */
+        /** Ask something, and follow the answer; the turn is cancelled when the client goes away, unless `detach` is set */
         post: operations["stream"];
         delete?: never;
         options?: never;
@@ -1787,6 +1804,7 @@ export interface components {
             id: string;
             index: number;
             message_id: string;
+            payload_id?: string;
             plan_omitted?: boolean;
             post_manifest_id?: string;
             pre_manifest_id?: string;
@@ -1799,6 +1817,8 @@ export interface components {
             tool_id: string;
             tool_use_id: string;
             turn_id: string;
+            workspace_payload?: unknown;
+            workspace_plan?: unknown;
         };
         Change: {
             kind: string;
@@ -1926,6 +1946,38 @@ export interface components {
             role: string;
             text: string;
         };
+        GeneralMessage: {
+            action_metadata?: unknown;
+            annotations?: unknown[];
+            chat_id: string;
+            content: string;
+            /** Format: date-time */
+            created_at: string;
+            custom_payload?: components["schemas"]["CustomPayload"];
+            error?: components["schemas"]["Error"];
+            footnotes?: string[];
+            id: string;
+            interaction_type?: string;
+            left_manifest_id?: string;
+            manifest_id?: string;
+            model?: string;
+            parent_id?: string;
+            parts: components["schemas"]["Part"][];
+            pieces?: number;
+            role: string;
+            state_unknown?: boolean;
+            status: string;
+            stop_reason?: string;
+            suggested_actions?: unknown[];
+            suggested_values?: unknown[];
+            summary?: components["schemas"]["Summary"];
+            /** Format: date-time */
+            timestamp: string;
+            tool_history?: components["schemas"]["ToolHistory"][];
+            turn_id: string;
+            usage?: components["schemas"]["Usage"];
+            workspace_payload?: unknown;
+        };
         Info: {
             api: number;
             data_dir: string;
@@ -1971,32 +2023,6 @@ export interface components {
             source: string;
             source_ref?: string;
         };
-        Message: {
-            action_metadata?: unknown;
-            annotations?: unknown[];
-            chat_id: string;
-            /** Format: date-time */
-            created_at: string;
-            error?: components["schemas"]["Error"];
-            footnotes?: string[];
-            id: string;
-            interaction_type?: string;
-            left_manifest_id?: string;
-            manifest_id?: string;
-            model?: string;
-            parent_id?: string;
-            parts: components["schemas"]["Part"][];
-            pieces?: number;
-            role: string;
-            state_unknown?: boolean;
-            status: string;
-            stop_reason?: string;
-            suggested_actions?: unknown[];
-            suggested_values?: unknown[];
-            summary?: components["schemas"]["Summary"];
-            turn_id: string;
-            usage?: components["schemas"]["Usage"];
-        };
         Origin: {
             chat_id: string;
             message_id: string;
@@ -2028,6 +2054,7 @@ export interface components {
         Payload: {
             data: unknown;
             id: string;
+            render_plan?: unknown;
             source: string;
             title?: string;
             toolset_id?: string;
@@ -2036,15 +2063,22 @@ export interface components {
         PayloadDecision: {
             chat_id: string;
             /** Format: date-time */
-            decided_at: string;
-            decision: string;
+            decided_at?: string;
+            decision?: string;
+            edits?: components["schemas"]["PayloadEdit"][];
             message_id: string;
             payload_id: string;
             payload_type: string;
             reaction?: components["schemas"]["Reaction"];
             remark?: string;
+            title?: string;
             toolset_id?: string;
             turn_id?: string;
+        };
+        PayloadEdit: {
+            /** Format: date-time */
+            edited_at: string;
+            text: string;
         };
         PayloadType: {
             llm_instructions?: string;
@@ -2137,9 +2171,11 @@ export interface components {
         ShownPayload: {
             data: unknown;
             decision?: components["schemas"]["PayloadDecision"];
+            edit?: components["schemas"]["PayloadEdit"];
             id: string;
             message_id: string;
             number: number;
+            render_plan?: unknown;
             /** Format: date-time */
             shown_at: string;
             source: string;
@@ -2512,6 +2548,12 @@ export interface components {
         documents: {
             documents: components["schemas"]["Document"][];
         };
+        edit: {
+            text: string;
+        };
+        edited: {
+            payload: components["schemas"]["ShownPayload"];
+        };
         enable: {
             enabled: boolean;
         };
@@ -2787,6 +2829,7 @@ export interface components {
              */
             type: "tool_complete";
             workspace_payload?: unknown;
+            workspace_plan?: unknown;
         };
         event_tool_progress: {
             data?: unknown;
@@ -3031,8 +3074,8 @@ export interface components {
             before?: string;
             calls: components["schemas"]["CallView"][];
             chat: components["schemas"]["Chat"];
-            messages: components["schemas"]["Message"][];
-            question?: components["schemas"]["Message"];
+            messages: components["schemas"]["GeneralMessage"][];
+            question?: components["schemas"]["GeneralMessage"];
             siblings: {
                 [key: string]: components["schemas"]["siblings"];
             };
@@ -3287,6 +3330,7 @@ export interface components {
             confirm?: boolean;
             context?: components["schemas"]["turnContext"];
             conversation_id?: number;
+            detach?: boolean;
             docs?: string[];
             ephemeral?: boolean;
             files?: components["schemas"]["turnFile"][];
@@ -3930,6 +3974,8 @@ export interface operations {
                 before?: string;
                 /** @description the branch that ends with this message */
                 leaf?: string;
+                /** @description `false` leaves the tool history out, which the parts have too */
+                tool_history?: boolean;
             };
             header?: never;
             path: {
@@ -4113,6 +4159,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["decided"];
+                };
+            };
+            /** @description failure */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["error"];
+                };
+            };
+        };
+    };
+    edit_payload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat: string;
+                payload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["edit"];
+            };
+        };
+        responses: {
+            /** @description success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["edited"];
                 };
             };
             /** @description failure */
@@ -5856,6 +5938,8 @@ export interface operations {
             query?: {
                 /** @description the `approve` of the answer without it, once a person has seen what the bundle wants */
                 approve?: string;
+                /** @description the name of the bundle's file, which is kept as its source; a form names it itself */
+                name?: string;
             };
             header?: never;
             path?: never;
@@ -5867,6 +5951,7 @@ export interface operations {
                 "application/x-gzip": unknown;
                 "application/x-tar": unknown;
                 "application/zip": unknown;
+                "multipart/form-data": unknown;
             };
         };
         responses: {

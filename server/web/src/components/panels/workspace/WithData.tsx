@@ -1,0 +1,45 @@
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { Choice } from "@/components/ui/Choice";
+import { drew } from "@/lib/workspace/drew";
+import { JsonView } from "./JsonView";
+
+type Tab = "view" | "data";
+
+/** settled is how long a view may take to draw what it measures first, in milliseconds. */
+const settled = 200;
+
+/** WithData is a view of a payload with its data in a tab. The data are shown where the view drew none of them. */
+export function WithData({ data, children }: { data: unknown; children: ReactNode }) {
+  const [chosen, setChosen] = useState<Tab | null>(null);
+  const [blank, setBlank] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const tab = chosen ?? (blank ? "data" : "view");
+  useEffect(() => {
+    const timer = window.setTimeout(() => setBlank(box.current !== null && !drew(textOf(box.current), data)), settled);
+    return () => window.clearTimeout(timer);
+  }, [data]);
+  return (
+    <div className="flex min-h-full flex-col">
+      <div className="flex items-center justify-end gap-2 px-4 pt-2">
+        {blank && tab === "data" && <p className="flex-1 text-xs text-muted">The view of this type shows none of these data.</p>}
+        <Choice<Tab> label="Form" options={[{ id: "view", label: "View" }, { id: "data", label: "Data" }]} value={tab} onChange={setChosen} />
+      </div>
+      <div ref={box} className="min-h-0 flex-1" hidden={tab !== "view"}>
+        {children}
+      </div>
+      {tab === "data" && (
+        <div className="p-4">
+          <JsonView value={data} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** textOf is what can be read of a view: its text, labels and fields. */
+function textOf(box: HTMLElement): string {
+  const labels = [...box.querySelectorAll("[aria-label], [title], input, textarea")].map(
+    (e) => `${e.getAttribute("aria-label") ?? ""} ${e.getAttribute("title") ?? ""} ${"value" in e ? String(e.value) : ""}`,
+  );
+  return `${box.textContent} ${labels.join(" ")}`;
+}
