@@ -90,6 +90,15 @@ func (f *fitting) trimmed(r provider.ToolResult) string {
 	return budget.LeftOut(r.Name, len(r.Text))
 }
 
+// trimsResult reports whether a result is shortened or left out.
+func (f *fitting) trimsResult(id string) bool {
+	if f == nil {
+		return false
+	}
+	_, trimmed := f.trims[id]
+	return trimmed
+}
+
 func userText(text string) provider.Message {
 	return provider.Message{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}
 }

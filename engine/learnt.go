@@ -17,6 +17,8 @@ const (
 	// lackBelieved is how long a refusal of a feature is believed: long enough
 	// to cost a request seldom, and short enough for a server that was updated.
 	lackBelieved = 7 * 24 * time.Hour
+	// maxLessons bounds the lessons that are kept of a model.
+	maxLessons = 50
 	// maxLearnt bounds the models that something is kept of; who was asked
 	// longest ago goes first.
 	maxLearnt = 200
@@ -37,6 +39,9 @@ type learnt struct {
 	Context int `json:"context,omitempty"`
 	// Lacks are features that were refused, with when.
 	Lacks map[provider.Feature]time.Time `json:"lacks,omitempty"`
+	// Lessons are what the provider has learnt about the shape of requests, with when; see
+	// provider.Learner.
+	Lessons map[string]time.Time `json:"lessons,omitempty"`
 	// At is when something of it changed last.
 	At time.Time `json:"at"`
 }
@@ -58,11 +63,35 @@ func (e *Engine) learntOf(ref string) learnt {
 		return learnt{}
 	}
 	l := c.Models[ref]
-	maps.DeleteFunc(l.Lacks, func(_ provider.Feature, at time.Time) bool {
-		age := e.o.Now().Sub(at)
-		return age > lackBelieved || age < -lackBelieved
-	})
+	now := e.o.Now()
+	maps.DeleteFunc(l.Lacks, func(_ provider.Feature, at time.Time) bool { return outdated(now.Sub(at)) })
+	maps.DeleteFunc(l.Lessons, func(_ string, at time.Time) bool { return outdated(now.Sub(at)) })
 	return l
+}
+
+// outdated reports whether a refusal of an age is no longer believed.
+func outdated(age time.Duration) bool { return age > lackBelieved || age < -lackBelieved }
+
+// teach adds what the provider has learnt of the model.
+func (l *learnt) teach(p provider.Provider, model string, at time.Time) {
+	learner, ok := provider.As[provider.Learner](p)
+	if !ok {
+		return
+	}
+	lessons := learner.Lessons(model)
+	if len(lessons) > maxLessons {
+		lessons = lessons[:maxLessons]
+	}
+	was := l.Lessons
+	l.Lessons = nil
+	for _, lesson := range lessons {
+		if l.Lessons == nil {
+			l.Lessons = map[string]time.Time{}
+		}
+		if l.Lessons[lesson] = at; !was[lesson].IsZero() {
+			l.Lessons[lesson] = was[lesson]
+		}
+	}
 }
 
 // recall takes in what is known of the model. What provider or configuration
@@ -84,12 +113,21 @@ func (c *choice) recall(l learnt) {
 			c.without[f] = true
 		}
 	}
+	if learner, ok := provider.As[provider.Learner](c.prov); ok {
+		learner.Recall(c.model.Name, slices.Sorted(maps.Keys(l.Lessons)))
+	}
 }
 
 // keepLearnt writes what the models of a turn have told, where it changes
 // anything. It may fail: it would be learnt again.
 func (e *Engine) keepLearnt(models []*choice) {
-	models = slices.DeleteFunc(models, func(c *choice) bool { return c == nil || c.ratios == nil || !c.hasLearnt(e.learntOf(c.ref)) })
+	models = slices.DeleteFunc(models, func(c *choice) bool {
+		if c == nil || c.ratios == nil {
+			return true
+		}
+		c.learnt.teach(c.prov, c.model.Name, e.o.Now())
+		return !c.hasLearnt(e.learntOf(c.ref))
+	})
 	if len(models) == 0 {
 		return
 	}
@@ -134,7 +172,8 @@ func (e *Engine) keepLearnt(models []*choice) {
 func (c *choice) hasLearnt(kept learnt) bool {
 	now, was := c.ratios[c.ref], kept.Tokens
 	switch {
-	case c.learnt.Context != kept.Context, !maps.EqualFunc(c.learnt.Lacks, kept.Lacks, time.Time.Equal):
+	case c.learnt.Context != kept.Context, !maps.EqualFunc(c.learnt.Lacks, kept.Lacks, time.Time.Equal),
+		!maps.EqualFunc(c.learnt.Lessons, kept.Lessons, time.Time.Equal):
 		return true
 	case now.Samples == 0:
 		return false
@@ -146,11 +185,10 @@ func (c *choice) hasLearnt(kept learnt) bool {
 // a person misses it: tools that nobody named are missed only where a refusal is
 // all that is known of the model, or where an agent has them.
 func (t *turn) wants(f provider.Feature) bool {
-	isImage := func(p provider.Part) bool { return p.Kind == provider.ImagePart }
 	switch f {
 	case provider.FeatureImages:
-		return slices.ContainsFunc(t.req.Parts, isImage) ||
-			slices.ContainsFunc(t.path, func(m Message) bool { return slices.ContainsFunc(m.Parts, isImage) })
+		return slices.ContainsFunc(t.req.Parts, provider.Part.HasImage) ||
+			slices.ContainsFunc(t.path, func(m Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) })
 	case provider.FeatureTools:
 		_, refused := t.model.learnt.Lacks[f]
 		return t.req.Workspace != "" || len(t.req.Tools) > 0 || refused && t.offer.Len() > 0 ||

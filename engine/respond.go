@@ -294,7 +294,8 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		model: t.model.model.Name, ref: t.model.ref, system: t.withCards(t.accept.Chat.System),
 		fit:   &t.fit,
 		tools: append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
-		agent: t.agent, cards: t.cards.told(),
+		sounds: t.model.model.Audio == provider.Yes,
+		agent:  t.agent, cards: t.cards.told(),
 	}
 	if !t.agentMode() {
 		a.tools = nil
@@ -385,6 +386,7 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 		case provider.Meta:
 			meta := *d.Meta
 			meta.Model, meta.StopReason = t.model.ref, cutRunes(clean(meta.StopReason), maxName)
+			meta.ReasoningField = cutRunes(clean(d.Field), maxName)
 			r.meta = &meta
 		}
 		t.begun = true
@@ -404,7 +406,7 @@ func validJSON(all []json.RawMessage) []json.RawMessage {
 }
 
 func (t *turn) addCall(r *reply, c provider.ToolCall) {
-	r.size += len(c.Args)
+	r.size += len(c.Args) + len(c.Extra)
 	if len(r.calls) == maxCalls {
 		r.dropped++
 		return
@@ -443,6 +445,9 @@ func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
 	t.useIDs[c.ID] = true
 	if c.Args = bytes.ToValidUTF8(c.Args, []byte("\uFFFD")); len(c.Args) == 0 { // a copy
 		c.Args = json.RawMessage("{}")
+	}
+	if c.Extra = slices.Clone(c.Extra); !isObject(c.Extra) {
+		c.Extra = nil
 	}
 	return c
 }
