@@ -32,6 +32,8 @@ type assembly struct {
 	native *provider.Native
 	// name gives the name by which the model knows a tool id.
 	name func(toolID string) string
+	// thoughtEnd is the request's own.
+	thoughtEnd string
 	// sounds is set if the model takes sounds.
 	sounds bool
 	// without are features that the model turned out to lack.
@@ -53,7 +55,7 @@ type assembly struct {
 // message, the normalised history, the context files before the latest user
 // message, that message with the documents that it names, and the tools.
 func assemble(a assembly) *provider.Request {
-	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens, Sampling: a.sampling, Native: a.native}
+	req := &provider.Request{Model: a.model, System: a.system, Temperature: a.temperature, MaxTokens: a.maxTokens, Sampling: a.sampling, Native: a.native, ThoughtEnd: a.thoughtEnd}
 	if a.agent != nil {
 		req.System = a.agentSystem()
 	}
@@ -108,6 +110,9 @@ func (a assembly) place() []placed {
 		add(ofSummary, a.fit.summaryMessage()...)
 	}
 	for i, m := range seen {
+		if i < len(seen)-1 && a.fit.leavesOldImages() {
+			m = withoutImages(m)
+		}
 		switch {
 		case m.Role != provider.User && hasAgents(m):
 			add(a.at(i), a.answerAlone(m)...)
@@ -133,6 +138,22 @@ func (a assembly) place() []placed {
 		}
 	}
 	return out
+}
+
+// withoutImages returns a message with a line of text in place of each image.
+func withoutImages(m Message) Message {
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		switch {
+		case p.Kind == provider.ImagePart:
+			m.Parts[i] = provider.Part{Kind: provider.TextPart, Step: p.Step, Text: "(an image, which was left out)"}
+		case p.HasImage():
+			r := *p.Result
+			r.Text, r.Media = mediaLeftOut(r.Text, r.Media, "since the provider refused an image"), nil
+			m.Parts[i].Result = &r
+		}
+	}
+	return m
 }
 
 // asked gives a person's message: files in a message of their own before it,

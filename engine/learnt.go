@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fettle-cli/fettle/engine/budget"
@@ -42,6 +43,10 @@ type learnt struct {
 	// Lessons are what the provider has learnt about the shape of requests, with when; see
 	// provider.Learner.
 	Lessons map[string]time.Time `json:"lessons,omitempty"`
+	// ThoughtEnd is the marker that ends the reasoning with which the model begins its
+	// text, and ThoughtAt when an answer had it last without the marker that begins it.
+	ThoughtEnd string    `json:"thought_end,omitempty"`
+	ThoughtAt  time.Time `json:"thought_at,omitzero"`
 	// At is when something of it changed last.
 	At time.Time `json:"at"`
 }
@@ -65,6 +70,9 @@ func (e *Engine) learntOf(ref string) learnt {
 	l := c.Models[ref]
 	now := e.o.Now()
 	maps.DeleteFunc(l.Lacks, func(_ provider.Feature, at time.Time) bool { return outdated(now.Sub(at)) })
+	if outdated(now.Sub(l.ThoughtAt)) {
+		l.ThoughtEnd, l.ThoughtAt = "", time.Time{}
+	}
 	maps.DeleteFunc(l.Lessons, func(_ string, at time.Time) bool { return outdated(now.Sub(at)) })
 	return l
 }
@@ -172,13 +180,39 @@ func (e *Engine) keepLearnt(models []*choice) {
 func (c *choice) hasLearnt(kept learnt) bool {
 	now, was := c.ratios[c.ref], kept.Tokens
 	switch {
-	case c.learnt.Context != kept.Context, !maps.EqualFunc(c.learnt.Lacks, kept.Lacks, time.Time.Equal),
+	case c.learnt.Context != kept.Context, c.learnt.ThoughtEnd != kept.ThoughtEnd, !maps.EqualFunc(c.learnt.Lacks, kept.Lacks, time.Time.Equal),
 		!maps.EqualFunc(c.learnt.Lessons, kept.Lessons, time.Time.Equal):
 		return true
 	case now.Samples == 0:
 		return false
 	}
 	return was.Samples == 0 || math.Abs(now.Ratio-was.Ratio) > driftKept*was.Ratio || math.Abs(now.Spread-was.Spread) > driftKept
+}
+
+// answerText returns the answer in a text that was held back, without the reasoning that a
+// server left in it.
+func (t *turn) answerText(text string) string {
+	_, answer, end := provider.CutThought(text)
+	if end != "" {
+		t.model.learnt.ThoughtEnd, t.model.learnt.ThoughtAt = end, t.eng.o.Now()
+	}
+	return answer
+}
+
+// findThoughts learns whether the texts that the turn has shown begin with reasoning.
+func (t *turn) findThoughts() {
+	if t.model == nil || t.model.learnt.ThoughtEnd != "" {
+		return
+	}
+	for _, parts := range byStep(t.red.message().Parts) {
+		var text strings.Builder
+		for _, p := range parts {
+			if p.Kind == provider.TextPart && p.Step >= t.model.since {
+				text.WriteString(p.Text)
+			}
+		}
+		t.answerText(text.String())
+	}
 }
 
 // wants tells whether the turn would have asked the model for a feature, so that

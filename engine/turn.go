@@ -313,6 +313,7 @@ func (t *turn) end(err error) {
 	t.feed.show(append(t.unshown, events...))
 	t.feed.end(lost)
 	if !t.req.Ephemeral {
+		t.findThoughts()
 		t.eng.keepLearnt(append(t.learning, t.model))
 	}
 	t.forget()

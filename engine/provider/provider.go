@@ -118,6 +118,9 @@ type Request struct {
 	// empty leaves it to the model. A provider that can't make a model call leaves
 	// it to the model, too, and says so in a footnote.
 	MustCall string
+	// ThoughtEnd is the marker that ends the reasoning with which the model begins its
+	// text, without a marker that begins it; empty if it does not. See CutThought.
+	ThoughtEnd string
 	// Native is set where agents answer; see there.
 	Native *Native
 }

@@ -83,6 +83,8 @@ type decoderOptions struct {
 	notes  []string           // footnotes of the request
 	gave   func(field string) // told of the field that reasoning came in
 	newID  func() string      // nil is wire.NewCallID
+	// thoughtEnd is provider.Request.ThoughtEnd.
+	thoughtEnd string
 }
 
 // decoder reads one response.
@@ -116,6 +118,7 @@ func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder,
 		o.names = provider.NewNames()
 	}
 	d := &decoder{o: o}
+	d.think.Begin(o.thoughtEnd)
 	switch kind, _, _ := strings.Cut(strings.ToLower(contentType), ";"); strings.TrimSpace(kind) {
 	case "text/html":
 		head, _ := io.ReadAll(io.LimitReader(body, 512))
