@@ -6,7 +6,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -40,7 +39,7 @@ type Options struct {
 }
 
 // New picks the view of the output format.
-func New(rt *workbench.Runtime, o Options, prices map[string]config.Price) View {
+func New(rt *workbench.Runtime, o Options, prices usage.Prices) View {
 	switch o.Output {
 	case "events":
 		return NewEvents(rt)
@@ -119,7 +118,7 @@ type progress struct {
 	kept bool        // the chat stays: a model was asked
 	last event.Body
 
-	prices map[string]config.Price
+	prices usage.Prices
 	cost   usage.Cost // of the responses so far; a fallback may have other prices
 }
 
