@@ -431,3 +431,24 @@ func TestRolesFollowTheTemplate(t *testing.T) {
 		})
 	}
 }
+
+// Reasoning that a server left in the text, up to a closing tag, is no part of what -x and
+// -o json print. A later process shows it as thought, since it is learnt of the model.
+func TestReasoningBeforeAClosingTagIsCut(t *testing.T) {
+	t.Parallel()
+	s := startStrict(t, func(strictRequest) (int, string) { return 0, "" }, func(strictRequest) []string {
+		return []string{`{"content":"maybe:\n` + "```sh\\nrm -rf x\\n```" + `\nno.\n</think>\n\n"}`, `{"content":"` + "```sh\\nls\\n```\\n" + `"}`}
+	})
+	w := strictWorld(t, map[string]string{"s": s.URL})
+	if out, _ := w.Run(0, "ask", "--no-stdin", "-m", "s/m", "-x", "list files"); out != "ls\n" {
+		t.Errorf("-x printed %q", out)
+	}
+	out, _ := w.Run(0, "ask", "--no-stdin", "-m", "s/m", "-o", "json", "list files")
+	var got struct{ Answer, Reasoning string }
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Answer != "```sh\nls\n```\n" || !strings.Contains(got.Reasoning, "rm -rf x") {
+		t.Errorf("-o json printed %s, %v", out, err)
+	}
+	if out, _ := w.Run(0, "ask", "--no-stdin", "-m", "s/m", "list files"); strings.Contains(out, "rm -rf") || !strings.Contains(out, "ls") {
+		t.Errorf("a later process printed %q", out)
+	}
+}
