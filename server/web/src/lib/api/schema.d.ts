@@ -1971,6 +1971,10 @@ export interface components {
             source: string;
             source_ref?: string;
         };
+        Media: {
+            data: string;
+            mime: string;
+        };
         Message: {
             action_metadata?: unknown;
             annotations?: unknown[];
@@ -2016,6 +2020,7 @@ export interface components {
             data?: string;
             details?: unknown;
             doc?: string;
+            field?: string;
             mime?: string;
             model?: string;
             name?: string;
@@ -2204,6 +2209,7 @@ export interface components {
         };
         ToolCall: {
             args: unknown;
+            extra?: unknown;
             id: string;
             name: string;
         };
@@ -2227,6 +2233,7 @@ export interface components {
         ToolResult: {
             error?: boolean;
             id: string;
+            media?: components["schemas"]["Part"][];
             name: string;
             outside?: string;
             text: string;
@@ -2656,6 +2663,7 @@ export interface components {
         event_meta: {
             context_length?: number;
             model: string;
+            reasoning_field?: string;
             seq: number;
             stop_reason?: string;
             /** Format: date-time */
@@ -2764,6 +2772,7 @@ export interface components {
             duration_ms: number;
             error?: string;
             index: number;
+            media?: components["schemas"]["Media"][];
             outside?: string;
             payload?: unknown;
             post_manifest_id?: string;
@@ -2805,6 +2814,7 @@ export interface components {
         };
         event_tool_start: {
             agent?: string;
+            extra?: unknown;
             index: number;
             input: unknown;
             pre_manifest_id?: string;
