@@ -206,11 +206,10 @@ providers:
   an: {type: anthropic, base_url: "%[1]s/an", key: k-0123456789}
   ge: {type: openai, base_url: "%[1]s/ge/v1", key: k-0123456789}
   oa: {type: openai, base_url: "%[1]s/oa/v1", key: k-0123456789}
-  ol: {type: ollama, base_url: "%[1]s/ol"}
 `, c.URL))
-	w.Env = append(w.Env, "NO_PROXY=127.0.0.1", "HTTP_PROXY=", "HTTPS_PROXY=")
+	w.Env = append(w.Env, "OLLAMA_HOST="+c.URL+"/ol", "NO_PROXY=127.0.0.1", "HTTP_PROXY=", "HTTPS_PROXY=")
 	w.Run(0, "mcp", "add", "shots", "--url", imageServer(t))
-	models := []string{"an/claude-opus-5-5", "ge/gemini-3-pro", "oa/gpt-4o", "ol/q"}
+	models := []string{"an/claude-opus-5-5", "ge/gemini-3-pro", "oa/gpt-4o", "ollama/q"}
 	for i, model := range append(models, models...) {
 		args := []string{"ask", "--no-stdin", "--yes", "--tool", "shots:snap", "-m", model}
 		if i > 0 {

@@ -51,7 +51,7 @@ func (e listEntry) model(prov string) provider.Model {
 	if m.Name == "" {
 		m.Name = string(e.Name)
 	}
-	m.Chats, m.Audio = chats(m.Name), hears(m.Name)
+	m.Chats, m.Audio = chats(m.Name), takesAudio(m.Name)
 	lengths := []wire.Int{e.ContextLength, e.ContextWindow, e.MaxModelLen, e.MaxContextLength}
 	if e.Meta != nil {
 		lengths = append(lengths, e.Meta.TrainedContext)
@@ -106,8 +106,8 @@ func chats(name string) provider.Known {
 	return provider.Unknown
 }
 
-// hears reports whether a model of a name takes sounds, as far as the name says.
-func hears(name string) provider.Known {
+// takesAudio reports whether a model of a name takes sounds, as far as the name says.
+func takesAudio(name string) provider.Known {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_/.: ", r) })
 	if slices.Contains(words, "audio") || slices.Contains(words, "gemini") {
 		return provider.Yes

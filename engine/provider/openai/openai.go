@@ -96,7 +96,7 @@ func (p *Provider) Model(_ context.Context, name string) (provider.Model, error)
 	if m, ok := p.listed[name]; ok {
 		return m, nil
 	}
-	return provider.Model{Provider: p.o.Name, Name: name, Audio: hears(name)}, nil
+	return provider.Model{Provider: p.o.Name, Name: name, Audio: takesAudio(name)}, nil
 }
 
 // CloseIdleConnections closes connections that are kept for the next request.
