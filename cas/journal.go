@@ -194,6 +194,26 @@ func (s *Store) journals(ctx context.Context) (all []*unfinished, err error) {
 	return all, err
 }
 
+// legibleJournals lists the journals that can be read. One that can't is reported by the
+// next operation on its folder, which is the only one that it concerns.
+func (s *Store) legibleJournals(ctx context.Context) (all []*unfinished, err error) {
+	err = s.kv.View(ctx, func(tx *kv.Tx) error {
+		all = nil
+		for j, err := range s.restores.Scan(tx, kv.Range{}) {
+			var corrupt *kv.CorruptError
+			if errors.As(err, &corrupt) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			all = append(all, j)
+		}
+		return nil
+	})
+	return all, err
+}
+
 // ForgetRestores drops the journals of all restores that were under way, and what
 // they were to be recorded as. It is for a store that was put back from a copy: the
 // folders have moved on since, and taking a restore back would undo that.

@@ -294,7 +294,7 @@ func removePrefixed(dir, prefix string) error {
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), prefix) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, atomicfile.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
 	return err

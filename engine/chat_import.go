@@ -49,6 +49,7 @@ func (e *Engine) ImportChats(ctx context.Context, req ImportRequest) error {
 	if _, err := e.Fold(ctx, FoldAll); err != nil {
 		return err
 	}
+	defer e.store.KeepOpen()()
 	if err := e.checkImport(ctx, req); err != nil {
 		return err
 	}

@@ -191,5 +191,11 @@ func (e *Engine) putIncoming(b *kv.Batch, c *incoming) error {
 	if err := e.putCalls(b, c.calls); err != nil {
 		return err
 	}
+	if len(c.messages) > trackedMessages {
+		s := branchesOf(c.chat, linksOf(c.messages))
+		if err := errors.Join(e.putMarks(b, s.marks), e.putBranches(b, s.list)); err != nil {
+			return err
+		}
+	}
 	return e.putDecisions(b, c.chat.ID, c.decided)
 }

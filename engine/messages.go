@@ -107,6 +107,9 @@ type reach struct {
 // wholeWay is all messages from the root on.
 var wholeWay = reach{least: math.MaxInt}
 
+// leafOnly is the last message alone.
+var leafOnly = reach{least: 1, most: 1}
+
 // wayTo returns the end of the way to a message, as far as r reaches, and the
 // last message that has a summary where that ends it, without its parts. It
 // reads no message before that.

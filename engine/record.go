@@ -144,6 +144,9 @@ func (e *Engine) record(tx *kv.Tx, f *folding) (given journal.Numbers, err error
 	if err := e.putSummaries(tx, f); err != nil {
 		return given, err
 	}
+	if err := e.keepBranches(tx, *chat, f); err != nil {
+		return given, err
+	}
 	chat.advance(f)
 	turn := Turn{
 		ID: a.TurnID, ChatID: a.Chat.ID, Order: a.Order, ParentID: a.ParentID,

@@ -135,7 +135,7 @@ func (t *turn) launch(calls []*call, ws *toolset.Workspace) *running {
 	for _, c := range calls {
 		ctx, cancel := context.WithCancelCause(t.ctx)
 		clock := newAllowance(c.limit(), func() { cancel(context.DeadlineExceeded) })
-		asker := &caller{t: t, c: c, run: run, clock: clock, policy: t.policy, model: t.model, what: t.runs(c)}
+		asker := &caller{t: t, c: c, run: run, clock: clock, rules: t.verdicts, model: t.model, what: t.runs(c)}
 		run.callers = append(run.callers, asker)
 		go func() {
 			defer cancel(nil)
@@ -178,7 +178,7 @@ func (t *turn) runOne(ctx context.Context, asker *caller, ws *toolset.Workspace)
 
 // folder returns the workspace as the call sees it: with the paths that rules deny its tool.
 func (q *caller) folder(ws *toolset.Workspace) *toolset.Workspace {
-	denied := q.policy.Denied(q.c.entry.Tool)
+	denied := q.rules.Denied(q.c.entry.Tool)
 	if ws == nil || denied == nil {
 		return ws
 	}

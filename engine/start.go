@@ -122,6 +122,7 @@ func (t *turn) prepareWith(ctx context.Context, conv *conversation) error {
 		t.req.InteractionType, t.req.ActionMetadata = conv.again.InteractionType, conv.again.ActionMetadata
 	}
 	t.policy = t.policy.With(t.eng.granted(conv.chat.ID))
+	_ = t.compileRules() // one of them that was stored and cannot be parsed matches nothing
 	t.accept = t.eng.acceptanceOf(t, conv)
 	t.id = TurnID(t.accept.TurnID)
 	if err := t.remember(ctx, conv); err != nil {
@@ -157,7 +158,7 @@ func (t *turn) checkRequest(ctx context.Context) error {
 		return err
 	}
 	t.policy = t.eng.o.Policy.With(t.req.Policy)
-	err := t.policy.Check()
+	err := t.compileRules()
 	if err != nil {
 		return fault.Wrap(fault.Usage, "read the rules", err, `fettle ask --allow 'write_file(path=notes/**)' …`)
 	}

@@ -26,6 +26,8 @@ type tables struct {
 	deleted  *kv.Table[deletion]
 	upkeep   *kv.Table[Upkeep]
 	moves    *kv.Table[branchMove]
+	branches *kv.Table[branchRecord]
+	marks    *kv.Table[branchMark]
 	events   *kv.RawTable // turn id, segment → lines of JSON
 	parts    *kv.RawTable // chat id, message id, piece → JSON of long parts
 	usage    *usageTables
@@ -55,6 +57,8 @@ func newTables() *tables {
 		usage:    newUsageTables(),
 		search:   newSearchTables(),
 
+		branches:  branchesTable(),
+		marks:     marksTable(),
 		documents: documentsTable(),
 		workflows: workflowsTable(),
 		threads:   threadsTable(),

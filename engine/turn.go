@@ -44,7 +44,10 @@ type turn struct {
 	schema *schema.Schema
 	log    eventLog
 	policy permission.Policy
-	// allowed are the rules that a person made in this turn, tainted the tool
+	// verdicts decides by policy, and ownVerdicts without what was allowed before
+	// this turn; see compileRules.
+	verdicts, ownVerdicts *permission.Rules
+	// allowed are the rules that the user made in this turn, tainted the tool
 	// that first brought something in from outside; see decide.
 	allowed []string
 	tainted string

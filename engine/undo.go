@@ -304,7 +304,7 @@ func (e *Engine) heldChat(ctx context.Context, req *RestoreRequest) (conv *conve
 	if err != nil {
 		return nil, nil, err
 	}
-	if conv, err = e.load(ctx, chat.ID, ""); err != nil { // anew, now that nobody changes it
+	if conv, err = e.loadBy(ctx, chat.ID, "", leafOnly); err != nil { // anew, now that nobody changes it
 		unlock()
 		return nil, nil, err
 	}

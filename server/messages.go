@@ -52,35 +52,29 @@ func listMessages(s *Server, w http.ResponseWriter, r *http.Request, ref engine.
 	if err != nil {
 		return err
 	}
-	leaf := r.URL.Query().Get("leaf")
+	leaf, before := r.URL.Query().Get("leaf"), r.URL.Query().Get("before")
 	ref.Parent = leaf
-	conv, err := s.chats.Chat(r.Context(), ref)
-	callsOf := conv.Chat.ID
+	page, err := s.chats.ChatMessages(r.Context(), ref, before, int(limit))
+	callsOf := page.Chat.ID
 	if begun, _, ok := s.live.first(ref, err); ok {
-		conv, callsOf, err = s.forking(r.Context(), begun, leaf)
+		if page.Conversation, callsOf, err = s.forking(r.Context(), begun, leaf); err == nil {
+			err = page.Cut(before, int(limit))
+		}
 	}
 	if err != nil {
 		return err
 	}
 	ref.Parent = ""
-	out := messagesJSON{Chat: conv.Chat, Total: len(conv.Messages), TurnID: s.turnIn(ref)}
+	out := messagesJSON{Chat: page.Chat, Total: page.Total, TurnID: s.turnIn(ref)}
 	if out.TurnID != "" {
 		parent, ok := s.turns.TurnBegins(engine.TurnID(out.TurnID))
 		if !ok { // it ended a moment ago
-			parent = conv.Chat.ActiveLeaf
+			parent = page.Chat.ActiveLeaf
 		}
 		out.TurnParentID, out.Question = parent, s.question(engine.TurnID(out.TurnID))
 	}
-	list := conv.Messages
-	if before := r.URL.Query().Get("before"); before != "" {
-		at := slices.IndexFunc(list, func(m engine.Message) bool { return m.ID == before })
-		if at < 0 {
-			return fault.New(fault.NotFound, "no message "+clean(before)+" in this branch of the chat")
-		}
-		list = list[:at]
-	}
-	if cut := len(list) - int(limit); cut > 0 {
-		list = list[cut:]
+	list := page.Messages
+	if len(list) > 0 && list[0].ParentID != "" {
 		out.Before = list[0].ID
 	}
 	for i := range list {

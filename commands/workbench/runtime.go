@@ -116,7 +116,7 @@ func (rt *Runtime) ConfigSources(flags map[string]config.Flag) (config.Options, 
 	}
 	return config.Options{
 		File: dirs.ConfigFile, Named: dirs.ConfigNamed, WorkDir: wd, Home: dirs.Home,
-		Env: os.LookupEnv, Flags: flags, Trusted: TrustStore(dirs).Project,
+		Env: os.LookupEnv, Flags: flags, Trusted: rt.TrustStore(dirs).Project,
 	}, nil
 }
 
@@ -184,7 +184,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 	if err != nil {
 		return nil, err
 	}
-	if err := engine.FinishRestore(context.Background(), dirs.Data); err != nil {
+	if err := engine.FinishRestore(context.Background(), dirs.Data, rt.Notice); err != nil {
 		return nil, err
 	}
 	ring, err := rt.KeyRing(cfg)
@@ -192,7 +192,7 @@ func (rt *Runtime) EngineFor(cfg *config.Config, wrap func(provider.Provider) pr
 		return nil, err
 	}
 	rt.Client = NewClient()
-	catalog, err := rt.catalogFor(cfg, catalogParts{ring, rt.Client, wrap, filepath.Join(dirs.Data, "agents")})
+	catalog, err := rt.catalogFor(cfg, catalogParts{ring: ring, client: rt.Client, wrap: wrap, agentDir: filepath.Join(dirs.Data, "agents")})
 	if err != nil {
 		return nil, err
 	}

@@ -113,6 +113,9 @@ func (r *Registry) PlanUpdate(ctx context.Context, id string, o PlanOptions) (*P
 	if err == nil && set == nil {
 		err = &NotFoundError{What: "toolset", ID: id}
 	}
+	if err == nil && set.unknown {
+		err = set.whole()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -305,22 +308,24 @@ func (r *Registry) compareInstalled(ctx context.Context, p *Plan) error {
 		if err != nil {
 			return err
 		}
-		files := p.Files
-		if old.set.Hash != p.Hash {
-			if files, err = r.files(tx, &old.set); err != nil {
-				return err
-			}
+		files, err := r.files(tx, &old.set)
+		if isDamaged(err) {
+			old.lose()
+		} else if err != nil {
+			return err
 		}
-		return p.compareWith(old, files)
+		was, unreadable := old.manifest()
+		if old.damaged || unreadable != nil { // nothing to compare with: all of it is imported and approved again
+			p.Notes = append(p.Notes, "records of the installed version are damaged; this import replaces them")
+			return nil
+		}
+		p.compareWith(old, was, files)
+		return nil
 	})
 }
 
 // compareWith fills in what differs from the installed version.
-func (p *Plan) compareWith(old *rows, files []File) error {
-	was, err := old.manifest()
-	if err != nil {
-		return err
-	}
+func (p *Plan) compareWith(old *rows, was *manifest.Manifest, files []File) {
 	set := old.set
 	p.Installed = &set
 	p.Changes = compare(itemsOf(was, files), p.Items, pins(old.approvals))
@@ -337,7 +342,6 @@ func (p *Plan) compareWith(old *rows, files []File) error {
 	if p.Source != (bundle.Source{Type: set.SourceType, Ref: set.SourceRef}) {
 		p.Notes = append(p.Notes, fmt.Sprintf("the installed one came from %s", bundle.Printable(set.SourceRef)))
 	}
-	return nil
 }
 
 func pins(approvals []Approval) map[[2]string]string {
@@ -380,7 +384,7 @@ func (r *Registry) clashes(tx *kv.Tx, m *manifest.Manifest) error {
 			return &ClashError{ID: m.ID, With: "fettle", Msg: m.ID + " is already the name of an MCP server of yours"}
 		}
 		return &ClashError{ID: m.ID, With: server.DeclaredBy[0], Msg: fmt.Sprintf("%s is already the name of an MCP server of %s", m.ID, strings.Join(server.DeclaredBy, ", "))}
-	} else if err != nil && !errors.Is(err, kv.ErrNotFound) {
+	} else if !absent(err) {
 		return err
 	}
 	for _, p := range m.Pages {
@@ -388,7 +392,7 @@ func (r *Registry) clashes(tx *kv.Tx, m *manifest.Manifest) error {
 		if err == nil && other.ToolsetID != m.ID {
 			return &ClashError{ID: m.ID, With: other.ToolsetID, Msg: fmt.Sprintf("its page %s is already one of %s", p.ID, other.ToolsetID)}
 		}
-		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		if !absent(err) {
 			return err
 		}
 	}
@@ -397,7 +401,7 @@ func (r *Registry) clashes(tx *kv.Tx, m *manifest.Manifest) error {
 		if err == nil && other.ToolsetID != m.ID {
 			return &ClashError{ID: m.ID, With: other.ToolsetID, Msg: fmt.Sprintf("its payload type %s is already one of %s", p.Type, other.ToolsetID)}
 		}
-		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		if !absent(err) {
 			return err
 		}
 	}
@@ -409,10 +413,10 @@ func (r *Registry) serverClash(tx *kv.Tx, id string, s manifest.MCPServer) error
 		return cmp.Or(err, error(&ClashError{ID: id, With: s.ID, Msg: fmt.Sprintf("its MCP server %s has the name of another toolset", s.ID)}))
 	}
 	server, err := r.tables.servers.Get(tx, kv.Str(s.ID))
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil
-	}
 	if err != nil {
+		if absent(err) {
+			return nil
+		}
 		return err
 	}
 	if server.Own {

@@ -272,3 +272,26 @@ func TestSecretOfAKilledReplaceIsRemoved(t *testing.T) {
 		t.Errorf("where nothing is: %v", err)
 	}
 }
+
+// A change that waits for more than a second names the process that holds the lock, and
+// goes through when the lock is free.
+func TestAWaitForTheLockNamesItsHolder(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	release, err := wholefile.Lock(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := make(chan string, 1)
+	next, err := wholefile.LockNoticing(t.Context(), path, func(line string) {
+		named <- line
+		release()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next()
+	if line := <-named; !strings.Contains(line, "pid "+strconv.Itoa(os.Getpid())) || !strings.Contains(line, path) {
+		t.Errorf("the notice is %q", line)
+	}
+}

@@ -2469,6 +2469,7 @@ export interface components {
         };
         chat: {
             chat: components["schemas"]["Chat"];
+            pending?: string;
             turn_id?: string;
         };
         chats: {
@@ -3213,6 +3214,7 @@ export interface components {
         states: {
             chat_id: string;
             more?: boolean;
+            pending?: string;
             states: components["schemas"]["workspaceState"][];
         };
         switch: {
