@@ -44,6 +44,8 @@ type fitting struct {
 	// said are the words of the last refusal.
 	said      string
 	trimNoted bool
+	// noOldImages leaves out the images of earlier turns.
+	noOldImages bool
 }
 
 // sinceSummary stands for the steps of an answer up to one.
@@ -89,6 +91,18 @@ func (f *fitting) trimmed(r provider.ToolResult) string {
 	}
 	return budget.LeftOut(r.Name, len(r.Text))
 }
+
+// trimsResult reports whether a result is shortened or left out.
+func (f *fitting) trimsResult(id string) bool {
+	if f == nil {
+		return false
+	}
+	_, trimmed := f.trims[id]
+	return trimmed
+}
+
+// leavesOldImages reports whether the images of earlier turns are left out.
+func (f *fitting) leavesOldImages() bool { return f != nil && f.noOldImages }
 
 func userText(text string) provider.Message {
 	return provider.Message{Role: provider.User, Parts: []provider.Part{{Kind: provider.TextPart, Text: text}}}

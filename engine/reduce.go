@@ -79,7 +79,7 @@ func (r *reducer) add(e event.Event) {
 			r.answer.Model = b.Model
 		}
 		r.flush()
-		r.sign(b.Model)
+		r.sign(b)
 		r.step++
 	case event.Complete:
 		r.leave()
@@ -137,12 +137,16 @@ func (r *reducer) shown(b event.Payload) {
 	}
 }
 
-// sign notes which model made the signed parts of a response that has ended.
-// Those of one that was cut off are no model's, and are never passed back.
-func (r *reducer) sign(model string) {
+// sign records in the reasoning of a response that has ended which model made it and in
+// which field it came. That of a response that was cut off gets neither, and is never sent
+// back.
+func (r *reducer) sign(m event.Meta) {
 	for i := len(r.parts) - 1; i >= 0 && r.parts[i].Step == r.step; i-- {
-		if len(r.parts[i].Details) > 0 {
-			r.parts[i].Model = model
+		switch p := &r.parts[i]; {
+		case len(p.Details) > 0:
+			p.Model = m.Model
+		case p.Kind == provider.ReasoningPart && m.ReasoningField != "":
+			p.Model, p.Field = m.Model, m.ReasoningField
 		}
 	}
 }
@@ -173,10 +177,14 @@ func (r *reducer) startCall(at time.Time, b event.ToolStart) {
 	if b.PreManifestID != "" {
 		r.answer.ManifestID = b.PreManifestID
 	}
-	r.parts = append(r.parts, provider.Part{
+	p := provider.Part{
 		Kind: provider.ToolCallPart, Step: r.callStep(), Agent: b.Agent,
-		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input},
-	})
+		Call: &provider.ToolCall{ID: b.ToolUseID, Name: b.ToolID, Args: b.Input, Extra: b.Extra},
+	}
+	if len(b.Extra) > 0 {
+		p.Model = r.answer.Model
+	}
+	r.parts = append(r.parts, p)
 }
 
 func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
@@ -200,8 +208,22 @@ func (r *reducer) endCall(at time.Time, b event.ToolComplete) {
 		Kind: provider.ToolResultPart, Step: r.callStep(),
 		Result: &provider.ToolResult{
 			ID: b.ToolUseID, Name: b.ToolID, Text: b.Result, Error: b.Status == event.CallError, Outside: b.Outside,
+			Media: mediaParts(b.Media),
 		},
 	})
+}
+
+// mediaParts converts the images and sounds of a call's end to parts.
+func mediaParts(all []event.Media) []provider.Part {
+	var out []provider.Part
+	for _, m := range all {
+		kind := provider.ImagePart
+		if strings.HasPrefix(m.MIME, "audio/") {
+			kind = provider.AudioPart
+		}
+		out = append(out, provider.Part{Kind: kind, MIME: m.MIME, Data: m.Data})
+	}
+	return out
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {

@@ -83,7 +83,8 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	if t.schema == nil || len(r.calls) > 0 || !t.answers() {
 		return r.calls, nil
 	}
-	problems := t.schema.Validate([]byte(jsonText(r.text.String())))
+	text := jsonText(t.answerText(r.text.String()))
+	problems := t.schema.Validate([]byte(text))
 	if len(problems) > 0 {
 		if err := t.emit(event.Status{Message: "the answer doesn't match the schema; asking once more"}); err != nil {
 			return nil, err
@@ -91,7 +92,8 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 		if r, err = t.ask(repair(r.text.String(), problems)); err != nil {
 			return nil, err
 		}
-		problems = t.schema.Validate([]byte(jsonText(r.text.String())))
+		text = jsonText(t.answerText(r.text.String()))
+		problems = t.schema.Validate([]byte(text))
 	}
 	if len(r.calls) > 0 {
 		problems = []schema.Problem{{Message: "it calls a tool instead"}}
@@ -102,7 +104,7 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 		f.Detail = strings.Split(schema.Explain(problems), "\n")
 		return nil, f
 	}
-	return nil, t.emit(event.TextDelta{Text: jsonText(r.text.String()), Agent: t.speaker()})
+	return nil, t.emit(event.TextDelta{Text: text, Agent: t.speaker()})
 }
 
 // repair is what the model is told about an answer that doesn't match.
@@ -159,6 +161,12 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 		if t.refused(err) {
 			continue
 		}
+		if again, note = t.withoutOldImages(err); again {
+			if err := t.emit(event.Footnote{Text: note}); err != nil {
+				return r, err
+			}
+			continue
+		}
 		if again, note = t.otherModel(err); !again {
 			return r, err
 		}
@@ -177,6 +185,21 @@ func (t *turn) withLess(err error) (bool, string) {
 	t.model.without[pe.Feature] = true
 	t.model.learnt.lacks(pe.Feature, t.eng.o.Now())
 	return true, withoutNote(pe.Feature, t.model.ref)
+}
+
+// withoutOldImages leaves out the images of earlier turns after a refusal that is about an
+// image: one that a provider cannot read would end the chat for good.
+func (t *turn) withoutOldImages(err error) (bool, string) {
+	var pe *provider.Error
+	if !errors.As(err, &pe) || pe.Kind != provider.Rejected && pe.Kind != provider.Overloaded || t.fit.noOldImages {
+		return false, ""
+	}
+	has := func(m Message) bool { return slices.ContainsFunc(m.Parts, provider.Part.HasImage) }
+	if !strings.Contains(strings.ToLower(pe.Message), "image") || !slices.ContainsFunc(t.path, has) {
+		return false, ""
+	}
+	t.fit.noOldImages = true
+	return true, "the images further up in the chat were left out: " + firstLine(err)
 }
 
 // noteLeftOut says what the person gave or asked for and the model, as is
@@ -294,7 +317,8 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		model: t.model.model.Name, ref: t.model.ref, system: t.withCards(t.accept.Chat.System),
 		fit:   &t.fit,
 		tools: append(t.toolSpecs(), t.handoffSpecs()...), name: t.nameFor, without: t.model.without, since: t.model.since,
-		agent: t.agent, cards: t.cards.told(),
+		sounds: t.model.model.Audio == provider.Yes,
+		agent:  t.agent, cards: t.cards.told(),
 	}
 	if !t.agentMode() {
 		a.tools = nil
@@ -305,7 +329,7 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 	}
 	a.join(append(path, t.accept.question()), t.speaker())
 	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
-	a.sampling = t.req.Sampling
+	a.sampling, a.thoughtEnd = t.req.Sampling, t.model.learnt.ThoughtEnd
 	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
 		a.mustCall = "" // what came of the call is for the model to say
 	} else if a.mustCall != provider.AnyTool && a.mustCall != "" {
@@ -385,6 +409,7 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 		case provider.Meta:
 			meta := *d.Meta
 			meta.Model, meta.StopReason = t.model.ref, cutRunes(clean(meta.StopReason), maxName)
+			meta.ReasoningField = cutRunes(clean(d.Field), maxName)
 			r.meta = &meta
 		}
 		t.begun = true
@@ -404,7 +429,7 @@ func validJSON(all []json.RawMessage) []json.RawMessage {
 }
 
 func (t *turn) addCall(r *reply, c provider.ToolCall) {
-	r.size += len(c.Args)
+	r.size += len(c.Args) + len(c.Extra)
 	if len(r.calls) == maxCalls {
 		r.dropped++
 		return
@@ -443,6 +468,9 @@ func (t *turn) ownCall(c provider.ToolCall) provider.ToolCall {
 	t.useIDs[c.ID] = true
 	if c.Args = bytes.ToValidUTF8(c.Args, []byte("\uFFFD")); len(c.Args) == 0 { // a copy
 		c.Args = json.RawMessage("{}")
+	}
+	if c.Extra = slices.Clone(c.Extra); !isObject(c.Extra) {
+		c.Extra = nil
 	}
 	return c
 }

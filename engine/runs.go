@@ -223,6 +223,14 @@ func (c *call) progress(p toolset.Progress) event.ToolProgress {
 // checkResult refuses a result that events can't hold, and holds its data
 // against the tool's output_schema.
 func (s *schemas) checkResult(t toolset.Tool, res toolset.Result) error {
+	media := 0
+	for _, m := range res.Media {
+		media += len(m.Data)
+	}
+	if media > maxData {
+		return toolset.Errorf("the tool's images and sounds have %d MB; %d MB are allowed: put them into files of the workspace",
+			media>>20, maxData>>20)
+	}
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
@@ -274,7 +282,7 @@ func (t *turn) leaveBehind(run *running, left int, ws *toolset.Workspace) error 
 func (t *turn) startOf(c *call) event.ToolStart {
 	start := event.ToolStart{
 		Tool: bareID(c.toolID()), ToolID: c.toolID(), Input: c.use.Args,
-		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(),
+		ToolUseID: c.use.ID, CallID: c.id, Index: c.index, Agent: t.speaker(), Extra: c.use.Extra,
 	}
 	if t.keepsStates() {
 		start.PreManifestID = manifestID(t.states.at)
@@ -315,6 +323,9 @@ func (t *turn) endOf(end ended) event.ToolComplete {
 		e.Result = clean(clip(end.result.Text, maxResult))
 		e.Data, e.WorkspacePayload, e.Payload = end.result.Data, end.result.WorkspacePayload, end.result.Payload
 		e.RenderPlan = t.planOf(c, end.result)
+		for _, m := range end.result.Media {
+			e.Media = append(e.Media, event.Media(m))
+		}
 		return e
 	}
 	var own *toolset.ToolError

@@ -323,6 +323,7 @@ func (t *turn) end(err error) {
 	t.callsNow = nil // the store has them from here on
 	t.callsMu.Unlock()
 	if !t.req.Ephemeral {
+		t.findThoughts()
 		t.eng.keepLearnt(append(t.learning, t.model))
 	}
 	t.forget()

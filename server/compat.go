@@ -251,13 +251,28 @@ func partOf(p dialect.Part) (provider.Part, bool) {
 		if p.Call.Ours {
 			name = p.Call.Name
 		}
-		return provider.Part{Kind: provider.ToolCallPart, Call: &provider.ToolCall{ID: p.Call.ID, Name: name, Args: p.Call.Args}}, true
+		return provider.Part{Kind: provider.ToolCallPart, Call: &provider.ToolCall{
+			ID: p.Call.ID, Name: name, Args: p.Call.Args, Extra: p.Call.Extra,
+		}}, true
 	case dialect.Result:
 		return provider.Part{Kind: provider.ToolResultPart, Result: &provider.ToolResult{
 			ID: p.Result.ID, Name: p.Result.Name, Text: strings.ToValidUTF8(p.Result.Text, "\ufffd"), Error: p.Result.Error,
+			Media: resultImages(p.Result.Images),
 		}}, true
 	}
 	return provider.Part{}, false
+}
+
+// resultImages are the images of a result as the engine has them. Those that only an
+// address names are left out.
+func resultImages(all []dialect.Part) []provider.Part {
+	var out []provider.Part
+	for _, p := range all {
+		if image, ok := partOf(p); ok && image.Kind == provider.ImagePart {
+			out = append(out, provider.Part{Kind: image.Kind, MIME: image.MIME, Data: image.Data})
+		}
+	}
+	return out
 }
 
 // clientTools are the tools that came with a request, as far as its choice lets

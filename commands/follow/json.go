@@ -11,6 +11,7 @@ import (
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
+	"github.com/fettle-cli/fettle/engine/provider"
 )
 
 // Events prints each event as a line of canonical JSON.
@@ -156,7 +157,8 @@ func (v *jsonView) Show(e event.Event) {
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (v *jsonView) End() error {
-	v.out.Answer, v.out.Reasoning = v.text.String(), v.think.String()
+	thought, answer, _ := provider.CutThought(v.text.String())
+	v.out.Answer, v.out.Reasoning = answer, v.think.String()+thought
 	v.out.Model = v.chat.Model
 	if v.out.Status == "complete" && v.cost.Whole() {
 		v.out.Cost = v.cost.JSON()

@@ -46,7 +46,7 @@ func (v *Text) endAnswer() {
 }
 
 func (v *Text) printWhole() error {
-	s := v.whole.String()
+	_, s, _ := provider.CutThought(v.whole.String())
 	if v.o.Extract {
 		block, ok := show.FirstBlock(s)
 		if _, whole := v.last.(event.Complete); !ok && whole {

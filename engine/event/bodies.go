@@ -56,6 +56,9 @@ type ToolStart struct {
 	CallID    string `json:"tool_call_id"`
 	Agent     string `json:"agent,omitempty"`
 	Index     int    `json:"index"` // the call's place in tool_history, from 0
+	// Extra are members of the call that only the model's provider understands, as they
+	// came.
+	Extra json.RawMessage `json:"extra,omitempty"`
 	// PreManifestID is the state of the workspace before the call, so that it is known
 	// of a call which a crash cuts off; empty where none is kept.
 	PreManifestID string `json:"pre_manifest_id,omitempty"`
@@ -149,9 +152,17 @@ type ToolComplete struct {
 	PostManifestID string          `json:"post_manifest_id,omitempty"`
 	Changes        []Change        `json:"changes,omitempty"`
 	DurationMS     int64           `json:"duration_ms"`
+	// Media are the images and sounds that the model gets with Result.
+	Media []Media `json:"media,omitempty"`
 	// Outside names the sources beyond this machine whose content the result contains;
 	// empty if there are none.
 	Outside string `json:"outside,omitempty"`
+}
+
+// Media is an image or a sound that a call returned.
+type Media struct {
+	MIME string `json:"mime"`
+	Data []byte `json:"data"`
 }
 
 // Change is one path that a call changed.
@@ -202,6 +213,8 @@ type Meta struct {
 	StopReason string `json:"stop_reason,omitempty"` // stop, tool_use, length, refusal, other
 	// ContextLength is what the model was loaded with, where known.
 	ContextLength int `json:"context_length,omitempty"`
+	// ReasoningField is the field of the provider's API in which the reasoning came.
+	ReasoningField string `json:"reasoning_field,omitempty"`
 }
 
 // Usage counts tokens, as the provider reports them; never guessed.

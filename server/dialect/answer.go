@@ -54,7 +54,7 @@ func (a *answer) Add(e event.Event) error {
 		if a.tools.clients(b.ToolID) {
 			a.calls = append(a.calls, b)
 			a.facts.calls++
-			return a.grow(len(b.Input))
+			return a.grow(len(b.Input) + len(b.Extra))
 		}
 	case event.Annotations:
 		a.notes = append(a.notes, citations(b.Annotations)...)
@@ -136,7 +136,8 @@ func (a *answer) message(o *object) {
 			o.b = append(o.b, ',')
 		}
 		o.b = open(o.b).str("id", c.ToolUseID).str("type", "function").
-			obj("function", func(o *object) { o.str("name", c.Tool).str("arguments", compact(c.Input)) }).close()
+			obj(function, func(o *object) { o.str("name", c.Tool).str("arguments", compact(c.Input)).extraFunction(c.Extra) }).
+			extra(c.Extra).close()
 	}
 	o.b = append(o.b, ']')
 }

@@ -186,6 +186,20 @@ type responsesItem struct {
 	Arguments json.RawMessage `json:"arguments"`
 	Output    json.RawMessage `json:"output"`
 	Error     json.RawMessage `json:"error"`
+
+	extra json.RawMessage // of a function_call
+}
+
+// UnmarshalJSON reads it.
+func (it *responsesItem) UnmarshalJSON(b []byte) error {
+	type plain responsesItem
+	if err := json.Unmarshal(b, (*plain)(it)); err != nil {
+		return err
+	}
+	if it.Type == "function_call" {
+		it.extra = extraOf(b, "call_id", "name", "arguments", "status", "namespace", "caller", "created_by", "agent")
+	}
+	return nil
 }
 
 func (it responsesItem) add(r *Request, field string) *FieldError {
@@ -207,7 +221,13 @@ func (it responsesItem) add(r *Request, field string) *FieldError {
 		if err != nil {
 			return err
 		}
-		r.result(ToolResult{ID: it.CallID, Name: it.Name, Text: text})
+		var images []Part
+		if begins(it.Output) == '[' {
+			if parts, err := contentOf(field+".output", it.Output); err == nil {
+				images = imagesOf(parts)
+			}
+		}
+		r.result(ToolResult{ID: it.CallID, Name: it.Name, Text: text, Images: images})
 	case "reasoning":
 		parts, err := contentOf(field+".summary", it.Summary)
 		if err != nil || len(parts) == 0 {
@@ -233,7 +253,7 @@ func (it responsesItem) call(r *Request, field string) *FieldError {
 	if id == "" || it.Name == "" {
 		return wrong(field, "has no id or no name")
 	}
-	r.assistant(Part{Kind: Call, Call: &ToolCall{ID: id, Name: it.Name, Args: args, Ours: ours}})
+	r.assistant(Part{Kind: Call, Call: &ToolCall{ID: id, Name: it.Name, Args: args, Ours: ours, Extra: it.extra}})
 	if !ours {
 		return nil
 	}

@@ -119,9 +119,9 @@ func appendOllamaCalls(dst []byte, calls ...event.ToolStart) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = open(dst).opt("id", c.ToolUseID).obj("function", func(o *object) {
-			o.str("name", c.Tool).lit("arguments", compact(c.Input))
-		}).close()
+		dst = open(dst).opt("id", c.ToolUseID).obj(function, func(o *object) {
+			o.str("name", c.Tool).lit("arguments", compact(c.Input)).extraFunction(c.Extra)
+		}).extra(c.Extra).close()
 	}
 	return append(dst, ']')
 }

@@ -157,7 +157,8 @@ func (c *openAIEncoder) call(dst []byte, b event.ToolStart) []byte {
 	return c.delta(dst, func(o *object) {
 		o.key("tool_calls")
 		inner := open(append(o.b, '[')).int("index", int64(index)).str("id", b.ToolUseID).str("type", "function").
-			obj("function", func(o *object) { o.str("name", b.Tool).str("arguments", compact(b.Input)) })
+			obj(function, func(o *object) { o.str("name", b.Tool).str("arguments", compact(b.Input)).extraFunction(b.Extra) }).
+			extra(b.Extra)
 		o.b = append(inner.close(), ']')
 	})
 }

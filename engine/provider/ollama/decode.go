@@ -45,6 +45,8 @@ type decoderOptions struct {
 	numCtx    int      // the context that the request asked for; 0 is the server's choice
 	maxTokens int
 	newID     func() string // nil is wire.NewCallID
+	// thoughtEnd is provider.Request.ThoughtEnd.
+	thoughtEnd string
 }
 
 // decoder reads one response.
@@ -70,7 +72,9 @@ func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder,
 	if err := notAPage(body, contentType); err != nil {
 		return nil, err
 	}
-	return &decoder{o: o, lines: lines{src: body}}, nil
+	d := &decoder{o: o, lines: lines{src: body}}
+	d.think.Begin(o.thoughtEnd)
+	return d, nil
 }
 
 // notAPage refuses what a browser would show: a router's or a proxy's words.

@@ -184,6 +184,7 @@ func (p *Provider) try(ctx context.Context, req *provider.Request, numCtx int, p
 		Decode: func(resp *http.Response) (wire.Decoder, error) {
 			return newDecoder(resp.Body, resp.Header.Get("Content-Type"), decoderOptions{
 				source: src, names: names, notes: notes, numCtx: numCtx, maxTokens: req.MaxTokens,
+				thoughtEnd: req.ThoughtEnd,
 			})
 		},
 	}

@@ -18,6 +18,7 @@ import (
 const (
 	fieldReasoning        = "reasoning"
 	fieldReasoningContent = "reasoning_content"
+	fieldDetails          = "reasoning_details"
 )
 
 // chunk is one event's data, or a whole completion from a server that doesn't
@@ -49,6 +50,18 @@ type delta struct {
 	ToolCalls        wire.CallPieces    `json:"tool_calls"`
 	FunctionCall     *wire.CallFunction `json:"function_call"`
 	Annotations      []json.RawMessage  `json:"annotations"`
+
+	kept json.RawMessage // see keptOf
+}
+
+// UnmarshalJSON reads it.
+func (d *delta) UnmarshalJSON(b []byte) error {
+	type plain delta
+	if err := json.Unmarshal(b, (*plain)(d)); err != nil {
+		return err
+	}
+	d.kept = keptOf(b)
+	return nil
 }
 
 type usage struct {
@@ -70,6 +83,8 @@ type decoderOptions struct {
 	notes  []string           // footnotes of the request
 	gave   func(field string) // told of the field that reasoning came in
 	newID  func() string      // nil is wire.NewCallID
+	// thoughtEnd is provider.Request.ThoughtEnd.
+	thoughtEnd string
 }
 
 // decoder reads one response.
@@ -82,6 +97,7 @@ type decoder struct {
 	thought   wire.Template // the same for reasoning
 	think     wire.Thinking
 	details   details
+	kept      json.RawMessage // members of the message that only the provider understands
 	halves    wire.Halves
 	calls     wire.Calls
 	reasoning string // the field it came in
@@ -102,6 +118,7 @@ func newDecoder(body io.Reader, contentType string, o decoderOptions) (*decoder,
 		o.names = provider.NewNames()
 	}
 	d := &decoder{o: o}
+	d.think.Begin(o.thoughtEnd)
 	switch kind, _, _ := strings.Cut(strings.ToLower(contentType), ";"); strings.TrimSpace(kind) {
 	case "text/html":
 		head, _ := io.ReadAll(io.LimitReader(body, 512))
@@ -286,6 +303,9 @@ func (d *decoder) delta(dst []provider.Delta, p *delta) ([]provider.Delta, error
 		d.refused = true
 		dst = d.content(dst, piece.Text)
 	}
+	if p.kept != nil {
+		d.kept = wire.JoinFields(d.kept, p.kept)
+	}
 	for _, piece := range p.ToolCalls {
 		d.progress = true
 		if err := d.calls.Add(piece); err != nil {
@@ -317,7 +337,7 @@ func (d *decoder) content(dst []provider.Delta, text string) []provider.Delta {
 
 // learn remembers a chunk that was one piece of text and nothing else.
 func (d *decoder) learn(data []byte, p *delta, gave []provider.Delta) {
-	if len(p.ToolCalls) > 0 || p.FunctionCall != nil || len(p.Details) > 0 || len(p.Annotations) > 0 || len(p.Refusal) > 0 {
+	if len(p.ToolCalls) > 0 || p.FunctionCall != nil || len(p.Details) > 0 || len(p.Annotations) > 0 || len(p.Refusal) > 0 || p.kept != nil {
 		return
 	}
 	const mask = "obfuscation" // OpenAI's padding against guessing text by its length
@@ -352,10 +372,13 @@ func (d *decoder) end(dst []provider.Delta) ([]provider.Delta, error) {
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}
+	if d.kept != nil {
+		dst = append(dst, provider.Delta{Kind: provider.ReasoningDetails, Details: keepFields(d.kept)})
+	}
 	reason := stopReason(d.finish)
 	before := len(dst)
 	dst, err := wire.FinishCalls(dst, d.calls.List(), wire.FinishOptions{
-		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength,
+		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength, Extra: d.calls.Extra(),
 	})
 	if err != nil {
 		return dst[:before], err
@@ -372,7 +395,9 @@ func (d *decoder) end(dst []provider.Delta) ([]provider.Delta, error) {
 	if d.reasoning != "" && d.o.gave != nil {
 		d.o.gave(d.reasoning)
 	}
-	return append(dst, provider.Delta{Kind: provider.Meta, Meta: &event.Meta{Usage: d.usage, StopReason: reason}}), nil
+	return append(dst, provider.Delta{
+		Kind: provider.Meta, Meta: &event.Meta{Usage: d.usage, StopReason: reason}, Field: d.reasoning,
+	}), nil
 }
 
 // stopReason maps the finish reasons that servers give. A response that ended

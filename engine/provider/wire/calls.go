@@ -28,6 +28,8 @@ type FinishOptions struct {
 	// Cut tells that the response ended at its length limit, so that a call may
 	// be only half there.
 	Cut bool
+	// Extra are the calls' provider.ToolCall.Extra, by their places; nil if there are none.
+	Extra []json.RawMessage
 }
 
 // FinishCalls hands on the calls of a response that has ended: with their own
@@ -36,7 +38,7 @@ type FinishOptions struct {
 func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) ([]provider.Delta, error) {
 	ids := map[string]bool{}
 	unnamed := 0
-	for _, c := range calls {
+	for i, c := range calls {
 		args, ok := Args(c.Args)
 		switch {
 		case c.Name == "":
@@ -50,9 +52,11 @@ func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) ([]provide
 			c.ID = o.NewID()
 		}
 		ids[c.ID] = true
-		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: &provider.ToolCall{
-			ID: c.ID, Name: o.Names.Tool(c.Name), Args: args,
-		}})
+		call := &provider.ToolCall{ID: c.ID, Name: o.Names.Tool(c.Name), Args: args}
+		if i < len(o.Extra) {
+			call.Extra = o.Extra[i]
+		}
+		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: call})
 	}
 	switch {
 	case unnamed > 0 && unnamed == len(calls):
@@ -85,6 +89,28 @@ type CallPiece struct {
 	Index    Int           `json:"index"`
 	ID       String        `json:"id"`
 	Function *CallFunction `json:"function"`
+	// Extra are the members that are not known, as an object in which those of the
+	// function are within "function"; see provider.ToolCall.Extra.
+	Extra json.RawMessage `json:"-"`
+}
+
+// UnmarshalJSON reads it.
+func (p *CallPiece) UnmarshalJSON(b []byte) error {
+	type plain CallPiece
+	if err := json.Unmarshal(b, (*plain)(p)); err != nil {
+		return err
+	}
+	p.Extra = Siblings(b, "index", "id", "type", "function")
+	var within struct {
+		Function json.RawMessage `json:"function"`
+	}
+	if !Lenient(b, &within) {
+		return nil
+	}
+	if inner := Siblings(within.Function, "name", "arguments", "description", "parameters"); inner != nil {
+		p.Extra = JoinFields(p.Extra, json.RawMessage(`{"function":`+string(inner)+`}`))
+	}
+	return nil
 }
 
 // CallFunction is what a CallPiece calls.
@@ -123,6 +149,7 @@ type building struct {
 	id    string
 	name  string
 	args  bytes.Buffer
+	extra json.RawMessage
 }
 
 // Add takes one piece.
@@ -145,6 +172,9 @@ func (c *Calls) Add(p CallPiece) error {
 	if b.name == "" {
 		b.name = string(fn.Name)
 	}
+	if b.extra = JoinFields(b.extra, p.Extra); len(b.extra) > MaxBody {
+		return &FormatError{Err: errors.New("the fields beside a tool call are longer than 16 MiB")}
+	}
 	return b.append(fn.Arguments)
 }
 
@@ -153,6 +183,20 @@ func (c *Calls) List() []Call {
 	out := make([]Call, 0, len(c.list))
 	for _, b := range c.list {
 		out = append(out, Call{ID: b.id, Name: b.name, Args: b.args.Bytes()})
+	}
+	return out
+}
+
+// Extra returns the Extra of the calls of List; nil if there are none.
+func (c *Calls) Extra() []json.RawMessage {
+	var out []json.RawMessage
+	for i, b := range c.list {
+		if b.extra != nil && out == nil {
+			out = make([]json.RawMessage, len(c.list))
+		}
+		if out != nil {
+			out[i] = b.extra
+		}
 	}
 	return out
 }
