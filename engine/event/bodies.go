@@ -198,6 +198,9 @@ type Meta struct {
 	Model      string `json:"model"` // provider/model
 	Usage      *Usage `json:"usage,omitempty"`
 	StopReason string `json:"stop_reason,omitempty"` // stop, tool_use, length, refusal, other
+	// StopDetail is the provider's own word for a stop reason other than stop
+	// and tool_use, where it has another one.
+	StopDetail string `json:"stop_detail,omitempty"`
 	// ContextLength is what the model was loaded with, where known.
 	ContextLength int `json:"context_length,omitempty"`
 }

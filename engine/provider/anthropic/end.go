@@ -9,35 +9,28 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider/wire"
 )
 
-// end closes a response that has ended: what was held back, the calls, meta.
-func (d *decoder) end(dst []provider.Delta) ([]provider.Delta, error) {
+// End closes a response that has ended: what was held back, the calls, meta.
+func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
+	before := len(dst)
 	d.blocks.closeAll()
 	dst = d.blocks.release(dst)
-	reason := stopReason(d.stop)
 	calls, answer := d.answer()
-	before := len(dst)
 	if answer != "" {
 		dst = append(dst, provider.Delta{Kind: provider.Content, Text: answer})
 	}
 	for _, note := range d.o.notes {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: note})
 	}
-	dst, err := wire.FinishCalls(dst, calls, wire.FinishOptions{
+	reason := wire.StopReason(d.stop)
+	dst = wire.FinishCalls(dst, calls, wire.FinishOptions{
 		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength,
 	})
-	if err != nil {
-		return dst[:before], err
-	}
 	called := slices.ContainsFunc(dst[before:], func(d provider.Delta) bool { return d.Kind == provider.CallDelta })
-	switch {
-	case called:
-		reason = provider.StopToolUse
-	case reason == provider.StopToolUse:
-		reason = provider.StopEnd
-	case reason == provider.StopRefusal:
+	if reason == provider.StopRefusal && !called {
 		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: d.refusal()})
 	}
-	return append(dst, provider.Delta{Kind: provider.Meta, Meta: &event.Meta{Usage: d.total(), StopReason: reason}}), nil
+	out, err := wire.Ending{Finish: d.stop, Usage: d.total()}.Close(dst[before:], d.o.source, d.any)
+	return append(dst[:before], out...), err
 }
 
 // answer tells the call that holds the answer, where there is one, from the
@@ -92,23 +85,6 @@ func (d *decoder) total() *event.Usage {
 		InputTokens:  d.usage.Input.N + d.usage.CacheWrite.N + d.usage.CacheRead.N,
 		OutputTokens: d.usage.Output.N, CachedTokens: d.usage.CacheRead.N, CacheWriteTokens: d.usage.CacheWrite.N,
 	}
-	if d.usage.OutputParts != nil {
-		u.ReasoningTokens = d.usage.OutputParts.Thinking.N
-	}
+	u.ReasoningTokens = d.usage.OutputParts.V.Thinking.N
 	return u
-}
-
-// stopReason maps the API's reasons, and those of addresses that only speak it.
-func stopReason(reason string) string {
-	switch strings.ToLower(reason) {
-	case "", "end_turn", "stop_sequence", "stop":
-		return provider.StopEnd
-	case "tool_use", "tool_calls":
-		return provider.StopToolUse
-	case "max_tokens", "model_context_window_exceeded", "length":
-		return provider.StopLength
-	case "refusal", "content_filter", "sensitive":
-		return provider.StopRefusal
-	}
-	return provider.StopOther
 }
