@@ -156,9 +156,10 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 			}
 			continue
 		}
-		if t.refused(err) {
+		if t.refused(err) || t.shortenBlindly(err) {
 			continue
 		}
+		err = t.refusedTwice(err)
 		if again, note = t.otherModel(err); !again {
 			return r, err
 		}
