@@ -238,7 +238,25 @@ func (u *Usage) Add(v *Usage) *Usage {
 // the model takes none".
 type Footnote struct {
 	Text string `json:"text"`
+	// Ending is set where the remark is how an answer ended that did not end by
+	// itself; empty for all others.
+	Ending Ending `json:"ending,omitempty"`
 }
+
+// Ending is how an answer ended that did not end by itself.
+type Ending string
+
+// The endings.
+const (
+	EndLength  Ending = "length"  // at the limit of output
+	EndRefusal Ending = "refusal" // the provider or the model declined, perhaps after some text
+	EndOther   Ending = "other"   // for a reason of the provider's own
+	EndEmpty   Ending = "empty"   // without text, payloads and calls
+	EndSilent  Ending = "silent"  // without text, after calls
+)
+
+// NoAnswer reports whether an answer that ended so is none.
+func (e Ending) NoAnswer() bool { return e == EndEmpty || e == EndRefusal }
 
 // Summary stands for messages that a request to the model no longer has room
 // for. The chat keeps them, and shows them as before.
@@ -271,6 +289,9 @@ type Error struct {
 	Retryable bool     `json:"retryable"`
 	Detail    []string `json:"detail,omitempty"`
 	Hints     []string `json:"hints,omitempty"`
+	// Status is the HTTP status of the failure's nature, where it is not that of
+	// its code.
+	Status int `json:"status,omitempty"`
 }
 
 // Cancelled ends a turn that somebody stopped.

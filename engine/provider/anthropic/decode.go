@@ -133,6 +133,8 @@ func (d *decoder) Take(dst []provider.Delta, e wire.Event) (_ []provider.Delta, 
 		kind = e.Name
 	}
 	switch said := wire.ErrorIn(data); {
+	case e.Whole && said != nil && kind != "error":
+		return dst, false, d.o.source.InBody(said)
 	case kind == "error":
 		return dst, false, inStream(d.o.source, data)
 	case said != nil:

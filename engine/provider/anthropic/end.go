@@ -25,11 +25,7 @@ func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	dst = wire.FinishCalls(dst, calls, wire.FinishOptions{
 		Names: d.o.names, NewID: d.o.newID, Cut: reason == provider.StopLength,
 	})
-	called := slices.ContainsFunc(dst[before:], func(d provider.Delta) bool { return d.Kind == provider.CallDelta })
-	if reason == provider.StopRefusal && !called {
-		dst = append(dst, provider.Delta{Kind: provider.Footnote, Text: d.refusal()})
-	}
-	out, err := wire.Ending{Finish: d.stop, Usage: d.total()}.Close(dst[before:], d.o.source, d.any)
+	out, err := wire.Ending{Finish: d.stop, Why: d.refusal(), Usage: d.total()}.Close(dst[before:], d.o.source, d.any)
 	return append(dst[:before], out...), err
 }
 
@@ -60,19 +56,16 @@ func (d *decoder) answer() (calls []wire.Call, text string) {
 	return calls, text
 }
 
-// refusal says why an answer was refused, as far as that is told.
+// refusal returns why an answer was refused, as far as the API says.
 func (d *decoder) refusal() string {
-	note := "the provider declined to answer"
 	if d.details == nil {
-		return note
+		return ""
 	}
-	if c := wire.Clean(string(d.details.Category), d.o.source.Secrets...); c != "" {
-		note += " (" + strings.ReplaceAll(c, "_", " ") + ")"
+	category := strings.ReplaceAll(string(d.details.Category), "_", " ")
+	if category != "" && d.details.Explanation != "" {
+		category += ": "
 	}
-	if why := wire.Clean(string(d.details.Explanation), d.o.source.Secrets...); why != "" {
-		note += ": " + why
-	}
-	return note
+	return category + string(d.details.Explanation)
 }
 
 // total is what the response cost; nil where nothing was counted. The API

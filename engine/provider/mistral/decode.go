@@ -144,7 +144,10 @@ func (d *decoder) completion(dst []provider.Delta, data []byte, learn bool) ([]p
 	if said == nil && (strings.EqualFold(string(c.Object), "error") || len(c.Choices) == 0 && wire.Says(c.Message)) {
 		said = data
 	}
-	if said != nil {
+	switch {
+	case said != nil && !learn && !d.answered:
+		return dst, inBody(d.o.source, said)
+	case said != nil:
 		return dst, inStream(d.o.source, said)
 	}
 	d.count(c.Usage.Ref())

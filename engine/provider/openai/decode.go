@@ -154,7 +154,8 @@ func (d *decoder) Take(dst []provider.Delta, e wire.Event) (_ []provider.Delta, 
 	return dst, d.message, err
 }
 
-// chunk takes one chunk. learn has the next ones that are like it recognised.
+// chunk takes one chunk. learn has the next ones that are like it recognised; a
+// body without a stream around it is not learnt from.
 func (d *decoder) chunk(dst []provider.Delta, data []byte, learn bool) ([]provider.Delta, error) {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -164,7 +165,10 @@ func (d *decoder) chunk(dst []provider.Delta, data []byte, learn bool) ([]provid
 	if said == nil && c.Object == "error" {
 		said = data
 	}
-	if said != nil {
+	switch {
+	case said != nil && !learn && !d.answered:
+		return dst, d.o.source.InBody(said)
+	case said != nil:
 		return dst, d.o.source.InStream(said)
 	}
 	d.count(c.Usage.Ref())

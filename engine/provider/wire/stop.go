@@ -34,12 +34,13 @@ const maxStop = 60
 // Ending is what a response came to.
 type Ending struct {
 	Finish  string // the server's finish reason
+	Why     string // the server's explanation of a refusal
 	Refused bool   // the model declined in a field of its own
 	Usage   *event.Usage
 }
 
-// Close appends the meta delta of a response that has ended; given are its
-// deltas since the last ones that were handed on. It is an error where the
+// Close appends the meta delta of a response that has ended to the deltas of its
+// end; said reports whether text came before these. It is an error where the
 // context had no room for the first token of an answer.
 func (e Ending) Close(dst []provider.Delta, s Source, said bool) ([]provider.Delta, error) {
 	called := false
@@ -62,6 +63,9 @@ func (e Ending) Close(dst []provider.Delta, s Source, said bool) ([]provider.Del
 	word := shorten(Clean(e.Finish, s.Secrets...), maxStop)
 	if own := StopReason(word) == provider.StopRefusal || StopReason(word) == provider.StopOther; own && !called && word != m.StopReason {
 		m.StopDetail = word
+	}
+	if m.StopReason == provider.StopRefusal && e.Why != "" {
+		m.StopDetail = Clean(e.Why, s.Secrets...)
 	}
 	return append(dst, provider.Delta{Kind: provider.Meta, Meta: m}), nil
 }
