@@ -256,7 +256,7 @@ func (o askOptions) nameChat(rt *workbench.Runtime, eng client.Turns, id engine.
 		return
 	}
 	if chat, ok := eng.TurnChat(id); ok && !chat.UpdatedAt.IsZero() && time.Since(chat.UpdatedAt) > longAgo {
-		rt.Notice(fmt.Sprintf("this continues chat %d, %s, of %s", chat.Number, term.Clean(chat.Title), chat.UpdatedAt.Local().Format("2 January 2006 15:04")))
+		rt.Notice(fmt.Sprintf("continuing chat %d (%s) of %s", chat.Number, term.Clean(chat.Title), chat.UpdatedAt.Local().Format("2 January 2006 15:04")))
 	}
 }
 

@@ -330,7 +330,7 @@ func (t *turn) openLog(ctx context.Context) error {
 	}
 	t.eng.pause("start:numbered")
 	if before := t.accept.Chat.LastTurn; t.req.Chat.Last && n.Turn > before+1 {
-		t.notes = append(t.notes, fmt.Sprintf("this continues chat %d, %q: nothing is kept of what was asked after it",
+		t.notes = append(t.notes, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
 			t.accept.Chat.Number, cutRunes(cleanLine(t.accept.Chat.Title), titleLength)))
 	}
 	t.accept.Order, t.accept.Chat.LastTurn = n.Turn, n.Turn
