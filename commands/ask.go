@@ -235,7 +235,7 @@ func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 	if err := o.fillFromServer(ctx, rt, cfg, eng, &req); err != nil {
 		return rec.close(err)
 	}
-	view := follow.New(rt, o.Options, cfg.Prices)
+	view := follow.New(rt, o.Options, rt.Prices(cfg))
 	view.Status("asking " + cmp.Or(req.Model, "the chat's model"))
 	id, err := eng.Start(ctx, req)
 	if err != nil {

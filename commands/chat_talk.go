@@ -243,7 +243,7 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 		req.CanConfirm = true
 	}
 	req.CanAnswer = req.CanConfirm
-	view := follow.NewText(t.in, t.ask.Options, cfg.Prices)
+	view := follow.NewText(t.in, t.ask.Options, t.rt.Prices(cfg))
 	view.Log = &follow.Log{Direct: r.calls != nil, Plan: t.planBelow, Diff: t.diffBelow}
 	t.showing = view.Log
 	view.Status("asking " + t.modelName())
@@ -270,7 +270,7 @@ func (t *talk) runTurn(ctx context.Context, r running) error {
 		t.ask.chat = engine.ChatRef{ID: chat.ID}
 		t.ask.system, t.ask.hasSystem, t.ask.workspace = "", false, ""
 	}
-	t.spent.add(view, cfg.Prices)
+	t.spent.add(view, t.rt.Prices(cfg))
 	return err
 }
 
@@ -285,7 +285,7 @@ func (t *talk) stop(ctx context.Context) {
 }
 
 // add adds what a turn took.
-func (s *spending) add(v *follow.Text, prices map[string]config.Price) {
+func (s *spending) add(v *follow.Text, prices usage.Prices) {
 	s.turns++
 	s.usage = s.usage.Add(v.Used)
 	if v.Log.Context > 0 {

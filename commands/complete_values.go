@@ -376,6 +376,10 @@ func (c *completer) models(prefix string) suggestions {
 		for _, ref := range append([]string{cfg.Model}, cfg.Fallback...) {
 			add(ref, about[ref])
 		}
+		aliases := cfg.Aliases()
+		for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+			add(alias, aliases[alias])
+		}
 	}
 	for _, m := range kept {
 		add(m.Ref(), about[m.Ref()])

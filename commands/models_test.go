@@ -195,12 +195,15 @@ func TestModelsShow(t *testing.T) {
 	if out, _ := w.Run(0, "models", "show", "ollama/llava"); !strings.HasPrefix(out, "ollama/llava\n") {
 		t.Errorf("%s", out)
 	}
+	if out, _ := w.Run(0, "models", "show", "qwen3:8b"); !strings.HasPrefix(out, "ollama/qwen3:8b\n") {
+		t.Errorf("by its short name: %s", out)
+	}
 	if out, _ := w.Run(0, "models", "show"); !strings.HasPrefix(out, "ollama/qwen3:8b\n") {
 		t.Errorf("without a name: %s", out)
 	}
 	for ref, want := range map[string]string{
 		"ollama/qwen4":    "fettle: ollama has no model qwen4 (did you mean qwen3:8b?)\n  try   fettle models show ollama/qwen3:8b\n   or   fettle models list --provider ollama\n",
-		"qwen3:8b":        "fettle: no model is called qwen3:8b: a model is named provider/model\n  try   fettle models show ollama/qwen3:8b\n   or   fettle models list\n",
+		"qwen4":           "fettle: no model is called qwen4\n  try   fettle ask -m ollama/qwen3:8b …\n   or   fettle models list   what there is to ask\n",
 		"olama/qwen3:8b":  "fettle: no provider is called olama (did you mean ollama?)\n  try   fettle models show ollama/qwen3:8b\n   or   fettle models list\n",
 		"ollama/zzzzzzzz": "fettle: ollama has no model zzzzzzzz\n  try   fettle models list --provider ollama\n",
 	} {

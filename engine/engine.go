@@ -24,8 +24,9 @@ import (
 
 // Models finds models by name; [models.Catalog] is the usual one.
 type Models interface {
-	// Resolve gives the provider and the model of a Ref, asking nobody.
-	Resolve(ref string) (provider.Provider, string, error)
+	// Resolve returns the provider and the model of a name, which may be an alias or a
+	// short name. It asks at most providers on this machine.
+	Resolve(ctx context.Context, ref string) (provider.Provider, string, error)
 	// Default chooses a model where none was named; it may ask addresses.
 	Default(ctx context.Context) (ref string, err error)
 	// Describe tells what is known of the model, the configuration's word

@@ -40,7 +40,7 @@ func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*ch
 	if n := len(ref); n > maxModelRef {
 		return nil, fault.New(fault.Usage, fmt.Sprintf("the name of the model has %d bytes; %d are allowed", n, maxModelRef))
 	}
-	p, name, err := e.o.Models.Resolve(ref)
+	p, name, err := e.o.Models.Resolve(ctx, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -113,6 +113,8 @@ type Model struct {
 	Images        provider.Known
 	Thinking      provider.Known
 	Schema        provider.Known
+	// Alias is a short name of the user's for the model; "" is none.
+	Alias string
 }
 
 // known is the field of an ability, by its name in the file.
@@ -133,7 +135,8 @@ func (m Model) over(under Model) Model {
 	if m.ContextLength == 0 {
 		m.ContextLength = under.ContextLength
 	}
-	for _, name := range modelFields()[1:] {
+	m.Alias = cmp.Or(m.Alias, under.Alias)
+	for _, name := range abilityFields() {
 		if k := m.known(name); *k == provider.Unknown {
 			*k = *under.known(name)
 		}
@@ -220,6 +223,26 @@ type Compact struct {
 // where that says nothing its entry in the provider's own list.
 func (c *Config) ModelSettings(providerName, model string) Model {
 	return c.Models[providerName+"/"+model].over(c.Providers[providerName].Models[model])
+}
+
+// Aliases returns the models by their aliases. Where two models have the same alias, the
+// one whose name is first in alphabetical order has it.
+func (c *Config) Aliases() map[string]string {
+	out := map[string]string{}
+	add := func(ref string, m Model) {
+		if old, taken := out[m.Alias]; m.Alias != "" && (!taken || ref < old) {
+			out[m.Alias] = ref
+		}
+	}
+	for ref, m := range c.Models {
+		add(ref, m)
+	}
+	for name, p := range c.Providers {
+		for model, m := range p.Models {
+			add(name+"/"+model, m)
+		}
+	}
+	return out
 }
 
 // Keyed are the addresses that may want a key, by name: the providers, Ollama,

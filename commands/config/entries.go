@@ -239,11 +239,14 @@ func (c *Config) modelEntries(key string, m Model) []Entry {
 		if _, ok := c.origins[key+"."+name]; !ok {
 			continue
 		}
-		if name == "context_length" {
+		switch name {
+		case "context_length":
 			out = append(out, c.entry(key+"."+name, m.ContextLength))
-			continue
+		case "alias":
+			out = append(out, c.entry(key+"."+name, m.Alias))
+		default:
+			out = append(out, c.entry(key+"."+name, *m.known(name)))
 		}
-		out = append(out, c.entry(key+"."+name, *m.known(name)))
 	}
 	return out
 }
@@ -261,8 +264,7 @@ func (p Price) field(name string) string {
 	case "cache_write":
 		amount = *p.CacheWrite // asked for only where it is set
 	}
-	text := strings.TrimRight(amount.Rat().FloatString(6), "0")
-	return strings.TrimSuffix(text, ".")
+	return amount.String()
 }
 
 // plainText is a value as a line of text; a list has commas.

@@ -100,8 +100,8 @@ func TestFlagsAndVariablesThatAreWrong(t *testing.T) {
 		code fault.Code
 		want []string
 	}{
-		{"a flag", Options{Flags: map[string]Flag{"model": {"--model", []string{"qwen3"}}}}, fault.Usage,
-			[]string{`--model: expected provider/model, such as ollama/qwen3, found "qwen3"`}},
+		{"a flag", Options{Flags: map[string]Flag{"model": {"--model", []string{"qwen 3"}}}}, fault.Usage,
+			[]string{`--model: expected a model, such as ollama/qwen3 or gpt-5, found "qwen 3"`}},
 		{"flags, all at once", Options{Flags: map[string]Flag{
 			"limits.timeout": {"--timeout", []string{"120"}}, "limits.max_turns": {"--max-turns", []string{"0"}},
 			"color": {"--color", []string{"blue"}}, "allow": {"--allow", []string{""}}, "system": {"--system", nil},
@@ -120,7 +120,7 @@ func TestFlagsAndVariablesThatAreWrong(t *testing.T) {
 			"OPENAI_BASE_URL: an address holds no user name or password; use key or headers",
 		}},
 		{"escape codes are not sent on", Options{Flags: map[string]Flag{"model": {"--model", []string{"a\x1b]0;x\a\u202e"}}}}, fault.Usage,
-			[]string{"--model: expected provider/model, such as ollama/qwen3, found \"a\ufffd]0;x\ufffd\ufffd\""}},
+			[]string{"--model: expected a model, such as ollama/qwen3 or gpt-5, found \"a\ufffd]0;x\ufffd\ufffd\""}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

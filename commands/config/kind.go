@@ -77,16 +77,16 @@ func choiceKind(choices ...string) kind {
 
 func modelKind() kind {
 	return kind{
-		name: "provider/model", tags: []string{tagText}, want: wantRef,
-		parse: func(s string) (any, error) { return parseRef(s) },
+		name: "model", tags: []string{tagText}, want: wantModel,
+		parse: func(s string) (any, error) { return parseModel(s) },
 	}
 }
 
 func modelsKind() kind {
 	return kind{
-		name: "list of provider/model", tags: []string{tagText}, list: true, want: wantRef,
+		name: "list of models", tags: []string{tagText}, list: true, want: wantModel,
 		wants: "expected a list, such as [ollama/qwen3, openai/gpt-5]",
-		parse: func(s string) (any, error) { return parseRef(s) },
+		parse: func(s string) (any, error) { return parseModel(s) },
 	}
 }
 
@@ -206,6 +206,38 @@ func parseRef(s string) (string, error) {
 		return "", errors.New(wantRef)
 	}
 	return s, nil
+}
+
+const wantModel = "expected a model, such as ollama/qwen3 or gpt-5"
+
+// parseModel checks the name of a model: provider/model, an alias, or a short name. Which
+// model a short name means is decided when the model is asked.
+func parseModel(s string) (string, error) {
+	if strings.Contains(s, "/") {
+		if _, err := parseRef(s); err != nil {
+			return "", errors.New(wantModel)
+		}
+		return s, nil
+	}
+	return parseShort(s)
+}
+
+// parseShort checks an alias or a short name of a model.
+func parseShort(s string) (string, error) {
+	if len(s) > maxRef || !word(s, "_-.:") {
+		return "", errors.New(wantModel)
+	}
+	return s, nil
+}
+
+func aliasKind() kind {
+	const want = "expected a short name of letters, digits, dots, dashes, colons and underscores"
+	return kind{name: "text", tags: []string{tagText}, want: want, parse: func(s string) (any, error) {
+		if _, err := parseShort(s); err != nil {
+			return nil, errors.New(want)
+		}
+		return s, nil
+	}}
 }
 
 const wantGlob = "expected text on one line, without spaces around it"

@@ -20,8 +20,11 @@ func providerFields() []string {
 }
 
 func modelFields() []string {
-	return []string{"context_length", "tools", "images", "thinking", "schema"}
+	return []string{"context_length", "tools", "images", "thinking", "schema", "alias"}
 }
+
+// abilityFields are the fields of modelFields that say whether a model has an ability.
+func abilityFields() []string { return []string{"tools", "images", "thinking", "schema"} }
 
 // providers decodes the named providers. All of a project's are held back: they
 // decide where data and keys go.
@@ -221,8 +224,11 @@ func (d *decoder) hasSecret(f field) {
 }
 
 func modelFieldKind(name string) kind {
-	if name == "context_length" {
+	switch name {
+	case "context_length":
 		return countKind(1, maxContext, " of tokens")
+	case "alias":
+		return aliasKind()
 	}
 	return boolKind()
 }
@@ -249,11 +255,14 @@ func (d *decoder) models(f field, within string, out *layer) {
 				return
 			}
 			out.origins[f.path] = d.origin(f)
-			if n, isLength := v.(int); isLength {
-				m.ContextLength = n
-				return
+			switch v := v.(type) {
+			case int:
+				m.ContextLength = v
+			case string:
+				m.Alias = v
+			case provider.Known:
+				*m.known(f.name) = v
 			}
-			*m.known(f.name) = v.(provider.Known)
 		})
 		out.models[f.name] = m
 	})

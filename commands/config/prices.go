@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -19,9 +20,21 @@ type Price struct {
 	// nothing is set, since some providers charge more for them than Input.
 	CacheWrite *Amount
 	Currency   string // three capital letters
+	// Above is the price of a request with more input tokens than Above.Over; nil where
+	// there is none. Only the builtin table has one.
+	Above *LongPrice
+	// AsOf is the day of the table that the price is from, as YYYY-MM-DD; empty where it
+	// is from the configuration.
+	AsOf string
 	// Partial tells that input or output is missing, so that nothing can be
 	// reckoned yet.
 	Partial bool
+}
+
+// LongPrice is the price of long requests.
+type LongPrice struct {
+	Over                  int64 // input tokens
+	Input, Output, Cached Amount
 }
 
 // Amount is a sum of money, in millionths of the currency's unit.
@@ -29,6 +42,11 @@ type Amount int64
 
 // Rat is the amount in the currency's unit.
 func (a Amount) Rat() *big.Rat { return big.NewRat(int64(a), 1_000_000) }
+
+// String is the amount as a decimal number without needless zeros.
+func (a Amount) String() string {
+	return strings.TrimSuffix(strings.TrimRight(a.Rat().FloatString(6), "0"), ".")
+}
 
 // defaultCurrency is the one in which providers publish their prices.
 const defaultCurrency = "USD"

@@ -132,7 +132,7 @@ func (v *visit) contextLength(r machine.Result) machine.Result {
 func (v *visit) model(ctx context.Context) machine.Result {
 	r := machine.Result{ID: "model", Title: "model", Status: machine.OK}
 	if ref := v.cfg.Model; ref != "" {
-		p, model, err := v.catalog.Resolve(ref)
+		p, model, err := v.catalog.Resolve(ctx, ref)
 		if err != nil {
 			return failedResult(r, err)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
@@ -43,7 +42,7 @@ type Options struct {
 }
 
 // New picks the view of the output format.
-func New(rt *workbench.Runtime, o Options, prices map[string]config.Price) View {
+func New(rt *workbench.Runtime, o Options, prices usage.Prices) View {
 	switch o.Output {
 	case "events":
 		return NewEvents(rt)
@@ -141,7 +140,7 @@ type progress struct {
 	// turn ends.
 	first bool
 
-	prices map[string]config.Price
+	prices usage.Prices
 	cost   usage.Cost // of the responses so far; a fallback may have other prices
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
@@ -105,7 +104,7 @@ type jsonView struct {
 	begun  time.Time
 }
 
-func newJSONView(rt *workbench.Runtime, o Options, prices map[string]config.Price) *jsonView {
+func newJSONView(rt *workbench.Runtime, o Options, prices usage.Prices) *jsonView {
 	return &jsonView{
 		progress: progress{prices: prices, first: o.First, kept: o.First},
 		rt:       rt, o: o, inputs: map[string]json.RawMessage{}, begun: time.Now(),

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/show"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/commands/term/markdown"
+	"github.com/fettle-cli/fettle/commands/usage"
 	"github.com/fettle-cli/fettle/commands/workbench"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -58,7 +58,7 @@ type answerWriter interface {
 }
 
 // NewText is a view of one turn.
-func NewText(rt *workbench.Runtime, o Options, prices map[string]config.Price) *Text {
+func NewText(rt *workbench.Runtime, o Options, prices usage.Prices) *Text {
 	return &Text{
 		progress: progress{prices: prices, first: o.First, kept: o.First},
 		rt:       rt, o: o, begun: time.Now(), held: o.NoStream || o.Extract, plain: o.Extract || o.Schema != nil,

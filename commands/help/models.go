@@ -7,6 +7,14 @@ func modelsPage() string {
 A model is named PROVIDER/NAME, as in ollama/qwen3:8b or openai/gpt-5. The name
 is the provider's own: it may have capitals, dots, colons and further slashes.
 
+A short name works wherever it is unique among the providers that are set up:
+  gpt-5, qwen3      the name alone, with or without the date of its release
+  sonnet, haiku     a family: its newest model
+  an alias          your own name for a model:
+                      models:
+                        openai/gpt-5-mini: {alias: fast}
+A chat stores the full name, so that it keeps its model.
+
 Who is asked where -m names no model, the first that there is:
   the setting model          FETTLE_MODEL, or model in the configuration
   a running Ollama           its models that call tools come first
@@ -26,6 +34,7 @@ What there is, and what is known of it:
   fettle models list                     all providers, side by side
   fettle models list --tools --local     that call tools, and run here
   fettle models show ollama/qwen3        each fact, and who told it
+  fettle models update                   fetch newer facts and prices
 
 Models for Ollama:
   fettle models pull qwen3               a pull that was stopped goes on
@@ -35,9 +44,10 @@ A list from elsewhere is believed for an hour; --refresh asks now. A provider on
 this machine is asked each time. Completion of model names in the shell takes
 what was listed last, and asks nobody.
 
-A provider may not tell, or not know, what a model can do. What nobody told is
-tried, and left out where the model refuses it. The configuration has the last
-word:
+The program contains a table of the large providers' models with their context,
+abilities and prices, from models.dev. It fills the gaps in what a provider
+says. What is in neither is tried, and left out where the model refuses it. The
+configuration has precedence over both:
   models:
     openai/my-model: {context_length: 131072, tools: true, images: false}
 `

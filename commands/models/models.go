@@ -3,7 +3,6 @@ package models
 import (
 	"errors"
 	"net/http"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/engine/models"
 	"github.com/fettle-cli/fettle/engine/provider"
-	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 )
 
 // New is the command models.
@@ -28,17 +26,13 @@ func New(rt *workbench.Runtime) *cli.Command {
 		Usage:       "see, fetch and remove models",
 		Description: "fettle help models tells how models are named, found and described.",
 		UsageText:   "fettle models list\nfettle models show ollama/qwen3",
-		Subcommands: []*cli.Command{newList(rt), newShow(rt), newPull(rt), newRm(rt)},
+		Subcommands: []*cli.Command{newList(rt), newShow(rt), newPull(rt), newRm(rt), newUpdate(rt)},
 	}
 }
 
-// cacheDir is the folder of what providers said of their models, below the cache
-// directory.
-const cacheDir = "models"
-
 // Index lists the models of a configuration, by requests of the client.
 func Index(rt *workbench.Runtime, cfg *config.Config, client *http.Client) (*models.Index, error) {
-	dirs, err := rt.Dirs()
+	cache, err := rt.ModelCache()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +45,7 @@ func Index(rt *workbench.Runtime, cfg *config.Config, client *http.Client) (*mod
 		return nil, err
 	}
 	return &models.Index{
-		Catalog: catalog, Cache: modelcache.New(filepath.Join(dirs.Cache, cacheDir)),
+		Catalog: catalog, Cache: cache,
 		NotReady: func(name string) string { return withoutKey(ring, cfg.Providers[name]) },
 	}, nil
 }

@@ -9,5 +9,5 @@ import (
 func TestTheOutputPageNamesEveryFieldOfModels(t *testing.T) {
 	t.Parallel()
 	page := helptest.Section(t, "fettle models list -o json", "fettle config list -o json")
-	helptest.Names(t, page, map[string]any{"list": listJSON{}, "show": shownJSON{}, "pull": pulledJSON{}})
+	helptest.Names(t, page, map[string]any{"list": listJSON{}, "show": shownJSON{}, "pull": pulledJSON{}, "update": updatedJSON{}})
 }

@@ -2,6 +2,8 @@ package models
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -52,16 +54,32 @@ type shownJSON struct {
 	// AskedAt is when the provider was asked, by an earlier command if Cached.
 	AskedAt *time.Time `json:"asked_at"`
 	Cached  bool       `json:"cached"`
-	// Sources says of each fact who told it: provider, cache, configuration.
+	// Sources is the origin of each fact: provider, cache, configuration, or table.
 	Sources map[string]factJSON `json:"sources"`
+	// MaxOutput is the longest answer in tokens, and Efforts are the reasoning levels;
+	// both are only in the table.
+	MaxOutput *int       `json:"max_output"`
+	Efforts   []string   `json:"efforts"`
+	Price     *priceJSON `json:"price"`
 	// Problem is why the provider couldn't be asked now.
 	Problem *workbench.FaultBody `json:"problem,omitempty"`
 	Example string               `json:"example"`
 }
 
+// priceJSON is what a million tokens cost, as exact decimals.
+type priceJSON struct {
+	Input      json.Number `json:"input"`
+	Output     json.Number `json:"output"`
+	Cached     json.Number `json:"cached"`
+	CacheWrite json.Number `json:"cache_write,omitempty"`
+	Currency   string      `json:"currency"`
+	factJSON
+}
+
 type factJSON struct {
 	From   string         `json:"from"`
 	Origin *config.Origin `json:"origin,omitempty"` // of the configuration
+	Date   string         `json:"date,omitempty"`   // of the table
 }
 
 func runShow(ctx context.Context, rt *workbench.Runtime, o showOptions) error {
@@ -81,7 +99,7 @@ func runShow(ctx context.Context, rt *workbench.Runtime, o showOptions) error {
 		return err
 	}
 	if o.output == "json" {
-		return workbench.PrintJSON(rt, room.shown(found))
+		return workbench.PrintJSON(rt, room.shown(rt, found))
 	}
 	room.print(rt, found)
 	return nil
@@ -94,7 +112,7 @@ type fact struct {
 	setting     string // its name in the configuration; "" where that has none
 }
 
-func facts(m models.Model) []fact {
+func factsOf(m models.Model) []fact {
 	length, size := "", ""
 	if m.ContextLength > 0 {
 		length = term.Count(m.ContextLength, "token", "tokens")
@@ -137,7 +155,7 @@ func (m *room) origin(model models.Found, setting string) (config.Origin, bool) 
 	return config.Origin{}, false
 }
 
-func (m *room) shown(found models.Found) shownJSON {
+func (m *room) shown(rt *workbench.Runtime, found models.Found) shownJSON {
 	out := shownJSON{
 		SchemaVersion: workbench.OutputVersion, modelJSON: describeModel(found.Model), Address: found.List.Address,
 		Listed: found.Listed, Cached: found.List.Cached, Sources: map[string]factJSON{}, Example: example(found),
@@ -146,11 +164,21 @@ func (m *room) shown(found models.Found) shownJSON {
 		asked := found.List.Asked.UTC()
 		out.AskedAt = &asked
 	}
+	out.Efforts = []string{}
+	if k := found.Known; k != nil {
+		out.Efforts = append(out.Efforts, k.Efforts...)
+		if k.Output > 0 {
+			out.MaxOutput = &k.Output
+		}
+	}
+	if price, ok := rt.Prices(m.cfg).Of(found.Ref()); ok {
+		out.Price = describePrice(price)
+	}
 	if trouble := listTrouble(found.List); trouble != nil {
 		body := workbench.BodyOf(trouble)
 		out.Problem = &body
 	}
-	for _, f := range facts(found.Model) {
+	for _, f := range factsOf(found.Model) {
 		name := f.setting
 		if name == "" {
 			name = f.name
@@ -160,6 +188,8 @@ func (m *room) shown(found models.Found) shownJSON {
 			out.Sources[name] = factJSON{From: "provider"}
 		case models.FromCache:
 			out.Sources[name] = factJSON{From: "cache"}
+		case models.FromTable:
+			out.Sources[name] = factJSON{From: "table", Date: rt.Facts().Date}
 		case models.FromConfiguration:
 			said := factJSON{From: "configuration"}
 			if origin, ok := m.origin(found, f.setting); ok {
@@ -167,6 +197,20 @@ func (m *room) shown(found models.Found) shownJSON {
 			}
 			out.Sources[name] = said
 		}
+	}
+	return out
+}
+
+func describePrice(p config.Price) *priceJSON {
+	out := &priceJSON{
+		Input: json.Number(p.Input.String()), Output: json.Number(p.Output.String()), Cached: json.Number(p.Cached.String()),
+		Currency: p.Currency, factJSON: factJSON{From: "configuration"},
+	}
+	if p.CacheWrite != nil {
+		out.CacheWrite = json.Number(p.CacheWrite.String())
+	}
+	if p.AsOf != "" {
+		out.factJSON = factJSON{From: "table", Date: p.AsOf}
 	}
 	return out
 }
@@ -183,16 +227,16 @@ func (m *room) print(rt *workbench.Runtime, found models.Found) {
 		}
 		table.Row(name, value, from)
 	}
-	for _, f := range facts(found.Model) {
+	for _, f := range factsOf(found.Model) {
 		switch {
 		case f.value != "":
-			row(f.name, f.value, m.from(found, f))
+			row(f.name, f.value, m.from(rt, found, f))
 		case f.setting != "":
 			row(f.name, "unknown", "")
 		}
 	}
 	_ = table.Flush() // Main looks at what went wrong with writing
-	m.printAbout(out, found)
+	m.printAbout(rt, out, found)
 	if out.IsTerminal() {
 		out.Printf("\n  %s\n", style.Dim(term.Clean(example(found))))
 	}
@@ -201,7 +245,7 @@ func (m *room) print(rt *workbench.Runtime, found models.Found) {
 
 // printAbout shows what is known besides the facts, whole, so that it can be
 // copied, below them and in their columns.
-func (m *room) printAbout(out *term.Output, found models.Found) {
+func (m *room) printAbout(rt *workbench.Runtime, out *term.Output, found models.Found) {
 	row := func(name, value string) {
 		switch {
 		case value == "":
@@ -211,11 +255,33 @@ func (m *room) printAbout(out *term.Output, found models.Found) {
 			out.Printf("%s\t%s\t\n", name, term.Clean(value))
 		}
 	}
+	if k := found.Known; k != nil {
+		if k.Output > 0 {
+			row("answer", "up to "+term.Count(k.Output, "token", "tokens"))
+		}
+		row("efforts", strings.Join(k.Efforts, " "))
+	}
+	if price, ok := rt.Prices(m.cfg).Of(found.Ref()); ok {
+		row("price", priceText(price))
+	}
 	row("details", found.Details)
 	row("address", found.List.Address)
 	if found.Remote {
 		row("runs", "elsewhere; the address passes it on")
 	}
+}
+
+// priceText is a price for reading.
+func priceText(p config.Price) string {
+	text := p.Input.String() + " in, " + p.Output.String() + " out"
+	if p.Cached != p.Input {
+		text += ", " + p.Cached.String() + " cached"
+	}
+	text += " " + p.Currency + " per million tokens"
+	if p.AsOf != "" {
+		text += ", on " + p.AsOf
+	}
+	return text
 }
 
 // remarks says on standard error what there is to say of how it is known.
@@ -230,12 +296,15 @@ func (m *room) remarks(rt *workbench.Runtime, found models.Found) {
 }
 
 // from says where a fact comes from.
-func (m *room) from(found models.Found, f fact) string {
+func (m *room) from(rt *workbench.Runtime, found models.Found, f fact) string {
 	switch f.from {
 	case models.FromProvider:
 		return found.Provider
 	case models.FromCache:
 		return found.Provider + ", " + term.Ago(time.Now(), found.List.Asked)
+	case models.FromTable:
+		t := rt.Facts()
+		return t.Source + ", " + t.Date
 	case models.FromConfiguration:
 		if origin, ok := m.origin(found, f.setting); ok {
 			return origin.String()

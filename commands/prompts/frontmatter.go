@@ -204,10 +204,10 @@ func (f *front) model(n *yaml.Node) {
 	if !ok {
 		return
 	}
-	provider, model, cut := strings.Cut(ref, "/")
+	provider, model, full := strings.Cut(ref, "/")
 	switch {
-	case !cut || !word(provider, "._-") || model == "":
-		f.wrong(n, "model: expected provider/model, such as ollama/qwen3, found %s", shown(ref))
+	case full && (!word(provider, "._-") || model == ""), !full && !word(ref, "._-:"):
+		f.wrong(n, "model: expected a model, such as ollama/qwen3 or gpt-5, found %s", shown(ref))
 	case provider == "script" && f.into.Source == Project:
 		f.wrong(n, "model: a project's prompt can't name a script, which would answer in the model's place")
 	default:

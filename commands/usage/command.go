@@ -94,7 +94,7 @@ func runUsage(ctx context.Context, rt *workbench.Runtime, o usageOptions) error 
 	if err != nil {
 		return err
 	}
-	sums := sumUsage(spent, o.by, cfg.Prices)
+	sums := sumUsage(spent, o.by, rt.Prices(cfg))
 	if o.output == "json" {
 		return workbench.PrintJSON(rt, sums.json(o))
 	}

@@ -21,6 +21,18 @@ type Cost struct {
 	Unpriced []string // models without a price, sorted
 	Unpaid   []string // models that have a price, but none for what is kept for later
 	Partial  bool     // some tokens of models with a price were not told
+	// Long are the models of which some requests may have cost more, since long requests
+	// have a price of their own and the sums don't show how long each was.
+	Long []string
+	// AsOf is the day of the table from which prices were taken; "" where all are from
+	// the configuration. Tabled are the models that were priced by it, sorted.
+	AsOf   string
+	Tabled []string
+}
+
+// Prices finds what a model's tokens cost, by provider/model.
+type Prices interface {
+	Of(model string) (config.Price, bool)
 }
 
 // LeftOut are the models whose tokens are not in the amounts, all or in part.
@@ -40,8 +52,9 @@ func withModel(list []string, model string) []string {
 }
 
 // Add adds what a turn took, by the price of its model.
-func (c *Cost) Add(s engine.Spent, prices map[string]config.Price) {
-	price, ok := prices[s.Model]
+// One response has no Turns; only of one it is known how long the request was.
+func (c *Cost) Add(s engine.Spent, prices Prices) {
+	price, ok := prices.Of(s.Model)
 	if !ok {
 		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 {
 			c.Unpriced = withModel(c.Unpriced, s.Model)
@@ -59,6 +72,16 @@ func (c *Cost) Add(s engine.Spent, prices map[string]config.Price) {
 	if sum == nil {
 		sum = new(big.Rat)
 		c.amounts[price.Currency] = sum
+	}
+	if price.AsOf != "" {
+		c.AsOf, c.Tabled = price.AsOf, withModel(c.Tabled, s.Model)
+	}
+	if long := price.Above; long != nil && s.Tokens.InputTokens > long.Over {
+		if s.Turns == 0 {
+			price.Input, price.Output, price.Cached = long.Input, long.Output, long.Cached
+		} else {
+			c.Long = withModel(c.Long, s.Model)
+		}
 	}
 	cached := min(s.Tokens.CachedTokens, s.Tokens.InputTokens)
 	pay := func(tokens int64, amount config.Amount) {
@@ -80,7 +103,7 @@ func (c *Cost) Add(s engine.Spent, prices map[string]config.Price) {
 func (c *Cost) Known() bool { return len(c.amounts) > 0 }
 
 // Whole tells whether the amounts have all tokens.
-func (c *Cost) Whole() bool { return len(c.Unpriced)+len(c.Unpaid) == 0 && !c.Partial }
+func (c *Cost) Whole() bool { return len(c.Unpriced)+len(c.Unpaid)+len(c.Long) == 0 && !c.Partial }
 
 // Amount is an amount of one currency, exact.
 type Amount struct {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fettle-cli/fettle/commands/config"
 	"github.com/fettle-cli/fettle/commands/term"
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
@@ -29,7 +28,7 @@ type usageRow struct {
 }
 
 // sumUsage adds up rows: the latest day first, else what used most.
-func sumUsage(spent []engine.Spent, by string, prices map[string]config.Price) *usageSums {
+func sumUsage(spent []engine.Spent, by string, prices Prices) *usageSums {
 	s := &usageSums{}
 	at := map[string]*usageRow{}
 	for _, one := range spent {
@@ -55,7 +54,7 @@ func sumUsage(spent []engine.Spent, by string, prices map[string]config.Price) *
 // all is the number of tokens in and out.
 func (r *usageRow) all() int64 { return r.tokens.InputTokens + r.tokens.OutputTokens }
 
-func (r *usageRow) add(s engine.Spent, prices map[string]config.Price) {
+func (r *usageRow) add(s engine.Spent, prices Prices) {
 	r.turns, r.untold = r.turns+s.Turns, r.untold+s.Untold
 	r.tokens = *r.tokens.Add(&s.Tokens)
 	r.cost.Add(s, prices)
@@ -154,11 +153,17 @@ func (s *usageSums) notes() []string {
 		if len(models) == 1 {
 			have = "has"
 		}
-		out = append(out, "the cost leaves out "+some(models)+", which "+have+" no price in the configuration")
+		out = append(out, "the cost leaves out "+some(models)+", which "+have+" no known price")
 	}
 	if models := s.total.cost.Unpaid; len(models) > 0 {
 		out = append(out, "the cost leaves out the input that was kept for later by "+some(models)+
 			"; prices."+models[0]+".cache_write is not set")
+	}
+	if models := s.total.cost.Long; len(models) > 0 {
+		out = append(out, "the cost counts all requests to "+some(models)+" as short ones; a long request costs more")
+	}
+	if models := s.total.cost.Tabled; len(models) > 0 {
+		out = append(out, "the prices of "+some(models)+" are those of "+s.total.cost.AsOf+"; the setting prices has precedence, and fettle models update fetches new ones")
 	}
 	if n := s.total.untold; n > 0 {
 		out = append(out, fmt.Sprintf("the tokens of %s are missing, at least in part: the provider told none",

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,10 +47,18 @@ func untoldTurn(model string, out int64) engine.Spent {
 	return s
 }
 
+// listed are prices from the configuration.
+type listed map[string]config.Price
+
+func (l listed) Of(model string) (config.Price, bool) {
+	p, ok := l[model]
+	return p, ok
+}
+
 // prices are of a million tokens, in millionths.
-func testPrices() map[string]config.Price {
+func testPrices() listed {
 	keeping := config.Amount(2_500_000)
-	return map[string]config.Price{
+	return listed{
 		"a/dear":  {Input: 1_250_000, Output: 10_000_000, Cached: 125_000, Currency: "USD"},
 		"a/keeps": {Input: 2_000_000, Output: 10_000_000, Cached: 200_000, CacheWrite: &keeping, Currency: "USD"},
 		"b/euro":  {Input: 1_000_000, Output: 2_000_000, Cached: 1_000_000, Currency: "EUR"},
@@ -119,7 +128,7 @@ func TestUsageRows(t *testing.T) {
 	many := sumUsage([]engine.Spent{
 		spentOn("", "a/dear", 1, 0), spentOn("", "w/1", 1, 0), spentOn("", "w/2", 1, 0), spentOn("", "w/3", 1, 0), spentOn("", "w/4", 1, 0),
 	}, "model", testPrices())
-	if notes := many.notes(); len(notes) != 1 || notes[0] != "the cost leaves out w/1, w/2, w/3 and 1 more, which have no price in the configuration" {
+	if notes := many.notes(); len(notes) != 1 || notes[0] != "the cost leaves out w/1, w/2, w/3 and 1 more, which have no known price" {
 		t.Errorf("notes %q", notes)
 	}
 	kept := spentOn("", "a/dear", 10, 1)
@@ -131,7 +140,7 @@ func TestUsageRows(t *testing.T) {
 	if got := sums.total.json(); len(got.Unpriced) != 1 || got.CacheWriteTokens != 10 {
 		t.Errorf("%+v", got)
 	}
-	if notes := sumUsage(spent[:1], "day", nil).notes(); len(notes) != 0 {
+	if notes := sumUsage(spent[:1], "day", listed{}).notes(); len(notes) != 0 {
 		t.Errorf("notes where nothing has a price: %q", notes)
 	}
 }
@@ -170,5 +179,28 @@ total   1,246,912     957  ≥ 1.55 USD
 `
 	if diff := cmp.Diff(want, s.Stdout.String()); diff != "" {
 		t.Errorf("on a narrow one (-want +got):\n%s", diff)
+	}
+}
+
+func TestCostByTheTable(t *testing.T) {
+	t.Parallel()
+	prices := listed{"o/long": {
+		Input: 5_000_000, Output: 30_000_000, Cached: 500_000, Currency: "USD", AsOf: "2026-07-02",
+		Above: &config.LongPrice{Over: 1000, Input: 10_000_000, Output: 45_000_000, Cached: 1_000_000},
+	}}
+	one := spentOn("2026-08-01", "o/long", 2000, 100)
+	one.Turns = 0
+	var long Cost
+	long.Add(one, prices)
+	if got := long.String(); got != "0.0245 USD" || !long.Whole() {
+		t.Errorf("a long request costs %s, %+v", got, long)
+	}
+	sums := sumUsage([]engine.Spent{spentOn("2026-08-01", "o/long", 2000, 100)}, "model", prices)
+	want := []string{
+		"the cost counts all requests to o/long as short ones; a long request costs more",
+		"the prices of o/long are those of 2026-07-02; the setting prices has precedence, and fettle models update fetches new ones",
+	}
+	if got := sums.notes(); !slices.Equal(got, want) || sums.total.cost.String() != "≥ 0.013 USD" {
+		t.Errorf("a day of requests costs %s, with the notes %q", sums.total.cost.String(), got)
 	}
 }

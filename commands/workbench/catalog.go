@@ -19,6 +19,7 @@ import (
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/anthropic"
 	"github.com/fettle-cli/fettle/engine/provider/mistral"
+	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 	"github.com/fettle-cli/fettle/engine/provider/ollama"
 	"github.com/fettle-cli/fettle/engine/provider/openai"
 	"github.com/fettle-cli/fettle/engine/provider/script"
@@ -72,6 +73,7 @@ func (rt *Runtime) catalogFor(cfg *config.Config, parts catalogParts) (*models.C
 	}
 	return &models.Catalog{
 		Registry: reg, Configured: cfg.Model, Seekers: seekers(cfg, ring),
+		Facts: rt.Facts, Aliases: cfg.Aliases(), Kept: func() []provider.Model { return rt.keptModels(reg.Names()) },
 		Settings: func(name, model string) provider.Model {
 			s := cfg.ModelSettings(name, model)
 			return provider.Model{
@@ -80,6 +82,37 @@ func (rt *Runtime) catalogFor(cfg *config.Config, parts catalogParts) (*models.C
 			}
 		},
 	}, nil
+}
+
+// modelsDir is the folder of what providers have listed, below the cache directory.
+const modelsDir = "models"
+
+// ModelCache returns the cache of what providers have listed.
+func (rt *Runtime) ModelCache() (*modelcache.Cache, error) {
+	dirs, err := rt.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	return modelcache.New(filepath.Join(dirs.Cache, modelsDir)), nil
+}
+
+// keptModels are the models that these providers have listed before.
+func (rt *Runtime) keptModels(providers []string) []provider.Model {
+	cache, err := rt.ModelCache()
+	if err != nil {
+		return nil
+	}
+	var out []provider.Model
+	for _, l := range cache.All() {
+		if !slices.Contains(providers, l.Provider) {
+			continue
+		}
+		for _, m := range l.Models {
+			m.Provider = l.Provider
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // NewClient is the one HTTP client: proxies and certificates as net/http has

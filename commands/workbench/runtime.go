@@ -23,6 +23,7 @@ import (
 	"github.com/fettle-cli/fettle/engine"
 	"github.com/fettle-cli/fettle/engine/event"
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models/facts"
 	"github.com/fettle-cli/fettle/engine/permission"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/atomicfile"
@@ -70,6 +71,9 @@ type Runtime struct {
 	// to end; zero waits for everything.
 	FinishBy time.Time
 	Dirs     func() (paths.Dirs, error)
+	// Facts returns what is publicly known about models: the builtin table, or the one
+	// that `models update` has fetched, if that is newer.
+	Facts func() *facts.Table
 }
 
 // Drawn is a page on a terminal. What is told outside of it, by an engine that was
@@ -90,6 +94,7 @@ func New(streams *term.Streams) *Runtime {
 		}
 		return dirs, nil
 	})
+	rt.Facts = sync.OnceValue(rt.newestFacts)
 	return rt
 }
 

@@ -153,7 +153,7 @@ func run(ctx context.Context, rt *workbench.Runtime, o options) error {
 	if err != nil {
 		return err
 	}
-	var v follow.View = follow.New(rt, follow.Options{Quiet: o.quiet, Verbose: o.verbose, Output: o.output}, cfg.Prices)
+	var v follow.View = follow.New(rt, follow.Options{Quiet: o.quiet, Verbose: o.verbose, Output: o.output}, rt.Prices(cfg))
 	if o.output == "json" {
 		v = silentView{}
 	}

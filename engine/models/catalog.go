@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/models/facts"
 	"github.com/fettle-cli/fettle/engine/provider"
 )
 
@@ -23,6 +24,14 @@ type Catalog struct {
 	Settings func(providerName, model string) provider.Model
 	// Seekers look for a model where none was named, in order.
 	Seekers []Seeker
+	// Facts returns what is publicly known about models; nil knows nothing. It is called
+	// only for addresses that a table can have.
+	Facts func() *facts.Table
+	// Aliases are the user's own short names for models, as provider/model.
+	Aliases map[string]string
+	// Kept returns the models that providers have listed before, without asking
+	// them; nil returns none.
+	Kept func() []provider.Model
 }
 
 // Seeker is one place where a model may be found unasked.
@@ -37,22 +46,25 @@ type Seeker struct {
 	Prefer []string
 }
 
-// Resolve gives the provider and the model of a Ref.
-func (c *Catalog) Resolve(ref string) (provider.Provider, string, error) {
+// Resolve returns the provider and the model of a name: an alias, provider/model, or a
+// short name as [Catalog.Short] explains. It asks only providers on this machine, and
+// those only for a short name that nothing else explains.
+func (c *Catalog) Resolve(ctx context.Context, ref string) (provider.Provider, string, error) {
+	if full, ok := c.Aliases[ref]; ok {
+		ref = full
+	}
 	p, model, err := c.Registry.Resolve(ref)
+	if errors.Is(err, provider.ErrRef) {
+		if ref, err = c.Short(ctx, ref); err != nil {
+			return nil, "", err
+		}
+		p, model, err = c.Registry.Resolve(ref)
+	}
 	if err == nil {
 		return p, model, nil
 	}
 	var unknown *provider.UnknownError
-	switch {
-	case errors.Is(err, provider.ErrRef):
-		f := fault.New(fault.Usage, "no model is called "+ref+": a model is named provider/model")
-		for _, name := range c.Registry.Names() {
-			f.Hints = append(f.Hints, "fettle ask -m "+name+"/"+modelOr(ref)+" …")
-		}
-		f.Err = err
-		return nil, "", f
-	case errors.As(err, &unknown):
+	if errors.As(err, &unknown) {
 		f := fault.Wrap(fault.Unavailable, "find model "+ref, unknown)
 		_, model, _ = strings.Cut(ref, "/")
 		for _, name := range unknown.Nearest {
@@ -66,19 +78,15 @@ func (c *Catalog) Resolve(ref string) (provider.Provider, string, error) {
 	return nil, "", fault.Wrap(fault.Config, "find model "+ref, err)
 }
 
-func modelOr(ref string) string {
-	if ref = strings.Trim(ref, "/"); ref == "" {
-		return "MODEL"
-	}
-	return ref
-}
-
-// Describe asks the provider about the model and lets the configuration have
-// the last word.
+// Describe asks the provider about the model, fills the gaps from the table of facts, and
+// lets the configuration have the last word.
 func (c *Catalog) Describe(ctx context.Context, p provider.Provider, model string) (provider.Model, error) {
 	m, err := p.Model(ctx, model)
 	if err != nil {
 		return m, err
+	}
+	if known := c.fact(addressOf(p), model); known != nil {
+		complete(&m, known.Described())
 	}
 	if c.Settings == nil {
 		return m, nil
@@ -92,6 +100,23 @@ func (c *Catalog) Describe(ctx context.Context, p provider.Provider, model strin
 	override(&m.Thinking, s.Thinking)
 	override(&m.Schema, s.Schema)
 	return m, nil
+}
+
+// fact returns what the table says about a model at an address; nil where it says
+// nothing.
+func (c *Catalog) fact(address, model string) *facts.Model {
+	if c.Facts == nil || !facts.Public(address) {
+		return nil
+	}
+	return c.Facts().Find(address, model)
+}
+
+// addressOf returns a provider's address, "" where it has none.
+func addressOf(p provider.Provider) string {
+	if a, ok := provider.As[interface{ Address() string }](p); ok {
+		return a.Address()
+	}
+	return ""
 }
 
 func override(have *provider.Known, said provider.Known) {

@@ -27,7 +27,7 @@ type Found struct {
 // no failure where its last list has the model. A model that nobody knows is a
 // fault with the nearest names.
 func (x *Index) Find(ctx context.Context, ref string) (Found, error) {
-	p, name, err := x.Catalog.Resolve(ref)
+	p, name, err := x.Catalog.Resolve(ctx, ref)
 	if err != nil {
 		return Found{}, x.pointTo(ref, err)
 	}
@@ -60,7 +60,7 @@ func (x *Index) unlisted(ctx context.Context, p provider.Provider, name string, 
 		return found, Explain(ref, err)
 	}
 	m.Provider, m.Name = p.Name(), name
-	found.Model = x.Catalog.settled(m, FromProvider, found.List.Local)
+	found.Model = x.Catalog.settled(m, FromProvider, &found.List)
 	if found.Sources != (Sources{}) {
 		return found, nil
 	}
@@ -98,19 +98,17 @@ func noSuchModel(ref string, list List) error {
 	return f
 }
 
-// pointTo adds to the fault of a name that is no provider/model which models
-// have that name, by what providers said before.
+// pointTo adds to the fault of an unknown provider which models have the name, by what
+// providers have listed before.
 func (x *Index) pointTo(ref string, err error) error {
 	var f *fault.Fault
-	if !errors.As(err, &f) {
+	var unknown *provider.UnknownError
+	if !errors.As(err, &f) || !errors.As(err, &unknown) {
 		return err
 	}
 	out := *f
-	out.Hints = nil
-	_, name, hasProvider := strings.Cut(ref, "/")
-	if !hasProvider {
-		name = ref
-	}
+	out.Msg, out.Hints = unknown.Error(), nil
+	_, name, _ := strings.Cut(ref, "/")
 	for _, m := range x.Kept() {
 		if sameModel(m.Name, name) || sameModel(m.Name, ref) {
 			out.Hints = append(out.Hints, "fettle models show "+m.Ref())
@@ -118,10 +116,6 @@ func (x *Index) pointTo(ref string, err error) error {
 		if len(out.Hints) == maxNearest {
 			break
 		}
-	}
-	var unknown *provider.UnknownError
-	if errors.As(err, &unknown) {
-		out.Msg = unknown.Error()
 	}
 	out.Hints = append(out.Hints, "fettle models list")
 	return &out

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fettle-cli/fettle/engine/models/facts"
 	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/engine/provider/modelcache"
 )
@@ -82,7 +83,8 @@ type Source int
 
 // The sources. NoSource is that of a fact that nobody told.
 const (
-	NoSource Source = iota
+	NoSource  Source = iota
+	FromTable        // what is publicly known: see package facts
 	FromProvider
 	FromCache
 	FromConfiguration
@@ -94,6 +96,8 @@ type Model struct {
 	// Local tells that it runs on this machine.
 	Local   bool
 	Sources Sources
+	// Known is what the table of facts says; nil where it says nothing.
+	Known *facts.Model
 }
 
 // Sources says of each fact where it comes from.
@@ -151,10 +155,8 @@ func (x *Index) list(ctx context.Context, name string, q Query) (*List, error) {
 		l.NotReady = "it does not tell its models"
 		return l, nil
 	}
-	if a, ok := provider.As[interface{ Address() string }](p); ok {
-		l.Address = a.Address()
-		l.Local = onThisMachine(l.Address)
-	}
+	l.Address = addressOf(p)
+	l.Local = onThisMachine(l.Address)
 	if l.NotReady = x.notReady(name); l.NotReady != "" {
 		return l, nil
 	}
@@ -294,7 +296,7 @@ func complete(m *provider.Model, said provider.Model) {
 	}
 	m.Remote = m.Remote || said.Remote
 	for _, f := range []struct{ to, from *provider.Known }{
-		{&m.Tools, &said.Tools}, {&m.Images, &said.Images}, {&m.Thinking, &said.Thinking}, {&m.Schema, &said.Schema},
+		{&m.Chats, &said.Chats}, {&m.Tools, &said.Tools}, {&m.Images, &said.Images}, {&m.Thinking, &said.Thinking}, {&m.Schema, &said.Schema},
 	} {
 		if *f.to == provider.Unknown {
 			*f.to = *f.from
@@ -312,43 +314,55 @@ func (x *Index) settle(l *List, models []provider.Model, asked time.Time, cached
 	l.Models = make([]Model, 0, len(models))
 	for _, m := range models {
 		m.Provider = l.Provider
-		l.Models = append(l.Models, x.Catalog.settled(m, from, l.Local))
+		l.Models = append(l.Models, x.Catalog.settled(m, from, l))
 	}
 }
 
-// settled applies the configuration's word and notes the sources.
-func (c *Catalog) settled(m provider.Model, from Source, local bool) Model {
-	out := Model{Model: m, Local: local && !m.Remote}
+// settled fills the gaps of a model in a list from the table, applies the
+// configuration's word, and notes the sources.
+func (c *Catalog) settled(m provider.Model, from Source, l *List) Model {
+	out := Model{Model: m, Local: l.Local && !m.Remote, Known: c.fact(l.Address, m.Name)}
+	var known provider.Model
+	if out.Known != nil {
+		known = out.Known.Described()
+		complete(&out.Model, known)
+	}
 	var said provider.Model
 	if c.Settings != nil {
 		said = c.Settings(m.Provider, m.Name)
 	}
 	s := &out.Sources
-	s.ContextLength = sourceOf(m.ContextLength > 0, said.ContextLength > 0, from)
-	s.Size = sourceOf(m.Size > 0, false, from)
+	s.ContextLength = sourceOf(m.ContextLength > 0, known.ContextLength > 0, said.ContextLength > 0, from)
+	s.Size = sourceOf(m.Size > 0, false, false, from)
 	if said.ContextLength > 0 {
 		out.ContextLength = said.ContextLength
 	}
 	for _, f := range []struct {
-		have *provider.Known
-		said provider.Known
-		from *Source
+		have              *provider.Known
+		told, table, said provider.Known
+		from              *Source
 	}{
-		{&out.Tools, said.Tools, &s.Tools}, {&out.Images, said.Images, &s.Images},
-		{&out.Thinking, said.Thinking, &s.Thinking}, {&out.Schema, said.Schema, &s.Schema},
+		{&out.Tools, m.Tools, known.Tools, said.Tools, &s.Tools},
+		{&out.Images, m.Images, known.Images, said.Images, &s.Images},
+		{&out.Thinking, m.Thinking, known.Thinking, said.Thinking, &s.Thinking},
+		{&out.Schema, m.Schema, known.Schema, said.Schema, &s.Schema},
 	} {
-		*f.from = sourceOf(*f.have != provider.Unknown, f.said != provider.Unknown, from)
+		*f.from = sourceOf(f.told != provider.Unknown, f.table != provider.Unknown, f.said != provider.Unknown, from)
 		override(f.have, f.said)
 	}
 	return out
 }
 
-func sourceOf(told, configured bool, from Source) Source {
+// sourceOf returns the strongest source of a fact: the configuration, the provider, the
+// table.
+func sourceOf(told, known, configured bool, from Source) Source {
 	switch {
 	case configured:
 		return FromConfiguration
 	case told:
 		return from
+	case known:
+		return FromTable
 	}
 	return NoSource
 }

@@ -358,7 +358,8 @@ func TestFind(t *testing.T) {
 		"near/zzzzzzzz":      "near has no model zzzzzzzz | fettle models list --provider near",
 		"far/gtp-5":          "far has no model gtp-5 (did you mean gpt-5?) | fettle models show far/gpt-5 | fettle models list --provider far",
 		"far/secret-preview": "far has no model secret-preview | fettle models list --provider far",
-		"qwen3":              "no model is called qwen3: a model is named provider/model | fettle models show near/qwen3 | fettle models list",
+		"qwen3":              "near/qwen3 listed 40960",
+		"lama3.2":            "no model is called lama3.2 | fettle ask -m near/llama3.2 … | fettle models list   what there is to ask",
 		"naer/qwen3":         "no provider is called naer (did you mean near?) | fettle models show near/qwen3 | fettle models list",
 	} {
 		t.Run(ref, func(t *testing.T) {

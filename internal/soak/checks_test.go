@@ -84,14 +84,25 @@ func (w *world) turns() {
 	defer s.stop()
 	said := map[string]string{}
 	for turn, events := range seen {
+		if discarded(events) {
+			continue
+		}
 		text, err := s.compare(turn, events)
 		if err != nil {
-			w.fault("turn %s, of which %d events were seen: %v", turn, len(events), err)
+			w.fault("turn %s, of which %d events were seen: %v\nThe first of them: %s", turn, len(events), err, events[slices.Min(slices.Collect(maps.Keys(events)))])
 			continue
 		}
 		said[turn] = text
 	}
 	w.exported(said)
+}
+
+// discarded reports whether all that a client saw of a turn is the error that no model
+// could be asked, for example because the process had no file descriptor left for the
+// connection. Such a question is discarded by design, and nothing of it can be read back.
+func discarded(events map[int64]string) bool {
+	var e struct{ Type, Code string }
+	return len(events) == 1 && json.Unmarshal([]byte(events[1]), &e) == nil && e.Type == "error" && e.Code == "unavailable"
 }
 
 // compare reads a turn back, and returns the text of its deltas.
