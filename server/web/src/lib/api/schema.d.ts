@@ -1866,6 +1866,7 @@ export interface components {
             hints?: string[];
             message: string;
             retryable: boolean;
+            status?: number;
         };
         Expect: {
             absent?: string[];
@@ -2618,6 +2619,7 @@ export interface components {
             message: string;
             retryable: boolean;
             seq: number;
+            status?: number;
             /** Format: date-time */
             time: string;
             turn_id: string;
@@ -2628,6 +2630,7 @@ export interface components {
             type: "error";
         };
         event_footnote: {
+            ending?: string;
             seq: number;
             text: string;
             /** Format: date-time */
@@ -2657,6 +2660,7 @@ export interface components {
             context_length?: number;
             model: string;
             seq: number;
+            stop_detail?: string;
             stop_reason?: string;
             /** Format: date-time */
             time: string;
