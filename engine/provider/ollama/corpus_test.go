@@ -34,7 +34,8 @@ func TestCuts(t *testing.T) {
 	t.Parallel()
 	providertest.Cuts(t, "ollama", readAll, func(sent []byte) bool {
 		for line := range bytes.Lines(sent) {
-			if bytes.Contains(line, []byte(`"done":true`)) && json.Valid(line) {
+			ends := bytes.Contains(line, []byte(`"done":true`)) || bytes.Contains(line, []byte(`"done_reason":"`))
+			if ends && json.Valid(line) {
 				return true
 			}
 		}

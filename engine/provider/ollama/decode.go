@@ -90,11 +90,11 @@ func (d *decoder) Read(dst []provider.Delta) (wire.Read, error) {
 		if open && !json.Valid(line) {
 			return got, io.EOF // what the cut left of a line
 		}
-		if err := d.line(&got, line); err != nil {
+		err = d.line(&got, line)
+		if got.Finished = d.finished; err != nil {
 			return got, err
 		}
 	}
-	got.Finished = d.finished
 	return got, nil
 }
 
