@@ -43,7 +43,9 @@ type Read struct {
 // End closes a response whose finish reason has come and whose end has not: it
 // appends the calls and the meta delta. It is called once, after the last Read.
 type Decoder interface {
+	// Read waits for the next network read and appends its deltas to dst.
 	Read(dst []provider.Delta) (Read, error)
+	// End appends what a response still lacks, the calls and the meta delta.
 	End(dst []provider.Delta) ([]provider.Delta, error)
 }
 
