@@ -141,6 +141,7 @@ func readAsk(c *cli.Context) (askOptions, error) {
 	if c.IsSet("schema") {
 		o.Schema, err = readSchema(c.String("schema"))
 	}
+	o.First = o.chat == (engine.ChatRef{}) && !o.ephemeral
 	return o, err
 }
 

@@ -120,6 +120,10 @@ func (t *turn) prepare(use provider.ToolCall) *call {
 		c.refused = "the arguments are no JSON object: " + cutRunes(string(use.Args), titleLength)
 		return c
 	}
+	if !c.known && use.Name == provider.UnnamedTool {
+		c.refused = "the call names no tool: call again with the name of one"
+		return c
+	}
 	if !c.known {
 		c.refused = "there is no tool " + use.Name
 		if near := t.names.Nearest(use.Name); near != "" {

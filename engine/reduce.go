@@ -27,6 +27,8 @@ type reducer struct {
 	byUse  map[string]int // tool_use_id → place in calls
 	answer Message
 	last   event.Event
+	// stopDetail is the provider's own word for the last stop reason.
+	stopDetail string
 	// summaries are those that the turn has made of the messages before it.
 	summaries []event.Summary
 }
@@ -74,7 +76,7 @@ func (r *reducer) add(e event.Event) {
 		}
 	case event.Meta:
 		r.answer.Usage = r.answer.Usage.Add(b.Usage)
-		r.answer.StopReason = b.StopReason
+		r.answer.StopReason, r.stopDetail = b.StopReason, b.StopDetail
 		if b.Model != "" {
 			r.answer.Model = b.Model
 		}

@@ -64,6 +64,9 @@ func (e *Engine) choose(ctx context.Context, ref string, fallback []string) (*ch
 // that goes round in circles before it fills the memory.
 const maxReply = 32 << 20
 
+// maxStopDetail bounds the provider's own word for a stop reason, in characters.
+const maxStopDetail = 300
+
 // reply is one whole response of the model.
 type reply struct {
 	text    strings.Builder // only where it is held back, for a schema
@@ -80,7 +83,8 @@ func (t *turn) respond() ([]provider.ToolCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.schema == nil || len(r.calls) > 0 || !t.answers() {
+	refused := r.meta.StopReason == provider.StopRefusal && strings.TrimSpace(r.text.String()) == ""
+	if t.schema == nil || len(r.calls) > 0 || !t.answers() || refused {
 		return r.calls, nil
 	}
 	text := jsonText(t.answerText(r.text.String()))
@@ -167,6 +171,10 @@ func (t *turn) ask(extra []provider.Message) (*reply, error) {
 			}
 			continue
 		}
+		if t.shortenBlindly(err) {
+			continue
+		}
+		err = t.refusedTwice(err)
 		if again, note = t.otherModel(err); !again {
 			return r, err
 		}
@@ -410,6 +418,7 @@ func (t *turn) convert(batch []provider.Delta, r *reply) []event.Body {
 			meta := *d.Meta
 			meta.Model, meta.StopReason = t.model.ref, cutRunes(clean(meta.StopReason), maxName)
 			meta.ReasoningField = cutRunes(clean(d.Field), maxName)
+			meta.StopDetail = cutRunes(cleanLine(meta.StopDetail), maxStopDetail)
 			r.meta = &meta
 		}
 		t.begun = true

@@ -344,6 +344,10 @@ func (t *turn) openLog(ctx context.Context) error {
 		return waitFault(ctx, "give the chat a number", err)
 	}
 	t.eng.pause("start:numbered")
+	if before := t.accept.Chat.LastTurn; t.req.Chat.Last && n.Turn > before+1 {
+		t.notes = append(t.notes, fmt.Sprintf("this continues chat %d (%s): a question that was asked after it is not kept",
+			t.accept.Chat.Number, cutRunes(cleanLine(t.accept.Chat.Title), titleLength)))
+	}
 	t.accept.Order, t.accept.Chat.LastTurn = n.Turn, n.Turn
 	if t.accept.NewChat {
 		t.accept.Chat.Number = n.Chat

@@ -214,8 +214,11 @@ func (t *turn) rounds(limit int) error {
 			return fault.New(fault.TurnLimit, plural(limit, "response")+" of the model, and it still calls tools",
 				"fettle ask -c --max-turns "+itoa(2*limit)+" \"go on\"")
 		}
-		if on, err := t.useCalls(calls, next); err != nil || !on {
+		switch on, err := t.useCalls(calls, next); {
+		case err != nil:
 			return err
+		case !on:
+			return t.noteEnding()
 		}
 		if err := t.progress.look(t.red.calls, &t.req, t.denied); err != nil {
 			return err
@@ -452,7 +455,7 @@ func errorBody(err error) event.Error {
 	}
 	return event.Error{
 		Message: record.Clip(clean(f.Msg), maxErrorText), Code: string(f.Code), Retryable: retryable(f.Code),
-		Detail: boundLines(f.Detail), Hints: boundLines(f.Hints),
+		Detail: boundLines(f.Detail), Hints: boundLines(f.Hints), Status: f.Status,
 	}
 }
 

@@ -71,7 +71,7 @@ func explain(err error) (status int, body errorBody) {
 			Code: "too_large", Message: "the body has more than " + strconv.FormatInt(large.Limit, 10) + " bytes",
 		}
 	case errors.As(err, &f):
-		status = f.Code.Status()
+		status = f.HTTPStatus()
 		if errors.As(err, &own) && f.Code == fault.Failed {
 			status = own.status
 		}

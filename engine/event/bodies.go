@@ -211,6 +211,9 @@ type Meta struct {
 	Model      string `json:"model"` // provider/model
 	Usage      *Usage `json:"usage,omitempty"`
 	StopReason string `json:"stop_reason,omitempty"` // stop, tool_use, length, refusal, other
+	// StopDetail is the provider's own word for a stop reason other than stop
+	// and tool_use, where it has another one.
+	StopDetail string `json:"stop_detail,omitempty"`
 	// ContextLength is what the model was loaded with, where known.
 	ContextLength int `json:"context_length,omitempty"`
 	// ReasoningField is the field of the provider's API in which the reasoning came.
@@ -253,7 +256,25 @@ type Footnote struct {
 	// Warning marks a remark that the user has to see at once, such as that a tool added
 	// a git repository: front ends show it also where they show no other footnotes.
 	Warning bool `json:"warning,omitempty"`
+	// Ending is set where the remark is how an answer ended that did not end by
+	// itself; empty for all others.
+	Ending Ending `json:"ending,omitempty"`
 }
+
+// Ending is how an answer ended that did not end by itself.
+type Ending string
+
+// The endings.
+const (
+	EndLength  Ending = "length"  // at the limit of output
+	EndRefusal Ending = "refusal" // the provider or the model declined, perhaps after some text
+	EndOther   Ending = "other"   // for a reason of the provider's own
+	EndEmpty   Ending = "empty"   // without text, payloads and calls
+	EndSilent  Ending = "silent"  // without text, after calls
+)
+
+// NoAnswer reports whether an answer that ended so is none.
+func (e Ending) NoAnswer() bool { return e == EndEmpty || e == EndRefusal }
 
 // Summary stands for messages that a request to the model no longer has room
 // for. The chat keeps them, and shows them as before.
@@ -286,6 +307,9 @@ type Error struct {
 	Retryable bool     `json:"retryable"`
 	Detail    []string `json:"detail,omitempty"`
 	Hints     []string `json:"hints,omitempty"`
+	// Status is the HTTP status of the failure's nature, where it is not that of
+	// its code.
+	Status int `json:"status,omitempty"`
 }
 
 // Cancelled ends a turn that somebody stopped.

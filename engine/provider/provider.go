@@ -242,6 +242,10 @@ type Payload struct {
 	RenderPlan json.RawMessage `json:"render_plan,omitempty"`
 }
 
+// UnnamedTool is the name of a call that came with arguments and without the
+// name of a tool. No tool has it, so the model is told.
+const UnnamedTool = "unnamed_tool"
+
 // ToolCall is a call that a model asked for.
 type ToolCall struct {
 	ID string `json:"id"` // the provider's, or made where it gave none

@@ -139,9 +139,9 @@ func (r *responsesEncoder) fail(dst []byte, f *fault.Fault) []byte {
 func failure(f *fault.Fault) func(*object) {
 	code := "server_error"
 	switch {
-	case f.Code.Status() == http.StatusTooManyRequests:
+	case f.HTTPStatus() == http.StatusTooManyRequests:
 		code = "rate_limit_exceeded"
-	case openAIType(f.Code) == "invalid_request_error":
+	case openAIType(f.HTTPStatus()) == "invalid_request_error":
 		code = "invalid_prompt"
 	}
 	return func(o *object) {

@@ -41,8 +41,9 @@
 //
 // # The end of a response
 //
-// [DONE] ends a response; so does a clean end of the body after a finish
-// reason, since some servers leave [DONE] out. Anything else is a cut. Calls
+// [DONE] ends a response. After a finish reason it is no longer required: the
+// response is complete when the body ends in any way, or after two seconds of
+// grace. Anything else is a cut. Calls
 // are put together from their pieces and handed on only then, so a prefix of
 // the arguments that happens to be valid JSON is never taken for them.
 //

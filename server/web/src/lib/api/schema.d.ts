@@ -1886,6 +1886,7 @@ export interface components {
             hints?: string[];
             message: string;
             retryable: boolean;
+            status?: number;
         };
         Expect: {
             absent?: string[];
@@ -2661,6 +2662,7 @@ export interface components {
             message: string;
             retryable: boolean;
             seq: number;
+            status?: number;
             /** Format: date-time */
             time: string;
             turn_id: string;
@@ -2671,6 +2673,7 @@ export interface components {
             type: "error";
         };
         event_footnote: {
+            ending?: string;
             seq: number;
             text: string;
             /** Format: date-time */
@@ -2701,6 +2704,7 @@ export interface components {
             context_length?: number;
             model: string;
             seq: number;
+            stop_detail?: string;
             stop_reason?: string;
             /** Format: date-time */
             time: string;
