@@ -58,7 +58,7 @@ type Runtime struct {
 	sharing       *client.Sharing
 	Turns         client.Turns   // the one asked last
 	Closers       []func()       // of what answers elsewhere
-	noticed       sync.Map       // the texts of notices that were printed, for Warning
+	noticed       *sync.Map      // the texts of notices that were printed, for Warning
 	Lent          *engine.Engine // that of the chat which a command runs in; nil makes one
 	// Approve asks in a chat's own way about a call; nil, or false, leaves it to
 	// the terminal.
@@ -83,7 +83,7 @@ type Drawn struct{ Outside, Inside *term.Streams }
 
 // New makes the runtime of one run of the program.
 func New(streams *term.Streams) *Runtime {
-	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn]), scripts: new(sync.Map)}
+	rt := &Runtime{Streams: streams, Page: new(atomic.Pointer[Drawn]), scripts: new(sync.Map), noticed: new(sync.Map)}
 	rt.Dirs = sync.OnceValues(func() (paths.Dirs, error) {
 		wd, err := os.Getwd()
 		if err != nil {

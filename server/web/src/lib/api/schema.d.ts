@@ -2024,6 +2024,10 @@ export interface components {
             source: string;
             source_ref?: string;
         };
+        Media: {
+            data: string;
+            mime: string;
+        };
         Origin: {
             chat_id: string;
             message_id: string;
@@ -2043,6 +2047,7 @@ export interface components {
             data?: string;
             details?: unknown;
             doc?: string;
+            field?: string;
             mime?: string;
             model?: string;
             name?: string;
@@ -2241,6 +2246,7 @@ export interface components {
         };
         ToolCall: {
             args: unknown;
+            extra?: unknown;
             id: string;
             name: string;
         };
@@ -2264,6 +2270,7 @@ export interface components {
         ToolResult: {
             error?: boolean;
             id: string;
+            media?: components["schemas"]["Part"][];
             name: string;
             outside?: string;
             text: string;
@@ -2703,6 +2710,7 @@ export interface components {
         event_meta: {
             context_length?: number;
             model: string;
+            reasoning_field?: string;
             seq: number;
             stop_detail?: string;
             stop_reason?: string;
@@ -2812,6 +2820,7 @@ export interface components {
             duration_ms: number;
             error?: string;
             index: number;
+            media?: components["schemas"]["Media"][];
             outside?: string;
             payload?: unknown;
             post_manifest_id?: string;
@@ -2854,6 +2863,7 @@ export interface components {
         };
         event_tool_start: {
             agent?: string;
+            extra?: unknown;
             index: number;
             input: unknown;
             pre_manifest_id?: string;
