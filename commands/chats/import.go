@@ -28,7 +28,7 @@ func newChatsImport(rt *workbench.Runtime) *cli.Command {
 	const path = "fettle chats import"
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "import chats from fettle's own exports, and from ChatGPT's, Claude's and llm's",
+		Usage:     "import chats of fettle, ChatGPT, Claude and llm",
 		ArgsUsage: "[FILE…]",
 		Description: `Reads what chats export -o json wrote, the conversations.json in the ZIP that
 ChatGPT or Claude exports, and the output of llm logs list --json. Of other
