@@ -114,7 +114,7 @@ responses:
 	if got := finish(asked("script/m.yaml", "none", doc{"tools": tools, "tool_choice": "none"})); got != "stop" {
 		t.Errorf("with none: %s", got)
 	}
-	h.call("POST", "/v1/chat/completions", asked("script/m.yaml", "go", nil)).is(http.StatusInternalServerError, nil) // the model wants tools
+	h.call("POST", "/v1/chat/completions", asked("script/m.yaml", "go", nil)).is(http.StatusBadRequest, nil) // the model wants tools
 	if got := h.titles("/api/chats"); len(got) > 0 {
 		t.Errorf("%d chats were kept", len(got))
 	}

@@ -54,7 +54,11 @@ func withModel(list []string, model string) []string {
 // Add adds what a turn took, by the price of its model.
 // One response has no Turns; only of one it is known how long the request was.
 func (c *Cost) Add(s engine.Spent, prices Prices) {
-	price, ok := prices.Of(s.Model)
+	var price config.Price
+	ok := false
+	if prices != nil { // another server is asked, and its prices are unknown
+		price, ok = prices.Of(s.Model)
+	}
 	if !ok {
 		if s.Tokens.InputTokens+s.Tokens.OutputTokens > 0 {
 			c.Unpriced = withModel(c.Unpriced, s.Model)

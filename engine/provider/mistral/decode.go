@@ -240,6 +240,9 @@ func (d *decoder) count(u *usage) {
 	d.usage.ReasoningTokens = u.CompletionDetails.V.Reasoning.N
 }
 
+// Unfinished reports whether the arguments of a call are only a beginning.
+func (d *decoder) Unfinished() bool { return wire.Unfinished(d.calls.List()) }
+
 // End closes a response that has ended: what was held back, the calls, meta.
 func (d *decoder) End(dst []provider.Delta) ([]provider.Delta, error) {
 	before := len(dst)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/fettle-cli/fettle/engine/provider"
@@ -65,6 +66,15 @@ func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) []provider
 		dst = append(dst, provider.Delta{Kind: provider.CallDelta, Call: call})
 	}
 	return dst
+}
+
+// Unfinished reports whether the arguments of a call are only a beginning. Some servers
+// send the rest of them after the finish reason.
+func Unfinished(calls []Call) bool {
+	return slices.ContainsFunc(calls, func(c Call) bool {
+		var v json.RawMessage
+		return len(bytes.TrimSpace(c.Args)) > 0 && errors.Is(json.NewDecoder(bytes.NewReader(c.Args)).Decode(&v), io.ErrUnexpectedEOF)
+	})
 }
 
 // emptyArgs reports whether arguments hold nothing.

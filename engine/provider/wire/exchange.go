@@ -57,6 +57,9 @@ func finish(dec Decoder, got Read, err error) (Read, error) {
 	if err == nil || !got.Finished || errors.As(err, &own) {
 		return got, err
 	}
+	if u, ok := dec.(interface{ Unfinished() bool }); ok && u.Unfinished() {
+		return got, err // the rest of a call's arguments was still to come
+	}
 	got.Deltas, err = dec.End(got.Deltas)
 	got.Done = err == nil
 	return got, err
