@@ -15,7 +15,7 @@ export function WithData({ data, children }: { data: unknown; children: ReactNod
   const box = useRef<HTMLDivElement>(null);
   const tab = chosen ?? (blank ? "data" : "view");
   useEffect(() => {
-    const timer = window.setTimeout(() => setBlank(box.current !== null && !drew(textOf(box.current), data)), settled);
+    const timer = window.setTimeout(() => setBlank(box.current !== null && !showsPicture(box.current) && !drew(textOf(box.current), data)), settled);
     return () => window.clearTimeout(timer);
   }, [data]);
   return (
@@ -36,10 +36,16 @@ export function WithData({ data, children }: { data: unknown; children: ReactNod
   );
 }
 
-/** textOf is what can be read of a view: its text, labels and fields. */
+/** showsPicture tells whether a view has something that shows data without text. */
+function showsPicture(box: HTMLElement): boolean {
+  return box.querySelector("canvas, iframe, img, video") !== null;
+}
+
+/** textOf is what can be read of a view: its text, labels and fields, and what a host page puts into its slots. */
 function textOf(box: HTMLElement): string {
+  const slotted = [...box.querySelectorAll("slot")].flatMap((slot) => slot.assignedNodes({ flatten: true }).map((node) => node.textContent ?? ""));
   const labels = [...box.querySelectorAll("[aria-label], [title], input, textarea")].map(
     (e) => `${e.getAttribute("aria-label") ?? ""} ${e.getAttribute("title") ?? ""} ${"value" in e ? String(e.value) : ""}`,
   );
-  return `${box.textContent} ${labels.join(" ")}`;
+  return `${box.textContent} ${labels.join(" ")} ${slotted.join(" ")}`;
 }
