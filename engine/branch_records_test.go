@@ -235,11 +235,11 @@ func TestBranchRecordsAgreeWithTheMessages(t *testing.T) {
 	b := heldBench(t)
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(7, seed))
-		doc := branchyDocument(r, int(seed), []int{40, 61, 64, 65, 200, 500}[seed])
+		doc := branchyDocument(r, int(seed), []int{40, 61, 64, 65, 130, 200}[seed])
 		if _, err := b.importChats(t.Context(), []*ChatDocument{doc}, RefuseExisting); err != nil {
 			t.Fatal(err)
 		}
-		for range 8 {
+		for range 4 {
 			tree := b.sameBranches(lastChat, b.lastUsed().Messages > trackedMessages)
 			b.branchOff(r, tree)
 		}

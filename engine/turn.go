@@ -320,15 +320,15 @@ func (t *turn) end(err error) {
 	}
 	t.letGo(discard)
 	t.endSpan(events)
+	if !t.req.Ephemeral { // before the end is seen, so that the next turn knows it
+		t.findThoughts()
+		t.eng.keepLearnt(append(t.learning, t.model))
+	}
 	t.feed.show(append(t.unshown, events...))
 	t.feed.end(lost)
 	t.callsMu.Lock()
 	t.callsNow = nil // the store has them from here on
 	t.callsMu.Unlock()
-	if !t.req.Ephemeral {
-		t.findThoughts()
-		t.eng.keepLearnt(append(t.learning, t.model))
-	}
 	t.forget()
 }
 
