@@ -165,8 +165,7 @@ func (s *Store) unrecord(tx *kv.Tx, id string) error {
 func (s *Store) unrecorded(tx *kv.Tx) (map[string]bool, error) {
 	ids := make(map[string]bool)
 	for j, err := range s.restores.Scan(tx, kv.Range{}) {
-		var corrupt *kv.CorruptError
-		if errors.As(err, &corrupt) {
+		if isDamaged(err) {
 			continue
 		}
 		if err != nil {
@@ -200,8 +199,7 @@ func (s *Store) legibleJournals(ctx context.Context) (all []*unfinished, err err
 	err = s.kv.View(ctx, func(tx *kv.Tx) error {
 		all = nil
 		for j, err := range s.restores.Scan(tx, kv.Range{}) {
-			var corrupt *kv.CorruptError
-			if errors.As(err, &corrupt) {
+			if isDamaged(err) {
 				continue
 			}
 			if err != nil {

@@ -246,8 +246,7 @@ func runAsk(ctx context.Context, rt *workbench.Runtime, o askOptions) error {
 	return rec.close(follow.Turn(ctx, rt, eng, id, view))
 }
 
-// longAgo is from when on the last chat is no longer the one that a user has in
-// mind for certain.
+// longAgo is the time without use after which -c names the chat that it continues.
 const longAgo = time.Hour
 
 // nameChat prints which chat -c continues, where that is not the obvious one.

@@ -13,7 +13,7 @@ import (
 )
 
 // startServe runs fettle serve and returns its address and its token.
-func startServe(t *testing.T, w *world) (base, token string) {
+func startServe(t testing.TB, w *world) (base, token string) {
 	t.Helper()
 	serve := w.Command("serve", "--listen", "127.0.0.1:0", "--print-url", "--log", "off")
 	out, err := serve.StdoutPipe()

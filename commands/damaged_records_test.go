@@ -1,7 +1,6 @@
 package commands_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -122,25 +121,7 @@ func TestCommandsWorkWithDamagedRecords(t *testing.T) {
 // servesDespiteDamage starts a server and reads its lists.
 func (w *world) servesDespiteDamage() {
 	w.T.Helper()
-	cmd := w.Command("serve", "--print-url", "--listen", "127.0.0.1:0")
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	errs := new(bytes.Buffer)
-	cmd.Stderr = errs
-	if err := cmd.Start(); err != nil {
-		w.T.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Kill() // it serves until then
-		_ = cmd.Wait()
-	}()
-	line, err := bufio.NewReader(pipe).ReadString('\n')
-	if err != nil {
-		w.T.Fatalf("serve printed %q: %v", line, err)
-	}
-	url, token, _ := strings.Cut(strings.TrimSpace(line), "/#token=")
+	url, token := startServe(w.T, w)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for path, has := range map[string]string{
 		"/api/chats": "second question", "/api/toolsets": "reviews", "/api/tools": "reviews", "/api/available-tools": "reviews",

@@ -17,7 +17,7 @@ import (
 )
 
 // strictServer serves chat completions on a loopback address. It refuses what the real
-// server that it stands for refuses.
+// server refuses.
 type strictServer struct {
 	*httptest.Server
 	// refuse returns the status and the body of a refusal; 0 accepts the request.

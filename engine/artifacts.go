@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// ArtifactsID stands for a chat's id where the states of kept pages have one. No
+	// ArtifactsID is the chat id in the states of stored pages. No
 	// chat has that id.
 	ArtifactsID = "artifacts"
 	// artifactFile is the only file of such a state.

@@ -54,9 +54,19 @@ func NewDocumentReader(r io.Reader) *DocumentReader {
 // of it. The error is io.EOF after the last chat. A file without any is an
 // error, too.
 func (d *DocumentReader) Next() (doc *ChatDocument, notes []string, err error) {
-	if len(d.queue) > 0 {
-		return d.foreign()
+	for doc == nil && err == nil {
+		if len(d.queue) > 0 {
+			doc, notes, err = d.foreign()
+		} else {
+			doc, notes, err = d.read()
+		}
 	}
+	return doc, notes, err
+}
+
+// read reads the next value of the file. It returns no document if the value has no chat
+// with messages.
+func (d *DocumentReader) read() (doc *ChatDocument, notes []string, err error) {
 	begin := d.dec.InputOffset()
 	d.source.forget(begin)
 	d.source.limit = begin + MaxDocument
@@ -112,7 +122,7 @@ func (d *DocumentReader) foreign() (*ChatDocument, []string, error) {
 		d.number = 1 // the file is not empty
 		return nil, nil, errors.New("it has no chat with messages")
 	}
-	return d.Next()
+	return nil, nil, nil // none of them has messages
 }
 
 // decodeDocument reads one document and checks it.

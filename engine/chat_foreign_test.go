@@ -113,3 +113,17 @@ func TestFilesThatAreNoExport(t *testing.T) {
 		}
 	}
 }
+
+// Values of an export without messages are passed over, however many follow each other.
+func TestManyEmptyForeignChats(t *testing.T) {
+	t.Parallel()
+	file := `{"mapping":{"a":{"id":"a","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["hi"]}},"children":[]}},"current_node":"a"}` +
+		strings.Repeat(`{"mapping":{}}`, 200_000)
+	r := NewDocumentReader(strings.NewReader(file))
+	if doc, _, err := r.Next(); err != nil || doc == nil {
+		t.Fatalf("the first chat: %v, %v", doc, err)
+	}
+	if doc, _, err := r.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("after it: %v, %v", doc, err)
+	}
+}

@@ -84,7 +84,7 @@ func (m Message) general(of map[use]*CallView, form GeneralForm) GeneralMessage 
 	if form == WithoutToolHistory {
 		return out
 	}
-	calls := m.history(of)
+	calls := m.history(of, index)
 	switch {
 	case len(calls) == 0:
 	case out.CustomPayload != nil:
@@ -122,8 +122,8 @@ func (m Message) callIndexes(of map[use]*CallView) map[string]int {
 }
 
 // history lists the calls of an answer by their index, as [event.ResponsePayload] has them.
-func (m Message) history(of map[use]*CallView) []event.ToolHistory {
-	index, place := m.callIndexes(of), map[string]int{}
+func (m Message) history(of map[use]*CallView, index map[string]int) []event.ToolHistory {
+	place := map[string]int{}
 	var out []event.ToolHistory
 	var ids []string
 	last := -1 // the call that ended last, whose payload comes next

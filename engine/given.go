@@ -155,7 +155,7 @@ func givenParts(m provider.Message) ([]provider.Part, error) {
 	return out, nil
 }
 
-// ownCalls has the calls of a history that a client told, which do not name the model that
+// ownCalls has the calls of a history that a client sent, which do not name the model that
 // made them, count as those of the model that is asked: the client passes back what that
 // model's provider sent.
 func (t *turn) ownCalls(path []Message) {

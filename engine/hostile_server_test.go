@@ -21,7 +21,7 @@ import (
 // be, of characters that JSON makes longer. Its results are long, too.
 func hostileServer(t *testing.T, letter *atomic.Value) *httptest.Server {
 	t.Helper()
-	const pages, perPage = 8, 50
+	const pages, perPage = 5, 50
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {
 			ID     json.RawMessage `json:"id"`

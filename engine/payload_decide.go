@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -299,7 +300,7 @@ func (e *Engine) keepDecision(ctx context.Context, wanted PayloadDecision) (held
 			return err
 		}
 		if there, err := e.tables.chats.Has(tx, kv.Str(wanted.ChatID)); err != nil || !there { // it was removed meanwhile
-			return errors.Join(err, kv.ErrNotFound)
+			return cmp.Or(err, kv.ErrNotFound)
 		}
 		held = &wanted
 		return putBounded(e, tx, e.tables.payloads, held, "the decision about payload "+held.PayloadID)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (d PayloadDecision) tooMuchEdited() bool {
 }
 
 // EditPayload stores the text that the user made of a payload's; d names the payload. The
-// next question tells the model. The payload itself stays as it was shown.
+// request of the next question contains it. The payload itself stays as it was shown.
 func (e *Engine) EditPayload(ctx context.Context, d Deciding, text string) (ShownPayload, error) {
 	if len(text) > maxEdit {
 		return ShownPayload{}, fault.New(fault.Usage, fmt.Sprintf("the text has %d KB; an edited payload may have %d", len(text)>>10, maxEdit>>10))
@@ -118,7 +119,7 @@ func (e *Engine) keepEdit(ctx context.Context, chatID string, shown ShownPayload
 	defer release()
 	err = e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		if there, err := e.tables.chats.Has(tx, kv.Str(chatID)); err != nil || !there {
-			return errors.Join(err, kv.ErrNotFound)
+			return cmp.Or(err, kv.ErrNotFound)
 		}
 		rec, err := e.tables.payloads.Get(tx, kv.Str(chatID).Str(shown.ID))
 		if errors.Is(err, kv.ErrNotFound) {

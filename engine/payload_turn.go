@@ -39,13 +39,13 @@ func (t *turn) deal() error {
 	}
 	shows := t.box.shows
 	c := &cards{shows: shows, collected: payloads.NewCollector(shows.reg), before: cardsTold{reg: shows.reg}}
+	if err := shows.reg.CheckPage(t.req.Page); err != nil {
+		return fault.New(fault.NotFound, err.Error())
+	}
 	offer := shows.reg.Offer(payloads.Where{Page: t.req.Page, Tab: t.req.Tab, Suggestions: t.req.Suggestions})
 	var err error
 	if c.context, err = offer.Context(t.req.Context); err != nil {
 		return fault.Wrap(fault.Usage, "the context of page "+t.req.Page, err)
-	}
-	if err := shows.reg.CheckPage(t.req.Page); err != nil {
-		return fault.New(fault.NotFound, err.Error())
 	}
 	if rest := offer.Rest(t.req.Context); rest != "" {
 		c.context = strings.TrimSpace(c.context + "\n\n" + rest)

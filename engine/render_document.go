@@ -120,7 +120,7 @@ func (e *Engine) toolCall(ctx context.Context, id string) (*ToolCall, error) {
 		err = read()
 	}
 	if errors.Is(err, kv.ErrNotFound) {
-		return nil, fault.New(fault.NotFound, "no tool call "+id+" in a turn that has ended, or runs in this process")
+		return nil, fault.New(fault.NotFound, "no tool call "+id+" in a turn that has ended or that runs in this process")
 	}
 	return call, err
 }

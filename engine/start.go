@@ -226,15 +226,14 @@ func (t *turn) chooseModel(ctx context.Context, conv *conversation) error {
 			return err
 		}
 	}
-	t.base = ref
 	if !strings.Contains(ref, "/") {
 		p, name, err := t.eng.o.Models.Resolve(ctx, ref)
 		if err != nil {
 			return err
 		}
 		ref = p.Name() + "/" + name
-		t.base = ref
 	}
+	t.base = ref
 	if t.agent != nil && t.agent.Model != "" {
 		ref = t.agent.Model
 	}

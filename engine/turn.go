@@ -327,7 +327,7 @@ func (t *turn) end(err error) {
 	t.feed.show(append(t.unshown, events...))
 	t.feed.end(lost)
 	t.callsMu.Lock()
-	t.callsNow = nil // the store has them from here on
+	t.callsNow = nil // from here on a fold of the journal brings them into the store
 	t.callsMu.Unlock()
 	t.forget()
 }

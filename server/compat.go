@@ -141,7 +141,7 @@ func (s *Server) failsAtOnce(ctx context.Context, id engine.TurnID) error {
 		switch b := e.Body.(type) {
 		case event.Status, event.Footnote, event.AgentStart:
 		case event.Error:
-			return &fault.Fault{Code: fault.Code(b.Code), Msg: b.Message, Detail: b.Detail, Hints: b.Hints}
+			return dialect.FaultOf(b)
 		default:
 			return nil
 		}

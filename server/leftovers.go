@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/fettle-cli/fettle/internal/atomicfile"
 	"github.com/fettle-cli/fettle/internal/lockfile"
@@ -55,5 +56,6 @@ func leftByServer(dataDir, runtimeDir string) (out []string) {
 			out = append(out, path)
 		}
 	}
+	slices.Sort(out)
 	return out
 }

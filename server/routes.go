@@ -158,7 +158,7 @@ func toolsetRoutes() []route {
 		{
 			op: "import_toolset", method: http.MethodPost, path: "/api/toolsets", tag: tag, do: importToolset, slow: true,
 			summary: "Look at a bundle; with `approve` install it", takes: bundles, max: maxBundle, gives: importJSON{},
-			maybe: []int{http.StatusCreated}, query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the bundle wants", ""}, {"name", "the name of the bundle's file, which is kept as its source; a form names it itself", ""}},
+			maybe: []int{http.StatusCreated}, query: []param{{"approve", "the `approve` of the answer without it, once a person has seen what the bundle wants", ""}, {"name", "the name of the bundle's file, which is kept as its source; a form contains the name", ""}},
 		},
 		{op: "export_toolset", method: http.MethodGet, path: "/api/toolsets/{toolset}/export", tag: tag, do: exportToolset, media: "application/zip", slow: true, summary: "A toolset as a ZIP"},
 		{op: "enable_toolset", method: http.MethodPost, path: "/api/toolsets/{toolset}/enable", tag: tag, do: enableToolset, body: enableBody{}, takes: jsonBody(), gives: enabledJSON{}, summary: "Switch a toolset on or off"},
@@ -195,7 +195,7 @@ func payloadRoutes() []route {
 	return []route{
 		{op: "list_payloads", method: http.MethodGet, path: path, tag: tag, do: inChat(listPayloads), gives: payloadsJSON{}, summary: "The payloads that were shown in a chat, and what became of them"},
 		{op: "get_payload", method: http.MethodGet, path: path + "/{payload}", tag: tag, do: getPayload, gives: payloadJSON{}, summary: "A payload, and how it is shown"},
-		{op: "edit_payload", method: http.MethodPut, path: path + "/{payload}/text", tag: tag, do: editPayload, body: editBody{}, takes: jsonBody(), gives: editedJSON{}, summary: "Store the text that the user made of a payload's; the next question tells the model"},
+		{op: "edit_payload", method: http.MethodPut, path: path + "/{payload}/text", tag: tag, do: editPayload, body: editBody{}, takes: jsonBody(), gives: editedJSON{}, summary: "Store the text that the user made of a payload's; the model gets it with the next question"},
 		{op: "open_payload_artifact", method: http.MethodPost, path: path + "/{payload}/artifact", tag: tag, do: openPayloadArtifact, gives: artifactJSON{}, summary: "The page of a payload at an address of its own, as open_artifact has it"},
 		{op: "accept_payload", method: http.MethodPost, path: path + "/{payload}/accept", tag: tag, do: acceptPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Accept a payload, once; a tool that its type names runs then"},
 		{op: "reject_payload", method: http.MethodPost, path: path + "/{payload}/reject", tag: tag, do: rejectPayload, body: decisionBody{}, takes: jsonBody(), gives: decidedJSON{}, summary: "Reject a payload, once"},

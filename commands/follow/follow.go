@@ -75,13 +75,14 @@ func Turn(ctx context.Context, rt *workbench.Runtime, eng client.Turns, id engin
 			v.Clear()
 			return err
 		}
-		if note, ok := e.Body.(event.Footnote); ok && note.Warning {
+		note, _ := e.Body.(event.Footnote)
+		if note.Warning {
 			v.Clear()
 			rt.Warning(note.Text)
 		}
 		v.Show(e)
 		last = e.Body
-		if note, ok := e.Body.(event.Footnote); ok && note.Ending != "" {
+		if note.Ending != "" {
 			how = note
 		}
 		if ask, ok := e.Body.(event.ConfirmRequest); ok {

@@ -36,8 +36,8 @@ func decode(raw []byte) ([]byte, *notText) {
 	return checkUTF8(raw, 0)
 }
 
-// leastMended is the length from which on a text with a byte that is not UTF-8 is
-// read with that byte replaced: of a shorter one, the byte may be the half.
+// leastMended is the shortest text in which bytes that are not UTF-8 are replaced; in a
+// shorter one they may be a large part of it.
 const leastMended = 32
 
 // mend is decode for text in which very few bytes are not UTF-8, as in a diff of

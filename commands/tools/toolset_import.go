@@ -127,7 +127,7 @@ func (x *importing) run(ctx context.Context) error {
 	return x.done(p, set)
 }
 
-// breaks returns a fault where an import that nobody looks at would replace tools that
+// breaks returns a fault if an import with --yes would replace tools that
 // work by tools that can't be imported.
 func (x *importing) breaks(p *registry.Plan) error {
 	if len(p.Breaks) == 0 {
@@ -314,7 +314,7 @@ func (x *importing) done(p *registry.Plan, set *registry.Toolset) error {
 		line += ": " + strings.Join(parts, ", ")
 	}
 	x.rt.Notice("installed " + line)
-	if x.yes { // nobody has seen the plan
+	if x.yes { // the plan was not shown
 		for _, w := range p.Warnings {
 			x.rt.Notice("warning: " + w)
 		}

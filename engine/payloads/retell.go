@@ -30,7 +30,7 @@ func Decided(kind string, accepted bool, remark string) string {
 	return s + "]"
 }
 
-// maxEdited bounds the part of an edited text that a model is told, in bytes.
+// maxEdited bounds the part of an edited text that a model gets, in bytes.
 const maxEdited = 16 << 10
 
 // Edited returns the note that tells a model what the user made of a payload's text.

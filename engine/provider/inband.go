@@ -39,10 +39,14 @@ func CutThought(text string) (thought, answer, end string) {
 	return "", text, ""
 }
 
+// maxQuoted bounds the quoted markers that are skipped: each costs a look at all text
+// before it.
+const maxQuoted = 50
+
 // markerAt returns the place of the first marker that the text does not quote; -1 if there
 // is none. In a code block it has to stand alone on its line.
 func markerAt(text, marker string) int {
-	for from := 0; ; {
+	for from, tries := 0, 0; tries < maxQuoted; tries++ {
 		i := strings.Index(text[from:], marker)
 		if i < 0 {
 			return -1
@@ -60,6 +64,7 @@ func markerAt(text, marker string) int {
 			return at
 		}
 	}
+	return -1
 }
 
 // withoutEnds removes what models write after an answer where a server left their markers in

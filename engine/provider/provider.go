@@ -243,7 +243,7 @@ type Payload struct {
 }
 
 // UnnamedTool is the name of a call that came with arguments and without the
-// name of a tool. No tool has it, so the model is told.
+// name of a tool. No tool has this name, so the model gets an error as the result.
 const UnnamedTool = "unnamed_tool"
 
 // ToolCall is a call that a model asked for.

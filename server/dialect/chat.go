@@ -96,7 +96,7 @@ func (c *chatObject) Add(e event.Event) error {
 		}
 		c.status, c.body = http.StatusOK, append(whole.Payload, '\n')
 	case event.Error:
-		c.status, _, c.body = Chat.Failure(faultOf(b))
+		c.status, _, c.body = Chat.Failure(FaultOf(b))
 	case event.Cancelled:
 		c.status, _, c.body = Chat.Failure(wasCancelled())
 	}

@@ -217,15 +217,9 @@ func (it responsesItem) add(r *Request, field string) *FieldError {
 	case "function_call", "mcp_call":
 		return it.call(r, field)
 	case "function_call_output":
-		text, err := outputText(field+".output", it.Output)
+		text, images, err := outputOf(field+".output", it.Output)
 		if err != nil {
 			return err
-		}
-		var images []Part
-		if begins(it.Output) == '[' {
-			if parts, err := contentOf(field+".output", it.Output); err == nil {
-				images = imagesOf(parts)
-			}
 		}
 		r.result(ToolResult{ID: it.CallID, Name: it.Name, Text: text, Images: images})
 	case "reasoning":
@@ -257,7 +251,7 @@ func (it responsesItem) call(r *Request, field string) *FieldError {
 	if !ours {
 		return nil
 	}
-	text, err := outputText(field+".output", it.Output)
+	text, _, err := outputOf(field+".output", it.Output)
 	if err != nil {
 		return err
 	}
@@ -265,21 +259,21 @@ func (it responsesItem) call(r *Request, field string) *FieldError {
 	return nil
 }
 
-// outputText is a result as text: what is neither text nor parts stays JSON.
-func outputText(field string, raw json.RawMessage) (string, *FieldError) {
+// outputOf reads a result as text and images. What is neither text nor parts stays JSON.
+func outputOf(field string, raw json.RawMessage) (text string, images []Part, err *FieldError) {
 	if null(raw) {
-		return "", nil
+		return "", nil, nil
 	}
 	if c := begins(raw); c == '"' || c == '[' {
 		parts, err := contentOf(field, raw)
 		if err == nil {
-			return textOf(parts), nil
+			return textOf(parts), imagesOf(parts), nil
 		}
 		if c == '"' {
-			return "", err
+			return "", nil, err
 		}
 	}
-	return string(appendRaw(nil, raw)), nil
+	return string(appendRaw(nil, raw)), nil, nil
 }
 
 // assistant adds a part to the assistant's message that is being told, and

@@ -75,8 +75,8 @@ func openAICode(c fault.Code) string {
 	return string(c)
 }
 
-// faultOf is the fault that an error event tells of.
-func faultOf(e event.Error) *fault.Fault {
+// FaultOf is the fault that an error event tells of.
+func FaultOf(e event.Error) *fault.Fault {
 	code := fault.Code(e.Code)
 	if code == "" {
 		code = fault.Failed

@@ -349,7 +349,7 @@ func (g *gathered) blob(kind, mime string, data []byte, more map[string]any) str
 func isText(mime string) bool {
 	mime, _, _ = strings.Cut(mime, ";")
 	switch mime = strings.TrimSpace(mime); mime {
-	case "application/json", "application/xml", "application/yaml", "application/toml", "application/javascript", "image/svg+xml":
+	case "application/json", "application/xml", "application/yaml", "application/toml", "application/javascript":
 		return true
 	}
 	return strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "+json") || strings.HasSuffix(mime, "+xml")

@@ -32,7 +32,7 @@ const (
 	MaxList = 7 << 20
 	// maxTitle bounds a name for people.
 	maxTitle = 200
-	// listTime bounds getting a whole list.
+	// listTime is the default of Options.List.
 	listTime = 30 * time.Second
 )
 
@@ -59,7 +59,7 @@ func pinsOf(tools []toolset.Tool) pins {
 // eachTool hands over the tools that a server lists, as it has them, until take has
 // enough. goesOn tells that the list has more.
 func (c *conn) eachTool(ctx context.Context, take func(*sdk.Tool) (enough bool)) (goesOn bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	ctx, cancel := context.WithTimeout(ctx, c.m.o.List)
 	defer cancel()
 	if caps := c.session.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return false, nil
@@ -110,7 +110,7 @@ type lister struct {
 	more   bool // there was no room for all
 }
 
-// recordedWith is what the record of a server has for each tool beside the tool itself:
+// recordedWith is what the record of a server has for each tool in addition to the tool itself:
 // its pin and the names.
 const recordedWith = 128
 

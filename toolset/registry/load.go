@@ -21,7 +21,7 @@ const damagedServer = "its record is damaged; add it again, or import its toolse
 // isDamaged reports whether an error is about a record that can't be read.
 func isDamaged(err error) bool {
 	var corrupt *kv.CorruptError
-	return errors.As(err, &corrupt)
+	return errors.As(err, &corrupt) && corrupt.OfRecord()
 }
 
 // absent reports whether an error means that there is no record, or one that can't be
@@ -205,7 +205,7 @@ func rowsIn[T any](r *rows, table *kv.Table[T], from source[T], stub func(keyPar
 		}
 		rec := stub(parts)
 		if string(table.KeyOf(&rec)) != string(key) {
-			return nil, fmt.Errorf("the damaged record %s can't be told from others", key)
+			return nil, fmt.Errorf("the damaged record %s can't be distinguished from others", key)
 		}
 		out = append(out, rec)
 	}

@@ -83,7 +83,7 @@ func (e *StateError) Error() string { return e.Msg }
 // TooBigError says that what is to be recorded of a toolset or an MCP server is too
 // large. Nothing was changed.
 type TooBigError struct {
-	// What names it, such as "the MCP server x"; Server tells a server from a toolset.
+	// What names it, such as "the MCP server x"; Server is set for an MCP server, and not for a toolset.
 	What   string
 	Server bool
 	// Size and Limit are bytes; Size is 0 if only the excess is known.

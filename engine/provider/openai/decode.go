@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/fettle-cli/fettle/engine/event"
@@ -258,7 +259,9 @@ func (d *decoder) delta(dst []provider.Delta, p *delta) ([]provider.Delta, error
 		dst = d.content(dst, piece.Text)
 	}
 	if p.kept != nil {
-		d.kept = wire.JoinFields(d.kept, p.kept)
+		if d.kept = wire.JoinFields(d.kept, p.kept); len(d.kept) > wire.MaxBody {
+			return dst, &wire.FormatError{Err: errors.New("the further fields of the message are longer than 16 MiB")}
+		}
 	}
 	for _, piece := range p.ToolCalls {
 		d.progress = true

@@ -300,6 +300,7 @@ func joinNeighbours(list []message) []message {
 			continue
 		}
 		m.Content = joinContent(out[last].Content, m.Content)
+		m.extra = wire.JoinFields(out[last].extra, m.extra)
 		if m.ReasoningContent == nil && m.Reasoning == nil && len(m.Details) == 0 {
 			m.ReasoningContent, m.Reasoning, m.Details = out[last].ReasoningContent, out[last].Reasoning, out[last].Details
 		}

@@ -36,7 +36,8 @@ type FinishOptions struct {
 // FinishCalls hands on the calls of a response that has ended: with their own
 // names, ids that differ, and arguments that are JSON. A call without a name
 // and arguments is a placeholder for none. One with arguments gets
-// [provider.UnnamedTool] as its name. A call that the length limit cut off is left out with a footnote.
+// [provider.UnnamedTool] as its name. A call that the length limit cut off is left out
+// with a footnote.
 func FinishCalls(dst []provider.Delta, calls []Call, o FinishOptions) []provider.Delta {
 	ids := map[string]bool{}
 	for i, c := range calls {
@@ -175,7 +176,7 @@ func (c *Calls) Add(p CallPiece) error {
 		b.name = string(fn.Name)
 	}
 	if b.extra = JoinFields(b.extra, p.Extra); len(b.extra) > MaxBody {
-		return &FormatError{Err: errors.New("the fields beside a tool call are longer than 16 MiB")}
+		return &FormatError{Err: errors.New("the further fields of a tool call are longer than 16 MiB")}
 	}
 	return b.append(fn.Arguments)
 }

@@ -83,7 +83,10 @@ func (p *problem) take(raw json.RawMessage, depth int) {
 		return
 	}
 	for name, v := range obj { // Message and Error are some servers' spelling
-		if low := strings.ToLower(name[:1]) + name[1:]; name != "" && low != name && obj[low] == nil {
+		if name == "" {
+			continue
+		}
+		if low := strings.ToLower(name[:1]) + name[1:]; low != name && obj[low] == nil {
 			obj[low] = v
 		}
 	}
@@ -193,7 +196,7 @@ func isNumber(text string) bool {
 // compact is JSON without white space around its values; "" where it has none.
 func compact(raw []byte) string {
 	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil || !Says(b.Bytes()) || b.String() == "[]" {
+	if json.Compact(&b, raw) != nil || !Says(b.Bytes()) {
 		return ""
 	}
 	return b.String()
@@ -203,7 +206,7 @@ func compact(raw []byte) string {
 func plain(body string) (words string, page bool) {
 	low := strings.ToLower(body)
 	if name := compression([]byte(body)); name != "" {
-		return "its words are compressed (" + name + ")", false
+		return "its text is compressed (" + name + ")", false
 	}
 	if !strings.Contains(low, "<html") && !strings.Contains(low, "<!doctype") {
 		return body, false

@@ -96,7 +96,7 @@ func TestProblems(t *testing.T) {
 		"capitals":              {400, `{"Message":"not like this","Code":3}`, provider.Rejected, "", "not like this"},
 		"an unknown shape":      {400, `{"ok": false, "why": {"nr": 3}}`, provider.Rejected, "", `{"ok":false,"why":{"nr":3}}`},
 		"a number":              {400, `42`, provider.Rejected, "", "42"},
-		"compressed":            {400, "\x1f\x8b\x08\x00", provider.Rejected, "", "its words are compressed (gzip)"},
+		"compressed":            {400, "\x1f\x8b\x08\x00", provider.Rejected, "", "its text is compressed (gzip)"},
 		"no such model":         {404, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`, provider.UnknownModel, "", "The model does not exist"},
 		"Ollama model":          {404, `{"error":"model 'x' not found"}`, provider.UnknownModel, "", "model 'x' not found"},
 		"OpenRouter model":      {400, `{"error":{"message":"x/y is not a valid model ID","code":400}}`, provider.UnknownModel, "", "x/y is not a valid model ID"},
@@ -141,6 +141,8 @@ func TestProblems(t *testing.T) {
 func FuzzReadProblem(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"m","metadata":{"raw":"{\"error\":\"x\"}"}}}`), 400)
 	f.Add([]byte(`[{"detail":[{"msg":"x"}]}]`), 500)
+	f.Add([]byte(`{"":1}`), 400)
+	f.Add([]byte(`{"error":{"":{"":"x"}}}`), 400)
 	f.Fuzz(func(t *testing.T, body []byte, status int) {
 		e := Source{Provider: "p"}.Refused(&http.Response{StatusCode: status, Header: http.Header{}}, body)
 		if e.Kind == 0 || len(e.Message) > maxMessage {

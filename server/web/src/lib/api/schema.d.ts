@@ -353,7 +353,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Store the text that the user made of a payload's; the next question tells the model */
+        /** Store the text that the user made of a payload's; the model gets it with the next question */
         put: operations["edit_payload"];
         post?: never;
         delete?: never;
@@ -5952,7 +5952,7 @@ export interface operations {
             query?: {
                 /** @description the `approve` of the answer without it, once a person has seen what the bundle wants */
                 approve?: string;
-                /** @description the name of the bundle's file, which is kept as its source; a form names it itself */
+                /** @description the name of the bundle's file, which is kept as its source; a form contains the name */
                 name?: string;
             };
             header?: never;

@@ -18,7 +18,7 @@ import { usePayloadTypes } from "./usePayloadTypes";
 type Form = "read" | "source" | "data";
 const names: Record<Form, string> = { read: "Read", source: "Source", data: "Data" };
 
-const words: Record<EditState, string> = { none: "", waiting: "Not saved yet", saved: "Edited; the model is told with your next message", failed: "Not saved; it is tried again when you write" };
+const words: Record<EditState, string> = { none: "", waiting: "Not saved yet", saved: "Edited and saved", failed: "Not saved; the next change tries again" };
 
 /** StandardPayloadView shows what has no view of its own: its text, and its data. */
 export default function StandardPayloadView({ payload, payloadId }: { payload: WorkspacePayload; payloadId?: string }) {

@@ -15,14 +15,28 @@ export function WithData({ data, children }: { data: unknown; children: ReactNod
   const box = useRef<HTMLDivElement>(null);
   const tab = chosen ?? (blank ? "data" : "view");
   useEffect(() => {
-    const timer = window.setTimeout(() => setBlank(box.current !== null && !showsPicture(box.current) && !drew(textOf(box.current), data)), settled);
-    return () => window.clearTimeout(timer);
+    const node = box.current;
+    if (!node) return;
+    let timer = 0;
+    const later = () => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => setBlank(!showsPicture(node) && !drew(textOf(node), data)), settled);
+    };
+    const watch = new MutationObserver(later);
+    watch.observe(node, { childList: true, characterData: true, subtree: true });
+    later();
+    return () => {
+      watch.disconnect();
+      window.clearTimeout(timer);
+    };
   }, [data]);
   return (
     <div className="flex min-h-full flex-col">
       <div className="flex items-center justify-end gap-2 px-4 pt-2">
-        {blank && tab === "data" && <p className="flex-1 text-xs text-muted">The view of this type shows none of these data.</p>}
-        <Choice<Tab> label="Form" options={[{ id: "view", label: "View" }, { id: "data", label: "Data" }]} value={tab} onChange={setChosen} />
+        <p role="status" className="flex-1 text-xs text-muted">
+          {blank && tab === "data" ? "The view of this type shows none of these data." : ""}
+        </p>
+        <Choice<Tab> label="Show as" options={[{ id: "view", label: "View" }, { id: "data", label: "Data" }]} value={tab} onChange={setChosen} />
       </div>
       <div ref={box} className="min-h-0 flex-1" hidden={tab !== "view"}>
         {children}
