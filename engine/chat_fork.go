@@ -43,7 +43,7 @@ func (e *Engine) ForkChat(ctx context.Context, ref ChatRef, place int) (Chat, er
 	if c.calls, c.artifacts, err = e.copiedCalls(ctx, from, c.chat.ID); err != nil {
 		return Chat{}, err
 	}
-	if err := e.insert(ctx, []*incoming{c}); err != nil {
+	if err := e.insert(ctx, c); err != nil {
 		return Chat{}, err
 	}
 	return c.chat, nil

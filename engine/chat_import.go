@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/fettle-cli/fettle/engine/fault"
+	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
@@ -109,9 +111,13 @@ type arrival struct {
 	in   *incoming
 }
 
-// importGroup is how many bytes of messages wait in memory until they are
-// written, unless there are insertGroup chats before.
-const importGroup = 8 << 20
+// An import collects importRun chats, or importBytes of messages if that is fewer, and
+// adds them to the search index together. A value of a word covers the chats of one block
+// of the index, so it is written about once for all of them.
+const (
+	importRun   = search.BlockSize
+	importBytes = 16 << 20
+)
 
 func (r *importing) add(ctx context.Context, d *ChatDocument) error {
 	known, err := r.e.knownChat(ctx, d.Chat.ID)
@@ -131,24 +137,41 @@ func (r *importing) add(ctx context.Context, d *ChatDocument) error {
 		}
 	}
 	r.taken[d.Chat.ID] = d.Chat.ID != ""
-	if len(r.waiting) < insertGroup && r.size < importGroup {
+	if len(r.waiting) < importRun && r.size < importBytes {
 		return nil
 	}
 	return r.write(ctx)
 }
 
-// write brings in the chats that wait.
+// write imports the chats that wait, group by group.
 func (r *importing) write(ctx context.Context) error {
-	var in []*incoming
-	for _, a := range r.waiting {
-		if a.in != nil {
-			in = append(in, a.in)
-		}
-	}
-	if err := r.e.insert(ctx, in); err != nil {
+	release, err := r.e.shareData(ctx, nil)
+	if err != nil {
 		return err
 	}
-	for _, a := range r.waiting {
+	defer release()
+	if in := incomingIn(r.waiting); len(in) > 0 {
+		if err := r.e.announce(ctx, in); err != nil {
+			return err
+		}
+	}
+	for group := range slices.Chunk(r.waiting, insertGroup) {
+		if err := r.writeGroup(ctx, group); err != nil {
+			return err
+		}
+	}
+	r.waiting, r.size = nil, 0
+	return nil
+}
+
+// writeGroup imports the chats of a group and reports each arrival.
+func (r *importing) writeGroup(ctx context.Context, group []arrival) error {
+	if in := incomingIn(group); len(in) > 0 {
+		if err := r.e.insertGroup(ctx, in); err != nil {
+			return err
+		}
+	}
+	for _, a := range group {
 		if a.in != nil {
 			a.done.Chat = a.in.chat
 		}
@@ -156,8 +179,17 @@ func (r *importing) write(ctx context.Context) error {
 			return err
 		}
 	}
-	r.waiting, r.size = nil, 0
 	return nil
+}
+
+// incomingIn returns the chats of arrivals that are not skipped.
+func incomingIn(arrivals []arrival) (in []*incoming) {
+	for _, a := range arrivals {
+		if a.in != nil {
+			in = append(in, a.in)
+		}
+	}
+	return in
 }
 
 // knownChat is the chat with an id, deleted ones included; nil if there is none.

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/fettle-cli/fettle/engine/fault"
 	"github.com/fettle-cli/fettle/internal/kv"
 )
 
-// insertGroup is how many chats appear together; a transaction holds more than
-// that many records.
+// insertGroup is how many chats become visible together: one transaction has room for
+// their records, and a process may have as many locks open.
 const insertGroup = 200
 
 // incoming is a chat that is written whole, and not turn by turn.
@@ -27,31 +26,57 @@ type incoming struct {
 	origin string
 }
 
-// insert writes chats that are not there yet. They appear at the end, a group
-// of insertGroup at once, with numbers in the order of the list; what a crash
-// leaves of them before is removed by the next purge.
-func (e *Engine) insert(ctx context.Context, in []*incoming) error {
-	for group := range slices.Chunk(in, insertGroup) {
-		if err := e.insertGroup(ctx, group); err != nil {
-			if ctx.Err() == nil {
-				err = e.storeTrouble(err)
-			}
-			return err
-		}
+// insert writes one chat that is not in the store yet. The chat is visible from the last
+// write on; the next purge removes what a crash leaves of an incomplete one.
+func (e *Engine) insert(ctx context.Context, c *incoming) error {
+	release, err := e.shareData(ctx, nil)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer release()
+	in := []*incoming{c}
+	if err := e.announce(ctx, in); err != nil {
+		return err
+	}
+	return e.insertGroup(ctx, in)
 }
 
+// announce gives chats their numbers, in the order of the list, and adds them to the
+// search index before they are visible. After a crash the index contains numbers that no
+// chat has, or will ever have. Many chats are announced together: each call writes the
+// values of their common words again. The caller holds the data lock until they are written.
+func (e *Engine) announce(ctx context.Context, in []*incoming) error {
+	err := e.numberChats(ctx, in)
+	if err == nil {
+		err = e.store.Update(ctx, e.beginIndex)
+	}
+	if err == nil {
+		err = e.indexIncoming(ctx, in)
+	}
+	return e.insertTrouble(ctx, err)
+}
+
+// insertGroup writes chats that have been announced, at most insertGroup of them. All of
+// them become visible at once.
 func (e *Engine) insertGroup(ctx context.Context, in []*incoming) error {
+	return e.insertTrouble(ctx, e.writeGroup(ctx, in))
+}
+
+// insertTrouble is storeTrouble, except for the error of a context that has ended.
+func (e *Engine) insertTrouble(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return e.storeTrouble(err)
+}
+
+func (e *Engine) writeGroup(ctx context.Context, in []*incoming) error {
 	for _, c := range in {
 		unlock, err := e.tryChat(ctx, c.chat)
 		if err != nil {
 			return err
 		}
 		defer unlock()
-	}
-	if err := e.numberChats(ctx, in); err != nil {
-		return err
 	}
 	if err := e.beginInsert(ctx, in); err != nil {
 		return err
@@ -69,9 +94,6 @@ func (e *Engine) insertGroup(ctx context.Context, in []*incoming) error {
 		return err
 	}
 	e.pause("insert:written")
-	if err := e.indexIncoming(ctx, in); err != nil {
-		return err
-	}
 	return e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
 		for _, c := range in {
 			if err := e.originStays(tx, c.origin); err != nil {
@@ -107,8 +129,7 @@ func (e *Engine) originStays(tx *kv.Tx, chatID string) error {
 	return nil
 }
 
-// indexIncoming brings chats into the search before they appear. What a crash
-// leaves there leads to a number that no chat has, or ever will.
+// indexIncoming adds the titles and messages of chats to the search index.
 func (e *Engine) indexIncoming(ctx context.Context, in []*incoming) error {
 	x := e.indexer()
 	for _, c := range in {
@@ -147,9 +168,6 @@ func (e *Engine) numberChats(ctx context.Context, in []*incoming) error {
 func (e *Engine) beginInsert(ctx context.Context, in []*incoming) error {
 	var stale []string
 	err := e.store.UpdateSync(ctx, func(tx *kv.Tx) error {
-		if err := e.beginIndex(tx); err != nil {
-			return err
-		}
 		stale = nil
 		for _, c := range in {
 			there, err := e.tables.chats.Has(tx, kv.Str(c.chat.ID))

@@ -248,6 +248,52 @@ func TestWorkFollowsTheText(t *testing.T) {
 	}
 }
 
+// A word that many chats have is written about once for all chats of an import, and not
+// once for each group of chats that become visible together.
+func TestAnImportWritesAWordOnce(t *testing.T) {
+	t.Parallel()
+	const groups, messages = 4, 2
+	one, many := heldBench(t), heldBench(t)
+	docs := func(first, n int) (out []*ChatDocument) {
+		for i := range n {
+			out = append(out, longDocument(first+i, messages))
+		}
+		return out
+	}
+	imports := func(first, n int) func(*bench) error {
+		return func(b *bench) error {
+			_, err := b.importChats(t.Context(), docs(first, n), RefuseExisting)
+			return err
+		}
+	}
+	together := one.work(imports(0, groups*insertGroup))
+	var apart kv.Work
+	for i := range groups {
+		w := many.work(imports(i*insertGroup, insertGroup))
+		apart.Writes, apart.Bytes = apart.Writes+w.Writes, apart.Bytes+w.Bytes
+	}
+	t.Logf("together %+v, in %d imports %+v", together, groups, apart)
+	words := func(b *bench) (n int64) {
+		err := b.view(t.Context(), func(tx *kv.Tx) error {
+			for _, err := range b.tables.search.words.Keys(tx, kv.Range{}) {
+				if err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	// Each further import writes the frequent words again.
+	if saved := apart.Writes - together.Writes; saved < words(one)/4 {
+		t.Errorf("one import of %d chats saves %d writes, with %d words", groups*insertGroup, saved, words(one))
+	}
+}
+
 // An import opens the store once, however slowly its documents come: each close of a
 // session may rewrite much of a large store.
 func TestASlowImportOpensTheStoreOnce(t *testing.T) {

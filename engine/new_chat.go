@@ -13,7 +13,7 @@ func (e *Engine) NewChat(ctx context.Context, title string) (Chat, error) {
 	}
 	now := e.o.Now()
 	c := &incoming{chat: Chat{ID: e.newID(), Title: title, CreatedAt: now, UpdatedAt: now}}
-	if err := e.insert(ctx, []*incoming{c}); err != nil {
+	if err := e.insert(ctx, c); err != nil {
 		return Chat{}, err
 	}
 	return c.chat, nil

@@ -198,7 +198,7 @@ func (e *Engine) importNew(ctx context.Context, file History) (*ImportedStates, 
 	e.pause("import:states")
 	now := e.o.Now()
 	c := &incoming{chat: Chat{ID: id, Title: titleOf(in.Extras), CreatedAt: now, UpdatedAt: now, ActiveManifest: folder.ID}}
-	if err := e.insert(ctx, []*incoming{c}); err != nil {
+	if err := e.insert(ctx, c); err != nil {
 		return nil, e.withdraw(ctx, id, append(in.Manifests, folder), err)
 	}
 	return &ImportedStates{Chat: c.chat, States: in.Manifests, Follows: true}, nil

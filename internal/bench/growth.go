@@ -18,6 +18,9 @@ const (
 	// store where it shows or adds a few things: opening the store grows a
 	// little with its tables.
 	mostConstant = 1.6
+	// mostWritten is the bound of what an import writes to the disk, which is a log factor
+	// above linear: each level of the store writes a byte once more.
+	mostWritten = 1.8 * growthFactor
 	// mostLinear is the bound of an operation on all of a chat, or of a file.
 	mostLinear = 1.4 * growthFactor
 )
@@ -118,7 +121,20 @@ func growthStores(l *lab, chats int) error {
 		}
 		fmt.Printf("%s: %d chats, text %s, store %s = %.1f x\n", name, n+1, mb(text+more), mb(size), float64(size)/float64(text+more))
 	}
-	return growthRatio("chats import", took[0], took[1], mostLinear)
+	return errors.Join(growthRatio("chats import", took[0], took[1], mostLinear), writtenRatio(took[0], took[1]))
+}
+
+// writtenRatio fails where an import writes the same again and again.
+func writtenRatio(small, large figure) error {
+	if small.written == 0 || large.written == 0 {
+		return nil // not measured here
+	}
+	grows := float64(large.written) / float64(small.written)
+	fmt.Printf("  %-38s %s -> %s  ratio %5.2f (at most %.1f)\n", "chats import, bytes to the disk", mb(small.written), mb(large.written), grows, mostWritten)
+	if grows > mostWritten {
+		return fmt.Errorf("chats import: the bytes written to the disk grow to %.2f x, more than %.1f x, for %d x as many chats", grows, mostWritten, growthFactor)
+	}
+	return nil
 }
 
 // growthRatio prints two figures, and fails where the cpu grows too much.

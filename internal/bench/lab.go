@@ -48,8 +48,8 @@ type program struct {
 
 // figure is what one run took.
 type figure struct {
-	wall, cpu time.Duration
-	peak      int64 // bytes
+	wall, cpu     time.Duration
+	peak, written int64 // bytes: of memory, and to disks; 0 where they are not measured
 }
 
 // measure runs the programs in turn and gives the median figures of each.
@@ -71,7 +71,7 @@ func (l *lab) measure(programs []program, runs int) ([]figure, error) {
 		out[k] = figure{
 			wall: median(figures, func(f figure) time.Duration { return f.wall }),
 			cpu:  median(figures, func(f figure) time.Duration { return f.cpu }),
-			peak: median(figures, func(f figure) int64 { return f.peak }),
+			peak: median(figures, func(f figure) int64 { return f.peak }), written: median(figures, func(f figure) int64 { return f.written }),
 		}
 	}
 	return out, nil
@@ -102,8 +102,8 @@ func (l *lab) runOnce(p program) (figure, error) {
 		return figure{}, fmt.Errorf("%w: %s", err, stderr.String())
 	}
 	var t struct {
-		WallNS, CPUNS, Peak int64
-		Exit                int
+		WallNS, CPUNS, Peak, Written int64
+		Exit                         int
 	}
 	if err := json.NewDecoder(r).Decode(&t); err != nil {
 		return figure{}, err
@@ -114,7 +114,7 @@ func (l *lab) runOnce(p program) (figure, error) {
 	if p.check != nil {
 		err = p.check(stdout.Bytes())
 	}
-	return figure{wall: time.Duration(t.WallNS), cpu: time.Duration(t.CPUNS), peak: t.Peak}, err
+	return figure{wall: time.Duration(t.WallNS), cpu: time.Duration(t.CPUNS), peak: t.Peak, written: t.Written}, err
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }

@@ -72,7 +72,7 @@ func (s *Store) planTables(p *plan, need access) error {
 		}
 	}
 	p.merge = need == compacting || (need == writing && p.level0 >= mergeAfter(p.middle, last))
-	p.push = need == compacting || (need == writing && p.middle > middleLimit)
+	p.push = need == compacting || (need == writing && p.middle > pushAfter(last))
 	if p.merge || p.push {
 		if err := s.roomToMerge(); need == compacting && err != nil {
 			return err
@@ -98,8 +98,12 @@ func mergeAfter(middle, last int64) int {
 	if middle == 0 && last <= middleLimit {
 		rewritten = last
 	}
-	return mergeTables + int(rewritten/mergeWorth)
+	return min(mergeTables+int(rewritten/mergeWorth), mostTables)
 }
+
+// pushAfter returns how many bytes between level 0 and the last level are worth a push,
+// which rewrites the last level.
+func pushAfter(last int64) int64 { return max(middleLimit, last/middleShare) }
 
 // sweep removes empty logs. Badger makes and removes its logs in two steps, so a
 // process that is killed in between leaves an empty one, and no later open

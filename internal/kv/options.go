@@ -30,10 +30,16 @@ const (
 	// more: a table costs every session 0.1 ms, rewriting a megabyte 10 ms.
 	mergeTables = 8
 	mergeWorth  = 512 << 10
-	// middleLimit is how much may stand above the last level before a session
-	// that merges pushes it down: the size that Badger gives a base level.
-	// Every merge rewrites what stands there.
+	// mostTables bounds mergeTables and what mergeWorth adds to it. It is well below
+	// level0Stall, and each table costs an opening 0.1 ms.
+	mostTables = 40
+	// middleLimit is how much may be above the last level before a session that merges
+	// pushes it down: the size that Badger gives a base level. Every merge rewrites what is
+	// there. A push rewrites the last level, so in a large store the limit is 1/middleShare
+	// of that: each byte is pushed at the cost of at most middleShare others, whatever the
+	// size of the store.
 	middleLimit = 10 << 20
+	middleShare = 16
 	// A store may have mergeLogs value logs, and one more for each fullLog of
 	// values; a session that finds more merges the smallest, up to mergeBytes.
 	// A log costs an open and close about 0.08 ms.

@@ -15,8 +15,8 @@ import (
 // for all of them. So sessions tidy up as they close, a little at a time.
 //
 // Tables: a session that opened on mergeTables unmerged ones merges them into
-// the level below, by Badger's CompactL0OnClose. What gathers there is pushed
-// to the last level by a later session, once it is middleLimit.
+// the level below, by Badger's CompactL0OnClose. A later session pushes what gathers
+// there to the last level, once it is worth the rewriting (see pushAfter).
 //
 // Value logs: Badger can't merge logs whose values are all alive. Here their
 // values are put again, into the session's own log, and the old files removed
@@ -29,12 +29,44 @@ func (sess *session) tidy() error {
 	if sess.store.opts.Hold || !sess.stamped || sess.store.roomToMerge() != nil {
 		return nil
 	}
-	if sess.plan.push {
+	push := sess.plan.push
+	if !push {
+		var err error
+		if push, err = sess.mayPush(); err != nil {
+			return err
+		}
+	}
+	if push {
 		if err := sess.db.Flatten(1); err != nil {
 			return sess.store.fault("merge tables of", err)
 		}
 	}
 	return guardMapped(func() error { return sess.mergeLogs(sess.plan.tooMany()) })
+}
+
+// mayPush reports whether a session has itself filled the levels above the last one, so
+// that it pushes them and not the next session, which may be a short command. The tables
+// are read whole first, as those of a plan are.
+func (sess *session) mayPush() (bool, error) {
+	var middle, last int64
+	for _, l := range sess.db.Levels() {
+		switch l.Level {
+		case 0:
+		case lastLevel:
+			last += l.Size
+		default:
+			middle += l.Size
+		}
+	}
+	if middle <= pushAfter(last) {
+		return false, nil
+	}
+	for _, t := range sess.db.Tables() {
+		if _, err := sess.store.checkTable(t.ID, true); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // tooMany picks the value logs to merge, smallest first, if there are more than

@@ -326,3 +326,29 @@ func TestMergeLooksForRoom(t *testing.T) {
 		t.Errorf("%d tables are left, the merge looked %d times", left, looks.Load())
 	}
 }
+
+// A push rewrites the last level, so it waits for more in a larger store: what a byte
+// costs on its way to the last level is bounded for every size.
+func TestPushesAreRareInALargeStore(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	pushes := func(middle, last int64) bool {
+		p := plan{tables: []tableSum{{id: 1, level: lastLevel - 1, size: middle}, {id: 2, level: lastLevel, size: last}}}
+		err := s.planTables(&p, writing)
+		if err != nil { // it reads the tables of a push, which are not there
+			mustBe[*CorruptError](t, err)
+		}
+		return p.push
+	}
+	for last := int64(1 << 20); last <= 1<<40; last *= 2 {
+		least := max(middleLimit, last/middleShare)
+		if pushes(least, last) || !pushes(least+1, last) {
+			t.Errorf("a store with %d MB in the last level is not pushed above %d MB", last>>20, least>>20)
+		}
+	}
+	for middle := int64(0); middle <= 1<<40; middle += 1 + middle/2 {
+		if n := mergeAfter(middle, 1<<40); n < mergeTables || n > level0Stall/2+mergeTables {
+			t.Errorf("%d MB in the middle levels: %d tables until a merge, and writes stop at %d", middle>>20, n, level0Stall)
+		}
+	}
+}

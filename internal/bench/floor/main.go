@@ -77,8 +77,8 @@ func run(base, prompt string) error {
 
 // taken is what a program took; the bench command reads it.
 type taken struct {
-	WallNS, CPUNS, Peak int64
-	Exit                int
+	WallNS, CPUNS, Peak, Written int64
+	Exit                         int
 }
 
 func measure(args []string) error {
@@ -92,7 +92,7 @@ func measure(args []string) error {
 	t := taken{
 		WallNS: int64(time.Since(begun)),
 		CPUNS:  int64(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()),
-		Peak:   peakMemory(cmd.ProcessState), Exit: cmd.ProcessState.ExitCode(),
+		Peak:   peakMemory(cmd.ProcessState), Written: written(cmd.ProcessState), Exit: cmd.ProcessState.ExitCode(),
 	}
 	return json.NewEncoder(os.NewFile(3, "figures")).Encode(t)
 }

@@ -12,3 +12,12 @@ func peakMemory(s *os.ProcessState) int64 {
 	}
 	return 0
 }
+
+// written returns how many bytes an ended process has caused to be written to disks.
+func written(s *os.ProcessState) int64 {
+	const block = 512
+	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
+		return u.Oublock * block
+	}
+	return 0
+}
