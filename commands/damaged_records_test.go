@@ -107,6 +107,7 @@ func TestCommandsWorkWithDamagedRecords(t *testing.T) {
 			t.Errorf("fettle %s: status %d: %s", command, code, all)
 		}
 	}
+	w.damagedServerIsShown()
 	w.servesDespiteDamage()
 	// importing and adding again repairs
 	w.Run(0, "toolset", "import", "--yes", commandtest.Toolset(t, "board"))
@@ -115,6 +116,30 @@ func TestCommandsWorkWithDamagedRecords(t *testing.T) {
 		if out, _ := w.Run(0, list, "list"); strings.Contains(out, "damaged") {
 			t.Errorf("%s list after the repair: %s", list, out)
 		}
+	}
+}
+
+// damagedServerIsShown checks that the lists name the server whose record is damaged, and
+// the command that replaces the record, rather than calling the server disabled.
+func (w *world) damagedServerIsShown() {
+	w.T.Helper()
+	out, errs := w.Run(0, "mcp", "list")
+	if !strings.Contains(out, "server-one\tdamaged\t") || !strings.Contains(out, "server-two\tnot seen\t") ||
+		!strings.Contains(errs, "server-one: its record is damaged; fettle mcp add --replace server-one") {
+		w.T.Errorf("mcp list: %s%s", out, errs)
+	}
+	var list struct {
+		Servers []struct{ ID, Problem string }
+	}
+	out, _ = w.Run(0, "mcp", "list", "-o", "json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Servers) != 2 || !strings.Contains(list.Servers[0].Problem, "fettle mcp rm server-one") {
+		w.T.Errorf("mcp list -o json: %v: %s", err, out)
+	}
+	if out, _ := w.Run(0, "mcp", "show", "server-one"); !strings.Contains(out, "damaged, from you") || !strings.Contains(out, "fettle mcp rm server-one") {
+		w.T.Errorf("mcp show: %s", out)
+	}
+	if out, _ := w.Run(0, "tool", "list", "-o", "json"); !strings.Contains(out, "its record is damaged") {
+		w.T.Errorf("tool list: %s", out)
 	}
 }
 

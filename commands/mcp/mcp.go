@@ -96,10 +96,22 @@ func toServerJSON(s *registry.MirrorServer) serverJSON {
 		ID: s.ID, Enabled: s.Enabled, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL, Headers: c.Headers, Own: s.Own, DeclaredBy: workbench.OrEmpty(s.DeclaredBy), Settings: s.Settings, Tools: len(s.Tools),
 		Waiting: len(s.Held()), PinnedAt: s.PinnedAt, Problem: s.Problem,
 	}
-	if out.Problem == "" && s.Enabled {
+	switch {
+	case s.Damaged():
+		out.Problem = damagedText(s)
+	case out.Problem == "" && s.Enabled:
 		out.Problem = s.Unusable
 	}
 	return out
+}
+
+// damagedText says that a server's record is damaged, and which command replaces it.
+func damagedText(s *registry.MirrorServer) string {
+	const text = "its record is damaged; "
+	if s.Own {
+		return text + "fettle mcp add --replace " + s.ID + " adds it again, fettle mcp rm " + s.ID + " removes it"
+	}
+	return text + "fettle toolset update " + s.DeclaredBy[0] + " imports its toolset again"
 }
 
 // listJSON is what `mcp list --output json` prints.
@@ -149,7 +161,7 @@ func runList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, out
 		return err
 	}
 	for i := range list {
-		if why := toServerJSON(&list[i]).Problem; why != "" && list[i].Enabled {
+		if why := toServerJSON(&list[i]).Problem; why != "" && (list[i].Enabled || list[i].Damaged()) {
 			rt.Notice(list[i].ID + ": " + why)
 		}
 	}
@@ -159,6 +171,8 @@ func runList(ctx context.Context, rt *workbench.Runtime, eng *engine.Engine, out
 // serverState says in a word whether a server is used.
 func serverState(s *registry.MirrorServer) string {
 	switch {
+	case s.Damaged():
+		return "damaged"
 	case !s.Enabled:
 		return "off"
 	case s.Unusable != "":

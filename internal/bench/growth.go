@@ -14,6 +14,11 @@ const (
 	growthChats  = 1000 // in the small store
 	growthLong   = 1000 // messages of its long chat
 	growthRuns   = 11
+	// mostMessages, mostBranches and mostToolsets are of the larger ones of the stores that
+	// have one long chat, one chat of many branches, and many toolsets.
+	mostMessages = 20_000
+	mostBranches = 300
+	mostToolsets = 300
 	// mostConstant is how much more cpu an operation may take in the large
 	// store where it shows or adds a few things: opening the store grows a
 	// little with its tables.
@@ -35,7 +40,8 @@ type growthRow struct {
 // runGrowth compares operations in a store and in one that is four times as
 // large, and fails where the cost of one grows faster than its law. The stores
 // are filled by fettle chats import, which is the first figure. The environment
-// variable FETTLE_BENCH_CHATS sets another size of the small store.
+// variable FETTLE_BENCH_CHATS sets another size of the small store; see growthShapes for
+// the stores of other shapes.
 func runGrowth(l *lab) error {
 	chats := growthChats
 	if text := os.Getenv("FETTLE_BENCH_CHATS"); text != "" {
@@ -51,18 +57,29 @@ func runGrowth(l *lab) error {
 	if err := growthStores(l, chats); err != nil {
 		return err
 	}
+	slow := []error{l.compare(m.base, "", growthRows())}
+	for _, shape := range growthShapes() {
+		if err := shape.fill(l, shape.name); err != nil {
+			return err
+		}
+		slow = append(slow, l.compare(m.base, shape.name+"-", shape.rows))
+	}
+	return errors.Join(slow...)
+}
+
+// compare measures operations in the small and the large store whose names begin with
+// prefix, and returns what grows faster than its law.
+func (l *lab) compare(base, prefix string, rows []growthRow) error {
 	var slow []error
-	for _, r := range growthRows() {
+	for _, r := range rows {
 		args := append([]string{l.fettle}, r.args...)
 		figures, err := l.measure([]program{
-			{r.label + ", small", args, l.env("small", m.base), nil}, {r.label + ", large", args, l.env("large", m.base), nil},
+			{r.label + ", small", args, l.env(prefix+"small", base), nil}, {r.label + ", large", args, l.env(prefix+"large", base), nil},
 		}, growthRuns)
 		if err != nil {
 			return err
 		}
-		if err := growthRatio(r.label, figures[0], figures[1], r.most); err != nil {
-			slow = append(slow, err)
-		}
+		slow = append(slow, growthRatio(r.label, figures[0], figures[1], r.most))
 	}
 	return errors.Join(slow...)
 }

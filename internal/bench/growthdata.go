@@ -22,6 +22,8 @@ type chatShape struct {
 	first int
 	// rare is how many chats, the oldest, contain the word quokka.
 	rare int
+	// branch is how many messages each branch of a chat has; 0 makes a chat of one branch.
+	branch int
 }
 
 // writeDocuments writes chats as fettle chats export writes them, and returns
@@ -62,7 +64,9 @@ func writeDocument(w io.Writer, shape chatShape, number int) (text int64, err er
 		}
 		text += int64(len(prompt))
 		doc.Messages = append(doc.Messages, m)
-		parent = m.ID
+		if parent = m.ID; shape.branch > 0 && (i+1)%shape.branch == 0 {
+			parent = "" // the next message begins another branch
+		}
 	}
 	last := doc.Messages[len(doc.Messages)-1]
 	doc.Chat = engine.Chat{

@@ -93,6 +93,10 @@ type MirrorServer struct {
 	Unusable string `json:"unusable,omitempty"`
 }
 
+// Damaged reports whether the server's record can't be read. Only its id and who
+// declared it are known then, and not whether it was enabled.
+func (s *MirrorServer) Damaged() bool { return s.Unusable == damagedServer }
+
 // SwitchedOff is why a server may not be started that only a person keeps from it.
 const SwitchedOff = "it is switched off"
 
