@@ -465,7 +465,7 @@ func (m *importer) publish() error {
 
 func (m *importer) put(w kv.Writer) error {
 	for _, n := range m.out.Manifests {
-		if err := m.s.manifests.Put(w, n); err != nil {
+		if err := m.s.putManifest(w, n); err != nil {
 			return err
 		}
 	}

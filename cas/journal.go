@@ -75,7 +75,7 @@ func (s *Store) beginJournal(ctx context.Context, j *unfinished, m *Manifest) er
 		if !errors.Is(err, kv.ErrNotFound) {
 			return err
 		}
-		return s.restores.Put(tx, j)
+		return s.putJournal(tx, j)
 	}
 	err := s.check("journal", "")
 	if err == nil && m != nil {
@@ -103,7 +103,7 @@ func (s *Store) changeJournal(ctx context.Context, j *unfinished) error {
 		if j.Done {
 			put = s.kv.Update
 		}
-		err = put(ctx, func(tx *kv.Tx) error { return s.restores.Put(tx, j) })
+		err = put(ctx, func(tx *kv.Tx) error { return s.putJournal(tx, j) })
 	}
 	if err != nil {
 		return fmt.Errorf("write journal of a restore: %w", err)

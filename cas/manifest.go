@@ -209,7 +209,7 @@ func (s *Store) commit(ctx context.Context, m *Manifest, also func(*kv.Tx) error
 				return err
 			}
 		}
-		if err := s.manifests.Put(tx, m); err != nil {
+		if err := s.putManifest(tx, m); err != nil {
 			return err
 		}
 		for _, chat := range accounts(m.ChatID) {

@@ -105,7 +105,7 @@ func (rec *recording) amend(ctx context.Context, b *builder) error {
 	was := rec.man
 	rec.man = s.newManifest(b.ix, *rec.about, nil)
 	rec.man.GroundID, rec.man.CreatedAt = was.GroundID, was.CreatedAt
-	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error { return s.manifests.Put(tx, rec.man) })
+	return s.kv.UpdateSync(ctx, func(tx *kv.Tx) error { return s.putManifest(tx, rec.man) })
 }
 
 // keep waits for what is recorded, and brings the index up to date without reading
