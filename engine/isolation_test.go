@@ -2,9 +2,7 @@ package engine
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/fettle-cli/fettle/engine/search"
 	"github.com/fettle-cli/fettle/internal/kv"
+	"github.com/fettle-cli/fettle/internal/record/recordtest"
 )
 
 // recordsOf are the keys of all records of a table whose key or content names a text.
@@ -293,61 +292,12 @@ func hostile() map[string]string {
 	return out
 }
 
-// texts calls do with a function that sets each text that is within a value, made so
-// that there is one in each field.
-func texts(v reflect.Value, name string, depth int, do func(name string, set func(string))) {
-	switch v.Kind() {
-	case reflect.String:
-		do(name, v.SetString)
-	case reflect.Pointer:
-		if depth > 0 {
-			v.Set(reflect.New(v.Type().Elem()))
-			texts(v.Elem(), name, depth-1, do)
-			v.SetZero()
-		}
-	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[time.Time]() {
-			return
-		}
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
-				texts(v.Field(i), name+"."+f.Name, depth, do)
-			}
-		}
-	case reflect.Slice:
-		if v.Type() == reflect.TypeFor[json.RawMessage]() {
-			do(name, func(s string) {
-				raw, _ := json.Marshal(s)
-				v.SetBytes(raw)
-			})
-			v.SetZero()
-		} else if v.Type().Elem().Kind() != reflect.Uint8 && depth > 0 {
-			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-			texts(v.Index(1), name+"[]", depth-1, do)
-			v.SetZero()
-		}
-	case reflect.Map:
-		if v.Type().Key().Kind() == reflect.String && depth > 0 {
-			elem := reflect.New(v.Type().Elem()).Elem()
-			texts(elem, name+"{}", depth-1, func(name string, set func(string)) {
-				do(name, func(s string) {
-					set(s)
-					m := reflect.MakeMap(v.Type())
-					m.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), elem)
-					v.Set(m)
-				})
-			})
-			v.SetZero()
-		}
-	}
-}
-
 // holds stores records of one type with hostile texts in each field, one after the
 // other, and reads them back. It returns the table's name.
 func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) string {
 	n := 0
 	var rec T
-	texts(reflect.ValueOf(&rec).Elem(), fmt.Sprintf("%T", rec), 3, func(name string, set func(string)) {
+	recordtest.EachText(&rec, func(name string, set func(string)) {
 		n++
 		for kind, text := range hostile() {
 			if n > 6 && kind != "control" && kind != "markup" { // the first fields get all kinds
@@ -365,7 +315,6 @@ func holds[T any](t *testing.T, b *bench, table *kv.Table[T]) string {
 			case !errors.As(err, &big) || big.What != "key": // a text where an id was meant is refused, and not cut
 				t.Errorf("%s (%s): %.200v", name, kind, err)
 			}
-			set("")
 		}
 	})
 	if n == 0 {

@@ -356,7 +356,7 @@ func leaves() []rule {
 // exchanged, and its types and faults stay where they are understood.
 func owners() []rule {
 	everybody := []string{"./..."}
-	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/nodetest/...", "./internal/needtest/...", "./internal/otlp/otlptest/...", "./commands/help/helptest/...", "./commands/commandtest/..."}
+	suites := []string{"./engine/provider/providertest/...", "./cas/castest/...", "./internal/ollamatest/...", "./internal/nodetest/...", "./internal/needtest/...", "./internal/record/recordtest/...", "./internal/otlp/otlptest/...", "./commands/help/helptest/...", "./commands/commandtest/..."}
 	return []rule{
 		{
 			rooms: everybody, except: []string{"./internal/kv/..."}, tests: true,

@@ -101,7 +101,7 @@ func (r *Registry) putFiles(ctx context.Context, p *Plan) error {
 	if p.Same {
 		return nil
 	}
-	return r.o.Store.Batch(ctx, func(b *kv.Batch) error {
+	return theToolset(p.Manifest.ID).tooBig(r.o.Store.Batch(ctx, func(b *kv.Batch) error {
 		for i := range p.Files {
 			f := p.Files[i]
 			f.StoredPath = ""
@@ -110,7 +110,7 @@ func (r *Registry) putFiles(ctx context.Context, p *Plan) error {
 			}
 		}
 		return nil
-	})
+	}))
 }
 
 // install writes the records of a plan in the place of those that are there.
