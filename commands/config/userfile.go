@@ -70,7 +70,7 @@ func (f UserFile) Replace(ctx context.Context, old, text string) error {
 
 // change makes what edit gives the file's content, if that can be loaded.
 func (f UserFile) change(ctx context.Context, edit func(old string) (string, error)) error {
-	release, err := wholefile.Lock(ctx, f.path, f.notice)
+	release, err := wholefile.LockWith(ctx, f.path, f.notice)
 	if err != nil {
 		return f.failed(err)
 	}

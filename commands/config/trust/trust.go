@@ -226,7 +226,7 @@ func (c *content) add(cmd Command) {
 // change reads the file anew, lets edit change it, and writes it if edit says
 // so. Nothing is written over a file that can't be read.
 func (s *Store) change(ctx context.Context, edit func(*content) bool) error {
-	release, err := wholefile.Lock(ctx, s.path, s.Notice)
+	release, err := wholefile.LockWith(ctx, s.path, s.Notice)
 	if err != nil {
 		return err
 	}

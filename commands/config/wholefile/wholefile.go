@@ -28,9 +28,14 @@ const maxLinks = 40
 // Lock keeps other processes from changing the file until release is called. The
 // lock is that of the file which a link leads to, so that all names of a file
 // have one lock. The folder of path is made where it is missing, for the user
-// alone. If the wait takes more than a second, notice is called with a line that names
-// the process that holds the lock; it may be nil.
-func Lock(ctx context.Context, path string, notice func(string)) (release func(), err error) {
+// alone.
+func Lock(ctx context.Context, path string) (release func(), err error) {
+	return LockWith(ctx, path, nil)
+}
+
+// LockWith is [Lock] that calls notice if the wait takes more than a second, with a line
+// that names the process that holds the lock. notice may be nil.
+func LockWith(ctx context.Context, path string, notice func(string)) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of %s: %w", path, err)
 	}

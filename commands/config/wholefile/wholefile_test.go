@@ -112,7 +112,7 @@ func TestNoChangeIsLost(t *testing.T) {
 }
 
 func increment(ctx context.Context, path string) error {
-	release, err := wholefile.Lock(ctx, path, nil)
+	release, err := wholefile.Lock(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func increment(ctx context.Context, path string) error {
 func TestLockEnds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "n")
-	release, err := wholefile.Lock(t.Context(), path, nil)
+	release, err := wholefile.Lock(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestLockEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")
 	cancel(gone)
-	if _, err := wholefile.Lock(ctx, path, nil); !errors.Is(err, gone) {
+	if _, err := wholefile.Lock(ctx, path); !errors.Is(err, gone) {
 		t.Errorf("a wait that was given up: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func TestAllNamesOfAFileHaveOneLock(t *testing.T) {
 		join("dotfiles", "missing"): {join("dotfiles", "missing"), join("home", "dangling"), join("home", "dangling-chain"), join("home", "folder", "missing")},
 	} {
 		for _, name := range names {
-			release, err := wholefile.Lock(t.Context(), name, nil)
+			release, err := wholefile.Lock(t.Context(), name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +232,7 @@ func TestLinkIntoAFolderThatIsNotThereIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{link: "leads to no file", loop: "too many links"} {
-		_, err := wholefile.Lock(t.Context(), path, nil)
+		_, err := wholefile.Lock(t.Context(), path)
 		rerr := wholefile.Replace(path, nil)
 		for _, err := range []error{err, rerr} {
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -278,12 +278,12 @@ func TestSecretOfAKilledReplaceIsRemoved(t *testing.T) {
 func TestAWaitForTheLockNamesItsHolder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "c.yaml")
-	release, err := wholefile.Lock(t.Context(), path, nil)
+	release, err := wholefile.Lock(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	named := make(chan string, 1)
-	next, err := wholefile.Lock(t.Context(), path, func(line string) {
+	next, err := wholefile.LockWith(t.Context(), path, func(line string) {
 		named <- line
 		release()
 	})
