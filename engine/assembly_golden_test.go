@@ -65,7 +65,7 @@ func assemblyCases() map[string]assemblyCase {
 	system.System = "Be brief."
 	half := 0.5
 	limited := offering(ask("count"))
-	limited.Temperature, limited.MaxTokens = &half, 99
+	limited.Params = provider.Params{Temperature: &half, MaxTokens: 99}
 	limited.Sampling = provider.Sampling{TopP: &half, Stop: []string{"END"}}
 	structured := offering(ask("a bird"))
 	structured.Schema = json.RawMessage(birdSchema)

@@ -73,6 +73,32 @@ type reply struct {
 	meta    *event.Meta
 }
 
+// params returns what the question, else the configuration, asks of the model that
+// answers, and whether it is to reason; nil leaves that to the model.
+func (t *turn) params() (p provider.Params, think *bool) {
+	m := t.model.model
+	p, think = t.req.Params.Over(m.Params), t.req.Think
+	if t.req.Think != nil && t.req.Params.Effort == "" {
+		p.Effort = "" // the question's switch has precedence over the configuration
+	}
+	if p.Effort != "" {
+		p.Effort = p.Effort.Within(m.Efforts)
+		on := p.Effort.Thinks()
+		think = &on
+	}
+	return p, think
+}
+
+// noteEffort tells once that the model takes another level than the one asked for.
+func (t *turn) noteEffort() error {
+	asked := t.req.Params.Over(t.model.model.Params).Effort
+	got, _ := t.params()
+	if asked == "" || asked == got.Effort || t.req.Params.Effort == "" && t.req.Think != nil {
+		return nil
+	}
+	return t.emit(event.Footnote{Text: "effort " + string(asked) + " became " + string(got.Effort) + ": " + t.model.ref + " takes no other that is nearer"})
+}
+
 // respond gets one response, with a repair round where the answer has to be
 // JSON of a schema, and gives the calls that the model asked for.
 func (t *turn) respond() ([]provider.ToolCall, error) {
@@ -182,6 +208,9 @@ func (t *turn) withLess(err error) (bool, string) {
 // noteLeftOut says what the person gave or asked for and the model, as is
 // known before it is asked, can't take.
 func (t *turn) noteLeftOut() error {
+	if err := t.noteEffort(); err != nil {
+		return err
+	}
 	var notes []event.Body
 	for _, f := range []provider.Feature{provider.FeatureImages, provider.FeatureTools, provider.FeatureThinking, provider.FeatureSchema} {
 		if t.model.without[f] && t.wants(f) {
@@ -304,8 +333,8 @@ func (t *turn) assembly(extra []provider.Message) assembly {
 		a.answer = &m
 	}
 	a.join(append(path, t.accept.question()), t.speaker())
-	a.extra, a.think, a.temperature, a.maxTokens = extra, t.req.Think, t.req.Temperature, t.req.MaxTokens
-	a.sampling = t.req.Sampling
+	a.extra, a.sampling = extra, t.req.Sampling
+	a.params, a.think = t.params()
 	if a.mustCall = t.req.MustCall; t.red.step > 0 || len(a.tools) == 0 {
 		a.mustCall = "" // what came of the call is for the model to say
 	} else if a.mustCall != provider.AnyTool && a.mustCall != "" {

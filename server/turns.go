@@ -61,6 +61,7 @@ type turnChoices struct {
 	TextAlone   bool            `json:"text_alone,omitempty"`
 	Ephemeral   bool            `json:"ephemeral,omitempty"`
 	Think       *bool           `json:"think,omitempty"`
+	Effort      provider.Effort `json:"effort,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
@@ -193,6 +194,9 @@ func (b *turnBody) text() string {
 	return text
 }
 
+// maxTemperature is the highest that any provider takes.
+const maxTemperature = 2
+
 // choose takes over what a turn may choose.
 func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	req.Model, req.Agent, req.System = c.Model, c.Agent, c.System
@@ -202,13 +206,22 @@ func (c *turnChoices) choose(req *engine.TurnRequest) error {
 	if c.MaxTokens < 0 {
 		return fault.New(fault.Usage, "max_tokens can't be less than 0")
 	}
+	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= maxTemperature) {
+		return fault.New(fault.Usage, "temperature is a number from 0 to 2")
+	}
+	if c.Effort != "" {
+		if _, err := provider.ParseEffort(string(c.Effort)); err != nil {
+			return fault.Wrap(fault.Usage, "effort", err)
+		}
+	}
 	req.Policy = permission.Policy{Allow: c.Allow}
 	if c.Docs != nil {
 		req.Docs = append([]string{}, *c.Docs...)
 	}
 	req.AgentMode, req.TextAlone, req.Ephemeral = c.AgentMode, c.TextAlone, c.Ephemeral
 	req.CanAnswer = c.Confirm && c.Forms
-	req.CanConfirm, req.Think, req.Temperature, req.MaxTokens = c.Confirm, c.Think, c.Temperature, c.MaxTokens
+	req.CanConfirm, req.Think = c.Confirm, c.Think
+	req.Params = provider.Params{Effort: c.Effort, Temperature: c.Temperature, MaxTokens: c.MaxTokens}
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
 		req.Schema = c.Schema
 	}

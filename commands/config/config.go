@@ -115,6 +115,44 @@ type Model struct {
 	Schema        provider.Known
 	// Alias is a short name of the user's for the model; "" is none.
 	Alias string
+	// Params are what is asked of the model where a question doesn't say.
+	Params provider.Params
+}
+
+// set stores a field that was decoded.
+func (m *Model) set(name string, v any) {
+	switch name {
+	case "context_length":
+		m.ContextLength = v.(int)
+	case "alias":
+		m.Alias = v.(string)
+	case "effort":
+		m.Params.Effort = v.(provider.Effort)
+	case "temperature":
+		t := v.(float64)
+		m.Params.Temperature = &t
+	case "max_tokens":
+		m.Params.MaxTokens = v.(int)
+	default:
+		*m.known(name) = v.(provider.Known)
+	}
+}
+
+// field is the value of a field that is set, as it is written in a file.
+func (m *Model) field(name string) any {
+	switch name {
+	case "context_length":
+		return m.ContextLength
+	case "alias":
+		return m.Alias
+	case "effort":
+		return m.Params.Effort
+	case "temperature":
+		return *m.Params.Temperature
+	case "max_tokens":
+		return m.Params.MaxTokens
+	}
+	return *m.known(name)
 }
 
 // known is the field of an ability, by its name in the file.
@@ -135,7 +173,7 @@ func (m Model) over(under Model) Model {
 	if m.ContextLength == 0 {
 		m.ContextLength = under.ContextLength
 	}
-	m.Alias = cmp.Or(m.Alias, under.Alias)
+	m.Alias, m.Params = cmp.Or(m.Alias, under.Alias), m.Params.Over(under.Params)
 	for _, name := range abilityFields() {
 		if k := m.known(name); *k == provider.Unknown {
 			*k = *under.known(name)

@@ -230,6 +230,37 @@ func parseShort(s string) (string, error) {
 	return s, nil
 }
 
+func effortKind() kind {
+	names := make([]string, 0, len(provider.Efforts()))
+	for _, e := range provider.Efforts() {
+		names = append(names, string(e))
+	}
+	k := choiceKind(names...)
+	parse := k.parse
+	k.parse = func(s string) (any, error) {
+		v, err := parse(s)
+		if err != nil {
+			return nil, err
+		}
+		return provider.Effort(v.(string)), nil
+	}
+	return k
+}
+
+// maxTemperature is the highest that any provider takes.
+const maxTemperature = 2
+
+func temperatureKind() kind {
+	const want = "expected a number from 0 to 2"
+	return kind{name: "number", tags: []string{tagInt, tagFloat, tagText}, want: want, parse: func(s string) (any, error) {
+		t, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(t >= 0 && t <= maxTemperature) {
+			return nil, errors.New(want)
+		}
+		return t, nil
+	}}
+}
+
 func aliasKind() kind {
 	const want = "expected a short name of letters, digits, dots, dashes, colons and underscores"
 	return kind{name: "text", tags: []string{tagText}, want: want, parse: func(s string) (any, error) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fettle-cli/fettle/engine/provider"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -18,7 +17,7 @@ func providerFields() []string {
 }
 
 func modelFields() []string {
-	return []string{"context_length", "tools", "images", "thinking", "schema", "alias"}
+	return []string{"context_length", "tools", "images", "thinking", "schema", "alias", "effort", "temperature", "max_tokens"}
 }
 
 // abilityFields are the fields of modelFields that say whether a model has an ability.
@@ -217,6 +216,12 @@ func modelFieldKind(name string) kind {
 		return countKind(1, maxContext, " of tokens")
 	case "alias":
 		return aliasKind()
+	case "effort":
+		return effortKind()
+	case "temperature":
+		return temperatureKind()
+	case "max_tokens":
+		return countKind(1, maxContext, " of tokens")
 	}
 	return boolKind()
 }
@@ -243,14 +248,7 @@ func (d *decoder) models(f field, within string, out *layer) {
 				return
 			}
 			out.origins[f.path] = d.origin(f)
-			switch v := v.(type) {
-			case int:
-				m.ContextLength = v
-			case string:
-				m.Alias = v
-			case provider.Known:
-				*m.known(f.name) = v
-			}
+			m.set(f.name, v)
 		})
 		out.models[f.name] = m
 	})

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
+	"github.com/fettle-cli/fettle/engine/provider"
 	"github.com/fettle-cli/fettle/internal/nearest"
 )
 
@@ -23,6 +25,8 @@ const (
 	maxVariables = 64
 	// maxValue bounds one text of the front matter besides system.
 	maxValue = 4 << 10
+	// maxTemperature is the highest that any provider takes.
+	maxTemperature = 2
 	// maxTools bounds the list of globs.
 	maxTools = 100
 )
@@ -40,13 +44,15 @@ func (f *front) read(text string) {
 	if !ok || root == nil {
 		return
 	}
-	keys := []string{"description", "model", "system", "tools", "schema", "variables"}
+	keys := []string{"description", "model", "effort", "temperature", "max_tokens", "system", "tools", "schema", "variables"}
 	f.mapping(root, "", keys, func(key string, n *yaml.Node) {
 		switch key {
 		case "description":
 			f.into.Description = f.text(key, n, maxValue)
 		case "model":
 			f.model(n)
+		case "effort", "temperature", "max_tokens":
+			f.param(key, n)
 		case "system":
 			f.into.System = f.text(key, n, maxFront)
 		case "tools":
@@ -212,6 +218,31 @@ func (f *front) model(n *yaml.Node) {
 		f.wrong(n, "model: a project's prompt can't name a script, which would answer in the model's place")
 	default:
 		f.into.Model = ref
+	}
+}
+
+// param reads a parameter of the model.
+func (f *front) param(key string, n *yaml.Node) {
+	p := &f.into.Params
+	var err error
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		err = errors.New("expected one value")
+	case key == "effort":
+		p.Effort, err = provider.ParseEffort(n.Value)
+	case key == "temperature":
+		var t float64
+		if t, err = strconv.ParseFloat(n.Value, 64); err != nil || !(t >= 0 && t <= maxTemperature) {
+			err = errors.New("expected a number from 0 to 2")
+		}
+		p.Temperature = &t
+	default:
+		if p.MaxTokens, err = strconv.Atoi(n.Value); err != nil || p.MaxTokens < 1 {
+			err = errors.New("expected a number of tokens, at least 1")
+		}
+	}
+	if err != nil {
+		f.wrong(n, "%s: %s, found %s", key, err, shown(n.Value))
 	}
 }
 

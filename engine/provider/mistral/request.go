@@ -147,7 +147,10 @@ func (b *built) think(req *provider.Request, q quirks) string {
 	}
 	b.effort = true
 	if *req.Think {
-		return "high"
+		if req.Effort != "" && req.Effort != provider.EffortHigh {
+			b.notes = append(b.notes, "effort "+string(req.Effort)+" became high: "+req.Model+" has no other")
+		}
+		return string(provider.EffortHigh)
 	}
 	return "none"
 }

@@ -19,7 +19,7 @@ type chatRequest struct {
 	Shift    bool            `json:"shift"`    // never: nor is its beginning forgotten on the way
 	Tools    []chatTool      `json:"tools,omitempty"`
 	Format   json.RawMessage `json:"format,omitempty"`
-	Think    *bool           `json:"think,omitempty"`
+	Think    any             `json:"think,omitempty"` // a bool or a level
 	Options  chatOptions     `json:"options"`
 }
 
@@ -67,7 +67,7 @@ type toolFunction struct {
 // encode makes the body of a request. notes say what had to be left out.
 func encode(req *provider.Request, numCtx int, names *provider.Names) (body []byte, notes []string, _ error) {
 	out := chatRequest{
-		Model: req.Model, Stream: true, Think: req.Think,
+		Model: req.Model, Stream: true, Think: thinkOf(req),
 		Options: chatOptions{
 			NumCtx: numCtx, NumPredict: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, Seed: req.Seed, Stop: req.Stop,
 		},
@@ -102,6 +102,18 @@ func encode(req *provider.Request, numCtx int, names *provider.Names) (body []by
 	}
 	body, err := wire.Marshal(out)
 	return body, notes, err
+}
+
+// thinkOf is what Ollama is told about reasoning: true or false, or one of the levels that
+// it has.
+func thinkOf(req *provider.Request) any {
+	switch {
+	case req.Think == nil:
+		return nil
+	case !*req.Think || req.Effort == "":
+		return *req.Think
+	}
+	return req.Effort.Within(provider.LevelsOf(provider.EffortLow, provider.EffortMedium, provider.EffortHigh))
 }
 
 // appendMessage appends the messages that one message becomes: a tool message

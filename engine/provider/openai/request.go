@@ -190,7 +190,7 @@ func (b *built) think(req *provider.Request, q quirks) {
 		}
 	case req.Think == nil:
 	case *req.Think:
-		b.effort = "medium"
+		b.effort = string(cmp.Or(req.Effort, provider.EffortMedium))
 	default:
 		b.effort = cmp.Or(q.least, "none")
 	}
